@@ -1,0 +1,7 @@
+//! Time, the order of events and random streams. Knows nothing of packets.
+
+pub mod random;
+pub mod wheel;
+
+/// A moment or a duration in whole ticks.
+pub type Time = i64;

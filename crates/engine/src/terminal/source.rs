@@ -1,0 +1,254 @@
+//! Sources: when each terminal makes a packet, for whom and how long.
+//!
+//! A source is asked for its next packet when its link has sent the last one, so open sources need no
+//! events and no stored queue of their own: arrivals are drawn in order, as far as they are needed.
+//! Every source draws from its own stream, per packet in this order: interval, destination, length,
+//! intermediate switch.
+
+use std::collections::VecDeque;
+
+use crate::fabric::{Fabric, NONE, arrival, length, target};
+use crate::kernel::Time;
+use crate::kernel::random::{Family, Stream, streams};
+
+/// A packet as its source describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// When the source made it.
+    pub created: Time,
+    /// When it is put on the terminal's link, at the earliest.
+    pub dispatch: Time,
+    /// Destination terminal.
+    pub target: u32,
+    /// Payload characters.
+    pub length: u32,
+    /// Position in `via_switch` of the random intermediate switch, or [`NONE`].
+    pub via: u32,
+}
+
+/// Packets made and refused up to a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Packets made by all sources.
+    pub offered: u64,
+    /// Their payload characters.
+    pub offered_chars: u64,
+    /// Packets that found the source's queue full.
+    pub refused: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Source {
+    stream: Stream,
+    /// Arrival of the packet in `ahead`, not rounded, so that intervals do not drift.
+    clock: f64,
+    /// The next arrival of an open source, drawn already.
+    ahead: Option<Packet>,
+    /// Arrived and waiting; used only when the queue is limited.
+    waiting: VecDeque<Packet>,
+    /// Packets left in the present burst, or the position in the list.
+    position: u64,
+}
+
+/// All sources of a fabric.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    sources: Vec<Source>,
+    totals: Totals,
+}
+
+impl Sources {
+    /// Sources at time zero.
+    pub fn new(fabric: &Fabric) -> Self {
+        let sources = streams(fabric.seed, Family::Source, fabric.terminals as usize)
+            .into_iter()
+            .map(|stream| Source { stream, clock: 0.0, ahead: None, waiting: VecDeque::new(), position: 0 })
+            .collect();
+        let mut all = Self { sources, totals: Totals::default() };
+        for terminal in 0..fabric.terminals as usize {
+            all.start(fabric, terminal);
+        }
+        all
+    }
+
+    fn start(&mut self, fabric: &Fabric, terminal: usize) {
+        let source = &mut self.sources[terminal];
+        if fabric.source_arrival[terminal] == arrival::CONSTANT {
+            source.clock = source.stream.unit() * fabric.source_interval_ticks[terminal];
+            source.ahead = Some(source.packet(fabric, terminal, source.clock as Time));
+        } else if is_open(fabric.source_arrival[terminal]) {
+            source.arrive(fabric, terminal);
+        }
+    }
+
+    /// The next packet of a terminal whose link is free from `free_at` on, or nothing if there is none.
+    pub fn next(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
+        let kind = fabric.source_arrival[terminal];
+        let source = &mut self.sources[terminal];
+        let packet = match kind {
+            arrival::SILENT => return None,
+            arrival::LIST => source.listed(fabric, terminal, free_at)?,
+            kind if is_open(kind) => return Some(self.open(fabric, terminal, free_at)),
+            _ => {
+                let mean = fabric.source_interval_ticks[terminal];
+                let wait = match kind {
+                    arrival::WAIT => mean,
+                    arrival::RANDOM_WAIT => source.stream.exponential(mean),
+                    _ => 0.0,
+                };
+                source.packet(fabric, terminal, free_at + wait as Time)
+            }
+        };
+        self.totals.count(&packet);
+        Some(packet)
+    }
+
+    fn open(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Packet {
+        let limit = fabric.source_queue[terminal] as usize;
+        if limit > 0 {
+            self.pull(fabric, terminal, free_at, limit);
+        }
+        let source = &mut self.sources[terminal];
+        let mut packet = match source.waiting.pop_front() {
+            Some(packet) => packet,
+            None => {
+                let packet = source.arrive(fabric, terminal);
+                self.totals.count(&packet);
+                packet
+            }
+        };
+        packet.dispatch = packet.created.max(free_at);
+        packet
+    }
+
+    /// Moves every arrival up to `now` into the limited queue, refusing those that find it full.
+    fn pull(&mut self, fabric: &Fabric, terminal: usize, now: Time, limit: usize) {
+        let source = &mut self.sources[terminal];
+        while source.ahead.is_some_and(|packet| packet.created <= now) {
+            let packet = source.arrive(fabric, terminal);
+            self.totals.count(&packet);
+            if source.waiting.len() < limit {
+                source.waiting.push_back(packet);
+            } else {
+                self.totals.refused += 1;
+            }
+        }
+    }
+
+    /// Packets offered and refused up to and including `now`, those still waiting at sources among them.
+    ///
+    /// `dispatched_later` are the packets already handed out whose creation lies after `now`.
+    pub fn totals(&mut self, fabric: &Fabric, now: Time, dispatched_later: impl Iterator<Item = Packet>) -> Totals {
+        for terminal in 0..self.sources.len() {
+            if is_open(fabric.source_arrival[terminal]) {
+                let limit = fabric.source_queue[terminal] as usize;
+                self.pull(fabric, terminal, now, if limit == 0 { usize::MAX } else { limit });
+            }
+        }
+        let mut totals = self.totals;
+        for packet in dispatched_later.filter(|packet| packet.created > now) {
+            totals.offered -= 1;
+            totals.offered_chars -= u64::from(packet.length);
+        }
+        totals
+    }
+}
+
+fn is_open(kind: u8) -> bool {
+    matches!(kind, arrival::CONSTANT | arrival::POISSON | arrival::ON_OFF)
+}
+
+impl Totals {
+    fn count(&mut self, packet: &Packet) {
+        self.offered += 1;
+        self.offered_chars += u64::from(packet.length);
+    }
+}
+
+impl Source {
+    /// Takes the arrival drawn ahead and draws the one after it.
+    fn arrive(&mut self, fabric: &Fabric, terminal: usize) -> Packet {
+        let now = self.ahead;
+        self.clock += self.interval(fabric, terminal);
+        let next = self.packet(fabric, terminal, self.clock as Time);
+        self.ahead = Some(next);
+        now.unwrap_or(next)
+    }
+
+    fn interval(&mut self, fabric: &Fabric, terminal: usize) -> f64 {
+        let mean = fabric.source_interval_ticks[terminal];
+        match fabric.source_arrival[terminal] {
+            arrival::POISSON => self.stream.exponential(mean),
+            arrival::ON_OFF if self.position == 0 => {
+                self.position = self.stream.geometric(fabric.source_burst[terminal]) as u64 - 1;
+                mean + self.stream.exponential(fabric.source_gap_ticks[terminal])
+            }
+            arrival::ON_OFF => {
+                self.position -= 1;
+                mean
+            }
+            _ => mean,
+        }
+    }
+
+    fn packet(&mut self, fabric: &Fabric, terminal: usize, created: Time) -> Packet {
+        let target = self.target(fabric, terminal);
+        let length = match fabric.source_length[terminal] {
+            length::UNIFORM => {
+                let low = fabric.length_min[terminal];
+                low + self.stream.below(fabric.length_max[terminal] - low + 1)
+            }
+            length::TABLE => fabric.length_values[self.stream.index(&fabric.length_cumulative)],
+            _ => fabric.length_min[terminal],
+        };
+        let via = self.via(fabric, terminal);
+        Packet { created, dispatch: created, target, length, via }
+    }
+
+    fn target(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
+        match fabric.source_target[terminal] {
+            target::FIXED => fabric.target_fixed[terminal],
+            target::WEIGHTED => {
+                let row = fabric.weight_start[terminal] as usize..fabric.weight_start[terminal + 1] as usize;
+                let index = self.stream.index(&fabric.weight_cumulative[row.clone()]);
+                fabric.weight_target[row][index]
+            }
+            target::HOT_SPOT if self.stream.unit() < fabric.target_share[terminal] => fabric.target_fixed[terminal],
+            _ => self.other(fabric, terminal),
+        }
+    }
+
+    /// Any terminal but this one; this one if it is alone.
+    fn other(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
+        if fabric.terminals < 2 {
+            return terminal as u32;
+        }
+        let draw = self.stream.below(fabric.terminals - 1);
+        draw + u32::from(draw >= terminal as u32)
+    }
+
+    /// A random intermediate switch; none when it is the terminal's own.
+    fn via(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
+        if fabric.via_switch.is_empty() {
+            return NONE;
+        }
+        let via = self.stream.below(fabric.via_switch.len() as u32);
+        let home = fabric.link_target[fabric.terminal_out_link[terminal] as usize];
+        if fabric.via_switch[via as usize] == home { NONE } else { via }
+    }
+
+    fn listed(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
+        let (start, end) = (u64::from(fabric.list_start[terminal]), u64::from(fabric.list_start[terminal + 1]));
+        if start == end || (fabric.list_repeat[terminal] == 0 && self.position >= end - start) {
+            return None;
+        }
+        let length = end - start;
+        let row = (start + self.position % length) as usize;
+        let before = (start + (self.position + length - 1) % length) as usize;
+        let wait = if self.position == 0 { 0 } else { fabric.list_wait_ticks[before] as Time };
+        self.position += 1;
+        let created = free_at + wait;
+        let via = self.via(fabric, terminal);
+        Some(Packet { created, dispatch: created, target: fabric.list_target[row], length: fabric.list_length[row], via })
+    }
+}

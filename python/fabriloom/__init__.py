@@ -1,0 +1,1 @@
+"""Fabriloom: a simulator and workbench for lossless packet fabrics."""

@@ -1,0 +1,39 @@
+"""The routing table: for every switch and class, the group of links a packet may leave by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+NONE = 0xFFFF_FFFF
+"""No entry: packets of this class never come to this switch."""
+
+
+class RoutingError(ValueError):
+    """A routing that cannot be built. ``parameter`` names the setting at fault, if one is."""
+
+    def __init__(self, message: str, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+
+
+@dataclass(frozen=True)
+class RouteTable:
+    """Groups of links and, per switch and class, which group to take."""
+
+    group_switch: NDArray[np.uint32]
+    """Per group: its switch."""
+    group_start: NDArray[np.uint32]
+    """Per group and one more: where its links start in ``group_links``."""
+    group_links: NDArray[np.uint32]
+    """Links of all groups, in order of preference."""
+    route: NDArray[np.uint32]
+    """Shape (switches, classes): group * 2 + (1 if the front header is deleted on the way out), or ``NONE``."""
+    terminal_class: NDArray[np.uint32]
+    """Per terminal: class of the header that leads to it."""
+    via_switch: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
+    """Switches that may be random intermediates; empty: none."""
+    via_class: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
+    """Per entry of ``via_switch``: class of the header that leads there."""
