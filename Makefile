@@ -1,0 +1,103 @@
+# Every target does all the set-up that it needs: a virtual environment, pinned packages, the engine.
+# Nothing is installed outside this folder.
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+FABRILOOM := $(VENV)/bin/fabriloom
+
+# cargo is often installed for one user without being on the path of a plain shell.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+# Without this a missing cargo makes the build download a tool chain silently, instead of saying so.
+export MATURIN_NO_INSTALL_RUST := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The type checker and clippy compile the Python face without linking it: they need to know for which Python.
+export PYO3_PYTHON := $(CURDIR)/$(PY)
+
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock pyproject.toml
+
+# The main job of `make demo`: the network, and the folder in which its results are written.
+DEMO := scenarios/macrame-clos-256.toml
+DEMO_OUT := out/demo
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test check-format lint types test-rust test-python bench reproduce fmt clean
+
+help:
+	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
+	@echo "make test        every test: Rust, Python, documentation, format, lint, types, walls"
+	@echo "make setup       the fabriloom command in $(FABRILOOM), and nothing else"
+	@echo "make reproduce   every figure and number of the Macrame paper, published beside ours"
+	@echo "make bench       measure speed and memory; writes benches/RESULTS.md"
+	@echo "make fmt         format Rust and Python"
+	@echo "make clean       remove everything that was built here"
+
+setup: $(VENV)/engine.stamp
+
+demo: setup
+	$(FABRILOOM) curve $(DEMO) --published --out $(DEMO_OUT) --force
+	@cp $(DEMO_OUT)/report.html report.html
+	@echo "Open report.html: $(CURDIR)/report.html"
+
+test: check-format lint types test-rust test-python
+
+check-format: $(VENV)/dev.stamp
+	cargo fmt --all --check
+	$(PY) -m ruff format --check .
+
+lint: $(VENV)/dev.stamp
+	$(PY) -m ruff check .
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+types: $(VENV)/dev.stamp
+	$(PY) -m basedpyright
+
+# The Python face holds no logic to test from Rust, and a test binary of it would need a linkable Python.
+test-rust:
+	cargo test --workspace --exclude fabriloom-python --locked --quiet
+
+test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp
+	$(PY) -m pytest -n 2
+
+bench: setup $(VENV)/dev.stamp
+	$(PY) benches/run.py
+
+reproduce: setup
+	$(FABRILOOM) reproduce macrame
+
+fmt: $(VENV)/dev.stamp
+	cargo fmt --all
+	$(PY) -m ruff check --fix-only --quiet .
+	$(PY) -m ruff format .
+
+clean:
+	rm -rf $(VENV) target build out report.html .pytest_cache .ruff_cache .hypothesis
+	find python -name '*.so' -delete
+
+# A virtual environment that lost its interpreter (an upgrade, a moved folder) is made again by deleting it.
+$(VENV)/made.stamp:
+	@command -v $(PYTHON) >/dev/null || { echo "fabriloom needs Python 3.11 or newer: install python3, or call 'make PYTHON=/path/to/python3 ...'" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fabriloom needs Python 3.11 or newer, this is $$($(PYTHON) --version): call 'make PYTHON=/path/to/newer/python3 ...'" >&2; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "this Python cannot make virtual environments: install its venv module (Debian, Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/run.stamp: requirements.txt | $(VENV)/made.stamp
+	$(PY) -m pip install --quiet --requirement requirements.txt
+	@touch $@
+
+$(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
+	$(PY) -m pip install --quiet --requirement requirements-dev.txt
+	@touch $@
+
+# The stamp carries the time at which the build began: what is edited during a build is built again.
+# PIP_NO_INDEX: everything is pinned and installed by now, so whatever is still missing is a mistake.
+$(VENV)/engine.stamp: $(RUST_SOURCES) $(VENV)/run.stamp
+	@command -v cargo >/dev/null || { echo "fabriloom needs Rust 1.88 or newer to build its engine: install cargo (Debian, Ubuntu: apt install rustup && rustup default stable)" >&2; exit 1; }
+	@command -v cc >/dev/null || { echo "fabriloom needs a C compiler to link its engine (Debian, Ubuntu: apt install gcc)" >&2; exit 1; }
+	@touch $@.begun
+	@echo "building the engine in release mode (about a minute)"
+	PIP_NO_INDEX=1 PIP_QUIET=1 $(PY) -m maturin develop --release --locked --quiet
+	@mv $@.begun $@
