@@ -2,17 +2,44 @@
 
 A graph is a directed multigraph. Vertices are numbered switches first, then terminals. A cable is two links,
 one per direction, each the ``reverse`` of the other; a one-way link has no reverse. Parallel links are kept.
+
+In the graphs of the built-in families terminal ``t`` sends on link ``2 t`` and receives on link ``2 t + 1``, the
+two links of a cable between switches follow each other, and parallel cables are neighbours in number. A graph
+read from a file keeps the order of the file; ``terminal_out_links`` and ``terminal_in_links`` hold for all.
+
+Every ``layout`` has ``parameters`` (what the family was built with) and, per family:
+
+==================  =====================================================================================
+crossbar            nothing more
+ring, grid, torus,  ``shape`` (list), ``coordinates`` (switches, dimensions), ``wrap`` (bool),
+hypercube           ``terminals_per_switch``, ``links_per_edge``
+clos, clos5,        ``levels``: per switch the height above the terminals' switches (0, 1, …), for up-down
+fat_tree,           routing; ``terminals_per_switch`` (of the switches of level 0)
+star, tree
+banyan              ``base``, ``stages``, ``variant``, ``levels`` (per switch its stage, 0 first),
+                    ``output_port`` (per link the port of the switch it leaves by, -1 on a terminal's link),
+                    ``tag_digit`` (per stage the digit of the destination, 0 the least significant, that is the
+                    output port to take)
+file                nothing more
+==================  =====================================================================================
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+
+MAX_TERMINALS = 1 << 20
+"""More terminals than this are refused."""
+MAX_LINKS = 1 << 22
+"""More links (one direction each) than this are refused."""
 
 
 class GraphError(ValueError):
@@ -45,7 +72,8 @@ class Graph:
     layout: dict[str, Any] = field(default_factory=dict)
     """What the family's routing needs: ``shape``, ``coordinates``, ``levels``, …"""
     positions: NDArray[np.float64] | None = None
-    """Where to draw each switch, shape (switches, 2); none: let the drawing decide."""
+    """Where to draw each switch, shape (switches, 2), x to the right and y downwards, neighbours about 1 apart;
+    none: let the drawing decide."""
     attributes: dict[str, NDArray[Any]] = field(default_factory=dict)
     """Optional per-link overrides read from a graph file: ``rate_bits_per_s``, ``length_m`` (NaN: not given)."""
 
@@ -67,3 +95,113 @@ class Graph:
     def vertex_name(self, vertex: int) -> str:
         """Name of a switch or a terminal by vertex number."""
         return self.switch_names[vertex] if vertex < self.switches else self.terminal_names[vertex - self.switches]
+
+    @cached_property
+    def terminal_out_links(self) -> Ints:
+        """Per terminal: the link it sends on."""
+        return self._terminal_links(self.link_source)
+
+    @cached_property
+    def terminal_in_links(self) -> Ints:
+        """Per terminal: the link it receives on."""
+        return self._terminal_links(self.link_target)
+
+    @property
+    def terminal_entry_switches(self) -> Ints:
+        """Per terminal: the switch it sends into."""
+        return self.link_target[self.terminal_out_links]
+
+    @property
+    def terminal_exit_switches(self) -> Ints:
+        """Per terminal: the switch it receives from (another one only in one-way multistage networks)."""
+        return self.link_source[self.terminal_in_links]
+
+    @property
+    def switch_links(self) -> Ints:
+        """The links between two switches, ascending."""
+        return np.flatnonzero((self.link_source < self.switches) & (self.link_target < self.switches))
+
+    def _terminal_links(self, ends: Ints) -> Ints:
+        links = np.flatnonzero(ends >= self.switches)
+        by_terminal = np.empty(self.terminals, np.int64)
+        by_terminal[ends[links] - self.switches] = links
+        return by_terminal
+
+
+def whole(value: object, parameter: str, low: int, high: int, what: str, hint: str = "") -> int:
+    """Check a whole number of a family's parameters; ``what`` completes "… must be"."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise GraphError(f"{parameter} must be a whole number ({what}), not {value!r}", parameter)
+    if not low <= value <= high:
+        more = f"; {hint}" if hint else ""
+        raise GraphError(f"{parameter} is {value}; it must be {what}, from {low} to {high}{more}", parameter)
+    return int(value)
+
+
+def check_size(terminals: int, cables: int, parameter: str) -> None:
+    """Refuse absurd sizes before any memory is touched.
+
+    ``terminals`` and ``cables`` (all, terminals' included) are Python integers and may be of any size.
+    """
+    if terminals > MAX_TERMINALS:
+        raise GraphError(
+            f"{parameter} asks for {terminals:,} terminals; at most {MAX_TERMINALS:,} are built. Make it smaller",
+            parameter,
+        )
+    if 2 * cables > MAX_LINKS:
+        raise GraphError(
+            f"{parameter} asks for {2 * cables:,} links (two per cable); at most {MAX_LINKS:,} are built. "
+            f"Make it smaller",
+            parameter,
+        )
+
+
+def assemble(
+    family: str,
+    switch_names: list[str],
+    terminal_switch: Ints,
+    terminal_name: Callable[[str, int], str],
+    edges: tuple[Ints, Ints],
+    parallel: int,
+    layout: dict[str, Any],
+    positions: NDArray[np.float64],
+) -> Graph:
+    """Make a graph whose cables all carry both directions.
+
+    ``terminal_switch``: per terminal its switch, terminals of one switch next to each other.
+    ``terminal_name(switch name, number within the switch)`` names a terminal.
+    ``edges``: two arrays of the switches at the ends of each edge; every edge becomes ``parallel`` cables.
+    """
+    switches = len(switch_names)
+    _, first = np.unique(terminal_switch, return_index=True)
+    start = np.zeros(switches, np.int64)
+    start[terminal_switch[first]] = first
+    within = (np.arange(len(terminal_switch)) - start[terminal_switch]).tolist()
+    homes = [switch_names[switch] for switch in terminal_switch.tolist()]
+    terminal_names = [terminal_name(home, number) for home, number in zip(homes, within, strict=True)]
+
+    terminal_vertex = switches + np.arange(len(terminal_names))
+    near = np.concatenate([terminal_vertex, np.repeat(edges[0], parallel)])
+    far = np.concatenate([terminal_switch, np.repeat(edges[1], parallel)])
+    link_source = np.column_stack([near, far]).ravel()
+    link_target = np.column_stack([far, near]).ravel()
+
+    link_names: list[str] = []
+    for terminal, home in zip(terminal_names, homes, strict=True):
+        link_names += (f"{terminal}>{home}", f"{home}>{terminal}")
+    tails = [""] if parallel == 1 else [f"#{number}" for number in range(parallel)]
+    for a, b in zip(edges[0].tolist(), edges[1].tolist(), strict=True):
+        forth, back = f"{switch_names[a]}>{switch_names[b]}", f"{switch_names[b]}>{switch_names[a]}"
+        for tail in tails:
+            link_names += (forth + tail, back + tail)
+    return Graph(
+        switch_names=switch_names,
+        terminal_names=terminal_names,
+        link_source=link_source,
+        link_target=link_target,
+        link_reverse=np.arange(len(link_source), dtype=np.int64) ^ 1,
+        link_names=link_names,
+        family=family,
+        layout=layout,
+        positions=positions,
+    )

@@ -1,0 +1,25 @@
+"""One switch with all terminals on it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .graph import MAX_TERMINALS, Graph, assemble, check_size, whole
+
+
+def crossbar(terminals: int) -> Graph:
+    """Build a single switch ``s`` with ``terminals`` terminals ``t.0``, ``t.1``, …"""
+    if not isinstance(terminals, bool) and isinstance(terminals, int):
+        check_size(terminals, terminals, "terminals")
+    whole(terminals, "terminals", 2, MAX_TERMINALS, "the number of terminals on the switch")
+    none = np.zeros(0, np.int64)
+    return assemble(
+        "crossbar",
+        ["s"],
+        np.zeros(terminals, np.int64),
+        lambda _, number: f"t.{number}",
+        (none, none),
+        1,
+        {"parameters": {"terminals": terminals}},
+        np.zeros((1, 2)),
+    )

@@ -1,0 +1,159 @@
+"""Grid, torus, ring and hypercube: switches at the points of an n-dimensional lattice.
+
+Switch numbers run with the last coordinate fastest. A wrap-around cable exists only in dimensions of three switches or
+more: with two switches it would double the edge that is there already (use ``links_per_edge`` for that).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
+
+MAX_DIMENSIONS = 20
+
+
+def grid(shape: Sequence[int], terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
+    """Build an n-dimensional grid of switches ``s(i,j,…)`` with terminals ``t(i,j,…).k``.
+
+    ``shape``: switches along each dimension, ``[8, 8]`` for 8 x 8. Neighbours are joined by ``links_per_edge`` cables.
+    """
+    return _lattice("grid", shape, terminals_per_switch, links_per_edge, wrap=False)
+
+
+def torus(shape: Sequence[int], terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
+    """Build a grid whose last and first switch of every dimension of three or more are neighbours too."""
+    return _lattice("torus", shape, terminals_per_switch, links_per_edge, wrap=True)
+
+
+def ring(switches: int, terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
+    """Build a ring of switches ``s(i)``, each joined to the next by ``links_per_edge`` cables."""
+    whole(switches, "switches", 2, MAX_TERMINALS, "the number of switches in the ring")
+    graph = _lattice("ring", [switches], terminals_per_switch, links_per_edge, wrap=True)
+    angle = 2 * np.pi * np.arange(switches) / switches
+    radius = max(switches / (2 * np.pi), 0.5)
+    positions = radius * np.column_stack([np.sin(angle), -np.cos(angle)])
+    return _with(graph, positions, {"switches": switches})
+
+
+def hypercube(dimensions: int, terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
+    """Build a hypercube of 2^``dimensions`` switches; ``s(1,0,1)`` is the corner with number 101 in binary."""
+    whole(dimensions, "dimensions", 1, MAX_DIMENSIONS, "the number of dimensions")
+    graph = _lattice("hypercube", [2] * dimensions, terminals_per_switch, links_per_edge, wrap=False)
+    return _with(graph, _corners(graph.layout["coordinates"]), {"dimensions": dimensions})
+
+
+def _lattice(family: str, shape: Sequence[int], terminals_per_switch: int, links_per_edge: int, wrap: bool) -> Graph:
+    sides = _checked_shape(shape, terminals_per_switch)
+    whole(terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch")
+    whole(links_per_edge, "links_per_edge", 1, MAX_TERMINALS, "the cables between two neighbours")
+    switches = prod(sides)
+    edge_count = sum(switches // side * (side if wrap and side > 2 else side - 1) for side in sides)
+    at_fault = {"ring": "switches", "hypercube": "dimensions"}.get(family, "shape")
+    check_size(switches * terminals_per_switch, switches * terminals_per_switch, at_fault)
+    check_size(0, switches * terminals_per_switch + edge_count * links_per_edge, "links_per_edge")
+
+    coordinates = np.stack(np.unravel_index(np.arange(switches), sides), axis=1).astype(np.int64)
+    names = ["s(" + ",".join(map(str, row)) + ")" for row in coordinates.tolist()]
+    layout = {
+        "parameters": {
+            "shape": list(sides),
+            "terminals_per_switch": terminals_per_switch,
+            "links_per_edge": links_per_edge,
+        },
+        "shape": list(sides),
+        "coordinates": coordinates,
+        "wrap": wrap,
+        "terminals_per_switch": terminals_per_switch,
+        "links_per_edge": links_per_edge,
+    }
+    return assemble(
+        family,
+        names,
+        np.repeat(np.arange(switches), terminals_per_switch),
+        lambda switch, number: f"t{switch[1:]}.{number}",
+        _edges(coordinates, sides, wrap),
+        links_per_edge,
+        layout,
+        _lattice_positions(coordinates, sides),
+    )
+
+
+def _checked_shape(shape: Sequence[int], terminals_per_switch: int) -> tuple[int, ...]:
+    if isinstance(shape, str | bytes) or not isinstance(shape, Sequence | np.ndarray) or not len(shape):
+        raise GraphError(f"shape must be a list of whole numbers such as [8, 8], not {shape!r}", "shape")
+    if len(shape) > MAX_DIMENSIONS:
+        raise GraphError(f"shape has {len(shape)} dimensions; at most {MAX_DIMENSIONS} are built", "shape")
+    for side in shape:
+        if isinstance(side, bool) or not isinstance(side, int | np.integer):
+            raise GraphError(f"shape must be a list of whole numbers such as [8, 8], not {shape!r}", "shape")
+        if side < 1:
+            raise GraphError(f"shape has a side of {side}; every side must be 1 or more", "shape")
+    sides = tuple(int(side) for side in shape)
+    per_switch = terminals_per_switch if isinstance(terminals_per_switch, int) and terminals_per_switch > 0 else 1
+    check_size(prod(sides) * per_switch, prod(sides) * per_switch, "shape")
+    if prod(sides) * per_switch < 2:
+        raise GraphError("shape has one switch with one terminal; a network needs two terminals", "shape")
+    return sides
+
+
+def _edges(coordinates: Ints, sides: tuple[int, ...], wrap: bool) -> tuple[Ints, Ints]:
+    """Return the two ends of every edge: dimension by dimension, each towards the higher coordinate."""
+    number = np.arange(len(coordinates))
+    ends_a, ends_b = [], []
+    for dimension, side in enumerate(sides):
+        stride = prod(sides[dimension + 1 :])
+        here = coordinates[:, dimension]
+        inside = number[here < side - 1]
+        ends_a.append(inside)
+        ends_b.append(inside + stride)
+        if wrap and side > 2:
+            last = number[here == side - 1]
+            ends_a.append(last)
+            ends_b.append(last - (side - 1) * stride)
+    return np.concatenate(ends_a).astype(np.int64), np.concatenate(ends_b).astype(np.int64)
+
+
+def _lattice_positions(coordinates: Ints, sides: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return positions: rows and columns; a third dimension leans; further ones repeat the picture beside, below."""
+    position = np.zeros((len(coordinates), 2))
+    reach = np.zeros(2)
+    for rank, dimension in enumerate(reversed(range(len(sides)))):
+        if rank == 2:
+            step = np.array([0.38, 0.31])
+        else:
+            axis = rank % 2 if rank < 2 else (rank + 1) % 2
+            step = np.zeros(2)
+            step[axis] = 1.0 if rank < 2 else reach[axis] + 1.5
+        position += coordinates[:, dimension, None] * step
+        reach += (sides[dimension] - 1) * step
+    return position
+
+
+def _corners(coordinates: Ints) -> NDArray[np.float64]:
+    """Return positions of a hypercube's corners, every dimension in a direction of its own so that no cables coincide."""
+    steps = [(1.6, 0.0), (0.0, 1.6), (0.62, 0.5), (4.0, 0.3), (0.35, 4.0)]
+    position = np.zeros((len(coordinates), 2))
+    for rank, dimension in enumerate(reversed(range(coordinates.shape[1]))):
+        if rank < len(steps):
+            step = np.array(steps[rank])
+        else:
+            size = 8.5 * 2.0 ** ((rank - len(steps)) // 2)
+            step = np.array([size, 0.4] if (rank - len(steps)) % 2 == 0 else [0.5, size])
+        position += coordinates[:, dimension, None] * step
+    return position
+
+
+def _with(graph: Graph, positions: NDArray[np.float64], own: dict[str, Any]) -> Graph:
+    """Replace the lattice's ``shape`` among the parameters by the family's own and set the positions."""
+    parameters = own | {key: value for key, value in graph.layout["parameters"].items() if key != "shape"}
+    graph.layout["parameters"] = parameters
+    return Graph(
+        **{name: getattr(graph, name) for name in graph.__dataclass_fields__ if name != "positions"},
+        positions=positions,
+    )
