@@ -1,1 +1,74 @@
-//! placeholder
+//! The slow plain twin of the engine: every character is moved by hand.
+//!
+//! It exists to be evidently right, so that the fast engine can be compared with it. It is written from
+//! `docs/background/wormhole-model.md`, but it does not evaluate the equations of that page: characters stand in
+//! buffers, places become free, credits arrive, heads wait and are granted, each as an event of its own.
+//! Only the sources and the random streams are shared with the engine.
+
+mod event;
+mod parts;
+mod switch;
+mod twin;
+mod wire;
+
+use fabriloom_engine::fabric::Fabric;
+use fabriloom_engine::kernel::Time;
+
+/// How flow-control characters are accounted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowControl {
+    /// They take no time of their own on a wire: their share is in `link_character_ticks`, or is ignored.
+    Counted,
+    /// They are sent one by one on the reverse wire, before data; `link_character_ticks` holds data bits only.
+    Exact,
+}
+
+/// One packet that has been received whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Terminal that sent it.
+    pub source: u32,
+    /// Terminal that received it.
+    pub target: u32,
+    /// When its source made it, in ticks.
+    pub created: Time,
+    /// When its first character started on the wire of its source, in ticks.
+    pub started: Time,
+    /// When its end of packet had been received, in ticks.
+    pub delivered: Time,
+    /// Payload characters.
+    pub length: u32,
+}
+
+/// What happened in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TwinRun {
+    /// Every delivery up to the end, sorted by (delivered, target).
+    pub deliveries: Vec<Delivery>,
+    /// Packets made by the sources.
+    pub offered: u64,
+    /// Packets that found the queue of their source full.
+    pub refused: u64,
+    /// Packets made, not refused and not delivered: in the fabric or waiting at their source.
+    pub in_flight: u64,
+    /// Events of this engine up to the end.
+    pub events: u64,
+    /// Grants: one for each packet at each switch.
+    pub packet_hops: u64,
+    /// The time limit, or the moment of the last event if nothing was left to do before it, in ticks.
+    pub end_time: Time,
+    /// True if the packets in the fabric at the end could not all be delivered even if no more were sent.
+    pub deadlocked: bool,
+}
+
+/// Simulates a checked fabric until the given tick, the effects of that tick included.
+///
+/// # Panics
+///
+/// If a packet is lost, arrives at the wrong terminal, meets a switch that has no route for it, or overfills a
+/// buffer: these are mistakes of the twin or of the routing table.
+pub fn run(fabric: &Fabric, flow_control: FlowControl, until: Time) -> TwinRun {
+    let mut twin = twin::Twin::new(fabric, flow_control);
+    twin.run_until(until);
+    twin.finish(until)
+}

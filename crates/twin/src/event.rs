@@ -1,0 +1,70 @@
+//! Events and their total order: (time, phase, id), where the id is what happens and where.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use fabriloom_engine::kernel::Time;
+
+/// What happens, in the order of the phases of one tick: effects, arbitration, crossbars, wires.
+///
+/// No event makes another one for an earlier phase of the same tick, so a tick is over when its events are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum What {
+    /// A character has come through the link and can be used in the input buffer at its target.
+    Arrive { link: u32 },
+    /// One quantum of credit has come to the sender of the link.
+    Credit { link: u32 },
+    /// A character has left the output buffer of the link completely.
+    PlaceFree { link: u32 },
+    /// The tail of the front packet has gone from the input buffer at the target of the link.
+    Release { link: u32 },
+    /// The header of the front packet of the link has been decoded.
+    Request { link: u32 },
+    /// The end of a packet has been received by the terminal at the target of the link.
+    Deliver { link: u32 },
+    /// The terminal's link has sent its packet: the source is asked for the next one.
+    Ask { terminal: u32 },
+    /// The terminal puts the packet it was given on its link.
+    Dispatch { terminal: u32 },
+    /// The group grants free links to waiting heads.
+    Arbitrate { group: u32 },
+    /// Characters of the front packet of the link may cross to its output buffer.
+    Cross { link: u32 },
+    /// A character may start on the wire of the link.
+    Wire { link: u32 },
+}
+
+impl What {
+    fn phase(self) -> u8 {
+        match self {
+            What::Arbitrate { .. } => 1,
+            What::Cross { .. } => 2,
+            What::Wire { .. } => 3,
+            _ => 0,
+        }
+    }
+}
+
+/// Everything that is going to happen.
+#[derive(Debug, Default)]
+pub struct Agenda(BinaryHeap<Reverse<(Time, u8, What)>>);
+
+impl Agenda {
+    /// Enters an event.
+    pub fn add(&mut self, time: Time, what: What) {
+        self.0.push(Reverse((time, what.phase(), what)));
+    }
+
+    /// Takes the earliest event, if it is not later than the limit.
+    pub fn next(&mut self, until: Time) -> Option<(Time, What)> {
+        match self.0.peek() {
+            Some(Reverse((time, ..))) if *time <= until => self.0.pop().map(|Reverse((time, _, what))| (time, what)),
+            _ => None,
+        }
+    }
+
+    /// True when nothing is going to happen any more.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

@@ -1,0 +1,190 @@
+//! The state of a run, the event loop, the terminals, and the account at the end.
+
+use fabriloom_engine::fabric::{Fabric, NONE};
+use fabriloom_engine::kernel::Time;
+use fabriloom_engine::kernel::random::{Family, streams};
+use fabriloom_engine::terminal::{Packet, Sources};
+
+use crate::event::{Agenda, What};
+use crate::parts::{Character, Group, Kind, Link, Worm};
+use crate::{Delivery, FlowControl, TwinRun};
+
+/// Everything there is.
+pub struct Twin<'a> {
+    pub(crate) fabric: &'a Fabric,
+    pub(crate) flow_control: FlowControl,
+    pub(crate) now: Time,
+    pub(crate) agenda: Agenda,
+    pub(crate) links: Vec<Link>,
+    pub(crate) groups: Vec<Group>,
+    /// The groups that each link belongs to.
+    pub(crate) groups_of_link: Vec<Vec<u32>>,
+    pub(crate) worms: Vec<Worm>,
+    pub(crate) packet_hops: u64,
+    sources: Sources,
+    /// Per terminal: the packet its source has given it and that it has not dispatched yet.
+    given: Vec<Option<Packet>>,
+    /// Sources are asked no more and dispatch no more.
+    stopped: bool,
+    deliveries: Vec<Delivery>,
+    events: u64,
+}
+
+impl<'a> Twin<'a> {
+    /// An empty fabric at tick 0, when all sources are asked for the first time.
+    pub fn new(fabric: &'a Fabric, flow_control: FlowControl) -> Self {
+        let groups = streams(fabric.seed, Family::Group, fabric.groups())
+            .into_iter()
+            .map(|stream| Group { waiting: Vec::new(), last_granted: None, stream })
+            .collect();
+        let mut groups_of_link = vec![Vec::new(); fabric.links()];
+        for group in 0..fabric.groups() as u32 {
+            for &link in fabric.group(group) {
+                groups_of_link[link as usize].push(group);
+            }
+        }
+        let mut twin = Self {
+            fabric,
+            flow_control,
+            now: 0,
+            agenda: Agenda::default(),
+            links: vec![Link::new(); fabric.links()],
+            groups,
+            groups_of_link,
+            worms: Vec::new(),
+            packet_hops: 0,
+            sources: Sources::new(fabric),
+            given: vec![None; fabric.terminals as usize],
+            stopped: false,
+            deliveries: Vec::new(),
+            events: 0,
+        };
+        twin.promise_all();
+        for terminal in 0..fabric.terminals {
+            twin.agenda.add(0, What::Ask { terminal });
+        }
+        twin
+    }
+
+    /// Lets everything happen that happens up to and including the tick `until`.
+    pub fn run_until(&mut self, until: Time) {
+        while let Some((time, what)) = self.agenda.next(until) {
+            assert!(time >= self.now, "time runs backwards at {what:?}");
+            self.now = time;
+            self.events += 1;
+            match what {
+                What::Arrive { link } => self.arrive(link),
+                What::Credit { link } => self.credit(link),
+                What::PlaceFree { link } => self.place_free(link),
+                What::Release { link } => self.release(link),
+                What::Request { link } => self.request(link),
+                What::Deliver { link } => self.deliver(link),
+                What::Ask { terminal } => self.ask(terminal),
+                What::Dispatch { terminal } => self.dispatch(terminal),
+                What::Arbitrate { group } => self.arbitrate(group),
+                What::Cross { link } => self.cross(link),
+                What::Wire { link } => self.start_on_wire(link),
+            }
+        }
+    }
+
+    fn ask(&mut self, terminal: u32) {
+        if self.stopped {
+            return;
+        }
+        let packet = self.sources.next(self.fabric, terminal as usize, self.now);
+        self.given[terminal as usize] = packet;
+        if let Some(packet) = packet {
+            assert!(packet.dispatch >= self.now, "a source dispatches in the past");
+            self.agenda.add(packet.dispatch, What::Dispatch { terminal });
+        }
+    }
+
+    fn dispatch(&mut self, terminal: u32) {
+        if self.stopped {
+            return;
+        }
+        let packet = self.given[terminal as usize].take().expect("a packet was given");
+        let link = self.fabric.terminal_out_link[terminal as usize];
+        let number = self.worms.len();
+        let has_via = packet.via != NONE;
+        let via_chars = if has_via { self.fabric.via_header_chars } else { 0 };
+        let parts = [
+            (Kind::Via, via_chars),
+            (Kind::Header, self.fabric.header_chars),
+            (Kind::Payload, packet.length),
+            (Kind::End, 1),
+        ];
+        let output = &mut self.links[link as usize].output;
+        assert!(output.is_empty(), "a terminal sends one packet at a time");
+        for (kind, count) in parts {
+            for _ in 0..count {
+                output.push_back((self.now, Character { packet: number, kind }));
+            }
+        }
+        self.worms.push(Worm {
+            source: terminal,
+            packet,
+            started: None,
+            has_via,
+            has_header: true,
+            received: 0,
+            delivered: false,
+        });
+        self.agenda.add(self.now, What::Wire { link });
+    }
+
+    fn deliver(&mut self, link: u32) {
+        let end = self.links[link as usize].wire.pop_front().expect("the end of packet is on its way");
+        assert_eq!(end.kind, Kind::End);
+        let worm = &mut self.worms[end.packet];
+        let terminal = self.fabric.link_target[link as usize] - self.fabric.switches;
+        assert_eq!(worm.packet.target, terminal, "a packet came to the wrong terminal");
+        assert_eq!(worm.received, worm.packet.length, "a packet lost characters");
+        assert!(!worm.delivered, "a packet came twice");
+        worm.delivered = true;
+        let delivery = Delivery {
+            source: worm.source,
+            target: terminal,
+            created: worm.packet.created,
+            started: worm.started.expect("it was sent"),
+            delivered: self.now,
+            length: worm.packet.length,
+        };
+        self.deliveries.push(delivery);
+        self.take_from_terminal(link);
+    }
+
+    /// Draws up the account of the run, then finds out whether it was deadlocked by letting it drain.
+    pub fn finish(mut self, until: Time) -> TwinRun {
+        let end_time = if self.agenda.is_empty() { self.now } else { until };
+        let mut deliveries = std::mem::take(&mut self.deliveries);
+        deliveries.sort_by_key(|delivery| (delivery.delivered, delivery.target));
+        let later: Vec<Packet> = self.given.iter().flatten().copied().collect();
+        let totals = self.sources.totals(self.fabric, until, later.into_iter());
+        let delivered = deliveries.len() as u64;
+        let in_fabric = self.packets_in_fabric();
+        assert_eq!(self.worms.len() as u64, delivered + in_fabric, "packets were lost in the fabric");
+        let in_flight = totals.offered.checked_sub(delivered + totals.refused).expect("more came than was sent");
+        assert!(in_flight >= in_fabric, "the fabric holds packets that no source made");
+        let (events, packet_hops) = (self.events, self.packet_hops);
+        self.stopped = true;
+        self.run_until(Time::MAX);
+        let deadlocked = self.packets_in_fabric() > 0;
+        TwinRun {
+            deliveries,
+            offered: totals.offered,
+            refused: totals.refused,
+            in_flight,
+            events,
+            packet_hops,
+            end_time,
+            deadlocked,
+        }
+    }
+
+    /// Found by looking for their ends of packet, everywhere.
+    fn packets_in_fabric(&self) -> u64 {
+        self.links.iter().map(|link| link.ends() as u64).sum()
+    }
+}
