@@ -1,0 +1,124 @@
+"""What a run gives: a summary with confidence, tables, the latency distribution, and where it all comes from.
+
+Every key and column is defined in ``columns.py`` and on the page ``docs/reference/results.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import files, html, tables
+from .histogram import Histogram
+from .provenance import Provenance
+from .summary import ConservationError, check_conservation
+from .summary import summary as _summary
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..topology.graph import Graph
+
+__all__ = ["ConservationError", "Histogram", "Provenance", "Results"]
+
+
+class Results:
+    """The results of one run.
+
+    ``native`` is the engine's dictionary of numbers and arrays in ticks of ``tick_ps`` picoseconds;
+    ``graph`` gives the names. Tables are made when they are first asked for.
+
+    Raises:
+        ConservationError: the engine lost or invented a packet.
+    """
+
+    def __init__(
+        self, native: Mapping[str, Any], graph: Graph, tick_ps: int, provenance: Provenance, wall_s: float
+    ) -> None:
+        check_conservation(native)
+        self.native = native
+        self.graph = graph
+        self.tick_ps = tick_ps
+        self.provenance = provenance
+        self.wall_s = wall_s
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """The summary, nested, with the keys of ``columns.SUMMARY``."""
+        return _summary(self.native, self.graph, self.tick_ps, self.provenance, self.wall_s)
+
+    @property
+    def end_reason(self) -> str:
+        """Why the run ended, in one word."""
+        return str(self.native["end_reason"])
+
+    @property
+    def measured_ticks(self) -> int:
+        """Length of the measuring window in ticks."""
+        return int(self.native["end_time_ticks"]) - int(self.native["measure_start_ticks"])
+
+    @cached_property
+    def links(self) -> pl.DataFrame:
+        """One row per link: utilisation, blocked time, packets."""
+        return tables.links(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """One row per pair of terminals: throughput, latency, share; no rows when flows were not kept."""
+        return tables.flows(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
+
+    @cached_property
+    def batches(self) -> pl.DataFrame:
+        """One row per batch of the measuring window."""
+        return tables.batches(self.native, self.tick_ps / 1000)
+
+    @cached_property
+    def trace(self) -> pl.DataFrame:
+        """One row per delivered packet; no rows unless ``output.trace`` was set."""
+        return tables.trace(self.native, self.graph, self.tick_ps / 1000)
+
+    @property
+    def has_trace(self) -> bool:
+        """True when a packet trace was kept."""
+        return len(tables.column(self.native, "trace_packet")) > 0
+
+    @cached_property
+    def latency(self) -> Histogram:
+        """Network latency in ns as a histogram that UHI-aware libraries plot."""
+        values = tables.column(self.native, "latency_values_ticks").astype(np.float64) * (self.tick_ps / 1000)
+        return Histogram.of(
+            values, tables.column(self.native, "latency_counts").astype(np.int64), "latency_ns"
+        )
+
+    def ccdf(self) -> pl.DataFrame:
+        """Share of packets whose network latency is longer, against latency."""
+        return tables.ccdf(self.native, self.tick_ps / 1000)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The summary as JSON text, written to ``path`` too when one is given."""
+        text = files.to_json_text(self.summary)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def to_parquet(self, folder: str | Path) -> list[Path]:
+        """Write the tables as Parquet into ``folder``, which is made if needed; returns the files."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        return files.write_parquet(self, folder)
+
+    def to_chrome_trace(self, path: str | Path) -> None:
+        """Write the packet trace in the Chrome trace format, which Perfetto opens."""
+        files.write_chrome_trace(self, Path(path))
+
+    def _repr_html_(self) -> str:
+        return html.repr_html(self.summary)
+
+    def __repr__(self) -> str:
+        accepted = self.summary["accepted_mbytes_per_s"]
+        rate = "nothing measured" if accepted is None else f"{accepted:.4g} MB/s"
+        return f"<Results {self.provenance.name!r}: {self.end_reason}, {rate}>"

@@ -1,0 +1,68 @@
+"""Results as files: Parquet, JSON and the Chrome trace format."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import Results
+
+
+def to_json_text(summary: dict[str, Any]) -> str:
+    """A summary as indented JSON; every number reads back as the same number."""
+    return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_parquet(results: Results, folder: Path) -> list[Path]:
+    """Write the tables that the run kept into an existing folder; returns the files."""
+    tables = {
+        "links": results.links,
+        "flows": results.flows,
+        "batches": results.batches,
+        "latency": results.ccdf(),
+    }
+    if results.has_trace:
+        tables["trace"] = results.trace
+    written = []
+    for name, table in tables.items():
+        path = folder / f"{name}.parquet"
+        table.write_parquet(path)
+        written.append(path)
+    return written
+
+
+def _trace_events(results: Results) -> Iterator[dict[str, Any]]:
+    """Events of the Chrome trace format: a named track per source, a span per packet.
+
+    Packets of one source overlap (the next starts before the one before has arrived), so they are the
+    asynchronous kind of span, which may.
+    """
+    tracks = {name: number for number, name in enumerate(results.graph.terminal_names)}
+    yield {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "packets by source terminal"}}
+    for source in results.trace["source"].unique(maintain_order=True):
+        yield {"name": "thread_name", "ph": "M", "pid": 1, "tid": tracks[source], "args": {"name": source}}
+    for row in results.trace.iter_rows(named=True):
+        about = {"cat": "packet", "id": row["packet"], "pid": 1, "tid": tracks[row["source"]]}
+        name = f"to {row['target']}"
+        details = {"packet": row["packet"], "bytes": row["length_bytes"], "latency_ns": row["latency_ns"]}
+        waited = row["started_ns"] - row["created_ns"]
+        yield {"name": name, "ph": "b", "ts": row["created_ns"] / 1e3, **about, "args": details}
+        if waited > 0:
+            yield {"name": "waits at its source", "ph": "b", "ts": row["created_ns"] / 1e3, **about}
+            yield {"name": "waits at its source", "ph": "e", "ts": row["started_ns"] / 1e3, **about}
+        yield {"name": name, "ph": "e", "ts": row["delivered_ns"] / 1e3, **about}
+
+
+def write_chrome_trace(results: Results, path: Path) -> None:
+    """Write the packet trace in the Chrome trace format (microseconds), one event a line; Perfetto opens
+    it.
+    """
+    with path.open("w", encoding="utf-8") as out:
+        out.write('{"displayTimeUnit":"ns","traceEvents":[\n')
+        for number, event in enumerate(_trace_events(results)):
+            out.write(",\n" if number else "")
+            out.write(json.dumps(event, ensure_ascii=False, separators=(",", ":")))
+        out.write("\n]}\n")

@@ -1,0 +1,63 @@
+"""A result in a notebook cell."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+
+def _measured(value: float | None, ci95: float | None, unit: str, digits: int = 4) -> str:
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}g}"
+    if ci95 is not None:
+        text += f" ± {ci95:.2g}"
+    return f"{text} {unit}"
+
+
+def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """The lines that a reader wants first: (what, value)."""
+    latency, packets = summary["latency_ns"], summary["packets"]
+    scale = lambda value: None if value is None else value / 1e3  # noqa: E731
+    return [
+        ("ended", f"{summary['end']['reason']} – {summary['end']['message']}"),
+        (
+            "offered",
+            _measured(summary["offered_mbytes_per_s"], summary["offered_mbytes_per_s_ci95"], "MB/s"),
+        ),
+        (
+            "accepted",
+            _measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"], "MB/s"),
+        ),
+        ("latency, mean", _measured(scale(latency["mean"]), scale(latency["mean_ci95"]), "us")),
+        *(
+            (f"latency, {label}", _measured(scale(latency[key]), None, "us"))
+            for key, label in (
+                ("min", "shortest"),
+                ("p50", "50 %"),
+                ("p99", "99 %"),
+                ("p99_9", "99.9 %"),
+                ("max", "longest"),
+            )
+        ),
+        (
+            "packets",
+            f"{packets['offered']:,} offered = {packets['delivered']:,} delivered"
+            f" + {packets['refused']:,} refused + {packets['in_flight']:,} in flight",
+        ),
+    ]
+
+
+def repr_html(summary: dict[str, Any]) -> str:
+    """A small table, escaped, for ``_repr_html_``."""
+    left = "style='text-align:left'"
+    body = "".join(
+        f"<tr><th {left}>{escape(what)}</th><td {left}>{escape(value)}</td></tr>"
+        for what, value in rows(summary)
+    )
+    return (
+        f"<table><caption>{escape(summary['name'])} · seed {summary['seed']} · "
+        f"{escape(summary['scenario_sha256'][:12])}</caption>{body}</table>"
+        f"<small>Latency: from {escape(summary['latency_ns']['from'])} "
+        f"to {escape(summary['latency_ns']['to'])}.</small>"
+    )

@@ -1,0 +1,104 @@
+"""Means with confidence from the batches of one run, without scipy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+FEWEST_BATCHES = 20
+"""Batches are merged as long as at least this many remain."""
+
+# Student's t, two-sided 95 %, for 1 to 30 degrees of freedom; any table of the distribution has them.
+_T95 = (
+    12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
+    2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860,
+    2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423,
+)  # fmt: skip
+_Z95 = 1.9599639845
+
+
+def student_t95(freedom: int) -> float:
+    """The t value of a two-sided 95 % interval.
+
+    Above 30 degrees of freedom by the first two terms of the expansion about the normal quantile
+    (Abramowitz and Stegun 26.7.5), which is good to 0.0002 there.
+    """
+    if freedom < 1:
+        raise ValueError("a confidence interval needs at least two batches")
+    if freedom <= len(_T95):
+        return _T95[freedom - 1]
+    z = _Z95
+    return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+
+
+def merge(values: Floats, fewest: int = FEWEST_BATCHES) -> Floats:
+    """Sums of neighbouring batches, so that between ``fewest`` and 2 ``fewest`` - 1 long batches remain.
+
+    Shape (batches, …) to (merged, …). What does not fill a batch is added to the last one.
+    Fewer than 2 ``fewest`` batches are returned as they are.
+    """
+    together = len(values) // fewest
+    if together < 2:
+        return values
+    starts = np.arange(len(values) // together) * together
+    return np.add.reduceat(values, starts, axis=0)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A ratio of sums with the half-width of its 95 % confidence interval; NaN where it cannot be had."""
+
+    mean: float
+    ci95: float
+    batches: int
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Estimate:
+    """Σ numerator / Σ denominator over batches, with its half-width.
+
+    The half-width is that of the classical ratio estimator: the batches' residuals ``n - r d`` are taken as
+    independent and Student's t is used. Both arguments have shape (batches,); a batch in which nothing
+    happened counts.
+    """
+    below = float(denominator.sum())
+    if below <= 0.0:
+        return Estimate(math.nan, math.nan, 0)
+    mean = float(numerator.sum()) / below
+    top, bottom = merge(numerator.astype(np.float64)), merge(denominator.astype(np.float64))
+    count = len(top)
+    if count < 2:
+        return Estimate(mean, math.nan, count)
+    residuals = top - mean * bottom
+    spread = math.sqrt(float((residuals**2).sum()) / (count - 1) * count)
+    return Estimate(mean, student_t95(count - 1) * spread / below, count)
+
+
+def lag1_correlation(numerator: Floats, denominator: Floats) -> float:
+    """Correlation of the ratios of neighbouring merged batches; NaN for fewer than three or when all are
+    equal.
+    """
+    top, bottom = merge(numerator.astype(np.float64)), merge(denominator.astype(np.float64))
+    used = bottom > 0
+    ratios = top[used] / bottom[used]
+    if len(ratios) < 3:
+        return math.nan
+    about = ratios - ratios.mean()
+    total = float((about**2).sum())
+    return float((about[1:] * about[:-1]).sum()) / total if total > 0 else math.nan
+
+
+def percentile(values: Floats, counts: NDArray[np.int64], share: float) -> float:
+    """The smallest value that at least ``share`` of the counted things do not exceed; NaN when nothing was
+    counted.
+    """
+    total = int(counts.sum())
+    if total == 0:
+        return math.nan
+    # The tolerance keeps 0.9 of 10 from becoming the 10th because of the last bit of 0.9.
+    rank = max(1, math.ceil(share * total - 1e-9 * total))
+    return float(values[int(np.searchsorted(np.cumsum(counts), rank))])

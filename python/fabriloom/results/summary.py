@@ -1,0 +1,147 @@
+"""The summary of a run: one nested dictionary with the keys of ``columns.SUMMARY``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import columns, statistics, tables
+from .provenance import Provenance
+
+if TYPE_CHECKING:
+    from ..topology.graph import Graph
+
+PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999, "p99_99": 0.9999}
+
+
+class ConservationError(RuntimeError):
+    """The engine lost or invented a packet: a fault of the program, never of the user."""
+
+
+def check_conservation(native: Mapping[str, Any]) -> None:
+    """Raise unless offered = delivered + refused + in flight."""
+    offered, delivered = int(native["offered"]), int(native["delivered"])
+    refused, in_flight = int(native["refused"]), int(native["in_flight"])
+    if offered != delivered + refused + in_flight:
+        raise ConservationError(
+            f"packets are not conserved: {offered} offered, but {delivered} delivered + {refused} refused "
+            f"+ {in_flight} in flight = {delivered + refused + in_flight}"
+        )
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def end_message(reason: str, cycle: list[str], simulated_ns: float) -> str:
+    """Why the run ended, as a sentence."""
+    after = f"after {simulated_ns / 1e6:.6g} ms of simulated time"
+    if reason == "deadlocked":
+        if not cycle:
+            return f"The network deadlocked {after}."
+        waits = ", which waits for the one on ".join([*cycle, cycle[0]])
+        return f"The network deadlocked {after}: the packet on {waits.replace(', which waits', ' waits', 1)}."
+    sentences = {
+        "drained": f"Every packet was delivered and none is to come ({after}).",
+        "precision": f"The wanted precision of mean latency and throughput was reached {after}.",
+        "saturated": f"Saturated: the queues at the sources grew without end; stopped {after}.",
+        "time_limit": f"The time limit was reached {after}.",
+        "packet_limit": f"The wanted number of packets was delivered {after}.",
+        "interrupted": f"Interrupted {after}: these results are partial.",
+    }
+    return sentences.get(reason, f"The run ended {after}: {reason}.")
+
+
+def _latency(native: Mapping[str, Any], which: str, tick_ns: float) -> dict[str, Any]:
+    """The keys of one latency; ``which`` is ``latency`` or ``total`` as in the engine's names."""
+    inside, _, _ = tables.batch_bounds(native)
+    mean = statistics.ratio(
+        tables.column(native, f"batch_{which}_sum_ticks")[inside].astype(np.float64) * tick_ns,
+        tables.column(native, "batch_packets")[inside].astype(np.float64),
+    )
+    values = tables.column(native, f"{which}_values_ticks").astype(np.float64)
+    counts = tables.column(native, f"{which}_counts").astype(np.int64)
+    low, high = (values[0], values[-1]) if len(values) else (math.nan, math.nan)
+    if which == "latency" and len(values):
+        # The extremes are kept exactly; the histogram has them to its resolution only.
+        low, high = float(native["latency_min_ticks"]), float(native["latency_max_ticks"])
+    network = which == "latency"
+    result: dict[str, Any] = {
+        "from": columns.NETWORK_LATENCY_FROM if network else columns.TOTAL_LATENCY_FROM,
+        "to": columns.NETWORK_LATENCY_TO,
+        "mean": _number(mean.mean),
+        "mean_ci95": _number(mean.ci95),
+        "min": _number(low * tick_ns),
+        "max": _number(high * tick_ns),
+    }
+    for key, share in PERCENTILES.items():
+        value = statistics.percentile(values, counts, share)
+        result[key] = _number(min(max(value, low), high) * tick_ns)
+    return result
+
+
+def _throughput(native: Mapping[str, Any], tick_ns: float, terminals: int) -> dict[str, Any]:
+    """Offered and accepted throughput with confidence."""
+    inside, starts, ends = tables.batch_bounds(native)
+    time_ns = (ends - starts).astype(np.float64) * tick_ns
+    window_ns = (int(native["end_time_ticks"]) - int(native["measure_start_ticks"])) * tick_ns
+    result: dict[str, Any] = {}
+    for word, column, total in (
+        ("offered", "batch_offered_bytes", "measured_offered_bytes"),
+        ("accepted", "batch_bytes", "measured_delivered_bytes"),
+    ):
+        estimate = statistics.ratio(tables.column(native, column)[inside].astype(np.float64) * 1e3, time_ns)
+        mean = int(native[total]) * 1e3 / window_ns if window_ns > 0 else math.nan
+        result[f"{word}_mbytes_per_s"] = _number(mean)
+        result[f"{word}_mbytes_per_s_ci95"] = _number(estimate.ci95)
+    accepted = result["accepted_mbytes_per_s"]
+    result["accepted_mbytes_per_s_per_terminal"] = None if accepted is None else accepted / terminals
+    return result
+
+
+def summary(
+    native: Mapping[str, Any], graph: Graph, tick_ps: int, provenance: Provenance, wall_s: float
+) -> dict[str, Any]:
+    """The summary of one run."""
+    tick_ns = tick_ps / 1000
+    reason = str(native["end_reason"])
+    cycle = [graph.link_names[int(link)] for link in tables.column(native, "deadlock_links")]
+    end_ticks, begin_ticks = int(native["end_time_ticks"]), int(native["measure_start_ticks"])
+    inside, _, _ = tables.batch_bounds(native)
+    packets = tables.column(native, "batch_packets")[inside].astype(np.float64)
+    latencies = tables.column(native, "batch_latency_sum_ticks")[inside].astype(np.float64)
+    return {
+        "name": provenance.name,
+        "scenario_sha256": provenance.scenario_sha256,
+        "version": provenance.version,
+        "seed": provenance.seed,
+        "end": {
+            "reason": reason,
+            "message": end_message(reason, cycle, end_ticks * tick_ns),
+            "cycle": cycle,
+        },
+        "network": {"switches": graph.switches, "terminals": graph.terminals, "links": graph.links},
+        "simulated_ns": end_ticks * tick_ps / 1000,
+        "warmup_ns": begin_ticks * tick_ps / 1000,
+        "measured_ns": (end_ticks - begin_ticks) * tick_ps / 1000,
+        **_throughput(native, tick_ns, graph.terminals),
+        "packets": {
+            **{key: int(native[key]) for key in ("offered", "delivered", "refused", "in_flight")},
+            "measured": int(native["measured_packets"]),
+        },
+        "latency_ns": _latency(native, "latency", tick_ns),
+        "total_latency_ns": _latency(native, "total", tick_ns),
+        "statistics": {
+            "batches": len(statistics.merge(packets)),
+            "lag1_correlation": _number(statistics.lag1_correlation(latencies, packets)),
+        },
+        "engine": {
+            "name": provenance.engine,
+            "events": int(native["events"]),
+            "packet_hops": int(native["packet_hops"]),
+            "wall_s": wall_s,
+        },
+    }

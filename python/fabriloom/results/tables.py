@@ -1,0 +1,146 @@
+"""The tables of a run: links, flows, batches, tail and packet trace, as Polars data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..topology.graph import Graph
+
+Floats = NDArray[np.float64]
+
+
+def column(native: Mapping[str, Any], name: str) -> NDArray[Any]:
+    """One array of the engine's result; empty when it was not kept."""
+    return np.asarray(native.get(name, ()))
+
+
+def per(top: NDArray[Any], bottom: NDArray[Any] | float) -> Floats:
+    """``top / bottom``, 0 where ``bottom`` is 0."""
+    bottom = np.broadcast_to(np.asarray(bottom, np.float64), np.shape(top))
+    return np.divide(top, bottom, out=np.zeros(np.shape(top)), where=bottom > 0)
+
+
+def vertex_names(graph: Graph) -> NDArray[np.object_]:
+    """Names of all vertices, switches first."""
+    return np.array([*graph.switch_names, *graph.terminal_names], dtype=object)
+
+
+def links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
+    """The table of links; ``window_ticks`` is the time over which the engine counted."""
+    import polars as pl
+
+    names = vertex_names(graph)
+    busy, held = column(native, "link_busy_ticks"), column(native, "link_held_ticks")
+    packets, waiting = column(native, "link_packets"), column(native, "link_wait_ticks") * tick_ns
+    blocked = np.maximum(held.astype(np.int64) - busy.astype(np.int64), 0)
+    return pl.DataFrame(
+        {
+            "link": graph.link_names,
+            "source": list(names[graph.link_source]),
+            "target": list(names[graph.link_target]),
+            "packets": packets.astype(np.int64),
+            "characters": column(native, "link_characters").astype(np.int64),
+            "utilisation": per(busy, window_ticks),
+            "blocked_share": np.minimum(per(blocked, window_ticks), 1.0),
+            "blocked_ns": blocked * tick_ns,
+            "held_ns": held * tick_ns,
+            "waiting_ns": waiting,
+            "waiting_ns_mean": per(waiting, packets),
+        }
+    )
+
+
+def flows(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
+    """The table of flows, in the order of their source and target terminals."""
+    import polars as pl
+
+    source, target = (
+        column(native, "flow_source").astype(np.int64),
+        column(native, "flow_target").astype(np.int64),
+    )
+    order = np.lexsort((target, source))
+    used = order[column(native, "flow_packets")[order] > 0] if len(order) else order
+    names = np.array(graph.terminal_names, dtype=object)
+    packets, size = column(native, "flow_packets")[used], column(native, "flow_bytes")[used].astype(np.int64)
+    return pl.DataFrame(
+        {
+            "source": list(names[source[used]]),
+            "target": list(names[target[used]]),
+            "packets": packets.astype(np.int64),
+            "bytes": size,
+            "mbytes_per_s": per(size * 1e3, window_ticks * tick_ns),
+            "share": per(size, float(size.sum()) if len(size) else 0.0),
+            "latency_ns_mean": per(column(native, "flow_latency_sum_ticks")[used] * tick_ns, packets),
+            "latency_ns_max": column(native, "flow_latency_max_ticks")[used] * tick_ns,
+        },
+        schema_overrides={"source": pl.String, "target": pl.String},
+    )
+
+
+def batch_bounds(native: Mapping[str, Any]) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
+    """Which of the engine's batches lie in the measuring window, and where those start and end in ticks."""
+    ends = column(native, "batch_end_ticks").astype(np.int64)
+    starts = np.concatenate(([0], ends[:-1])).astype(np.int64) if len(ends) else ends
+    begin = int(native["measure_start_ticks"])
+    inside = ends > begin
+    starts = np.maximum(starts[inside], begin)
+    return inside, starts, ends[inside]
+
+
+def batches(native: Mapping[str, Any], tick_ns: float) -> pl.DataFrame:
+    """The table of batches after the warm-up."""
+    import polars as pl
+
+    inside, starts, ends = batch_bounds(native)
+    length_ns = (ends - starts) * tick_ns
+    packets = column(native, "batch_packets")[inside]
+    return pl.DataFrame(
+        {
+            "start_ns": starts * tick_ns,
+            "end_ns": ends * tick_ns,
+            "packets": packets.astype(np.int64),
+            "offered_mbytes_per_s": per(column(native, "batch_offered_bytes")[inside] * 1e3, length_ns),
+            "accepted_mbytes_per_s": per(column(native, "batch_bytes")[inside] * 1e3, length_ns),
+            "latency_ns_mean": per(column(native, "batch_latency_sum_ticks")[inside] * tick_ns, packets),
+            "total_latency_ns_mean": per(column(native, "batch_total_sum_ticks")[inside] * tick_ns, packets),
+        }
+    )
+
+
+def ccdf(native: Mapping[str, Any], tick_ns: float) -> pl.DataFrame:
+    """Complementary cumulative distribution of the network latency."""
+    import polars as pl
+
+    values = column(native, "latency_values_ticks").astype(np.float64) * tick_ns
+    counts = column(native, "latency_counts").astype(np.int64)
+    total = int(counts.sum())
+    longer = total - np.cumsum(counts)
+    return pl.DataFrame({"latency_ns": values, "packets": counts, "share_longer": per(longer, float(total))})
+
+
+def trace(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> pl.DataFrame:
+    """The packet trace; no rows when it was not asked for."""
+    import polars as pl
+
+    names = np.array(graph.terminal_names, dtype=object)
+    started, delivered = column(native, "trace_started_ticks"), column(native, "trace_delivered_ticks")
+    return pl.DataFrame(
+        {
+            "packet": column(native, "trace_packet").astype(np.int64),
+            "source": list(names[column(native, "trace_source").astype(np.int64)]),
+            "target": list(names[column(native, "trace_target").astype(np.int64)]),
+            "length_bytes": column(native, "trace_length").astype(np.int64),
+            "created_ns": column(native, "trace_created_ticks") * tick_ns,
+            "started_ns": started * tick_ns,
+            "delivered_ns": delivered * tick_ns,
+            "latency_ns": (delivered.astype(np.int64) - started.astype(np.int64)) * tick_ns,
+        },
+        schema_overrides={"source": pl.String, "target": pl.String},
+    )
