@@ -1,0 +1,207 @@
+"""The walls of the house: who may know whom, in Python and in Rust.
+
+A wall that is only written down is crossed in the first busy week; ARCHITECTURE.md says why each one stands.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "python" / "fabriloom"
+CRATES = ROOT / "crates"
+
+DESCRIBING = {"units", "_native", "topology", "routing", "traffic", "technology"}
+RUNNING = DESCRIBING | {"scenario", "compile", "results", "simulate"}
+
+MAY_IMPORT: dict[str, set[str]] = {
+    "units": set(),
+    "topology": {"units", "_native"},
+    "routing": {"units", "_native", "topology"},
+    "traffic": {"units", "_native"},
+    "technology": {"units", "_native"},
+    "scenario": DESCRIBING,
+    "compile": DESCRIBING | {"scenario"},
+    "results": DESCRIBING | {"scenario", "compile"},
+    "simulate": DESCRIBING | {"scenario", "compile", "results"},
+    "study": RUNNING,
+    "report": {"units", "results", "published"},
+    "page": {"units", "results"},
+    "published": set(),
+    "experiments": RUNNING | {"study", "published", "report"},
+    "cli": RUNNING | {"study", "published", "report", "page", "experiments"},
+    "__init__": RUNNING | {"study"},
+    "__main__": {"cli"},
+}
+"""Per room of the package: the rooms it may import. What is not listed is a wall."""
+
+RUST_MAY_USE: dict[str, set[str]] = {
+    "kernel": set(),
+    "fabric": {"kernel"},
+    "measure": {"kernel", "fabric"},
+    "wormhole": {"kernel", "fabric", "measure", "terminal"},
+    "ring": {"kernel", "fabric", "measure", "terminal"},
+    "terminal": {"kernel", "fabric", "measure"},
+    "run": {"kernel", "fabric", "measure", "wormhole", "ring", "terminal"},
+}
+"""Per room of the engine: the rooms below it."""
+
+CRATE_MAY_DEPEND: dict[str, set[str]] = {
+    "engine": set(),
+    "routes": set(),
+    "twin": {"fabriloom-engine"},
+    "python": {"fabriloom-engine", "fabriloom-routes", "fabriloom-twin"},
+}
+"""Per crate: the crates of ours that it may depend on."""
+
+TWIN_MAY_USE = {"fabric", "kernel", "terminal"}
+"""What the twin shares with the engine: the arrays, the random streams and the sources, never the model."""
+
+IMPURE = re.compile(
+    r"\bstd::(?:fs|io|net|env|process|thread)\b|\bInstant\b|\bSystemTime\b|\bstatic\s+mut\b|\bOnceLock\b"
+    r"|\bLazyLock\b|\bthread_local!|\be?print(?:ln)?!|\bpyo3\b"
+)
+"""What the engine, its twin and the route crate never touch: files, clocks, threads, globals, output."""
+
+
+def room_of(path: Path) -> str:
+    """The room a Python file of the package belongs to: its top-level module."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    """True for ``if TYPE_CHECKING:``, whose imports are annotations and never run."""
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def running_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """Every node below ``node`` that can run."""
+    for child in ast.iter_child_nodes(node):
+        if is_type_checking(child):
+            for other in child.orelse if isinstance(child, ast.If) else []:
+                yield from running_nodes(other)
+            continue
+        yield child
+        yield from running_nodes(child)
+
+
+def imported_rooms(path: Path) -> Iterator[tuple[str, int]]:
+    """Rooms of the package that a file imports, each with its line; lazy imports inside functions count."""
+    package = ["fabriloom", *path.relative_to(PACKAGE).parent.parts]
+    for node in running_nodes(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*start, *([node.module] if node.module else [])])
+            names = [f"{base}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "fabriloom" and len(parts) > 1:
+                yield parts[1], node.lineno
+
+
+def python_files() -> list[Path]:
+    """Every module of the package."""
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def rust_code(path: Path) -> str:
+    """A Rust file without its comments and without its test module."""
+    text = re.sub(r"//[^\n]*", "", path.read_text(encoding="utf-8"))
+    return re.split(r"#\[cfg\(test\)\]\s*mod\s+\w+\s*\{", text)[0]
+
+
+def rust_files(crate: str) -> list[Path]:
+    """Every source file of a crate."""
+    return sorted((CRATES / crate / "src").rglob("*.rs"))
+
+
+def paths_used(code: str, start: str) -> set[str]:
+    """First names after ``start::`` in a Rust file, braces of a ``use`` opened."""
+    single = set(re.findall(rf"\b{start}::(\w+)", code))
+    for braces in re.findall(rf"\b{start}::\{{(.*?)\}}\s*;", code, flags=re.DOTALL):
+        flat = re.sub(r"\{[^{}]*\}", "", braces)
+        single |= {part.split("::")[0].split(" as ")[0].strip() for part in flat.split(",") if part.strip()}
+    return single
+
+
+@pytest.mark.parametrize("path", python_files(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_python_rooms_import_only_what_they_may(path: Path) -> None:
+    room = room_of(path)
+    assert room in MAY_IMPORT, f"{path.name}: a new room needs its walls in this test and in ARCHITECTURE.md"
+    allowed = MAY_IMPORT[room] | {room, "__version__"}
+    crossed = [f"line {line}: {name}" for name, line in imported_rooms(path) if name not in allowed]
+    exported = set(MAY_IMPORT) | {"_native"}
+    crossed = [text for text in crossed if text.split(": ")[1] in exported]
+    assert not crossed, f"{path.relative_to(ROOT)} imports {', '.join(crossed)}"
+
+
+def test_published_numbers_are_data() -> None:
+    """A paper's numbers carry no code, so that nothing can compute one into agreement."""
+    modules = sorted((PACKAGE / "published").rglob("*.py"))
+    assert [path.name for path in modules] == ["__init__.py"]
+    body = ast.parse(modules[0].read_text(encoding="utf-8")).body
+    assert not any(isinstance(node, ast.ClassDef | ast.For | ast.While) for node in body)
+
+
+def test_only_the_command_prints() -> None:
+    for path in python_files():
+        if room_of(path) in {"cli", "__main__"}:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            prints = (
+                isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+            )
+            streams = isinstance(node, ast.Attribute) and ast.unparse(node) in {"sys.stdout", "sys.stderr"}
+            assert not prints, f"{path.relative_to(ROOT)}:{node.lineno} prints"  # type: ignore[attr-defined]
+            assert not streams, f"{path.relative_to(ROOT)}:{node.lineno} writes"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("path", rust_files("engine"), ids=lambda p: str(p.relative_to(CRATES)))
+def test_engine_rooms_use_only_those_below(path: Path) -> None:
+    room = path.relative_to(CRATES / "engine" / "src").parts[0].removesuffix(".rs")
+    if room == "lib":
+        return
+    assert room in RUST_MAY_USE, f"{room}: a new room needs its walls in this test and in ARCHITECTURE.md"
+    crossed = paths_used(rust_code(path), "crate") & set(RUST_MAY_USE) - RUST_MAY_USE[room] - {room}
+    assert not crossed, f"{path.relative_to(ROOT)} uses {sorted(crossed)}"
+
+
+@pytest.mark.parametrize("crate", ["engine", "routes", "twin"])
+def test_simulating_crates_touch_nothing_outside(crate: str) -> None:
+    for path in rust_files(crate):
+        found = IMPURE.search(rust_code(path))
+        assert found is None, f"{path.relative_to(ROOT)} uses {found.group()}"
+
+
+@pytest.mark.parametrize("crate", CRATE_MAY_DEPEND)
+def test_crates_depend_only_on_those_below(crate: str) -> None:
+    manifest = tomllib.loads((CRATES / crate / "Cargo.toml").read_text(encoding="utf-8"))
+    ours = {name for name in manifest.get("dependencies", {}) if name.startswith("fabriloom-")}
+    assert ours <= CRATE_MAY_DEPEND[crate]
+    languages = {"pyo3", "numpy"} & set(manifest.get("dependencies", {}))
+    assert crate == "python" or not languages
+
+
+def test_every_crate_and_room_is_walled() -> None:
+    assert {path.name for path in CRATES.iterdir() if path.is_dir()} == set(CRATE_MAY_DEPEND)
+    rooms = {path.name.removesuffix(".rs") for path in (CRATES / "engine" / "src").iterdir()}
+    assert rooms - {"lib"} <= set(RUST_MAY_USE)
+
+
+def test_the_twin_shares_no_model_with_the_engine() -> None:
+    """Two engines that share their model agree about its mistakes."""
+    for path in rust_files("twin"):
+        used = paths_used(rust_code(path), "fabriloom_engine")
+        assert used <= TWIN_MAY_USE, (
+            f"{path.relative_to(ROOT)} uses {sorted(used - TWIN_MAY_USE)} of the engine"
+        )
