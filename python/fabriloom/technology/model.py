@@ -1,0 +1,161 @@
+"""What a link and a switch are made of, in exact integers, and the arithmetic that follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+Crossbar = Literal["fast", "link-rate"]
+FlowControl = Literal["average", "ignored"]
+Arbiter = Literal["fifo", "round-robin", "fixed", "random"]
+GroupChoice = Literal["first", "least-recent", "random"]
+
+_PS_PER_S = 10**12
+
+
+class TechnologyError(ValueError):
+    """A technology that cannot be. ``parameter`` names the setting at fault, ``hint`` what to do."""
+
+    def __init__(self, message: str, parameter: str | None = None, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.parameter = parameter
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class Technology:
+    """Links and switches of one kind.
+
+    A packet on a link is its header, its payload and one end of packet, in characters. Buffers and the credit
+    quantum are counted in characters; for byte links a character is a byte.
+    """
+
+    preset: str
+    link_rate_bits_per_s: int
+    data_bits: int
+    """Bits of a header or payload character on the wire."""
+    end_bits: int
+    """Bits of the end of packet."""
+    flow_control_bits: int
+    """Bits of a flow-control character; 0 when credit returns on wires of its own."""
+    character_bytes: int
+    """Payload bytes of one character."""
+    end_carries_data: bool
+    """True when the end of packet is itself the last character of the payload (a tail flit)."""
+    credit_quantum_chars: int
+    input_buffer_chars: int
+    output_buffer_chars: int
+    header_chars: int
+    via_header_chars: int
+    delete_header: bool
+    """True when links into terminals delete the header."""
+    decode_latency_ps: int
+    forward_latency_ps: int
+    receiver_latency_ps: int
+    turn_around_ps: int
+    cable_length_m: float
+    cable_delay_ps_per_m: int
+    crossbar: Crossbar
+    flow_control: FlowControl
+    arbiter: Arbiter
+    group_choice: GroupChoice
+
+    def __post_init__(self) -> None:
+        """Refuse buffers that could never move a packet."""
+        for name, least in (("input_buffer", 1), ("output_buffer", 1), ("credit_quantum", 1)):
+            if getattr(self, f"{name}_chars") < least:
+                raise TechnologyError(f"{name} holds no character", name, "give it at least one character")
+        if self.input_buffer_chars < self.credit_quantum_chars:
+            message = (
+                f"input_buffer of {self.input_buffer_chars} characters is smaller than one credit of "
+                f"{self.credit_quantum_chars}: nothing would ever be sent"
+            )
+            raise TechnologyError(message, "input_buffer", "enlarge input_buffer or reduce credit_quantum")
+        header = max(self.header_chars, self.via_header_chars)
+        if self.input_buffer_chars < header:
+            message = f"input_buffer of {self.input_buffer_chars} characters cannot hold a header of {header}"
+            raise TechnologyError(message, "input_buffer", "enlarge input_buffer or shorten the header")
+
+    # Durations. All are rounded to the nearest picosecond; `rounded` tells whether that changed anything.
+
+    def character_ps(self, rate_bits_per_s: int | None = None) -> int:
+        """Picoseconds that a header or payload character occupies the wire, flow-control share included."""
+        return round(self._bits_ps(self.data_bits + self.share_bits, rate_bits_per_s))
+
+    def end_ps(self, rate_bits_per_s: int | None = None) -> int:
+        """Picoseconds that the end of packet occupies the wire, flow-control share included."""
+        return round(self._bits_ps(self.end_bits + self.share_bits, rate_bits_per_s))
+
+    def flow_control_ps(self, rate_bits_per_s: int | None = None) -> int:
+        """Picoseconds of a flow-control character on the wire; 0 when none is sent there."""
+        return round(self._bits_ps(Fraction(self.flow_control_bits), rate_bits_per_s))
+
+    def cable_ps(self, length_m: float | None = None) -> int:
+        """Picoseconds along the cable, one way."""
+        return round((self.cable_length_m if length_m is None else length_m) * self.cable_delay_ps_per_m)
+
+    def arrival_ps(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> int:
+        """Picoseconds from the start of a character on the wire until it can be used at the target."""
+        return self.character_ps(rate_bits_per_s) + self.cable_ps(length_m) + self.receiver_latency_ps
+
+    def credit_ps(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> int:
+        """Picoseconds, at least 1, from a place becoming free until the sender can use its credit."""
+        return max(1, self.flow_control_ps(rate_bits_per_s) + self.cable_ps(length_m) + self.turn_around_ps)
+
+    @property
+    def crossbar_ps(self) -> int:
+        """Picoseconds between two characters through the crossbar; 0 is as fast as the buffers allow."""
+        return 0 if self.crossbar == "fast" else self.character_ps()
+
+    @property
+    def share_bits(self) -> Fraction:
+        """Bits of flow control that every character pays for."""
+        if self.flow_control == "ignored":
+            return Fraction(0)
+        return Fraction(self.flow_control_bits, self.credit_quantum_chars)
+
+    def rounded(self, rate_bits_per_s: int | None = None) -> bool:
+        """True when a character does not last a whole number of picoseconds, so its time is rounded."""
+        bits = (self.data_bits + self.share_bits, self.end_bits + self.share_bits)
+        return any(self._bits_ps(b, rate_bits_per_s).denominator != 1 for b in bits)
+
+    # Packets.
+
+    def payload_chars(self, length_bytes: int) -> int:
+        """Payload characters before the end of packet, for a packet of ``length_bytes``."""
+        characters = -(-length_bytes // self.character_bytes)
+        if self.end_carries_data:
+            return max(0, characters - 1)
+        return characters
+
+    def payload_bytes(self, characters: int, packets: int = 1) -> int:
+        """Bytes in ``packets`` packets of ``characters`` payload characters altogether (whole characters)."""
+        return (characters + (packets if self.end_carries_data else 0)) * self.character_bytes
+
+    def packet_ps(self, length_bytes: int, rate_bits_per_s: int | None = None, via: bool = False) -> int:
+        """Picoseconds a packet occupies a link: header, payload and end of packet."""
+        header = self.header_chars + (self.via_header_chars if via else 0)
+        characters = header + self.payload_chars(length_bytes)
+        return characters * self.character_ps(rate_bits_per_s) + self.end_ps(rate_bits_per_s)
+
+    def packets_per_s(self, length_bytes: int, rate_bits_per_s: int | None = None) -> float:
+        """The most packets of this length that a link can carry in a second."""
+        return _PS_PER_S / self.packet_ps(length_bytes, rate_bits_per_s)
+
+    def payload_bytes_per_s(self, length_bytes: int, rate_bits_per_s: int | None = None) -> float:
+        """The most payload that a link can carry in packets of this length, bytes per second."""
+        return length_bytes * self.packets_per_s(length_bytes, rate_bits_per_s)
+
+    def data_bytes_per_s(self, rate_bits_per_s: int | None = None) -> float:
+        """Bytes per second of an endless packet: 9.524 MB/s for a DS-Link at 100 Mbit/s busy both ways."""
+        return self.character_bytes * _PS_PER_S / self.character_ps(rate_bits_per_s)
+
+    def _bits_ps(self, bits: Fraction, rate_bits_per_s: int | None) -> Fraction:
+        rate = self.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
+        if rate <= 0:
+            raise TechnologyError(
+                "link_rate must be above zero", "link_rate", 'write for example "100 Mbit/s"'
+            )
+        return bits * _PS_PER_S / rate

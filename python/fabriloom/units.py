@@ -1,0 +1,214 @@
+"""Strings with units to integers and back: "100 Mbit/s", "2 us", "64 B", "5 ns/m".
+
+Inside, time is whole picoseconds, a size is whole bytes and a rate is whole bits per second. A rate is never
+given in bytes: "100 MB/s" where bits per second are expected is refused, with both readings offered.
+Numbers are read exactly (as fractions), so "0.1 us" is 100000 ps and not a neighbour of it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from fractions import Fraction
+from typing import Final
+
+TIME_PS: Final = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
+BYTES: Final = {
+    "B": 1,
+    "kB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+}
+RATE_BITS_PER_S: Final = {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9, "Tbit/s": 10**12}
+LENGTH_M: Final = {"mm": Fraction(1, 1000), "cm": Fraction(1, 100), "m": Fraction(1), "km": Fraction(1000)}
+DELAY_PS_PER_M: Final = {"ps/m": 1, "ns/m": 10**3, "us/m": 10**6, "us/km": 10**3, "ns/km": 1}
+
+_BYTE_RATES: Final = {"B/s": 8, "kB/s": 8 * 10**3, "MB/s": 8 * 10**6, "GB/s": 8 * 10**9, "TB/s": 8 * 10**12}
+_LARGEST: Final = 2**62
+_NUMBER: Final = re.compile(
+    r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(.*?)\s*", re.DOTALL | re.ASCII
+)
+_ALIKE: Final = {
+    "µs": "us",
+    "μs": "us",
+    "usec": "us",
+    "sec": "s",
+    "seconds": "s",
+    "byte": "B",
+    "bytes": "B",
+    "Byte": "B",
+    "Bytes": "B",
+    "b": "B",
+    "KB": "kB",
+    "bps": "bit/s",
+    "kbps": "kbit/s",
+    "Mbps": "Mbit/s",
+    "Gbps": "Gbit/s",
+    "b/s": "bit/s",
+    "kb/s": "kbit/s",
+    "Mb/s": "Mbit/s",
+    "Gb/s": "Gbit/s",
+    "Mbit": "Mbit/s",
+    "Gbit": "Gbit/s",
+    "bit": "bit/s",
+    "meter": "m",
+    "metre": "m",
+}
+"""Spellings people use, and the one that we read. They are offered, not accepted: Mb/s is read both ways."""
+
+
+class UnitError(ValueError):
+    """A value without a unit, with a wrong one, or out of range. ``hint`` says what to write instead."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
+
+def parse_time_ps(value: object, *, positive: bool = False) -> int:
+    """Whole picoseconds of a duration such as "2 us". ``positive``: zero is refused as well."""
+    return _parse(value, "a time", TIME_PS, "2 us", positive)
+
+
+def parse_bytes(value: object, *, positive: bool = False) -> int:
+    """Whole bytes of a size such as "64 B". ``positive``: zero is refused as well."""
+    return _parse(value, "a size in bytes", BYTES, "64 B", positive)
+
+
+def parse_rate_bits_per_s(value: object, *, positive: bool = True) -> int:
+    """Whole bits per second of a rate such as "100 Mbit/s"; zero is refused unless ``positive`` is false."""
+    return _parse(value, "a rate in bits per second", RATE_BITS_PER_S, "100 Mbit/s", positive)
+
+
+def parse_delay_ps_per_m(value: object, *, positive: bool = False) -> int:
+    """Whole picoseconds per metre of a cable delay such as "5 ns/m"."""
+    return _parse(value, "a delay per length", DELAY_PS_PER_M, "5 ns/m", positive)
+
+
+def parse_length_m(value: object, *, positive: bool = False) -> float:
+    """Metres of a cable length such as "2 m"."""
+    amount = _amount(value, "a length", LENGTH_M, "2 m", positive)
+    if amount > 10**9:
+        raise UnitError(f"{_quote(value)} is too long for a cable", 'write a length such as "2 m"')
+    return float(amount)
+
+
+def format_time_ps(time_ps: int) -> str:
+    """The shortest exact form: 2000000 is "2 us"."""
+    return _format(time_ps, TIME_PS)
+
+
+def format_bytes(size_bytes: int) -> str:
+    """The shortest exact form in decimal units: 64 is "64 B"."""
+    return _format(size_bytes, {name: size for name, size in BYTES.items() if "i" not in name})
+
+
+def format_rate_bits_per_s(rate_bits_per_s: int) -> str:
+    """The shortest exact form: 100000000 is "100 Mbit/s"."""
+    return _format(rate_bits_per_s, RATE_BITS_PER_S)
+
+
+def format_delay_ps_per_m(delay_ps_per_m: int) -> str:
+    """The shortest exact form: 5000 is "5 ns/m"."""
+    return _format(delay_ps_per_m, {"ps/m": 1, "ns/m": 10**3, "us/m": 10**6})
+
+
+def format_length_m(length_m: float) -> str:
+    """Metres as written: 2.0 is "2 m"."""
+    return f"{length_m:.15g} m" if length_m != int(length_m) else f"{int(length_m)} m"
+
+
+def nearest(word: str, choices: list[str] | tuple[str, ...]) -> str | None:
+    """The choice that looks most like ``word``, if any comes near."""
+    lower = {choice.lower(): choice for choice in reversed(choices)}
+    if word.lower() in lower:
+        return lower[word.lower()]
+    found = difflib.get_close_matches(word[:80].lower(), list(lower), n=1, cutoff=0.55)
+    return lower[found[0]] if found else None
+
+
+def _parse(value: object, what: str, units: dict[str, int], example: str, positive: bool) -> int:
+    amount = _amount(value, what, {name: Fraction(size) for name, size in units.items()}, example, positive)
+    smallest = next(name for name, size in units.items() if size == 1)
+    if amount.denominator != 1:
+        raise UnitError(
+            f"{_quote(value)} is not a whole number of {smallest}", f'write {what} such as "{example}"'
+        )
+    if amount > _LARGEST:
+        raise UnitError(f"{_quote(value)} is too large", f"the most is {_LARGEST} {smallest}")
+    return int(amount)
+
+
+def _amount(value: object, what: str, units: dict[str, Fraction], example: str, positive: bool) -> Fraction:
+    if not isinstance(value, str):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            offer = f'"{value} {example.split()[1]}"'
+            raise UnitError(
+                f"{value} has no unit; expected {what}", f"write it as a string with a unit: {offer}"
+            )
+        raise UnitError(f"expected {what}, found {_quote(value)}", f'write a string such as "{example}"')
+    match = _NUMBER.fullmatch(value) if len(value) <= 100 else None
+    if match is None:
+        raise UnitError(f"{_quote(value)} is not {what}", f'write a number and a unit, such as "{example}"')
+    number, unit = match.groups()
+    try:
+        amount = Fraction(number)
+    except ValueError:
+        raise UnitError(
+            f"{_quote(value)} is not {what}", f'write a number and a unit, such as "{example}"'
+        ) from None
+    if unit not in units:
+        raise _wrong_unit(value, number, unit, what, units, example)
+    if amount < 0 or (positive and amount == 0):
+        least = "above zero" if positive else "zero or more"
+        raise UnitError(
+            f"{_quote(value)} is {'negative' if amount < 0 else 'zero'}", f"{what} must be {least}"
+        )
+    return amount * units[unit]
+
+
+def _wrong_unit(
+    value: str, number: str, unit: str, what: str, units: dict[str, Fraction], example: str
+) -> UnitError:
+    names = ", ".join(units)
+    if not unit:
+        offer = f'"{number} {example.split()[1]}"'
+        return UnitError(
+            f"{_quote(value)} has no unit; expected {what}", f"write for example {offer}; units: {names}"
+        )
+    if "bit/s" in units and unit in _BYTE_RATES:
+        bits = format_rate_bits_per_s(int(abs(Fraction(number)) * _BYTE_RATES[unit]))
+        message = f"{_quote(value)} is in bytes per second; expected {what}"
+        return UnitError(
+            message,
+            f'write "{bits}" for the same rate, "{number} {unit.replace("B", "bit")}" if bits were meant',
+        )
+    near = _ALIKE.get(unit)
+    near = near if near in units else nearest(unit, list(units))
+    offer = f'did you mean "{number} {near}"? ' if near else ""
+    return UnitError(
+        f'unknown unit "{unit[:40]}" in {_quote(value)}; expected {what}', f"{offer}units: {names}"
+    )
+
+
+def _format(amount: int, units: dict[str, int]) -> str:
+    if amount == 0:
+        return f"0 {next(iter(units))}"
+    name, size = max(((n, s) for n, s in units.items() if amount % s == 0), key=lambda pair: pair[1])
+    return f"{amount // size} {name}"
+
+
+def _quote(value: object) -> str:
+    try:
+        text = value if isinstance(value, str) else str(value)
+    except ValueError:  # whole numbers of thousands of digits are not printed
+        text = "a huge number"
+    text = text if len(text) <= 60 else text[:57] + "..."
+    return f'"{text}"' if isinstance(value, str) else text
