@@ -1,8 +1,11 @@
 //! The Python face of the engine: arrays in, columns out, errors to exceptions.
+mod locate;
+
 use pyo3::prelude::*;
 
 #[pymodule]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    locate::register(m)?;
     Ok(())
 }
