@@ -4,4 +4,7 @@
 
 pub mod fabric;
 pub mod kernel;
+pub mod measure;
+pub mod run;
 pub mod terminal;
+pub mod wormhole;

@@ -35,6 +35,8 @@ pub struct Totals {
     pub offered_chars: u64,
     /// Packets that found the source's queue full.
     pub refused: u64,
+    /// Packets that have been made and wait at their source.
+    pub waiting: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -135,22 +137,46 @@ impl Sources {
         }
     }
 
-    /// Packets offered and refused up to and including `now`, those still waiting at sources among them.
+    /// Packets offered, refused and waiting up to and including `now`.
     ///
-    /// `dispatched_later` are the packets already handed out whose creation lies after `now`.
-    pub fn totals(&mut self, fabric: &Fabric, now: Time, dispatched_later: impl Iterator<Item = Packet>) -> Totals {
+    /// `handed_out` are the packets given by [`Sources::next`] that have not been dispatched: those made later
+    /// than `now` do not count, the others wait. Draws the arrivals up to `now`, so ask a copy in mid-run.
+    pub fn totals(&mut self, fabric: &Fabric, now: Time, handed_out: impl Iterator<Item = Packet>) -> Totals {
         for terminal in 0..self.sources.len() {
-            if is_open(fabric.source_arrival[terminal]) {
+            if Self::is_open(fabric, terminal) {
                 let limit = fabric.source_queue[terminal] as usize;
-                self.pull(fabric, terminal, now, if limit == 0 { usize::MAX } else { limit });
+                if limit > 0 {
+                    self.pull(fabric, terminal, now, limit);
+                } else {
+                    self.count_waiting(fabric, terminal, now);
+                }
             }
         }
         let mut totals = self.totals;
-        for packet in dispatched_later.filter(|packet| packet.created > now) {
-            totals.offered -= 1;
-            totals.offered_chars -= u64::from(packet.length);
+        totals.waiting += self.sources.iter().map(|source| source.waiting.len() as u64).sum::<u64>();
+        for packet in handed_out {
+            if packet.created > now {
+                totals.offered -= 1;
+                totals.offered_chars -= u64::from(packet.length);
+            } else {
+                totals.waiting += 1;
+            }
         }
         totals
+    }
+
+    fn count_waiting(&mut self, fabric: &Fabric, terminal: usize, now: Time) {
+        let source = &mut self.sources[terminal];
+        while source.ahead.is_some_and(|packet| packet.created <= now) {
+            let packet = source.arrive(fabric, terminal);
+            self.totals.count(&packet);
+            self.totals.waiting += 1;
+        }
+    }
+
+    /// Whether a terminal makes packets at times of its own, however many wait.
+    pub fn is_open(fabric: &Fabric, terminal: usize) -> bool {
+        is_open(fabric.source_arrival[terminal])
     }
 }
 

@@ -1,0 +1,149 @@
+//! What is kept of a run: batches, latency histograms, flows, packet traces.
+
+mod batches;
+mod flows;
+
+use hdrhistogram::Histogram;
+
+use crate::fabric::NONE;
+use crate::kernel::Time;
+use crate::wormhole::PacketState;
+
+pub use batches::{Batch, Batches, warmup_end};
+pub use flows::{Flow, Flows};
+
+/// One delivered packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Sending terminal.
+    pub source: u32,
+    /// Receiving terminal.
+    pub target: u32,
+    /// Payload characters.
+    pub length: u32,
+    /// When its source made it.
+    pub created: Time,
+    /// When its first character started on its source's wire.
+    pub started: Time,
+    /// When its end had been received.
+    pub delivered: Time,
+}
+
+impl Delivery {
+    /// The delivery of a packet at this tick.
+    pub fn new(packet: &PacketState, delivered: Time) -> Self {
+        let PacketState { source, target, length, created, started, .. } = *packet;
+        Self { source, target, length, created, started, delivered }
+    }
+
+    /// Ticks from its first character on the source's wire to its end received.
+    pub fn latency(&self) -> Time {
+        self.delivered - self.started
+    }
+
+    /// Ticks from its making to its end received.
+    pub fn total(&self) -> Time {
+        self.delivered - self.created
+    }
+}
+
+/// Everything measured since the measurement began.
+#[derive(Clone, Debug)]
+pub struct Measure {
+    /// Tick at which it began.
+    pub start: Time,
+    /// Packets delivered.
+    pub packets: u64,
+    /// Their payload characters.
+    pub chars: u64,
+    /// Sum of their latencies.
+    pub latency_sum: i128,
+    /// Shortest latency.
+    pub latency_min: Time,
+    /// Longest latency.
+    pub latency_max: Time,
+    /// Latencies, header on the wire to end received.
+    pub latency: Histogram<u64>,
+    /// Latencies from the making of the packet.
+    pub total: Histogram<u64>,
+    /// Sum of the latencies from the making.
+    pub total_sum: i128,
+    /// Series for confidence and warm-up.
+    pub batches: Batches,
+    /// Per pair of terminals, when asked for.
+    pub flows: Option<Flows>,
+}
+
+impl Measure {
+    /// Nothing measured yet, from this tick on.
+    pub fn new(start: Time, batch: Time, flows: Option<usize>) -> Self {
+        Self {
+            start,
+            packets: 0,
+            chars: 0,
+            latency_sum: 0,
+            latency_min: Time::MAX,
+            latency_max: 0,
+            latency: histogram(),
+            total: histogram(),
+            total_sum: 0,
+            batches: Batches::new(start, batch),
+            flows: flows.map(Flows::new),
+        }
+    }
+
+    /// Counts one delivery.
+    pub fn record(&mut self, delivery: &Delivery) {
+        let (latency, total) = (delivery.latency(), delivery.total());
+        self.packets += 1;
+        self.chars += u64::from(delivery.length);
+        self.latency_sum += i128::from(latency);
+        self.total_sum += i128::from(total);
+        self.latency_min = self.latency_min.min(latency);
+        self.latency_max = self.latency_max.max(latency);
+        self.latency.saturating_record(latency as u64);
+        self.total.saturating_record(total.max(0) as u64);
+        self.batches.record(delivery);
+        if let Some(flows) = &mut self.flows {
+            flows.record(delivery);
+        }
+    }
+}
+
+/// Three significant figures, growing as needed.
+fn histogram() -> Histogram<u64> {
+    let mut histogram = Histogram::new(3).expect("three figures are allowed");
+    histogram.auto(true);
+    histogram
+}
+
+/// Values and counts of a histogram's occupied cells; a value stands for its cell's middle.
+pub fn cells(histogram: &Histogram<u64>) -> (Vec<u64>, Vec<u64>) {
+    histogram
+        .iter_recorded()
+        .map(|cell| (histogram.median_equivalent(cell.value_iterated_to()), cell.count_at_value()))
+        .unzip()
+}
+
+/// A packet trace of limited length.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// Deliveries in order.
+    pub packets: Vec<Delivery>,
+    /// How many may be kept.
+    pub limit: usize,
+    /// How many more there were.
+    pub dropped: u64,
+}
+
+impl Trace {
+    /// Keeps a delivery if there is room.
+    pub fn record(&mut self, delivery: Delivery) {
+        debug_assert!(delivery.source != NONE);
+        if self.packets.len() < self.limit {
+            self.packets.push(delivery);
+        } else {
+            self.dropped += 1;
+        }
+    }
+}

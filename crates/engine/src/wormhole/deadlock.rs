@@ -1,0 +1,77 @@
+//! Which packets can never move again, and the cycle of who waits for whom.
+//!
+//! A head that waits can move on if any link of its group will be released, so this is the greatest set of
+//! input buffers that only wait for one another. It is found by marking every buffer that can move, and
+//! then those that wait for a marked one.
+
+use super::state::{Network, UNKNOWN};
+use crate::fabric::NONE;
+
+/// Input links whose head packets wait for each other in a circle, in order; empty if nothing is deadlocked.
+pub fn deadlock(network: &Network) -> Vec<u32> {
+    let count = network.links.len();
+    let mut waits = vec![Vec::new(); count];
+    let mut moving: Vec<u32> = Vec::new();
+    let mut moves = vec![false; count];
+    let mut awaited_by = vec![Vec::new(); count];
+    for link in 0..count as u32 {
+        match network.waits_for(link) {
+            Some(others) => {
+                for &other in &others {
+                    awaited_by[other as usize].push(link);
+                }
+                waits[link as usize] = others;
+            }
+            None => {
+                moves[link as usize] = true;
+                moving.push(link);
+            }
+        }
+    }
+    while let Some(link) = moving.pop() {
+        for &waiting in &awaited_by[link as usize] {
+            if !std::mem::replace(&mut moves[waiting as usize], true) {
+                moving.push(waiting);
+            }
+        }
+    }
+    match (0..count).find(|&link| !moves[link]) {
+        Some(start) => cycle(start as u32, &waits),
+        None => Vec::new(),
+    }
+}
+
+/// Follows the first thing each buffer waits for until one comes again.
+fn cycle(start: u32, waits: &[Vec<u32>]) -> Vec<u32> {
+    let mut seen = vec![usize::MAX; waits.len()];
+    let mut path = Vec::new();
+    let mut link = start;
+    while seen[link as usize] == usize::MAX {
+        seen[link as usize] = path.len();
+        path.push(link);
+        link = waits[link as usize][0];
+    }
+    path.split_off(seen[link as usize])
+}
+
+impl Network {
+    /// Input buffers of which one must move before the head of this one can; nothing if it can already.
+    fn waits_for(&self, link: u32) -> Option<Vec<u32>> {
+        let at = &self.links[link as usize];
+        if at.to_terminal || at.head == NONE {
+            return None;
+        }
+        if at.output != NONE {
+            let to = &self.links[at.output as usize];
+            let full = to.entered.known == to.sent.known + to.output_buffer;
+            return (full && !to.to_terminal).then(|| vec![at.output]);
+        }
+        if at.group == NONE {
+            return None;
+        }
+        let links = self.fabric.group(at.group);
+        let holders: Vec<u32> = links.iter().map(|&to| self.links[to as usize].holder).collect();
+        let held = links.iter().all(|&to| self.links[to as usize].free_at == UNKNOWN);
+        held.then_some(holders)
+    }
+}
