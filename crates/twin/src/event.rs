@@ -58,7 +58,9 @@ impl Agenda {
     /// Takes the earliest event, if it is not later than the limit.
     pub fn next(&mut self, until: Time) -> Option<(Time, What)> {
         match self.0.peek() {
-            Some(Reverse((time, ..))) if *time <= until => self.0.pop().map(|Reverse((time, _, what))| (time, what)),
+            Some(Reverse((time, ..))) if *time <= until => {
+                self.0.pop().map(|Reverse((time, _, what))| (time, what))
+            }
             _ => None,
         }
     }

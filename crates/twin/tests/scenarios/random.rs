@@ -1,0 +1,351 @@
+//! Random small fabrics: every feature of the arrays appears, alone and with others.
+
+use std::collections::VecDeque;
+
+use fabriloom_engine::fabric::{Fabric, arbiter, arrival, check, choice, length, target};
+use fabriloom_engine::kernel::Time;
+use fabriloom_engine::kernel::random::{Family, Stream, streams};
+
+use super::build::{Cable, Switch, add_cable, empty, set_route};
+
+struct Draw(Stream);
+
+impl Draw {
+    fn between(&mut self, low: u32, high: u32) -> u32 {
+        low + self.0.below(high - low + 1)
+    }
+
+    fn chance(&mut self, percent: u32) -> bool {
+        self.0.below(100) < percent
+    }
+
+    fn pick<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.0.below(values.len() as u32) as usize]
+    }
+
+    fn shuffle<T>(&mut self, values: &mut [T]) {
+        for last in (1..values.len()).rev() {
+            values.swap(last, self.0.below(last as u32 + 1) as usize);
+        }
+    }
+}
+
+/// A random fabric that passes the engine's check. Equal seeds give equal fabrics.
+pub fn random_fabric(seed: u64) -> Fabric {
+    let stream = streams(seed ^ 0x5eed_fab1_1005_7177, Family::Source, 1).remove(0);
+    let draw = &mut Draw(stream);
+    let character_ticks = draw.pick(&[1, 2, 10, 10, 21]);
+    let count = draw.between(1, 8);
+    let same = switch(draw, character_ticks);
+    let mixed = draw.chance(50);
+    let switches: Vec<Switch> = (0..count)
+        .map(|_| {
+            if mixed {
+                switch(draw, character_ticks)
+            } else {
+                same
+            }
+        })
+        .collect();
+    let per_switch: Vec<u32> = (0..count).map(|_| draw.between(1, 4)).collect();
+    let terminals = per_switch.iter().sum::<u32>().max(2);
+    let mut f = empty(&switches, terminals, terminals + count);
+    f.seed = seed;
+    f.header_chars = draw.pick(&[0, 1, 1, 1, 2, 3]);
+    f.via_header_chars = draw.pick(&[0, 1, 1, 2, 3]);
+    wiring(&mut f, draw, character_ticks);
+    homes(&mut f, draw, &per_switch, character_ticks);
+    routes(&mut f, draw);
+    deletion(&mut f, draw);
+    traffic(&mut f, draw, character_ticks);
+    check(&f).expect("the generator makes legal fabrics");
+    f
+}
+
+/// A time limit that lets roughly the given number of packets through each terminal's link.
+pub fn time_for(f: &Fabric, packets: u32) -> Time {
+    let slowest = f.link_character_ticks.iter().max().expect("a fabric has links");
+    i64::from(packets) * i64::from(*slowest) * 60
+}
+
+fn switch(draw: &mut Draw, character_ticks: u32) -> Switch {
+    let kinds = [
+        arbiter::FIFO,
+        arbiter::FIFO,
+        arbiter::ROUND_ROBIN,
+        arbiter::FIXED,
+        arbiter::RANDOM,
+    ];
+    let choices = [choice::FIRST, choice::FIRST, choice::LEAST_RECENT, choice::RANDOM];
+    let odd = draw.between(1, 3 * character_ticks);
+    Switch {
+        decode_ticks: draw.between(0, 10) * draw.between(0, character_ticks),
+        crossbar_ticks: draw.pick(&[0, 0, 0, character_ticks, 2 * character_ticks, odd]),
+        forward_ticks: draw.pick(&[0, 1, 2, 3]) * draw.between(0, character_ticks),
+        arbiter: draw.pick(&kinds),
+        choice: draw.pick(&choices),
+    }
+}
+
+fn cable(draw: &mut Draw, character_ticks: u32, uneven: bool) -> Cable {
+    let odd = draw.between(1, 2 * character_ticks);
+    let character_ticks = if uneven {
+        draw.pick(&[character_ticks, character_ticks * 2, character_ticks * 3, odd])
+    } else {
+        character_ticks
+    };
+    let delay = draw.pick(&[0, 0, 1, 5, 40]) * draw.between(0, character_ticks);
+    let quantum = draw.pick(&[1, 4, 8, 8]);
+    let end_ticks = (character_ticks * 4 / 10).max(1);
+    Cable {
+        character_ticks,
+        end_ticks: draw.pick(&[end_ticks, end_ticks, character_ticks]),
+        arrival_ticks: character_ticks + delay,
+        credit_ticks: end_ticks + delay,
+        output_buffer: draw.pick(&[1, 2, 8, 23, 23, 32, 66]),
+        input_buffer: draw.pick(&[quantum.max(4), 8, 8, 11, 20, 32, 43, 43, 66]),
+        quantum,
+        flow_control_ticks: end_ticks,
+    }
+}
+
+/// A random tree of the switches, some more cables, and parallels of all of them.
+fn wiring(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
+    let uneven = draw.chance(40);
+    let alike = draw.chance(50);
+    let same = cable(draw, character_ticks, uneven);
+    let mut pairs: Vec<(u32, u32)> = (1..f.switches).map(|b| (draw.between(0, b - 1), b)).collect();
+    if f.switches > 2 {
+        for _ in 0..draw.between(0, f.switches) {
+            let a = draw.between(0, f.switches - 2);
+            pairs.push((a, draw.between(a + 1, f.switches - 1)));
+        }
+    }
+    for (a, b) in pairs {
+        for _ in 0..draw.pick(&[1, 1, 2, 3, 4]) {
+            let cable = if alike {
+                same
+            } else {
+                cable(draw, character_ticks, uneven)
+            };
+            add_cable(f, a, b, cable);
+        }
+    }
+}
+
+/// Joins every terminal to a switch; their links come after those between switches or are numbered among themselves.
+fn homes(f: &mut Fabric, draw: &mut Draw, per_switch: &[u32], character_ticks: u32) {
+    let mut homes: Vec<u32> = (0..f.switches)
+        .flat_map(|s| vec![s; per_switch[s as usize] as usize])
+        .collect();
+    homes.resize(f.terminals as usize, 0);
+    if draw.chance(50) {
+        draw.shuffle(&mut homes);
+    }
+    let uneven = draw.chance(30);
+    let same = cable(draw, character_ticks, uneven);
+    for (terminal, &home) in homes.iter().enumerate() {
+        let cable = if uneven {
+            cable(draw, character_ticks, true)
+        } else {
+            same
+        };
+        add_cable(f, f.switches + terminal as u32, home, cable);
+    }
+}
+
+/// Routes to every terminal and, with intermediates, to every switch: in the tree, or by any shortest path.
+fn routes(f: &mut Fabric, draw: &mut Draw) {
+    let tree_only = draw.chance(60);
+    let spread = draw.chance(30);
+    let exclusive = draw.chance(50);
+    for terminal in 0..f.terminals {
+        let inward = f.terminal_in_link[terminal as usize];
+        let home = f.link_source[inward as usize];
+        set_route(f, home, terminal, &[inward], false);
+        routes_to(f, draw, home, terminal, (tree_only, spread, exclusive), false);
+    }
+    if !draw.chance(25) {
+        return;
+    }
+    for switch in (0..f.switches).rev() {
+        if draw.chance(70) {
+            let class = f.terminals + switch;
+            f.via_switch.push(switch);
+            f.via_class.push(class);
+            routes_to(f, draw, switch, class, (tree_only, spread, exclusive), true);
+        }
+    }
+}
+
+/// Sends a class from every other switch towards `home`; `strip` deletes its header on the last step.
+fn routes_to(f: &mut Fabric, draw: &mut Draw, home: u32, class: u32, how: (bool, bool, bool), strip: bool) {
+    let (tree_only, spread, exclusive) = how;
+    let distance = distances(f, home, tree_only);
+    for switch in (0..f.switches).filter(|&switch| switch != home) {
+        let nearer = |&link: &u32| {
+            let to = f.link_target[link as usize];
+            f.link_source[link as usize] == switch
+                && to < f.switches
+                && distance[to as usize] + 1 == distance[switch as usize]
+                && (!tree_only || in_tree(f, link))
+        };
+        let mut links: Vec<u32> = (0..f.links() as u32).filter(nearer).collect();
+        if exclusive {
+            let first = f.link_target[links[0] as usize];
+            links.retain(|&link| f.link_target[link as usize] == first);
+        }
+        if spread {
+            draw.shuffle(&mut links);
+            links.truncate(draw.between(1, 4) as usize);
+        }
+        set_route(f, switch, class, &links, strip && distance[switch as usize] == 1);
+    }
+}
+
+/// The tree consists of the first cable of every switch, in the order of numbers, to a lower one, and its parallels.
+fn in_tree(f: &Fabric, link: u32) -> bool {
+    let ends = |l: usize| {
+        (
+            f.link_source[l].min(f.link_target[l]),
+            f.link_source[l].max(f.link_target[l]),
+        )
+    };
+    let (low, high) = ends(link as usize);
+    let first = (0..f.links())
+        .find(|&l| f.link_source[l] < f.switches && f.link_target[l] < f.switches && ends(l).1 == high);
+    high < f.switches && first.is_some_and(|l| ends(l).0 == low)
+}
+
+fn distances(f: &Fabric, home: u32, tree_only: bool) -> Vec<u32> {
+    let mut distance = vec![u32::MAX / 2; f.switches as usize];
+    distance[home as usize] = 0;
+    let mut queue = VecDeque::from([home]);
+    while let Some(switch) = queue.pop_front() {
+        for link in 0..f.links() {
+            let from = f.link_source[link];
+            let usable =
+                f.link_target[link] == switch && from < f.switches && (!tree_only || in_tree(f, link as u32));
+            if usable && distance[from as usize] > distance[switch as usize] + 1 {
+                distance[from as usize] = distance[switch as usize] + 1;
+                queue.push_back(from);
+            }
+        }
+    }
+    distance
+}
+
+fn deletion(f: &mut Fabric, draw: &mut Draw) {
+    match draw.between(0, 5) {
+        0 | 1 => {
+            for terminal in 0..f.terminals as usize {
+                f.link_deletes_header[f.terminal_in_link[terminal] as usize] = 1;
+            }
+        }
+        2 => {
+            for entry in f.route.iter_mut().filter(|entry| **entry != u32::MAX) {
+                *entry |= u32::from(draw.chance(20));
+            }
+        }
+        3 => {
+            for link in 0..f.links() {
+                let inside = f.link_source[link] < f.switches;
+                f.link_deletes_header[link] = u8::from(inside && draw.chance(20));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn traffic(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
+    let kinds = [
+        arrival::BACKLOG,
+        arrival::CONSTANT,
+        arrival::POISSON,
+        arrival::POISSON,
+        arrival::WAIT,
+        arrival::RANDOM_WAIT,
+        arrival::ON_OFF,
+        arrival::LIST,
+    ];
+    let lengths = [
+        (0, 0),
+        (1, 7),
+        (8, 8),
+        (16, 16),
+        (64, 64),
+        (64, 64),
+        (0, 200),
+        (30, 100),
+        (200, 200),
+    ];
+    f.length_values = vec![0, 8, 64, 200];
+    f.length_cumulative = vec![0.25, 0.5, 0.9375, 1.0];
+    let common = (
+        draw.pick(&kinds),
+        draw.pick(&lengths),
+        draw.pick(&[0.1, 0.3, 0.6, 0.9, 1.5]),
+    );
+    let mixed = draw.chance(50);
+    lists(f, draw);
+    weights(f, draw);
+    for terminal in 0..f.terminals as usize {
+        let (kind, (low, high), load) = if mixed {
+            (
+                draw.pick(&kinds),
+                draw.pick(&lengths),
+                draw.pick(&[0.1, 0.5, 1.1]),
+            )
+        } else {
+            common
+        };
+        let packet = f64::from((low + high) / 2 + 2) * f64::from(character_ticks);
+        f.source_arrival[terminal] = if mixed && draw.chance(5) {
+            arrival::SILENT
+        } else {
+            kind
+        };
+        f.source_interval_ticks[terminal] = packet / load;
+        f.source_burst[terminal] = f64::from(draw.between(1, 8));
+        f.source_gap_ticks[terminal] = packet * f64::from(draw.between(0, 20));
+        f.source_queue[terminal] = draw.pick(&[0, 0, 1, 2, 5]);
+        f.source_length[terminal] =
+            draw.pick(&[length::FIXED, length::UNIFORM, length::UNIFORM, length::TABLE]);
+        (f.length_min[terminal], f.length_max[terminal]) = (low, high);
+        f.source_target[terminal] = draw.pick(&[
+            target::UNIFORM,
+            target::UNIFORM,
+            target::UNIFORM,
+            target::FIXED,
+            target::WEIGHTED,
+            target::HOT_SPOT,
+        ]);
+        f.target_fixed[terminal] = draw.between(0, f.terminals - 1);
+        f.target_share[terminal] = draw.pick(&[0.0, 0.2, 1.0]);
+    }
+}
+
+fn lists(f: &mut Fabric, draw: &mut Draw) {
+    f.list_start = vec![0];
+    for _ in 0..f.terminals {
+        for _ in 0..draw.between(0, 6) {
+            f.list_target.push(draw.between(0, f.terminals - 1));
+            f.list_length.push(draw.pick(&[0, 1, 16, 64, 150]));
+            f.list_wait_ticks.push(draw.pick(&[0, 0, 1, 100, 999]));
+        }
+        f.list_start.push(f.list_target.len() as u32);
+        f.list_repeat.push(u8::from(draw.chance(70)));
+    }
+}
+
+fn weights(f: &mut Fabric, draw: &mut Draw) {
+    f.weight_start = vec![0];
+    for _ in 0..f.terminals {
+        let count = draw.between(1, 3);
+        for index in 1..=count {
+            f.weight_target.push(draw.between(0, f.terminals - 1));
+            f.weight_cumulative.push(f64::from(index) / f64::from(count));
+        }
+        f.weight_start.push(f.weight_target.len() as u32);
+    }
+}
