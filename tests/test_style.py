@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,10 +52,12 @@ ISSUE = re.compile(r"\b(?:issue|pull request|ticket|PR)s? ?#?\d+\b|(?:^|[\s(])#\
 
 def files(suffixes: set[str]) -> Iterator[Path]:
     """Every file of the repository with one of these suffixes, what is built or installed aside."""
-    for path in sorted(ROOT.rglob("*")):
-        parts = path.relative_to(ROOT).parts
-        if path.suffix in suffixes and not SKIPPED & set(parts) and path.is_file():
-            yield path
+    for folder, inner, names in os.walk(ROOT):
+        inner[:] = sorted(set(inner) - SKIPPED)
+        for name in sorted(names):
+            path = Path(folder, name)
+            if path.suffix in suffixes:
+                yield path
 
 
 def text_files() -> Iterator[Path]:
