@@ -1,0 +1,64 @@
+"""Rates that follow from the characters alone; they must come out exactly, to the digits printed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...published import numbers
+from ...topology import build
+from ...topology.graph import Graph
+from ..lab import Effort, Findings, Lab, Scenario
+from ..rows import row
+from . import networks
+
+
+def scenarios(_effort: Effort) -> list[Scenario]:
+    """Nothing to run."""
+    return []
+
+
+def findings(_lab: Lab) -> Findings:
+    """Link bandwidth, the two cross-sections and the load at saturation."""
+    printed = numbers("macrame")
+    link = networks.link_mbytes_per_s()
+    capacity = networks.nodes(networks.clos(256)) * networks.node_mbytes_per_s() / 1000
+    saturation = float(printed["clos-256-saturation"]["value"])
+    clos, grid = build(**networks.clos(256)), build(**networks.grid(4))
+    values = {
+        "link-payload": (link, 0.0005),
+        "clos-256-cross-section": (_cut_links(clos, _half_of_clos(clos)) * link / 1000, 0.005),
+        "grid-256-cross-section": (_cut_links(grid, _half_of_grid(grid)) * link, 0.5),
+        "clos-256-saturation-load": (100 * saturation / capacity, 0.5),
+    }
+    return Findings(
+        rows=[
+            row(
+                "macrame",
+                printed[key],
+                ours,
+                kind="arithmetic",
+                tolerance=(float(printed[key]["value"]) - digit, float(printed[key]["value"]) + digit),
+                variant="of the published throughput" if key == "clos-256-saturation-load" else "",
+            )
+            for key, (ours, digit) in values.items()
+        ]
+    )
+
+
+def _half_of_grid(graph: Graph) -> np.ndarray:
+    """Switches of the first half of the rows."""
+    return np.arange(graph.switches) < graph.switches // 2
+
+
+def _half_of_clos(graph: Graph) -> np.ndarray:
+    """Half the terminal switches; with the centre stage in the other half, all their links are cut."""
+    with_terminals = np.unique(graph.link_target[graph.link_source >= graph.switches])
+    inside = np.zeros(graph.switches, bool)
+    inside[with_terminals[: len(with_terminals) // 2]] = True
+    return inside
+
+
+def _cut_links(graph: Graph, inside: np.ndarray) -> int:
+    """Links between switches that cross the cut, both directions."""
+    chosen = (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
+    return int((inside[graph.link_source[chosen]] != inside[graph.link_target[chosen]]).sum())

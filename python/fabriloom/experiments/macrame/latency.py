@@ -1,0 +1,89 @@
+"""Figure 5: latency against throughput of Clos networks, and their saturation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...published import numbers
+from ..lab import Effort, Findings, Lab, Scenario
+from ..rows import row, series
+from . import networks
+
+LOADS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+QUICK_LOADS = (0.1, 0.3, 0.5, 0.7)
+
+
+def curve(effort: Effort, nodes: int, adaptive: bool = True) -> list[Scenario]:
+    """A Clos from light load to saturation, where no node waits. Loads are nominal."""
+    loads = [*effort.choose(LOADS, QUICK_LOADS), None]
+    return [networks.saturated(effort, networks.clos(nodes), load=load, adaptive=adaptive) for load in loads]
+
+
+def curve_series(
+    lab: Lab, figure: str, title: str, label: str, runs: list[Scenario], **extra: Any
+) -> dict[str, Any]:
+    """Mean latency against accepted throughput."""
+    measured = lab.measure(runs)
+    return series(
+        figure,
+        title,
+        label,
+        x=[one.accepted_mbytes_per_s for one in measured],
+        y=[one.latency_ns / 1000 for one in measured],
+        ci95=[one.latency_ns_ci95 / 1000 for one in measured],
+        x_quantity="throughput of the network (MB/s)",
+        y_quantity="mean network latency (us)",
+        log="y",
+        **extra,
+    )
+
+
+def _sizes(effort: Effort) -> list[int]:
+    return effort.choose(networks.CLOS_SIZES, (64, 256, 512))
+
+
+def scenarios(effort: Effort) -> list[Scenario]:
+    """One curve per size."""
+    return [run for nodes in _sizes(effort) for run in curve(effort, nodes)]
+
+
+def findings(lab: Lab) -> Findings:
+    """Saturation of the 256-node Clos as throughput and as load; one series per size."""
+    printed = numbers("macrame")
+    found = Findings()
+    capacity = 256 * networks.node_mbytes_per_s()
+    points = [
+        (0.1 * capacity, 11, "latency-10"),
+        (0.5 * capacity, 21, "latency-50"),
+    ]
+    for nodes in _sizes(lab.effort):
+        found.series.append(
+            curve_series(
+                lab,
+                "5",
+                "Latency against throughput, Clos networks, 64-byte packets",
+                f"Clos {nodes}",
+                curve(lab.effort, nodes),
+                published=points if nodes == 256 else [],
+            )
+        )
+    saturation = lab.measure(curve(lab.effort, 256))[-1]
+    scale = {"GB/s": 1000.0, "%": capacity / 100}
+    for key, limits in {
+        "clos-256-saturation": (1.35 * 0.97, 1.35 * 1.03),
+        "clos-256-saturation-load": (55.3, 58.7),
+    }.items():
+        unit = scale[printed[key]["unit"]]
+        found.rows.append(
+            row(
+                "macrame",
+                printed[key],
+                saturation.accepted_mbytes_per_s / unit,
+                ci95=saturation.accepted_mbytes_per_s_ci95 / unit,
+                kind="calibrated",
+                tolerance=limits,
+                note="technology.crossbar: faster than the link, yes or no",
+                variant="of the simulated throughput" if unit != 1000.0 else "",
+            )
+        )
+    return found

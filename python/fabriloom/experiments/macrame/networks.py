@@ -1,0 +1,131 @@
+"""The networks, traffic and run lengths of the testbed as scenarios. No number here comes from a result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..lab import Effort, Scenario
+
+PRESET = "ds-link-c104"
+NODES_PER_SWITCH = 16
+LINKS_PER_EDGE = 4
+LENGTH_BYTES = 64
+"""The paper's packet wherever it does not vary the length."""
+CLOS_SIZES = (64, 128, 256, 512)
+HEADER_BYTES = 2
+"""Not in the paper; two reach all 1024 nodes, and the 57 % load given for 1.35 GB/s fits one and two."""
+
+DATA_BITS, CONTROL_BITS, QUANTUM = 10, 4, 8
+LINK_MBITS_PER_S = 100
+
+
+def packet_bits(length_bytes: int) -> float:
+    """Bits of a packet on a link that is busy both ways: its characters and their share of flow control."""
+    data = length_bytes + HEADER_BYTES
+    return data * DATA_BITS + CONTROL_BITS + (data + 1) * CONTROL_BITS / QUANTUM
+
+
+def node_mbytes_per_s(length_bytes: int = LENGTH_BYTES) -> float:
+    """Payload that a node's link carries with packets back to back: load 100 %."""
+    return LINK_MBITS_PER_S * length_bytes / packet_bits(length_bytes)
+
+
+def link_mbytes_per_s() -> float:
+    """The limit of long packets: the paper's maximum link bandwidth."""
+    return LINK_MBITS_PER_S / (DATA_BITS + CONTROL_BITS / QUANTUM)
+
+
+def clos(nodes: int) -> dict[str, Any]:
+    """A folded Clos of the paper, 64 to 512 nodes."""
+    return {"kind": "clos", "terminals": nodes}
+
+
+def grid(side: int) -> dict[str, Any]:
+    """A square grid of ``side`` x ``side`` switches."""
+    return {
+        "kind": "grid",
+        "shape": [side, side],
+        "terminals_per_switch": NODES_PER_SWITCH,
+        "links_per_edge": LINKS_PER_EDGE,
+    }
+
+
+def torus(side: int) -> dict[str, Any]:
+    """A square torus of ``side`` x ``side`` switches."""
+    return grid(side) | {"kind": "torus"}
+
+
+def nodes(topology: dict[str, Any]) -> int:
+    """Nodes of a network of this module."""
+    if topology["kind"] == "clos":
+        return topology["terminals"]
+    return topology["shape"][0] * topology["shape"][1] * topology["terminals_per_switch"]
+
+
+def load_of(topology: dict[str, Any], mbytes_per_s: float, length_bytes: int = LENGTH_BYTES) -> float:
+    """Accepted throughput as the paper's load: over what the nodes' links could carry with these packets."""
+    return mbytes_per_s / (nodes(topology) * node_mbytes_per_s(length_bytes))
+
+
+def _routing(topology: dict[str, Any], adaptive: bool) -> dict[str, Any]:
+    if topology["kind"] == "clos":
+        return {"kind": "up-down", "adaptive": adaptive}
+    if topology["kind"] == "torus":
+        return {"kind": "dimension-order", "variant": "no-edge-transit", "adaptive": adaptive}
+    return {"kind": "dimension-order", "adaptive": adaptive}
+
+
+def scenario(
+    topology: dict[str, Any],
+    *,
+    load: float | None = None,
+    length_bytes: int = LENGTH_BYTES,
+    pattern: Any = "uniform",
+    adaptive: bool = True,
+    warmup_ms: float,
+    measure_ms: float,
+    seed: int = 1,
+) -> Scenario:
+    """One run. ``load`` is nominal: what the mean wait between packets would give if nothing were blocked.
+
+    A traffic node works off descriptors (destination, length, wait): the next packet goes after the last
+    has gone and its wait is over. With no wait (``load`` none) a packet is always ready: saturation.
+    """
+    shape = "x".join(str(n) for n in topology.get("shape", [nodes(topology)]))
+    traffic: dict[str, Any] = {"pattern": pattern, "length": f"{length_bytes} B"}
+    traffic |= {"arrivals": "backlog"} if load is None else {"arrivals": "random-wait", "load": load}
+    at = "saturation" if load is None else f"load {load:.4g}"
+    return {
+        "name": f"{topology['kind']} {shape}, {length_bytes} B, {at}",
+        "seed": seed,
+        "topology": topology,
+        "technology": {"preset": PRESET, "header": f"{HEADER_BYTES} B"},
+        "routing": _routing(topology, adaptive),
+        "traffic": traffic,
+        "run": {
+            "duration": f"{warmup_ms + measure_ms:.6g} ms",
+            "warmup": f"{warmup_ms:.6g} ms",
+            "precision": 0.0,
+        },
+        "output": {"links": False, "flows": False},
+    }
+
+
+def run_times(effort: Effort, topology: dict[str, Any], length_bytes: int = LENGTH_BYTES) -> dict[str, float]:
+    """Warm-up and measuring time: grids carry less and settle later than Clos networks."""
+    stretch = (
+        max(1.0, length_bytes / 128)
+        if length_bytes >= LENGTH_BYTES
+        else max(0.25, length_bytes / LENGTH_BYTES)
+    )
+    slow = 1.0 if topology["kind"] == "clos" else 3.0
+    return {
+        "warmup_ms": effort.time_ms(1.0, 0.5) * slow * max(1.0, stretch),
+        "measure_ms": effort.time_ms(8.0, 1.5) * slow * stretch,
+    }
+
+
+def saturated(effort: Effort, topology: dict[str, Any], **settings: Any) -> Scenario:
+    """A run in which every node always has a packet ready."""
+    length = settings.get("length_bytes", LENGTH_BYTES)
+    return scenario(topology, **run_times(effort, topology, length), **settings)

@@ -1,0 +1,124 @@
+"""What the testbed is made of: inputs of the model, and counts on the networks as built."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...published import Number, numbers
+from ...topology import build
+from ...topology.graph import Graph
+from ..lab import Effort, Findings, Lab, Scenario
+from ..rows import row
+from . import networks
+
+INPUT = "an input of the model"
+COUNTED = "counted on the network as built"
+
+
+def scenarios(_effort: Effort) -> list[Scenario]:
+    """Nothing to run."""
+    return []
+
+
+def findings(_lab: Lab) -> Findings:
+    """One row per printed part; nothing is simulated."""
+    return Findings(
+        rows=_inputs(numbers("macrame")) + _counts(numbers("macrame")) + _reliability(numbers("macrame"))
+    )
+
+
+def _inputs(printed: dict[str, Number]) -> list[dict]:
+    from ...technology import technology
+
+    tech = technology(networks.PRESET)
+    ours = {
+        "link-rate": networks.LINK_MBITS_PER_S,
+        "flow-control-quantum": tech.credit_quantum_characters,
+        "input-buffer": tech.input_buffer_characters,
+        "output-buffer": tech.output_buffer_characters,
+        "nodes-per-module": networks.NODES_PER_SWITCH,
+        "grid-links-per-edge": networks.LINKS_PER_EDGE,
+        "cable-length": 2,
+        "packet-descriptors": None,
+        "switch-unit-ports": None,
+        "front-panel-ports": None,
+    }
+    reasons = {
+        "packet-descriptors": "lists may have any length here; random traffic is drawn, not read from a list",
+        "switch-unit-ports": "see the ports counted on the Clos",
+        "front-panel-ports": "see the ports counted on the grid",
+    }
+    return [
+        row("macrame", printed[key], value, kind="reported", note=reasons.get(key, INPUT))
+        for key, value in ours.items()
+    ]
+
+
+def _counts(printed: dict[str, Number]) -> list[dict]:
+    grid_400, grid_1024 = build(**networks.grid(5)), build(**networks.grid(8))
+    clos_256 = build(**networks.clos(256))
+    rows = []
+    for key, value in {
+        "grid-400-nodes": grid_400.terminals,
+        "nodes": grid_1024.terminals,
+        "grid-1024-side": int(np.sqrt(grid_1024.switches)),
+        "grid-neighbours": int(_neighbours(grid_1024).max()),
+        "clos-256-links-per-pair": _parallel(clos_256),
+        "switch-ports": int(_ports(clos_256).max()),
+    }.items():
+        exact = float(printed[key]["value"])
+        rows.append(row("macrame", printed[key], float(value), kind="arithmetic", tolerance=(exact, exact)))
+    between = int(_between(grid_1024).sum()) // 2
+    rows.append(
+        row(
+            "macrame",
+            printed["grid-1024-active-links"],
+            float(grid_1024.terminals + between),
+            kind="reported",
+            note="contradicts the construction that the paper describes, which has 1024 + 448 cables",
+        )
+    )
+    return rows
+
+
+def _reliability(printed: dict[str, Number]) -> list[dict]:
+    hours, links = float(printed["test-duration"]["value"]), float(printed["grid-1024-active-links"]["value"])
+    bits = links * hours * 3600 * networks.LINK_MBITS_PER_S * 1e6
+    note = "one over the bits of 1344 links in 200 hours; the printed limit needs 215 hours"
+    return [
+        row(
+            "macrame",
+            printed["grid-1024-differential-share"],
+            100 * 448 / 1472,
+            kind="reported",
+            note="448 cables between switches, of 1472",
+        ),
+        row("macrame", printed["test-duration"], None, kind="reported", note="link errors are not simulated"),
+        row("macrame", printed["link-error-rate"], 1 / bits, kind="reported", note=note),
+    ]
+
+
+def _between(graph: Graph) -> np.ndarray:
+    """Per link: true when it joins two switches."""
+    return (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
+
+
+def _neighbours(graph: Graph) -> np.ndarray:
+    """Per switch: how many other switches it has links to."""
+    chosen = _between(graph)
+    pairs = np.unique(np.stack([graph.link_source[chosen], graph.link_target[chosen]]), axis=1)
+    return np.bincount(pairs[0], minlength=graph.switches)
+
+
+def _ports(graph: Graph) -> np.ndarray:
+    """Per switch: links that leave it, one per port."""
+    return np.bincount(graph.link_source, minlength=graph.switches + graph.terminals)[: graph.switches]
+
+
+def _parallel(graph: Graph) -> int:
+    """Links from one switch to another, the same for all pairs in a Clos."""
+    chosen = _between(graph)
+    _, counts = np.unique(
+        np.stack([graph.link_source[chosen], graph.link_target[chosen]]), axis=1, return_counts=True
+    )
+    return int(counts.max())
