@@ -1,1 +1,90 @@
+"""Topologies: graphs of switches, terminals and links, one file per family.
 
+>>> from fabriloom import topology
+>>> graph = topology.build("grid", shape=[8, 8], terminals_per_switch=16, links_per_edge=4)
+>>> graph.switches, graph.terminals, graph.links
+(64, 1024, 2944)
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from .banyan import banyan
+from .clos import clos
+from .clos5 import clos5
+from .crossbar import crossbar
+from .fat_tree import fat_tree
+from .file import file, write
+from .graph import MAX_LINKS, MAX_TERMINALS, Graph, GraphError
+from .grid import grid, hypercube, ring, torus
+from .networkx_graph import from_networkx, to_networkx
+from .tree import star, tree
+
+KINDS: dict[str, Callable[..., Graph]] = {
+    "crossbar": crossbar,
+    "ring": ring,
+    "grid": grid,
+    "torus": torus,
+    "hypercube": hypercube,
+    "clos": clos,
+    "clos5": clos5,
+    "fat_tree": fat_tree,
+    "banyan": banyan,
+    "star": star,
+    "tree": tree,
+    "file": file,
+}
+"""Name of each family and the function that builds it."""
+
+__all__ = [
+    "KINDS",
+    "MAX_LINKS",
+    "MAX_TERMINALS",
+    "Graph",
+    "GraphError",
+    "banyan",
+    "build",
+    "clos",
+    "clos5",
+    "crossbar",
+    "fat_tree",
+    "file",
+    "from_networkx",
+    "grid",
+    "hypercube",
+    "ring",
+    "star",
+    "to_networkx",
+    "torus",
+    "tree",
+    "write",
+]
+
+
+def build(kind: str, **parameters: Any) -> Graph:
+    """Build a graph of a family by name, with the family's parameters.
+
+    Raises ``GraphError`` for an unknown family, an unknown or missing parameter, or a value that cannot be
+    built.
+    """
+    function = KINDS.get(kind)
+    if function is None:
+        raise GraphError(f'there is no topology "{kind}"{_nearest(kind, KINDS)}', "kind")
+    known = inspect.signature(function).parameters
+    for name in parameters:
+        if name not in known:
+            raise GraphError(f'{kind} has no parameter "{name}"{_nearest(name, known)}', name)
+    for name, parameter in known.items():
+        if parameter.default is parameter.empty and name not in parameters:
+            raise GraphError(f'{kind} needs the parameter "{name}"', name)
+    return function(**parameters)
+
+
+def _nearest(word: str, known: Any) -> str:
+    near = difflib.get_close_matches(word, list(known), 1)
+    choices = ", ".join(known)
+    return f'; did you mean "{near[0]}"?' if near else f"; there are {choices}"

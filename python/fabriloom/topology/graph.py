@@ -3,9 +3,10 @@
 A graph is a directed multigraph. Vertices are numbered switches first, then terminals. A cable is two links,
 one per direction, each the ``reverse`` of the other; a one-way link has no reverse. Parallel links are kept.
 
-In the graphs of the built-in families terminal ``t`` sends on link ``2 t`` and receives on link ``2 t + 1``, the
-two links of a cable between switches follow each other, and parallel cables are neighbours in number. A graph
-read from a file keeps the order of the file; ``terminal_out_links`` and ``terminal_in_links`` hold for all.
+In the graphs of the built-in families terminal ``t`` sends on link ``2 t`` and receives on link ``2 t + 1``,
+the two links of a cable between switches follow each other, and parallel cables are neighbours in number. A
+graph read from a file keeps the order of the file; ``terminal_out_links`` and ``terminal_in_links`` hold for
+all.
 
 Every ``layout`` has ``parameters`` (what the family was built with) and, per family:
 
@@ -18,8 +19,8 @@ fat_tree,           routing; ``terminals_per_switch`` (of the switches of level 
 star, tree
 banyan              ``base``, ``stages``, ``variant``, ``levels`` (per switch its stage, 0 first),
                     ``output_port`` (per link the port of the switch it leaves by, -1 on a terminal's link),
-                    ``tag_digit`` (per stage the digit of the destination, 0 the least significant, that is the
-                    output port to take)
+                    ``tag_digit`` (per stage the digit of the destination, 0 the least significant, that is
+                    the output port to take)
 file                nothing more
 ==================  =====================================================================================
 """
@@ -72,10 +73,11 @@ class Graph:
     layout: dict[str, Any] = field(default_factory=dict)
     """What the family's routing needs: ``shape``, ``coordinates``, ``levels``, …"""
     positions: NDArray[np.float64] | None = None
-    """Where to draw each switch, shape (switches, 2), x to the right and y downwards, neighbours about 1 apart;
-    none: let the drawing decide."""
+    """Where to draw each switch, shape (switches, 2), x to the right and y downwards, neighbours about 1
+    apart; none: let the drawing decide."""
     attributes: dict[str, NDArray[Any]] = field(default_factory=dict)
-    """Optional per-link overrides read from a graph file: ``rate_bits_per_s``, ``length_m`` (NaN: not given)."""
+    """Optional per-link overrides read from a graph file: ``rate_bits_per_s``, ``length_m`` (NaN: not
+    given)."""
 
     @property
     def switches(self) -> int:
@@ -94,7 +96,11 @@ class Graph:
 
     def vertex_name(self, vertex: int) -> str:
         """Name of a switch or a terminal by vertex number."""
-        return self.switch_names[vertex] if vertex < self.switches else self.terminal_names[vertex - self.switches]
+        return (
+            self.switch_names[vertex]
+            if vertex < self.switches
+            else self.terminal_names[vertex - self.switches]
+        )
 
     @cached_property
     def terminal_out_links(self) -> Ints:
@@ -129,12 +135,15 @@ class Graph:
 
 
 def whole(value: object, parameter: str, low: int, high: int, what: str, hint: str = "") -> int:
-    """Check a whole number of a family's parameters; ``what`` completes "… must be"."""
+    """Check a whole number of a family's parameters; ``what`` says what it counts, ``hint`` why it is
+    limited."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise GraphError(f"{parameter} must be a whole number ({what}), not {value!r}", parameter)
+        raise GraphError(f"{parameter} ({what}) must be a whole number, not {value!r}", parameter)
     if not low <= value <= high:
-        more = f"; {hint}" if hint else ""
-        raise GraphError(f"{parameter} is {value}; it must be {what}, from {low} to {high}{more}", parameter)
+        why = f": {hint}" if hint else ""
+        raise GraphError(
+            f"{parameter} ({what}) is {_counted(int(value))}; it must be from {low} to {high}{why}", parameter
+        )
     return int(value)
 
 
@@ -145,15 +154,24 @@ def check_size(terminals: int, cables: int, parameter: str) -> None:
     """
     if terminals > MAX_TERMINALS:
         raise GraphError(
-            f"{parameter} asks for {terminals:,} terminals; at most {MAX_TERMINALS:,} are built. Make it smaller",
+            f"{parameter} asks for {_counted(terminals)} terminals; at most {MAX_TERMINALS:,} are built. "
+            f"Make {parameter} smaller",
             parameter,
         )
     if 2 * cables > MAX_LINKS:
         raise GraphError(
-            f"{parameter} asks for {2 * cables:,} links (two per cable); at most {MAX_LINKS:,} are built. "
-            f"Make it smaller",
+            f"{parameter} asks for {_counted(2 * cables)} links (two per cable); at most {MAX_LINKS:,} are "
+            "built. "
+            f"Make {parameter} smaller",
             parameter,
         )
+
+
+def _counted(value: int) -> str:
+    """Write a number that may be absurdly large."""
+    if abs(value) < 10**15:
+        return f"{value:,}" if value >= 10_000 else str(value)
+    return f"about 10^{int(abs(value).bit_length() * 0.30103)}"
 
 
 def assemble(
@@ -162,7 +180,7 @@ def assemble(
     terminal_switch: Ints,
     terminal_name: Callable[[str, int], str],
     edges: tuple[Ints, Ints],
-    parallel: int,
+    parallel: int | Ints,
     layout: dict[str, Any],
     positions: NDArray[np.float64],
 ) -> Graph:
@@ -170,9 +188,11 @@ def assemble(
 
     ``terminal_switch``: per terminal its switch, terminals of one switch next to each other.
     ``terminal_name(switch name, number within the switch)`` names a terminal.
-    ``edges``: two arrays of the switches at the ends of each edge; every edge becomes ``parallel`` cables.
+    ``edges``: two arrays of the switches at the ends of each edge; every edge becomes ``parallel`` cables
+    (one number, or one per edge).
     """
     switches = len(switch_names)
+    counts = np.broadcast_to(np.asarray(parallel, np.int64), edges[0].shape)
     _, first = np.unique(terminal_switch, return_index=True)
     start = np.zeros(switches, np.int64)
     start[terminal_switch[first]] = first
@@ -181,18 +201,18 @@ def assemble(
     terminal_names = [terminal_name(home, number) for home, number in zip(homes, within, strict=True)]
 
     terminal_vertex = switches + np.arange(len(terminal_names))
-    near = np.concatenate([terminal_vertex, np.repeat(edges[0], parallel)])
-    far = np.concatenate([terminal_switch, np.repeat(edges[1], parallel)])
+    near = np.concatenate([terminal_vertex, np.repeat(edges[0], counts)])
+    far = np.concatenate([terminal_switch, np.repeat(edges[1], counts)])
     link_source = np.column_stack([near, far]).ravel()
     link_target = np.column_stack([far, near]).ravel()
 
     link_names: list[str] = []
     for terminal, home in zip(terminal_names, homes, strict=True):
         link_names += (f"{terminal}>{home}", f"{home}>{terminal}")
-    tails = [""] if parallel == 1 else [f"#{number}" for number in range(parallel)]
-    for a, b in zip(edges[0].tolist(), edges[1].tolist(), strict=True):
+    for a, b, count in zip(edges[0].tolist(), edges[1].tolist(), counts.tolist(), strict=True):
         forth, back = f"{switch_names[a]}>{switch_names[b]}", f"{switch_names[b]}>{switch_names[a]}"
-        for tail in tails:
+        for number in range(count):
+            tail = f"#{number}" if count > 1 else ""
             link_names += (forth + tail, back + tail)
     return Graph(
         switch_names=switch_names,

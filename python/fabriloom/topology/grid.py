@@ -1,7 +1,8 @@
 """Grid, torus, ring and hypercube: switches at the points of an n-dimensional lattice.
 
-Switch numbers run with the last coordinate fastest. A wrap-around cable exists only in dimensions of three switches or
-more: with two switches it would double the edge that is there already (use ``links_per_edge`` for that).
+Switch numbers run with the last coordinate fastest. A wrap-around cable exists only in dimensions of three
+switches or more: with two switches it would double the edge that is there already (use ``links_per_edge``
+for that).
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ MAX_DIMENSIONS = 20
 def grid(shape: Sequence[int], terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
     """Build an n-dimensional grid of switches ``s(i,j,…)`` with terminals ``t(i,j,…).k``.
 
-    ``shape``: switches along each dimension, ``[8, 8]`` for 8 x 8. Neighbours are joined by ``links_per_edge`` cables.
+    ``shape``: switches along each dimension, ``[8, 8]`` for 8 x 8. Neighbours are joined by
+    ``links_per_edge`` cables.
     """
     return _lattice("grid", shape, terminals_per_switch, links_per_edge, wrap=False)
 
@@ -42,13 +44,16 @@ def ring(switches: int, terminals_per_switch: int = 1, links_per_edge: int = 1) 
 
 
 def hypercube(dimensions: int, terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
-    """Build a hypercube of 2^``dimensions`` switches; ``s(1,0,1)`` is the corner with number 101 in binary."""
+    """Build a hypercube of 2^``dimensions`` switches; ``s(1,0,1)`` is the corner with number 101 in
+    binary."""
     whole(dimensions, "dimensions", 1, MAX_DIMENSIONS, "the number of dimensions")
     graph = _lattice("hypercube", [2] * dimensions, terminals_per_switch, links_per_edge, wrap=False)
     return _with(graph, _corners(graph.layout["coordinates"]), {"dimensions": dimensions})
 
 
-def _lattice(family: str, shape: Sequence[int], terminals_per_switch: int, links_per_edge: int, wrap: bool) -> Graph:
+def _lattice(
+    family: str, shape: Sequence[int], terminals_per_switch: int, links_per_edge: int, wrap: bool
+) -> Graph:
     sides = _checked_shape(shape, terminals_per_switch)
     whole(terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch")
     whole(links_per_edge, "links_per_edge", 1, MAX_TERMINALS, "the cables between two neighbours")
@@ -95,7 +100,9 @@ def _checked_shape(shape: Sequence[int], terminals_per_switch: int) -> tuple[int
         if side < 1:
             raise GraphError(f"shape has a side of {side}; every side must be 1 or more", "shape")
     sides = tuple(int(side) for side in shape)
-    per_switch = terminals_per_switch if isinstance(terminals_per_switch, int) and terminals_per_switch > 0 else 1
+    per_switch = (
+        terminals_per_switch if isinstance(terminals_per_switch, int) and terminals_per_switch > 0 else 1
+    )
     check_size(prod(sides) * per_switch, prod(sides) * per_switch, "shape")
     if prod(sides) * per_switch < 2:
         raise GraphError("shape has one switch with one terminal; a network needs two terminals", "shape")
@@ -120,7 +127,8 @@ def _edges(coordinates: Ints, sides: tuple[int, ...], wrap: bool) -> tuple[Ints,
 
 
 def _lattice_positions(coordinates: Ints, sides: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return positions: rows and columns; a third dimension leans; further ones repeat the picture beside, below."""
+    """Return positions: rows and columns; a third dimension leans; further ones repeat the picture beside,
+    below."""
     position = np.zeros((len(coordinates), 2))
     reach = np.zeros(2)
     for rank, dimension in enumerate(reversed(range(len(sides)))):
@@ -136,7 +144,8 @@ def _lattice_positions(coordinates: Ints, sides: tuple[int, ...]) -> NDArray[np.
 
 
 def _corners(coordinates: Ints) -> NDArray[np.float64]:
-    """Return positions of a hypercube's corners, every dimension in a direction of its own so that no cables coincide."""
+    """Return positions of a hypercube's corners, every dimension in a direction of its own so that no cables
+    coincide."""
     steps = [(1.6, 0.0), (0.0, 1.6), (0.62, 0.5), (4.0, 0.3), (0.35, 4.0)]
     position = np.zeros((len(coordinates), 2))
     for rank, dimension in enumerate(reversed(range(coordinates.shape[1]))):

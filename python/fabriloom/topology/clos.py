@@ -1,0 +1,151 @@
+"""Three-stage folded Clos: terminal switches, each joined to every centre switch.
+
+With 32-port switches 64, 128, 256 and 512 terminals are 4, 8, 16 and 32 terminal switches on 2, 4, 8 and 16
+centre switches with 8, 4, 2 and 1 cables between each pair.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .graph import MAX_TERMINALS, Graph, GraphError, assemble, check_size, whole
+
+MAX_PORTS = 4096
+
+
+def clos(
+    terminals: int,
+    switch_ports: int = 32,
+    terminals_per_switch: int | None = None,
+    centre_switches: int | None = None,
+    links_per_pair: int | None = None,
+) -> Graph:
+    """Build a folded Clos of switches ``edge(i)`` and ``centre(j)`` with terminals ``t(i).k``.
+
+    Half of a terminal switch's ports are for terminals unless ``terminals_per_switch`` is given. The centre
+    has as few switches as give every terminal switch as many cables up as it has terminals, spread evenly.
+    Raises ``GraphError`` with the nearest legal sizes where the ports do not suffice.
+    """
+    if not isinstance(terminals, bool) and isinstance(terminals, int):
+        check_size(terminals, 2 * terminals, "terminals")
+    whole(switch_ports, "switch_ports", 2, MAX_PORTS, "the ports of a switch")
+    per_switch = switch_ports // 2 if terminals_per_switch is None else terminals_per_switch
+    whole(
+        per_switch,
+        "terminals_per_switch",
+        1,
+        switch_ports - 1,
+        "terminals on a terminal switch",
+        f"a switch has {switch_ports} ports and needs one to the centre",
+    )
+    edges = terminal_switches(terminals, per_switch, switch_ports)
+    centres, parallel = _centre(edges, per_switch, switch_ports, centre_switches, links_per_pair)
+
+    names = [f"edge({i})" for i in range(edges)] + [f"centre({j})" for j in range(centres)]
+    low, high = np.divmod(np.arange(edges * centres), centres)
+    return assemble(
+        "clos",
+        names,
+        np.repeat(np.arange(edges), per_switch),
+        lambda switch, number: f"t{switch[4:]}.{number}",
+        (low, edges + high),
+        parallel,
+        {
+            "parameters": {
+                "terminals": terminals,
+                "switch_ports": switch_ports,
+                "terminals_per_switch": per_switch,
+                "centre_switches": centres,
+                "links_per_pair": parallel,
+            },
+            "levels": np.repeat(np.array([0, 1], np.int64), [edges, centres]),
+            "terminals_per_switch": per_switch,
+        },
+        rows([edges, centres]),
+    )
+
+
+def terminal_switches(terminals: int, per_switch: int, switch_ports: int) -> int:
+    """Return how many terminal switches a three-stage Clos of this size has, or raise naming the legal sizes
+    near."""
+    whole(terminals, "terminals", 1, MAX_TERMINALS, "the number of terminals")
+    most = per_switch * switch_ports
+    if terminals % per_switch == 0 and 2 * per_switch <= terminals <= most:
+        return terminals // per_switch
+    below = min(max(terminals // per_switch, 2), switch_ports) * per_switch
+    near = sorted({below, min(max(below + per_switch, 2 * per_switch), most)})
+    powers = [per_switch * 2**power for power in range(1, 13) if 2**power <= switch_ports]
+    more = "; larger ones need five stages (clos5)" if terminals > most else ""
+    raise GraphError(
+        f"terminals is {terminals}, which a three-stage Clos of {switch_ports}-port switches with "
+        f"{per_switch} terminals "
+        f"each cannot have: legal are the multiples of {per_switch} from {2 * per_switch} to {most}{more}. "
+        f"Nearest: {' or '.join(map(str, near))}; using every port: {', '.join(map(str, powers))}",
+        "terminals",
+    )
+
+
+def even_centre(low: int, up: int, switch_ports: int) -> tuple[int, int]:
+    """Return the fewest centre switches, and cables per pair, that give ``low`` switches ``up`` cables
+    each."""
+    for centres in range(1, up + 1):
+        if up % centres == 0 and low * (up // centres) <= switch_ports:
+            return centres, up // centres
+    raise AssertionError(
+        "one cable to each of `up` centres always fits: low <= switch_ports is checked before"
+    )
+
+
+def _centre(
+    edges: int, per_switch: int, switch_ports: int, centres: int | None, parallel: int | None
+) -> tuple[int, int]:
+    """Fill in what is not given of the centre switches and the cables per pair, and count the ports."""
+    room = switch_ports - per_switch
+    up = min(per_switch, room)
+    if centres is None and parallel is None:
+        return even_centre(edges, up, switch_ports)
+    if centres is not None:
+        whole(
+            centres,
+            "centre_switches",
+            1,
+            room,
+            "the centre switches",
+            f"{room} ports of a terminal switch are left",
+        )
+    if parallel is not None:
+        most = switch_ports // edges
+        whole(
+            parallel,
+            "links_per_pair",
+            1,
+            most,
+            "cables between a pair",
+            f"{edges} pairs share {switch_ports} ports",
+        )
+    if centres is None:
+        assert parallel is not None
+        centres = max(1, min(-(-up // parallel), room // parallel))
+    if parallel is None:
+        parallel = max(1, min(-(-up // centres), room // centres, switch_ports // edges))
+    if centres * parallel > room:
+        raise GraphError(
+            f"{centres} centre switches with links_per_pair {parallel} take {centres * parallel} ports of "
+            "each "
+            f"terminal switch, which has {room} left beside its {per_switch} terminals. Lower one of the "
+            "three",
+            "links_per_pair",
+        )
+    return centres, parallel
+
+
+def rows(widths: list[int], height: float | None = None) -> np.ndarray:
+    """Return positions of rows of switches, the first row lowest, all spread over the same width."""
+    width = max(widths) - 1
+    step = height if height is not None else max(1.5, width / 5)
+    places: list[np.ndarray] = []
+    for row, count in enumerate(widths):
+        x = (np.arange(count) + 0.5) * (width + 1) / count - 0.5
+        y = np.full(count, (len(widths) - 1 - row) * step)
+        places.append(np.column_stack([x, y]))
+    return np.concatenate(places)

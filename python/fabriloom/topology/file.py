@@ -1,0 +1,82 @@
+"""Graphs from files and to files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from . import edge_list, graphml, node_link
+from .graph import MAX_TERMINALS, Graph, GraphError, whole
+from .raw import RawGraph
+
+FORMATS = ("graphml", "json", "csv")
+MAX_FILE_BYTES = 1 << 30
+
+
+def file(path: str | Path, format: str | None = None, terminals_per_switch: int = 0) -> Graph:
+    """Read a graph from a GraphML, JSON (node-link) or CSV (edge list) file.
+
+    ``format``: one of ``FORMATS``; none: by the extension of the name. ``terminals_per_switch``: terminals
+    to hang on every switch of a file that has no terminals. A file that :func:`write` made of a family's
+    graph gives that family back, as long as it has not been changed; any other is of the family "file".
+    Raises ``GraphError`` with file and line.
+    """
+    path = Path(path)
+    form = _format(path, format)
+    whole(
+        terminals_per_switch,
+        "terminals_per_switch",
+        0,
+        MAX_TERMINALS,
+        "the terminals to hang on every switch",
+    )
+    content = _content(path)
+    raw = RawGraph(str(path))
+    if not content.strip():
+        raw.fail("the file is empty")
+    if form == "graphml":
+        graphml.read(raw, content)
+    else:
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = content[: error.start].count(b"\n") + 1
+            raw.fail("not UTF-8 text", f"line {line}")
+        (node_link if form == "json" else edge_list).read(raw, text)
+    return raw.to_graph(terminals_per_switch)
+
+
+def write(graph: Graph, path: str | Path, format: str | None = None) -> None:
+    """Write a graph to a file that :func:`file` reads back without loss: names, order, parallel links,
+    numbers."""
+    path = Path(path)
+    form = _format(path, format)
+    text = {"graphml": graphml.write, "json": node_link.write, "csv": edge_list.write}[form](graph)
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise GraphError(f"{path}: cannot be written: {error.strerror}", "path") from None
+
+
+def _format(path: Path, format: str | None) -> str:
+    form = format if format is not None else path.suffix.lower().lstrip(".")
+    if form not in FORMATS:
+        given = (
+            f"format is {format!r}"
+            if format is not None
+            else f'{path}: the extension "{path.suffix}" says no format'
+        )
+        raise GraphError(f"{given}; formats are {', '.join(FORMATS)}", "format")
+    return form
+
+
+def _content(path: Path) -> bytes:
+    try:
+        size = path.stat().st_size
+        content = path.read_bytes() if size <= MAX_FILE_BYTES else b""
+    except OSError as error:
+        raise GraphError(f"{path}: cannot be read: {error.strerror}", "path") from None
+    except ValueError:
+        raise GraphError(f"{str(path)!r} is not a path", "path") from None
+    if size > MAX_FILE_BYTES:
+        raise GraphError(f"{path}: {size:,} bytes; files of up to {MAX_FILE_BYTES:,} bytes are read", "path")
+    return content

@@ -1,0 +1,170 @@
+"""Graphs as GraphML, as graph editors and networkx write it.
+
+Nodes may carry ``kind`` ("switch", the default, or "terminal"), ``x``, ``y``; edges ``name``,
+``reverse_name``, ``cable``,
+``rate_bits_per_s``, ``length_m``. An undirected edge is a cable, two links; directed edges are paired as in
+JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+from .graph import Graph
+from .raw import (
+    ATTRIBUTES,
+    RawGraph,
+    RawLink,
+    RawVertex,
+    cables_of,
+    family_line,
+    numbers_of,
+    place_of,
+    read_family,
+    read_kind,
+    read_numbers,
+)
+
+
+class _Reader:
+    """Follows the elements of a GraphML file and fills a raw graph."""
+
+    def __init__(self, raw: RawGraph) -> None:
+        self.raw = raw
+        self.keys: dict[str, str] = {}
+        self.defaults: dict[tuple[str, str], str] = {}
+        self.stack: list[str] = []
+        self.values: dict[str, dict[str, str]] = {"graph": {}, "node": {}, "edge": {}}
+        self.opened: dict[str, dict[str, str]] = {}
+        self.where: dict[str, str] = {}
+        self.text: list[str] = []
+        self.key = ("", "")
+        self.directed = False
+        self.graphs = 0
+        self.parser = expat.ParserCreate(namespace_separator=" ")
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.text.append
+        self.parser.StartDoctypeDeclHandler = self.doctype
+
+    def doctype(self, *_: object) -> None:
+        self.raw.fail("a document type declaration is not accepted; GraphML needs none", self.line())
+
+    def line(self) -> str:
+        return f"line {self.parser.CurrentLineNumber}"
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        name = tag.rsplit(" ", 1)[-1]
+        if not self.stack and name != "graphml":
+            self.raw.fail(f"the file must begin with <graphml>, not <{name}>", self.line())
+        self.stack.append(name)
+        self.text.clear()
+        if name == "graph":
+            self.graphs += 1
+            if self.graphs > 1:
+                self.raw.fail("a second graph; a file holds one", self.line())
+            self.directed = attributes.get("edgedefault", "undirected") == "directed"
+        elif name == "key":
+            self.key = (attributes.get("for", "all"), attributes.get("id", ""))
+            self.keys[attributes.get("id", "")] = attributes.get("attr.name", attributes.get("id", ""))
+        elif name in ("node", "edge"):
+            self.opened[name] = attributes
+            self.values[name] = {}
+            self.where[name] = self.line()
+        elif name == "data":
+            self.key = ("data", attributes.get("key", ""))
+
+    def end(self, _: str) -> None:
+        name = self.stack.pop()
+        if name == "data" and self.stack and self.stack[-1] in self.values:
+            self.values[self.stack[-1]][self.keys.get(self.key[1], self.key[1])] = "".join(self.text).strip()
+        elif name == "default" and self.key[0] != "data":
+            self.defaults[self.key[0], self.keys[self.key[1]]] = "".join(self.text).strip()
+        elif name == "node":
+            self.node(self.opened[name], self.with_defaults(name), self.where[name])
+        elif name == "edge":
+            self.edge(self.opened[name], self.with_defaults(name), self.where[name])
+
+    def with_defaults(self, element: str) -> dict[str, Any]:
+        common = {key: value for (kind, key), value in self.defaults.items() if kind in (element, "all")}
+        return common | self.values[element]
+
+    def node(self, attributes: dict[str, str], values: dict[str, Any], where: str) -> None:
+        if "id" not in attributes:
+            self.raw.fail("a node without an id", where)
+        place = read_numbers(self.raw, values, ("x", "y"), where)
+        terminal = read_kind(self.raw, values.get("kind"), where)
+        self.raw.add_vertex(RawVertex(attributes["id"], terminal, where, place.get("x"), place.get("y")))
+
+    def edge(self, attributes: dict[str, str], values: dict[str, Any], where: str) -> None:
+        for end in ("source", "target"):
+            if end not in attributes:
+                self.raw.fail(f"an edge without a {end}", where)
+        numbers = read_numbers(self.raw, values, ATTRIBUTES, where)
+        link = RawLink(
+            attributes["source"],
+            attributes["target"],
+            values.get("name") or None,
+            values.get("cable"),
+            where,
+            numbers,
+            read_numbers(self.raw, values, ("index",), where).get("index"),
+        )
+        if attributes.get("directed", str(self.directed)).lower() == "true":
+            self.raw.links.append(link)
+        else:
+            self.raw.add_cable(link, values.get("reverse_name") or None)
+
+
+def read(raw: RawGraph, content: bytes) -> None:
+    """Fill ``raw`` from the bytes of a GraphML file; raises ``GraphError`` with the line at fault."""
+    reader = _Reader(raw)
+    try:
+        reader.parser.Parse(content, True)
+    except expat.ExpatError as error:
+        raw.fail(f"not GraphML, or cut short: {expat.ErrorString(error.code)}", f"line {error.lineno}")
+    if not reader.graphs:
+        raw.fail("there is no <graph> in the file")
+    read_family(raw, reader.values["graph"].get("fabriloom"))
+    raw.pair_links()
+
+
+def write(graph: Graph) -> str:
+    """Return the graph as GraphML; reading it gives the same graph."""
+    lines = [
+        '<?xml version="1.0" encoding="utf-8"?>',
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
+    ]
+    for owner, key, kind in (
+        ("graph", "fabriloom", "string"),
+        ("node", "kind", "string"),
+        ("node", "x", "double"),
+        ("node", "y", "double"),
+        ("edge", "name", "string"),
+        ("edge", "cable", "int"),
+        *(("edge", key, "double") for key in ATTRIBUTES),
+    ):
+        lines.append(f'  <key id="{key}" for="{owner}" attr.name="{key}" attr.type="{kind}"/>')
+    lines.append('  <graph edgedefault="directed">')
+    family = family_line(graph)
+    if family:
+        lines.append(f"    {_data('fabriloom', family)}")
+    for vertex in range(graph.switches + graph.terminals):
+        kind = "switch" if vertex < graph.switches else "terminal"
+        data = "".join(_data(key, value) for key, value in {"kind": kind, **place_of(graph, vertex)}.items())
+        lines.append(f"    <node id={quoteattr(graph.vertex_name(vertex))}>{data}</node>")
+    for link, cable in enumerate(cables_of(graph)):
+        values: dict[str, Any] = {"name": graph.link_names[link]}
+        if cable >= 0:
+            values["cable"] = cable
+        data = "".join(_data(key, value) for key, value in (values | numbers_of(graph, link)).items())
+        ends = (graph.vertex_name(int(end[link])) for end in (graph.link_source, graph.link_target))
+        source, target = (quoteattr(end) for end in ends)
+        lines.append(f"    <edge source={source} target={target}>{data}</edge>")
+    return "\n".join([*lines, "  </graph>", "</graphml>", ""])
+
+
+def _data(key: str, value: object) -> str:
+    return f'<data key="{key}">{escape(str(value))}</data>'

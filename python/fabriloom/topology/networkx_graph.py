@@ -1,0 +1,90 @@
+"""Graphs to and from networkx."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .graph import Graph, GraphError
+from .raw import (
+    ATTRIBUTES,
+    RawGraph,
+    RawLink,
+    RawVertex,
+    cables_of,
+    family_line,
+    numbers_of,
+    place_of,
+    read_family,
+    read_kind,
+    read_numbers,
+)
+
+if TYPE_CHECKING:
+    import networkx
+
+
+def to_networkx(graph: Graph) -> networkx.MultiDiGraph:
+    """Return a networkx multigraph with one directed edge per link; ``from_networkx`` gives the same graph
+    back.
+
+    Nodes are named as switches and terminals are and have ``kind``, ``x``, ``y``; the key of an edge is the
+    link's name,
+    ``index`` its number, ``cable`` is equal on the two directions of a cable and absent on a one-way link.
+    """
+    import networkx
+
+    found = networkx.MultiDiGraph()
+    family = family_line(graph)
+    if family:
+        found.graph["fabriloom"] = family
+    for vertex in range(graph.switches + graph.terminals):
+        kind = "switch" if vertex < graph.switches else "terminal"
+        found.add_node(graph.vertex_name(vertex), kind=kind, **place_of(graph, vertex))
+    names = [*graph.switch_names, *graph.terminal_names]
+    ends = zip(graph.link_source.tolist(), graph.link_target.tolist(), strict=True)
+    for index, ((source, target), cable) in enumerate(zip(ends, cables_of(graph), strict=True)):
+        more: dict[str, Any] = {"cable": cable} if cable >= 0 else {}
+        name = graph.link_names[index]
+        found.add_edge(
+            names[source], names[target], key=name, name=name, index=index, **more, **numbers_of(graph, index)
+        )
+    return found
+
+
+def from_networkx(graph: networkx.Graph, terminals_per_switch: int = 0) -> Graph:
+    """Make a graph of any networkx graph, multi or not, directed or not.
+
+    Nodes with ``kind="terminal"`` are terminals, all others switches; without terminals give
+    ``terminals_per_switch``. An undirected edge is a cable, two links, named by its ``name`` and
+    ``reverse_name``. Directed edges are single links, joined to cables by equal ``cable`` attributes or, if
+    none has any, in order.
+    """
+    if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
+        raise GraphError(f"not a networkx graph: {type(graph).__name__}", "graph")
+    raw = RawGraph("networkx graph")
+    read_family(raw, graph.graph.get("fabriloom"))
+    for node, values in graph.nodes(data=True):
+        where = f"node {node!r}"
+        place = read_numbers(raw, values, ("x", "y"), where)
+        terminal = read_kind(raw, values.get("kind"), where)
+        raw.add_vertex(RawVertex(str(node), terminal, where, place.get("x"), place.get("y")))
+    directed = graph.is_directed()
+    for source, target, values in graph.edges(data=True):
+        where = f"edge {source!r} to {target!r}"
+        name = values.get("name")
+        link = RawLink(
+            str(source),
+            str(target),
+            None if name is None else str(name),
+            values.get("cable"),
+            where,
+            read_numbers(raw, values, ATTRIBUTES, where),
+            read_numbers(raw, values, ("index",), where).get("index"),
+        )
+        if directed:
+            raw.links.append(link)
+        else:
+            raw.add_cable(link, values.get("reverse_name"))
+    if directed:
+        raw.pair_links()
+    return raw.to_graph(terminals_per_switch)

@@ -1,0 +1,369 @@
+"""A graph as a list of named things: what every file format is read into and written from."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .graph import MAX_LINKS, MAX_TERMINALS, Graph, GraphError
+
+ATTRIBUTES = ("rate_bits_per_s", "length_m")
+"""Numbers a file may give per link."""
+
+
+@dataclass
+class RawVertex:
+    """A switch or a terminal, and where the file names it ("line 12", "nodes[3]")."""
+
+    name: str
+    terminal: bool
+    where: str
+    x: float | None = None
+    y: float | None = None
+
+
+@dataclass
+class RawLink:
+    """One direction of a cable, or a one-way link. ``cable``: an id shared by its two directions, or None."""
+
+    source: str
+    target: str
+    name: str | None
+    cable: Any
+    where: str
+    numbers: dict[str, float] = field(default_factory=dict)
+    index: float | None = None
+    """Place in the order of links, where the format does not keep it."""
+
+
+@dataclass
+class RawGraph:
+    """Everything a file says. ``origin`` is what messages begin with: the file's name."""
+
+    origin: str
+    vertices: dict[str, RawVertex] = field(default_factory=dict)
+    links: list[RawLink] = field(default_factory=list)
+    cables: int = 0
+    """Cables numbered so far; the numbers, in a tuple, cannot be mistaken for ids of a file."""
+    family: str | None = None
+    parameters: dict[str, Any] | None = None
+
+    def fail(self, message: str, where: str = "") -> NoReturn:
+        """Raise the error of this file at a place in it."""
+        raise GraphError(": ".join(part for part in (self.origin, where, message) if part), "path")
+
+    def add_vertex(self, vertex: RawVertex) -> None:
+        """Add a switch or terminal; a name may be given once."""
+        before = self.vertices.get(vertex.name)
+        if before is not None:
+            self.fail(f'"{vertex.name}" is there already ({before.where}); names must differ', vertex.where)
+        if not vertex.name:
+            self.fail("a switch or terminal has no name", vertex.where)
+        if len(self.vertices) >= 2 * MAX_TERMINALS:
+            self.fail(f"more than {2 * MAX_TERMINALS:,} switches and terminals", vertex.where)
+        self.vertices[vertex.name] = vertex
+
+    def add_cable(self, link: RawLink, back_name: str | None = None, parallel: int = 1) -> None:
+        """Add ``parallel`` cables, two links each, with the numbers of ``link``."""
+        if not 1 <= parallel <= MAX_LINKS // 2 - len(self.links):
+            self.fail(
+                f"{parallel} parallel cables; it must be 1 or more, in all under {MAX_LINKS:,} links",
+                link.where,
+            )
+        if parallel > 1 and (link.name or back_name):
+            self.fail(
+                "parallel cables cannot share a name; leave the name out or give each its own line",
+                link.where,
+            )
+        for _ in range(parallel):
+            self.cables += 1
+            cable = (self.cables,)
+            self.links.append(RawLink(link.source, link.target, link.name, cable, link.where, link.numbers))
+            self.links.append(RawLink(link.target, link.source, back_name, cable, link.where, link.numbers))
+
+    def pair_links(self) -> None:
+        """Make cables of one-way links that nothing pairs: the first a to b with the first b to a, and so
+        on."""
+        if any(link.cable is not None for link in self.links):
+            return
+        waiting: dict[tuple[str, str], list[RawLink]] = {}
+        for link in self.links:
+            back = waiting.get((link.target, link.source))
+            if back:
+                self.cables += 1
+                link.cable = back.pop(0).cable = (self.cables,)
+            else:
+                waiting.setdefault((link.source, link.target), []).append(link)
+
+    def to_graph(self, terminals_per_switch: int = 0) -> Graph:
+        """Check everything and make the graph."""
+        if all(link.index is not None for link in self.links):
+            self.links.sort(key=lambda link: link.index or 0.0)
+        self._hang_terminals(terminals_per_switch)
+        self._check_ends()
+        switches = [vertex for vertex in self.vertices.values() if not vertex.terminal]
+        terminals = [vertex for vertex in self.vertices.values() if vertex.terminal]
+        number = {vertex.name: index for index, vertex in enumerate([*switches, *terminals])}
+        source = np.array([number[link.source] for link in self.links], np.int64)
+        target = np.array([number[link.target] for link in self.links], np.int64)
+        self._check_terminals(terminals, number, source, target)
+        self._check_connected(len(number), source, target)
+        placed = [vertex for vertex in switches if vertex.x is not None and vertex.y is not None]
+        positions = (
+            np.array([[v.x, v.y] for v in placed], np.float64) if len(placed) == len(switches) else None
+        )
+        graph = Graph(
+            switch_names=[vertex.name for vertex in switches],
+            terminal_names=[vertex.name for vertex in terminals],
+            link_source=source,
+            link_target=target,
+            link_reverse=self._reverses(),
+            link_names=self._link_names(),
+            family="file",
+            layout={"parameters": {}},
+            positions=positions,
+            attributes=self._attributes(),
+        )
+        return self._as_family(graph)
+
+    def _hang_terminals(self, per_switch: int) -> None:
+        if any(vertex.terminal for vertex in self.vertices.values()):
+            if per_switch:
+                raise GraphError(
+                    f"{self.origin}: the file has terminals of its own; leave terminals_per_switch out",
+                    "terminals_per_switch",
+                )
+            return
+        if not self.vertices:
+            self.fail("the file has no switches")
+        if per_switch < 1:
+            raise GraphError(
+                f"{self.origin}: the file has no terminals. Mark vertices as terminals in the file "
+                f"(kind = terminal), or give terminals_per_switch to hang that many on every switch",
+                "terminals_per_switch",
+            )
+        if per_switch * len(self.vertices) > MAX_TERMINALS:
+            raise GraphError(
+                f"terminals_per_switch {per_switch} on {len(self.vertices)} switches: more than "
+                f"{MAX_TERMINALS:,} "
+                "terminals",
+                "terminals_per_switch",
+            )
+        ready, self.links = self.links, []
+        for switch in list(self.vertices.values()):
+            for index in range(per_switch):
+                name = f"t.{switch.name}.{index}"
+                self.add_vertex(RawVertex(name, True, switch.where))
+                self.add_cable(RawLink(name, switch.name, None, None, switch.where))
+        self.links += ready
+
+    def _check_ends(self) -> None:
+        for link in self.links:
+            for end in (link.source, link.target):
+                if end not in self.vertices:
+                    self.fail(f'there is no switch or terminal "{end}"', link.where)
+            if link.source == link.target:
+                self.fail(f'a link leads from "{link.source}" to itself', link.where)
+            if self.vertices[link.source].terminal and self.vertices[link.target].terminal:
+                self.fail(
+                    f'"{link.source}" and "{link.target}" are both terminals; put a switch between',
+                    link.where,
+                )
+
+    def _check_terminals(self, terminals: list[RawVertex], number: dict[str, int], *ends: np.ndarray) -> None:
+        first = len(number) - len(terminals)
+        if len(terminals) < 2:
+            self.fail(f"{len(terminals)} terminal; a network needs two")
+        for does, link_ends in zip(("sends on", "receives on"), ends, strict=True):
+            count = np.bincount(link_ends, minlength=len(number))[first:]
+            for index in np.flatnonzero(count != 1)[:1].tolist():
+                vertex = terminals[index]
+                links = [self.links[at] for at in np.flatnonzero(link_ends == first + index)]
+                ends_at = sorted({link.target if does == "sends on" else link.source for link in links})
+                where = f" ({', '.join(link.where for link in links[:3])})" if links else ""
+                joined = f" to {' and '.join(ends_at[:3])}" if links else ""
+                self.fail(
+                    f'terminal "{vertex.name}" {does} {len(links)} links{joined}{where}; it must be exactly '
+                    "one. "
+                    "A machine on two switches is two terminals",
+                    vertex.where,
+                )
+
+    def _check_connected(self, vertices: int, source: np.ndarray, target: np.ndarray) -> None:
+        label = components(vertices, source, target)
+        if label.any():
+            names = [v.name for v in (*self._kind(False), *self._kind(True))]
+            parts = np.unique(label)
+            sizes = np.bincount(label)[parts]
+            other = names[int(parts[1])]
+            self.fail(
+                f"the network falls into {len(parts)} parts that no link joins: "
+                f'"{names[0]}" is in one of {sizes[0]} switches and terminals, "{other}" in one of {sizes[1]}'
+            )
+
+    def _kind(self, terminal: bool) -> Iterator[RawVertex]:
+        return (vertex for vertex in self.vertices.values() if vertex.terminal == terminal)
+
+    def _reverses(self) -> np.ndarray:
+        reverse = np.full(len(self.links), -1, np.int64)
+        halves: dict[Any, int] = {}
+        for index, link in enumerate(self.links):
+            if link.cable is None:
+                continue
+            other = halves.pop(link.cable, None)
+            if other is None:
+                halves[link.cable] = index
+                continue
+            mate = self.links[other]
+            if (mate.source, mate.target) != (link.target, link.source):
+                self.fail(
+                    f"the two links of cable {link.cable} do not lead opposite ways between the same two "
+                    "ends "
+                    f"(the other is at {mate.where})",
+                    link.where,
+                )
+            reverse[index], reverse[other] = other, index
+        for cable, index in halves.items():
+            self.fail(f"cable {cable} has one link; it must have two, one each way", self.links[index].where)
+        return reverse
+
+    def _link_names(self) -> list[str]:
+        """Take the given names; name the others ``a>b``, with ``#0``, ``#1``, … where there are several."""
+        unnamed: dict[tuple[str, str], int] = {}
+        for link in self.links:
+            if not link.name:
+                unnamed[link.source, link.target] = unnamed.get((link.source, link.target), 0) + 1
+        given: dict[str, RawLink] = {}
+        count: dict[tuple[str, str], int] = {}
+        for link in self.links:
+            name = link.name
+            if not name:
+                pair = (link.source, link.target)
+                index = count.get(pair, 0)
+                count[pair] = index + 1
+                name = f"{link.source}>{link.target}" + (f"#{index}" if unnamed[pair] > 1 else "")
+            before = given.get(name)
+            if before is not None:
+                self.fail(
+                    f'two links are named "{name}" (the other: {before.where}); names must differ', link.where
+                )
+            given[name] = link
+        return list(given)
+
+    def _attributes(self) -> dict[str, np.ndarray]:
+        found: dict[str, np.ndarray] = {}
+        for key in ATTRIBUTES:
+            values = np.array([link.numbers.get(key, np.nan) for link in self.links], np.float64)
+            for index in np.flatnonzero(~np.isnan(values) & ~((values > 0) & (values < 1e18)))[:1].tolist():
+                self.fail(f"{key} is {values[index]:g}; it must be above zero", self.links[index].where)
+            if not np.isnan(values).all():
+                found[key] = values
+        return found
+
+    def _as_family(self, graph: Graph) -> Graph:
+        """Give the graph its family back if it still is what the family builds, so that its routing is
+        known."""
+        if self.family in (None, "file") or self.parameters is None:
+            return graph
+        from . import build
+
+        try:
+            twin = build(str(self.family), **self.parameters)
+        except (GraphError, TypeError):
+            return graph
+        same = (
+            twin.switch_names == graph.switch_names
+            and twin.terminal_names == graph.terminal_names
+            and twin.link_names == graph.link_names
+            and np.array_equal(twin.link_source, graph.link_source)
+            and np.array_equal(twin.link_target, graph.link_target)
+            and np.array_equal(twin.link_reverse, graph.link_reverse)
+        )
+        if not same:
+            return graph
+        placed = twin.positions if graph.positions is None else graph.positions
+        return replace(twin, positions=placed, attributes=graph.attributes)
+
+
+def components(vertices: int, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return for each vertex the smallest vertex it is joined to, directions disregarded."""
+    label = np.arange(vertices)
+    while True:
+        low = np.minimum(label[source], label[target])
+        fresh = label.copy()
+        np.minimum.at(fresh, source, low)
+        np.minimum.at(fresh, target, low)
+        np.minimum.at(fresh, label, fresh.copy())
+        fresh = fresh[fresh]
+        if np.array_equal(fresh, label):
+            return label
+        label = fresh
+
+
+def read_family(raw: RawGraph, text: str | dict[str, Any] | None) -> None:
+    """Take note of the family and parameters that :func:`family_line` wrote; anything else is passed over."""
+    try:
+        found = json.loads(text) if isinstance(text, str) else text
+    except ValueError:
+        return
+    if isinstance(found, dict) and isinstance(found.get("parameters"), dict):
+        raw.family, raw.parameters = str(found.get("family")), found["parameters"]
+
+
+def read_numbers(
+    raw: RawGraph, values: dict[str, Any], keys: tuple[str, ...], where: str
+) -> dict[str, float]:
+    """Return those of ``keys`` that ``values`` has, as numbers."""
+    numbers: dict[str, float] = {}
+    for key in keys:
+        value = values.get(key)
+        if value is None or value == "":
+            continue
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if isinstance(value, bool) or not math.isfinite(number):
+            raw.fail(f"{key} is {value!r}; it must be a number", where)
+        numbers[key] = number
+    return numbers
+
+
+def read_kind(raw: RawGraph, value: object, where: str) -> bool:
+    """Return true for "terminal", false for "switch" or nothing."""
+    if value in (None, "", "switch"):
+        return False
+    if value != "terminal":
+        raw.fail(f"kind is {value!r}; it must be switch or terminal", where)
+    return True
+
+
+def family_line(graph: Graph) -> str | None:
+    """Return the family and its parameters as one line of JSON, None for a graph without a family."""
+    if graph.family == "file" or "parameters" not in graph.layout:
+        return None
+    return json.dumps({"family": graph.family, "parameters": graph.layout["parameters"]})
+
+
+def numbers_of(graph: Graph, link: int) -> dict[str, float]:
+    """Return the numbers the file gave for a link."""
+    found = {key: float(graph.attributes[key][link]) for key in ATTRIBUTES if key in graph.attributes}
+    return {key: value for key, value in found.items() if not math.isnan(value)}
+
+
+def place_of(graph: Graph, vertex: int) -> dict[str, float]:
+    """Return where a switch is drawn, as ``x`` and ``y``."""
+    if graph.positions is None or vertex >= graph.switches:
+        return {}
+    return {"x": float(graph.positions[vertex, 0]), "y": float(graph.positions[vertex, 1])}
+
+
+def cables_of(graph: Graph) -> list[int]:
+    """Return per link the number of its cable (the lower of its two links), -1 for a one-way link."""
+    here = np.arange(graph.links)
+    return np.where(graph.link_reverse < 0, -1, np.minimum(here, graph.link_reverse)).tolist()

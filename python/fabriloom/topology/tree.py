@@ -1,0 +1,78 @@
+"""Star and tree: switches without a second way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .clos import rows
+from .graph import MAX_TERMINALS, Graph, assemble, check_size, whole
+
+
+def star(arms: int, terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
+    """Build a switch ``centre`` with ``arms`` switches ``arm(i)`` around it, which carry the terminals
+    ``t(i).k``."""
+    whole(arms, "arms", 2, MAX_TERMINALS, "the switches around the centre")
+    whole(terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each arm")
+    whole(links_per_edge, "links_per_edge", 1, MAX_TERMINALS, "the cables from an arm to the centre")
+    check_size(arms * terminals_per_switch, arms * terminals_per_switch, "arms")
+    check_size(0, arms * (terminals_per_switch + links_per_edge), "links_per_edge")
+    around = np.arange(1, arms + 1)
+    angle = 2 * np.pi * (around - 1) / arms
+    radius = max(arms / (2 * np.pi), 1.2)
+    return assemble(
+        "star",
+        ["centre"] + [f"arm({i})" for i in range(arms)],
+        np.repeat(around, terminals_per_switch),
+        lambda switch, number: f"t{switch[3:]}.{number}",
+        (around, np.zeros(arms, np.int64)),
+        links_per_edge,
+        {
+            "parameters": {
+                "arms": arms,
+                "terminals_per_switch": terminals_per_switch,
+                "links_per_edge": links_per_edge,
+            },
+            "levels": np.r_[1, np.zeros(arms, np.int64)],
+            "terminals_per_switch": terminals_per_switch,
+        },
+        radius * np.vstack([[0.0, 0.0], np.column_stack([np.sin(angle), -np.cos(angle)])]),
+    )
+
+
+def tree(arity: int, depth: int, terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
+    """Build a tree of switches ``s(level,number)``; level 0 are the leaves with the terminals ``t(i).k``.
+
+    ``depth`` edges lie between the root and a leaf; every switch but the leaves has ``arity`` switches below
+    it.
+    """
+    whole(arity, "arity", 2, MAX_TERMINALS, "the switches below a switch")
+    whole(depth, "depth", 1, 20, "the edges from the root to a leaf")
+    whole(terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each leaf")
+    whole(links_per_edge, "links_per_edge", 1, MAX_TERMINALS, "the cables of an edge")
+    leaves = arity**depth
+    switches = (arity ** (depth + 1) - 1) // (arity - 1)
+    check_size(leaves * terminals_per_switch, leaves * terminals_per_switch, "depth")
+    check_size(0, leaves * terminals_per_switch + (switches - 1) * links_per_edge, "links_per_edge")
+    widths = [arity ** (depth - level) for level in range(depth + 1)]
+    start = np.cumsum([0, *widths])
+    ends_a = [start[level] + np.arange(widths[level]) for level in range(depth)]
+    ends_b = [start[level + 1] + np.arange(widths[level]) // arity for level in range(depth)]
+    return assemble(
+        "tree",
+        [f"s({level},{number})" for level, width in enumerate(widths) for number in range(width)],
+        np.repeat(np.arange(leaves), terminals_per_switch),
+        lambda switch, number: f"t({switch[4:]}.{number}",
+        (np.concatenate(ends_a), np.concatenate(ends_b)),
+        links_per_edge,
+        {
+            "parameters": {
+                "arity": arity,
+                "depth": depth,
+                "terminals_per_switch": terminals_per_switch,
+                "links_per_edge": links_per_edge,
+            },
+            "levels": np.repeat(np.arange(depth + 1), widths),
+            "terminals_per_switch": terminals_per_switch,
+        },
+        rows(widths),
+    )

@@ -1,0 +1,275 @@
+"""Graph files: round trips lose nothing, bad files say what is wrong and where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fabriloom import topology
+from fabriloom.topology import Graph, GraphError
+
+from .common import EXAMPLES, assert_same, example_id
+
+SMALL = [example for example in EXAMPLES if example[1].get("terminals", 0) <= 128 and example[0] != "clos5"]
+
+
+def round_trip(graph: Graph, path: Path) -> Graph:
+    topology.write(graph, path)
+    return topology.file(path)
+
+
+@pytest.mark.parametrize("form", ["graphml", "json", "csv"])
+@pytest.mark.parametrize("example", SMALL, ids=example_id)
+def test_a_file_gives_the_same_graph_and_family_back(example, form, tmp_path):
+    graph = topology.build(example[0], **example[1])
+    back = round_trip(graph, tmp_path / f"graph.{form}")
+    assert_same(graph, back)
+    assert back.family == graph.family
+    assert back.layout.keys() == graph.layout.keys()
+
+
+@pytest.mark.parametrize("example", SMALL, ids=example_id)
+def test_networkx_gives_the_same_graph_back(example):
+    graph = topology.build(example[0], **example[1])
+    back = topology.from_networkx(topology.to_networkx(graph))
+    assert_same(graph, back)
+    assert back.family == graph.family
+
+
+NAMES = (
+    st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=8)
+    .map(str.strip)
+    .filter(bool)
+)
+
+
+@st.composite
+def odd_graphs(draw) -> Graph:
+    """Draw a connected graph with any names, parallel and one-way links in any order, and numbers on some
+    links."""
+    switches = draw(st.integers(1, 5))
+    terminals = draw(st.integers(2, 5))
+    names = draw(st.lists(NAMES, min_size=switches + terminals, max_size=switches + terminals, unique=True))
+    pairs = [(s, s - 1, True) for s in range(1, switches)]
+    pairs += [(switches + t, draw(st.integers(0, switches - 1)), True) for t in range(terminals)]
+    if switches > 1:
+        ends = st.tuples(st.integers(0, switches - 1), st.integers(0, switches - 1), st.booleans())
+        pairs += [pair for pair in draw(st.lists(ends, max_size=6)) if pair[0] != pair[1]]
+    links = [link for a, b, both in pairs for link in ([(a, b), (b, a)] if both else [(a, b)])]
+    mates = np.concatenate([[2, 1] if both else [-1] for *_, both in pairs])
+    place = np.arange(len(links))
+    reverse = np.where(mates == 2, place + 1, np.where(mates == 1, place - 1, -1))
+    order = np.array(draw(st.permutations(range(len(links)))))
+    where = np.argsort(order)
+    numbers = st.floats(1e-3, 1e15) | st.just(float("nan"))
+    attributes = {
+        key: np.array(draw(st.lists(numbers, min_size=len(links), max_size=len(links))))
+        for key in ("rate_bits_per_s", "length_m")
+    }
+    return Graph(
+        switch_names=names[:switches],
+        terminal_names=names[switches:],
+        link_source=np.array([links[at][0] for at in order]),
+        link_target=np.array([links[at][1] for at in order]),
+        link_reverse=np.where(reverse[order] < 0, -1, where[reverse[order]]),
+        link_names=[f"{draw(NAMES)} {index}" for index in range(len(links))],
+        family="file",
+        layout={"parameters": {}},
+        positions=None if draw(st.booleans()) else np.arange(2.0 * switches).reshape(switches, 2) / 3,
+        attributes={key: values for key, values in attributes.items() if not np.isnan(values).all()},
+    )
+
+
+@pytest.mark.parametrize("form", ["graphml", "json", "csv", "networkx"])
+@settings(max_examples=40, deadline=None)
+@given(graph=odd_graphs())
+def test_any_graph_survives(graph, form, tmp_path_factory):
+    # Where no link is marked as half of a cable, opposite one-way links are read as cables: not such a graph.
+    if (graph.link_reverse < 0).all():
+        return
+    if form == "networkx":
+        back = topology.from_networkx(topology.to_networkx(graph))
+    else:
+        back = round_trip(graph, tmp_path_factory.mktemp("g") / f"graph.{form}")
+    assert_same(graph, back)
+    assert back.family == "file"
+
+
+@pytest.mark.parametrize("example", SMALL[:8], ids=example_id)
+def test_a_graphml_file_of_networkx_is_read(example, tmp_path):
+    graph = topology.build(example[0], **example[1])
+    networkx.write_graphml(topology.to_networkx(graph), tmp_path / "graph.graphml")
+    assert_same(graph, topology.file(tmp_path / "graph.graphml"))
+
+
+def test_a_changed_file_is_no_longer_of_the_family(tmp_path):
+    graph = topology.grid([3, 3], 2, 2)
+    topology.write(graph, tmp_path / "graph.csv")
+    lines = (tmp_path / "graph.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "graph.csv").write_text("".join(lines[:-1]))
+    back = topology.file(tmp_path / "graph.csv")
+    assert back.family == "file"
+    assert back.links == graph.links - 2
+
+
+def test_a_plain_edge_list_with_parallel_cables(tmp_path):
+    path = tmp_path / "net.csv"
+    path.write_text("source,target,parallel,length_m\na,b,3,2.5\nb,c,1,\n")
+    graph = topology.file(path, terminals_per_switch=2)
+    assert graph.switch_names == ["a", "b", "c"]
+    assert graph.terminal_names == ["t.a.0", "t.a.1", "t.b.0", "t.b.1", "t.c.0", "t.c.1"]
+    assert graph.links == 2 * (6 + 4)
+    assert graph.link_names[12:18] == ["a>b#0", "b>a#0", "a>b#1", "b>a#1", "a>b#2", "b>a#2"]
+    assert graph.attributes["length_m"][12:18].tolist() == [2.5] * 6
+    assert np.isnan(graph.attributes["length_m"][18:]).all()
+
+
+def test_an_undirected_json_graph(tmp_path):
+    path = tmp_path / "net.json"
+    path.write_text(
+        '{"nodes": [{"id": 0}, {"id": 1}, {"id": "x", "kind": "terminal"}, {"id": "y", "kind": "terminal"}],'
+        '"links": [{"source": 0, "target": 1, "parallel": 2}, {"source": "x", "target": 0}, '
+        '{"source": 1, "target": "y"}]}'
+    )
+    graph = topology.file(path)
+    assert graph.terminal_names == ["x", "y"]
+    assert graph.link_reverse.tolist() == [1, 0, 3, 2, 5, 4, 7, 6]
+    assert graph.terminal_out_links.tolist() == [4, 7]
+    assert graph.terminal_in_links.tolist() == [5, 6]
+
+
+def test_any_networkx_graph():
+    graph = topology.from_networkx(networkx.petersen_graph(), terminals_per_switch=1)
+    assert (graph.switches, graph.terminals, graph.links) == (10, 10, 50)
+    multi = networkx.MultiGraph([(0, 1), (0, 1), (1, 2)])
+    assert topology.from_networkx(multi, 1).links == 2 * (3 + 3)
+
+
+TERMINALS = "kind,source,target\nterminal,x,a\nterminal,y,a\n"
+BAD = {
+    "empty.csv": ("", "the file is empty"),
+    "columns.csv": ("source,targt\na,b\n", 'line 1: there is no column "targt"'),
+    "target.csv": ("source,name\na,b\n", 'line 1: the column "target" is missing'),
+    "short.csv": (
+        "source,target,name\na,b,c\na,b\n",
+        "line 3: 2 values for 3 columns; is the line cut short?",
+    ),
+    "quote.csv": ('source,target\na,"b', "line 2: not CSV, or cut short"),
+    "kind.csv": ("kind,source,target\nswich,a,\n", 'line 2: kind is "swich"'),
+    "none.csv": ("source,target\na,b\n", "the file has no terminals"),
+    "one.csv": ("kind,source,target\nterminal,x,a\n", "1 terminal; a network needs two"),
+    "twice.csv": (
+        TERMINALS + "cable,x,b\ncable,a,b\n",
+        'line 2: terminal "x" sends on 2 links to a and b (line 2',
+    ),
+    "loose.csv": (TERMINALS + "terminal,z,\n", 'line 4: terminal "z" sends on 0 links'),
+    "parts.csv": (TERMINALS + "terminal,z,b\n", "the network falls into 2 parts that no link joins"),
+    "names.csv": (
+        "kind,source,target,name\nterminal,x,a,l\nterminal,y,a,\ncable,a,b,m\ncable,a,b,m\n",
+        'line 5: two links are named "m" (the other: line 4)',
+    ),
+    "again.csv": (TERMINALS + "terminal,x,a\n", 'line 4: "x" is there already (line 2)'),
+    "self.csv": (TERMINALS + "cable,a,a\n", 'line 4: a link leads from "a" to itself'),
+    "both.csv": (TERMINALS + "cable,x,y\n", 'line 4: "x" and "y" are both terminals'),
+    "many.csv": ("source,target,parallel\na,b,999999999\n", "line 2: 999999999 parallel cables"),
+    "float.csv": ("source,target,parallel\na,b,1.5\n", 'line 2: parallel is "1.5"'),
+    "length.csv": ("source,target,length_m\na,b,two\n", "line 2: length_m is 'two'; it must be a number"),
+    "minus.csv": (
+        "kind,source,target,length_m\nterminal,x,a,\nterminal,y,a,-2\n",
+        "line 3: length_m is -2; it must be",
+    ),
+    "half.csv": (
+        "kind,source,target,cable\nterminal,x,a,\nterminal,y,a,\nlink,a,b,7\n",
+        "line 4: cable 7 has one link",
+    ),
+    "cut.json": ('{"nodes": [\n{"id": 1}', "line 2, column 10: not JSON, or cut short"),
+    "list.json": ("[1]", 'the file must be an object with "nodes" and "links"'),
+    "nolinks.json": ('{"nodes": []}', '"links" must be there and be a list'),
+    "end.json": (
+        '{"nodes": [{"id": 1, "kind": "terminal"}], "links": [{"source": 1, "target": 2}]}',
+        'links[0]: there is no switch or terminal "2"',
+    ),
+    "id.json": ('{"nodes": [{"name": 1}], "links": []}', 'nodes[0]: a node must be an object with an "id"'),
+    "cut.graphml": (
+        "<graphml>\n<graph>\n<node id='a'>",
+        "line 3: not GraphML, or cut short: no element found",
+    ),
+    "html.graphml": ("<html></html>", "line 1: the file must begin with <graphml>, not <html>"),
+    "bomb.graphml": (
+        "<!DOCTYPE a [<!ENTITY b 'c'>]><graphml/>",
+        "line 1: a document type declaration is not accepted",
+    ),
+    "end.graphml": (
+        "<graphml><graph edgedefault='undirected'>\n<node id='a'/>\n<edge source='a' "
+        "target='b'/></graph></graphml>",
+        'line 3: there is no switch or terminal "b"',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_says_what_and_where(name, tmp_path):
+    content, expected = BAD[name]
+    (tmp_path / name).write_text(content)
+    hang = 1 if name in ("end.graphml",) else 0
+    with pytest.raises(GraphError) as caught:
+        topology.file(tmp_path / name, terminals_per_switch=hang)
+    assert str(caught.value).startswith(f"{tmp_path / name}: ")
+    assert expected in str(caught.value)
+    assert caught.value.parameter in ("path", "terminals_per_switch")
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    (tmp_path / "x.csv").write_bytes(b"source,target\na,\xff\n")
+    with pytest.raises(GraphError, match="line 2: not UTF-8 text"):
+        topology.file(tmp_path / "x.csv")
+
+
+def test_a_missing_file_and_an_unknown_format(tmp_path):
+    with pytest.raises(GraphError, match=r"none\.csv: cannot be read: No such file"):
+        topology.file(tmp_path / "none.csv")
+    with pytest.raises(GraphError, match=r'extension "\.txt" says no format; formats are graphml, json, csv'):
+        topology.file(tmp_path / "none.txt")
+    with pytest.raises(GraphError, match="format is 'yaml'"):
+        topology.file(tmp_path / "none.txt", format="yaml")
+    with pytest.raises(GraphError, match="cannot be read"):
+        (tmp_path / "folder.csv").mkdir()
+        topology.file(tmp_path / "folder.csv")
+
+
+def test_terminals_twice_over(tmp_path):
+    (tmp_path / "x.csv").write_text(TERMINALS)
+    with pytest.raises(GraphError, match="has terminals of its own"):
+        topology.file(tmp_path / "x.csv", terminals_per_switch=2)
+
+
+@pytest.mark.parametrize("form", ["graphml", "json", "csv"])
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_a_damaged_file_never_gives_another_error(form, tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("damaged") / f"graph.{form}"
+    topology.write(topology.grid([2, 2], 1, 2), path)
+    content = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        content[at] = data.draw(st.integers(0, 255))
+    path.write_bytes(content[: data.draw(st.integers(1, len(content)))])
+    try:
+        topology.file(path)
+    except GraphError as error:
+        assert str(error).startswith(str(path))
+
+
+def test_numbers_keep_their_place_when_only_some_links_have_them(tmp_path):
+    graph = topology.crossbar(3)
+    rates = np.full(graph.links, np.nan)
+    rates[4] = 1e8
+    graph = replace(graph, attributes={"rate_bits_per_s": rates})
+    for form in ("graphml", "json", "csv"):
+        assert_same(graph, round_trip(graph, tmp_path / f"x.{form}"))
