@@ -126,8 +126,9 @@ fn links(f: &Fabric) -> Checked {
     let header = f.header_chars.max(f.via_header_chars);
     for link in 0..f.links() {
         let (buffer, quantum) = (f.link_input_buffer[link], f.link_quantum[link]);
-        if buffer < quantum || buffer < header || buffer > 1 << 20 {
-            return fail("link_input_buffer", link, buffer, "at least a credit and a header, at most 2^20");
+        // Otherwise a header that ends in the next quantum waits for ever: its beginning keeps that from being promised.
+        if buffer < quantum + header.saturating_sub(1) || buffer > 1 << 20 {
+            return fail("link_input_buffer", link, buffer, "at least a quantum and a header less one, at most 2^20");
         }
         let reverse = f.link_reverse[link];
         if reverse != NONE && f.link_reverse.get(reverse as usize) != Some(&(link as u32)) {
