@@ -1,5 +1,7 @@
 //! The Python face of the engine: arrays in, columns out, errors to exceptions.
 mod locate;
+mod routes;
+mod simulation;
 
 use pyo3::prelude::*;
 
@@ -7,5 +9,7 @@ use pyo3::prelude::*;
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     locate::register(m)?;
+    routes::register(m)?;
+    simulation::register(m)?;
     Ok(())
 }

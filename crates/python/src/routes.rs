@@ -1,0 +1,199 @@
+//! Routing: arrays in, tables and measures out. Errors come as lists of (kind, value) for the caller to name.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use fabriloom_routes as routes;
+use routes::{Network, Options, RouteError, Scheme, Spread, Traffic, View, Word};
+
+type Numbers<'py> = PyReadonlyArray1<'py, u32>;
+type Reals<'py> = PyReadonlyArray1<'py, f64>;
+type Made<'py> = Bound<'py, PyArray1<u32>>;
+
+/// `group_switch`, `group_start`, `group_links` and `route` (row by row) of a table.
+type MadeTable<'py> = (Made<'py>, Made<'py>, Made<'py>, Made<'py>);
+
+fn words(error: RouteError) -> PyErr {
+    let word = |word: Word| match word {
+        Word::Text(text) => ("text", text),
+        Word::Switch(number) => ("switch", number.to_string()),
+        Word::Terminal(number) => ("terminal", number.to_string()),
+        Word::Link(number) => ("link", number.to_string()),
+    };
+    PyValueError::new_err((error.words.into_iter().map(word).collect::<Vec<_>>(),))
+}
+
+fn spread(name: &str) -> PyResult<Spread> {
+    match name {
+        "adaptive" => Ok(Spread::Adaptive),
+        "turns" => Ok(Spread::Turns),
+        "runs" => Ok(Spread::Runs),
+        _ => Err(words(RouteError::text(format!("unknown spread {name:?}")))),
+    }
+}
+
+/// The six columns of a table, kept while a [`View`] of them is used.
+#[derive(FromPyObject)]
+struct Columns<'py>(
+    Numbers<'py>,
+    Numbers<'py>,
+    Numbers<'py>,
+    Numbers<'py>,
+    Numbers<'py>,
+    Numbers<'py>,
+);
+
+impl Columns<'_> {
+    fn view(&self, network: &Network) -> PyResult<View<'_>> {
+        let route = self.2.as_slice()?;
+        Ok(View {
+            group_start: self.0.as_slice()?,
+            group_links: self.1.as_slice()?,
+            route,
+            classes: route.len() / network.switches.max(1),
+            terminal_class: self.3.as_slice()?,
+            via_switch: self.4.as_slice()?,
+            via_class: self.5.as_slice()?,
+        })
+    }
+}
+
+/// Switches, terminals and links, prepared once for several questions.
+#[pyclass(frozen)]
+struct RouteNetwork(Network);
+
+impl RouteNetwork {
+    fn table<'py>(
+        &self,
+        py: Python<'py>,
+        mut scheme: impl Scheme,
+        name: &str,
+        via: &Numbers<'_>,
+    ) -> PyResult<MadeTable<'py>> {
+        let options = Options {
+            spread: spread(name)?,
+            via: via.as_slice()?,
+        };
+        let table = routes::assemble(&self.0, &mut scheme, options).map_err(words)?;
+        let columns = [
+            table.groups.switch,
+            table.groups.start,
+            table.groups.links,
+            table.route,
+        ];
+        let [switch, start, links, route] = columns.map(|column| column.into_pyarray(py));
+        Ok((switch, start, links, route))
+    }
+}
+
+#[pymethods]
+impl RouteNetwork {
+    #[new]
+    fn new(switches: usize, terminals: usize, source: Numbers<'_>, target: Numbers<'_>) -> PyResult<Self> {
+        let (source, target) = (source.as_slice()?.to_vec(), target.as_slice()?.to_vec());
+        Network::new(switches, terminals, source, target)
+            .map(Self)
+            .map_err(words)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the columns of a description")]
+    fn dimension_order<'py>(
+        &self,
+        py: Python<'py>,
+        shape: Vec<usize>,
+        coordinates: Numbers<'py>,
+        order: Vec<usize>,
+        wrap: &str,
+        spread: &str,
+        via: Numbers<'py>,
+    ) -> PyResult<MadeTable<'py>> {
+        let wrap = match wrap {
+            "line" => routes::Wrap::Line,
+            "minimal" => routes::Wrap::Minimal,
+            "no-edge-transit" => routes::Wrap::NoEdgeTransit,
+            _ => return Err(words(RouteError::text(format!("unknown wrap {wrap:?}")))),
+        };
+        let scheme = routes::DimensionOrder::new(&self.0, &shape, coordinates.as_slice()?, &order, wrap);
+        self.table(py, scheme.map_err(words)?, spread, &via)
+    }
+
+    fn up_down<'py>(
+        &self,
+        py: Python<'py>,
+        height: PyReadonlyArray1<'py, i64>,
+        spread: &str,
+        via: Numbers<'py>,
+    ) -> PyResult<MadeTable<'py>> {
+        self.table(py, routes::UpDown::new(height.as_slice()?.to_vec()), spread, &via)
+    }
+
+    /// Heights for up*/down* routing below a root.
+    fn heights<'py>(&self, py: Python<'py>, root: u32) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        if root as usize >= self.0.switches {
+            return Err(words(RouteError::text(format!("there is no switch {root}"))));
+        }
+        Ok(routes::depth_keys(&self.0, root).into_pyarray(py))
+    }
+
+    fn shortest_path<'py>(
+        &self,
+        py: Python<'py>,
+        all: bool,
+        spread: &str,
+        via: Numbers<'py>,
+    ) -> PyResult<MadeTable<'py>> {
+        let hops = if all {
+            routes::NextHops::All
+        } else {
+            routes::NextHops::First
+        };
+        self.table(py, routes::ShortestPath::new(hops), spread, &via)
+    }
+
+    fn self_routing<'py>(
+        &self,
+        py: Python<'py>,
+        spread: &str,
+        via: Numbers<'py>,
+    ) -> PyResult<MadeTable<'py>> {
+        self.table(py, routes::SelfRouting::default(), spread, &via)
+    }
+
+    fn verify(&self, table: Columns<'_>) -> PyResult<()> {
+        routes::verify(&self.0, table.view(&self.0)?).map_err(words)
+    }
+
+    fn dependency_cycle(&self, table: Columns<'_>) -> PyResult<Option<Vec<u32>>> {
+        routes::dependency_cycle(&self.0, table.view(&self.0)?).map_err(words)
+    }
+
+    #[pyo3(signature = (table, pairs=None))]
+    fn loads<'py>(
+        &self,
+        py: Python<'py>,
+        table: Columns<'py>,
+        pairs: Option<(Numbers<'py>, Numbers<'py>, Reals<'py>)>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let traffic = match &pairs {
+            None => Traffic::Uniform,
+            Some((source, target, rate)) => Traffic::Pairs {
+                source: source.as_slice()?,
+                target: target.as_slice()?,
+                rate: rate.as_slice()?,
+            },
+        };
+        let loads = routes::loads(&self.0, table.view(&self.0)?, traffic).map_err(words)?;
+        Ok(loads.into_pyarray(py))
+    }
+
+    #[pyo3(signature = (table, source, target, via=None))]
+    fn path(&self, table: Columns<'_>, source: u32, target: u32, via: Option<u32>) -> PyResult<Vec<u32>> {
+        routes::path(&self.0, table.view(&self.0)?, source, target, via).map_err(words)
+    }
+}
+
+/// Adds the class to the module.
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<RouteNetwork>()
+}

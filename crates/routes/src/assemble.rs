@@ -1,0 +1,251 @@
+//! From a scheme to a table.
+
+use std::collections::HashMap;
+
+use crate::{Groups, NONE, Network, RouteError, Scheme, Toward, Word};
+
+/// How the links of a group are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// Grouped adaptive: any link of the group.
+    Adaptive,
+    /// Deterministic: destinations are dealt out to the links in turn, counting at every switch only those
+    /// whose packets can come there. With stages above each other every stage therefore deals anew.
+    Turns,
+    /// Deterministic: every link gets a run of consecutive destinations, as interval labels can express.
+    Runs,
+}
+
+/// What to build besides the plain table.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// How the links of a group are used.
+    pub spread: Spread,
+    /// Switches that may be random intermediates.
+    pub via: &'a [u32],
+}
+
+/// Groups of links and, per switch and class, the entry `group * 2 + strip`.
+///
+/// Class `t` leads to terminal `t`; class `terminals + i` to the intermediate switch `via[i]`.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The groups.
+    pub groups: Groups,
+    /// Switch by class.
+    pub route: Vec<u32>,
+    /// Number of classes.
+    pub classes: usize,
+}
+
+/// The largest table, in entries: half a gigabyte.
+pub const MOST_ENTRIES: usize = 1 << 27;
+
+/// Builds the table of a scheme.
+pub fn assemble(net: &Network, scheme: &mut impl Scheme, options: Options) -> Result<Table, RouteError> {
+    let classes = net.terminals + options.via.len();
+    let entries = net.switches.saturating_mul(classes);
+    if entries > MOST_ENTRIES {
+        return Err(RouteError::text(format!(
+            "a routing table of {} switches by {classes} destinations has {entries} entries; at most {MOST_ENTRIES}",
+            net.switches
+        )));
+    }
+    if let Some(&switch) = options
+        .via
+        .iter()
+        .find(|&&switch| switch as usize >= net.switches)
+    {
+        return Err(RouteError::text(format!(
+            "there is no intermediate switch {switch}"
+        )));
+    }
+    let mut maker = Maker::new(net, options, classes);
+    let mut toward = Toward::default();
+    for to in 0..net.switches as u32 {
+        if net.residents(to).is_empty() {
+            continue;
+        }
+        scheme.toward(net, &mut maker.candidates, to, &mut toward)?;
+        maker.terminals(to, &toward)?;
+    }
+    for (place, &to) in options.via.iter().enumerate() {
+        scheme.toward(net, &mut maker.candidates, to, &mut toward)?;
+        maker.intermediate(to, (net.terminals + place) as u32, &toward)?;
+    }
+    Ok(maker.finish())
+}
+
+struct Maker<'a> {
+    net: &'a Network,
+    spread: Spread,
+    classes: usize,
+    /// Groups as the scheme allows them; those of the table itself if it is adaptive.
+    candidates: Groups,
+    /// Groups of single links.
+    single: Groups,
+    /// Per candidate group: destinations dealt so far.
+    dealt: Vec<u32>,
+    route: Vec<u32>,
+    starts: Vec<bool>,
+    reached: Vec<u32>,
+}
+
+impl<'a> Maker<'a> {
+    fn new(net: &'a Network, options: Options, classes: usize) -> Self {
+        let mut starts: Vec<bool> = (0..net.switches as u32)
+            .map(|switch| net.senders(switch) > 0)
+            .collect();
+        options
+            .via
+            .iter()
+            .for_each(|&switch| starts[switch as usize] = true);
+        Self {
+            net,
+            spread: options.spread,
+            classes,
+            candidates: Groups::new(net),
+            single: Groups::new(net),
+            dealt: vec![],
+            route: vec![NONE; net.switches * classes],
+            starts,
+            reached: vec![NONE; net.switches],
+        }
+    }
+
+    fn terminals(&mut self, to: u32, toward: &Toward) -> Result<(), RouteError> {
+        let residents = self.net.residents(to);
+        self.complete(to, toward, residents[0])?;
+        for &terminal in residents {
+            let link = self.net.terminal_in[terminal as usize];
+            let groups = if self.spread != Spread::Turns {
+                &mut self.candidates
+            } else {
+                &mut self.single
+            };
+            let local = groups.link(self.net, link);
+            self.route[to as usize * self.classes + terminal as usize] = local * 2;
+        }
+        if self.spread != Spread::Turns {
+            for &switch in &toward.order {
+                let row = switch as usize * self.classes;
+                for &terminal in residents {
+                    self.route[row + terminal as usize] = toward.group[switch as usize] * 2;
+                }
+            }
+            return Ok(());
+        }
+        residents.iter().for_each(|&terminal| self.deal(terminal, toward));
+        Ok(())
+    }
+
+    fn intermediate(&mut self, to: u32, class: u32, toward: &Toward) -> Result<(), RouteError> {
+        let missing = (0..self.net.switches as u32)
+            .find(|&s| s != to && self.net.senders(s) > 0 && toward.group[s as usize] == NONE);
+        if let Some(switch) = missing {
+            let words = [
+                "no way from ".into(),
+                Word::Switch(switch),
+                " to intermediate ".into(),
+                Word::Switch(to),
+            ];
+            return Err(RouteError::of(words));
+        }
+        if self.spread != Spread::Turns {
+            for &switch in &toward.order {
+                self.route[switch as usize * self.classes + class as usize] =
+                    toward.group[switch as usize] * 2;
+            }
+        } else {
+            self.deal(class, toward);
+        }
+        let groups = if self.spread != Spread::Turns {
+            &self.candidates
+        } else {
+            &self.single
+        };
+        for &switch in &toward.order {
+            let entry = &mut self.route[switch as usize * self.classes + class as usize];
+            let links = groups.group(*entry >> 1);
+            let entering = links
+                .iter()
+                .filter(|&&link| self.net.link_target[link as usize] == to)
+                .count();
+            if entering == links.len() {
+                *entry |= 1;
+            } else if entering > 0 {
+                return Err(RouteError::text(
+                    "a group leads partly to an intermediate switch and partly past it",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Every switch that packets start from has a way to the destination.
+    fn complete(&self, to: u32, toward: &Toward, terminal: u32) -> Result<(), RouteError> {
+        let stuck = |&s: &u32| s != to && self.starts[s as usize] && toward.group[s as usize] == NONE;
+        match (0..self.net.switches as u32).find(stuck) {
+            Some(switch) => Err(RouteError::of([
+                "no way from ".into(),
+                Word::Switch(switch),
+                " to ".into(),
+                Word::Terminal(terminal),
+                " at ".into(),
+                Word::Switch(to),
+            ])),
+            None => Ok(()),
+        }
+    }
+
+    /// One class, farthest switches first, so that whether its packets come to a switch is known before it deals.
+    fn deal(&mut self, class: u32, toward: &Toward) {
+        self.dealt.resize(self.candidates.switch.len(), 0);
+        for &switch in toward.order.iter().rev() {
+            let group = toward.group[switch as usize];
+            let links = self.candidates.group(group);
+            let comes = self.starts[switch as usize] || self.reached[switch as usize] == class;
+            let turn = if comes { self.dealt[group as usize] } else { class };
+            self.dealt[group as usize] += u32::from(comes);
+            let link = links[turn as usize % links.len()];
+            let target = self.net.link_target[link as usize];
+            if comes {
+                self.reached[target as usize] = class;
+            }
+            let entry = self.single.link(self.net, link) * 2;
+            self.route[switch as usize * self.classes + class as usize] = entry;
+        }
+    }
+
+    fn finish(mut self) -> Table {
+        if self.spread == Spread::Runs {
+            (0..self.net.switches).for_each(|switch| self.runs(switch));
+        }
+        let groups = if self.spread == Spread::Adaptive {
+            self.candidates
+        } else {
+            self.single
+        };
+        Table {
+            groups,
+            route: self.route,
+            classes: self.classes,
+        }
+    }
+
+    /// Replaces the groups of one switch by single links, each for a run of consecutive destinations.
+    fn runs(&mut self, switch: usize) {
+        let row = &mut self.route[switch * self.classes..(switch + 1) * self.classes];
+        let mut users: HashMap<u32, (usize, usize)> = HashMap::new();
+        for &entry in row.iter().filter(|&&entry| entry != NONE) {
+            users.entry(entry >> 1).or_default().0 += 1;
+        }
+        for entry in row.iter_mut().filter(|entry| **entry != NONE) {
+            let links = self.candidates.group(*entry >> 1);
+            let (all, rank) = users.get_mut(&(*entry >> 1)).expect("counted above");
+            let link = links[*rank * links.len() / *all];
+            *rank += 1;
+            *entry = (self.single.link(self.net, link) * 2) | (*entry & 1);
+        }
+    }
+}

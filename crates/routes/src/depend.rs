@@ -1,0 +1,184 @@
+//! The channel dependency graph: which links a packet may hold while it waits for which others.
+//!
+//! W. J. Dally and C. L. Seitz, Deadlock-free message routing in multiprocessor interconnection networks,
+//! IEEE Transactions on Computers C-36 (1987): without a cycle there is no deadlock.
+
+use std::collections::HashSet;
+
+use crate::view::Targets;
+use crate::walk::{End, Starts, Walk, ends};
+use crate::{NONE, Network, RouteError, View};
+
+/// A cycle of links, each of whose packets may wait for the next, the last for the first; none if there is none.
+///
+/// Only packets that really come somewhere count. A packet that may choose among the links of a group depends
+/// on all of them, which is the cautious reading.
+pub fn dependency_cycle(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>>, RouteError> {
+    view.check(net)?;
+    let waits = waits(net, view)?;
+    // Vertices: links, then groups. A link waits for groups, a group consists of links.
+    let links = net.links();
+    let mut next: Vec<Vec<u32>> = vec![vec![]; links];
+    for (before, after) in waits {
+        let switch = net.link_source[view.group(after)[0] as usize];
+        for &link in view
+            .group(before)
+            .iter()
+            .filter(|&&link| net.link_target[link as usize] == switch)
+        {
+            next[link as usize].push(links as u32 + after);
+        }
+    }
+    for list in &mut next {
+        list.sort_unstable();
+        list.dedup();
+    }
+    next.extend((0..view.groups() as u32).map(|group| view.group(group).to_vec()));
+    Ok(component(&next).map(|members| {
+        let cycle = shortest_cycle(&next, &members);
+        cycle
+            .into_iter()
+            .filter(|&vertex| (vertex as usize) < links)
+            .collect()
+    }))
+}
+
+/// Pairs of groups that some packet takes one after the other, in ascending order.
+fn waits(net: &Network, view: View<'_>) -> Result<Vec<(u32, u32)>, RouteError> {
+    let targets = view.targets(net);
+    let starts = Starts::new(net, view);
+    let mut walk = Walk::new(net, view, &targets);
+    let mut pairs = Pairs {
+        seen: HashSet::new(),
+        last: vec![NONE; view.groups()],
+    };
+    for (class, end) in ends(view) {
+        walk.run(class, end, starts.of(net, end))?;
+        for &switch in &walk.order {
+            let before = view.entry(switch, class) >> 1;
+            for &(vertex, _) in targets.of(before) {
+                if (vertex as usize) < net.switches && end != End::Via(vertex) {
+                    pairs.add(before, view.entry(vertex, class) >> 1);
+                }
+            }
+        }
+        if let End::Via(switch) = end {
+            turning(view, &targets, &walk.order, (class, switch), &mut pairs);
+        }
+    }
+    let mut pairs: Vec<(u32, u32)> = pairs.seen.into_iter().collect();
+    pairs.sort_unstable();
+    Ok(pairs)
+}
+
+struct Pairs {
+    seen: HashSet<(u32, u32)>,
+    /// Per group: what was added last; neighbouring classes mostly take the same way.
+    last: Vec<u32>,
+}
+
+impl Pairs {
+    fn add(&mut self, before: u32, after: u32) {
+        if self.last[before as usize] != after {
+            self.last[before as usize] = after;
+            self.seen.insert((before, after));
+        }
+    }
+}
+
+/// At its intermediate switch a packet may go on to any terminal.
+fn turning(view: View<'_>, targets: &Targets, order: &[u32], via: (u32, u32), pairs: &mut Pairs) {
+    let (class, switch) = via;
+    let mut onward: Vec<u32> = view
+        .terminal_class
+        .iter()
+        .map(|&class| view.entry(switch, class) >> 1)
+        .collect();
+    onward.sort_unstable();
+    onward.dedup();
+    for &from in order {
+        let before = view.entry(from, class) >> 1;
+        if targets.of(before).iter().any(|&(vertex, _)| vertex == switch) {
+            onward
+                .iter()
+                .filter(|&&after| after != NONE >> 1)
+                .for_each(|&after| pairs.add(before, after));
+        }
+    }
+}
+
+/// A strongly connected component with a cycle (Tarjan, with a stack of its own), as a membership list.
+fn component(next: &[Vec<u32>]) -> Option<Vec<bool>> {
+    let vertices = next.len();
+    let (mut index, mut low) = (vec![NONE; vertices], vec![NONE; vertices]);
+    let (mut inside, mut members, mut count) = (vec![false; vertices], vec![], 0);
+    let mut calls: Vec<(u32, u32)> = vec![];
+    for root in 0..vertices as u32 {
+        if index[root as usize] != NONE {
+            continue;
+        }
+        calls.push((root, 0));
+        while let Some((vertex, place)) = calls.last_mut() {
+            let v = *vertex as usize;
+            if *place == 0 {
+                (index[v], low[v]) = (count, count);
+                count += 1;
+                inside[v] = true;
+                members.push(v as u32);
+            }
+            if let Some(&w) = next[v].get(*place as usize) {
+                *place += 1;
+                if index[w as usize] == NONE {
+                    calls.push((w, 0));
+                } else if inside[w as usize] {
+                    low[v] = low[v].min(index[w as usize]);
+                }
+                continue;
+            }
+            calls.pop();
+            if let Some(&(above, _)) = calls.last() {
+                low[above as usize] = low[above as usize].min(low[v]);
+            }
+            if low[v] == index[v] {
+                let first = members
+                    .iter()
+                    .rposition(|&w| w == v as u32)
+                    .expect("still on the stack");
+                let found = members.split_off(first);
+                if found.len() > 1 {
+                    let mut member = vec![false; vertices];
+                    found.iter().for_each(|&w| member[w as usize] = true);
+                    return Some(member);
+                }
+                inside[v] = false;
+            }
+        }
+    }
+    None
+}
+
+/// A shortest way from the first member back to itself inside the component.
+fn shortest_cycle(next: &[Vec<u32>], member: &[bool]) -> Vec<u32> {
+    let start = member.iter().position(|&m| m).expect("a component is not empty") as u32;
+    let mut before = vec![NONE; next.len()];
+    let mut queue = std::collections::VecDeque::from([start]);
+    while let Some(vertex) = queue.pop_front() {
+        for &w in next[vertex as usize].iter().filter(|&&w| member[w as usize]) {
+            if before[w as usize] == NONE {
+                before[w as usize] = vertex;
+                queue.push_back(w);
+            }
+        }
+        if before[start as usize] != NONE {
+            break;
+        }
+    }
+    let mut cycle = vec![start];
+    let mut vertex = before[start as usize];
+    while vertex != start {
+        cycle.push(vertex);
+        vertex = before[vertex as usize];
+    }
+    cycle[1..].reverse();
+    cycle
+}

@@ -1,0 +1,220 @@
+//! Expected packets per link, and single paths.
+
+use crate::walk::{End, Starts, Walk, ends};
+use crate::{NONE, Network, RouteError, View, Word};
+
+/// Who sends how much to whom.
+#[derive(Clone, Copy, Debug)]
+pub enum Traffic<'a> {
+    /// Every terminal sends one packet per unit, to any other terminal with equal probability.
+    Uniform,
+    /// Packets per unit for given pairs of terminals.
+    Pairs {
+        /// Per pair: sending terminal.
+        source: &'a [u32],
+        /// Per pair: receiving terminal.
+        target: &'a [u32],
+        /// Per pair: packets per unit.
+        rate: &'a [f64],
+    },
+}
+
+impl Traffic<'_> {
+    fn check(&self, net: &Network) -> Result<(), RouteError> {
+        if let Traffic::Pairs { source, target, rate } = self {
+            if source.len() != target.len() || source.len() != rate.len() {
+                return Err(RouteError::text("every pair needs a source, a target and a rate"));
+            }
+            if source
+                .iter()
+                .chain(*target)
+                .any(|&terminal| terminal as usize >= net.terminals)
+            {
+                return Err(RouteError::text("a pair names a terminal that does not exist"));
+            }
+            if rate.iter().any(|&rate| !(rate.is_finite() && rate >= 0.0)) {
+                return Err(RouteError::text("a rate must be a number of at least 0"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Per terminal: packets per unit it sends.
+    fn sent(&self, net: &Network) -> Vec<f64> {
+        match self {
+            Traffic::Uniform => vec![if net.terminals > 1 { 1.0 } else { 0.0 }; net.terminals],
+            Traffic::Pairs { source, rate, .. } => {
+                let mut sent = vec![0.0; net.terminals];
+                source
+                    .iter()
+                    .zip(*rate)
+                    .for_each(|(&s, &r)| sent[s as usize] += r);
+                sent
+            }
+        }
+    }
+
+    /// Indices of the pairs sorted by target (nothing for uniform traffic).
+    fn by_target(&self) -> Vec<u32> {
+        match self {
+            Traffic::Uniform => vec![],
+            Traffic::Pairs { target, .. } => {
+                let mut sorted: Vec<u32> = (0..target.len() as u32).collect();
+                sorted.sort_by_key(|&pair| target[pair as usize]);
+                sorted
+            }
+        }
+    }
+}
+
+/// Per link: expected packets per unit. A group shares its packets evenly among its links.
+///
+/// With intermediates, each is chosen with equal probability; a packet whose intermediate is its first switch
+/// goes on at once. The sum over all links divided by all packets sent is the mean path length in links.
+pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<f64>, RouteError> {
+    view.check(net)?;
+    traffic.check(net)?;
+    let targets = view.targets(net);
+    let starts = Starts::new(net, view);
+    let mut walk = Walk::new(net, view, &targets);
+    let sent = traffic.sent(net);
+    let mut sent_at = vec![0.0; net.switches];
+    (0..net.terminals).for_each(|t| sent_at[net.entry(t as u32) as usize] += sent[t]);
+    let mut origins = Origins {
+        net,
+        traffic,
+        sorted: traffic.by_target(),
+        next: 0,
+    };
+    let mut flow = vec![0.0; net.switches];
+    let mut group_load = vec![0.0; view.groups()];
+    let vias = view.via_switch.len() as f64;
+    for (class, end) in ends(view) {
+        walk.run(class, end, starts.of(net, end))?;
+        match end {
+            End::Via(_) => (0..net.switches).for_each(|s| flow[s] = sent_at[s] / vias),
+            End::Terminal(terminal) => {
+                let total = origins.fill(terminal, &mut flow);
+                if !view.via_switch.is_empty() {
+                    flow.fill(0.0);
+                    view.via_switch
+                        .iter()
+                        .for_each(|&s| flow[s as usize] += total / vias);
+                }
+            }
+        }
+        for &switch in walk.order.iter().rev() {
+            let group = view.entry(switch, class) >> 1;
+            let through = std::mem::take(&mut flow[switch as usize]);
+            group_load[group as usize] += through;
+            for &(vertex, share) in targets
+                .of(group)
+                .iter()
+                .filter(|end| (end.0 as usize) < net.switches)
+            {
+                flow[vertex as usize] += through * share;
+            }
+        }
+    }
+    let mut load = vec![0.0; net.links()];
+    (0..net.terminals).for_each(|t| load[net.terminal_out[t] as usize] = sent[t]);
+    for group in 0..view.groups() as u32 {
+        let links = view.group(group);
+        links
+            .iter()
+            .for_each(|&link| load[link as usize] += group_load[group as usize] / links.len() as f64);
+    }
+    Ok(load)
+}
+
+struct Origins<'a> {
+    net: &'a Network,
+    traffic: Traffic<'a>,
+    sorted: Vec<u32>,
+    next: usize,
+}
+
+impl Origins<'_> {
+    /// Per switch: packets for a terminal that start there; returns their sum. Terminals must come in order.
+    fn fill(&mut self, terminal: u32, flow: &mut [f64]) -> f64 {
+        flow.fill(0.0);
+        match self.traffic {
+            Traffic::Uniform if self.net.terminals < 2 => 0.0,
+            Traffic::Uniform => {
+                let rate = 1.0 / (self.net.terminals - 1) as f64;
+                (0..flow.len()).for_each(|s| flow[s] = f64::from(self.net.senders(s as u32)) * rate);
+                flow[self.net.entry(terminal) as usize] -= rate;
+                1.0
+            }
+            Traffic::Pairs { source, target, rate } => {
+                let mut total = 0.0;
+                while let Some(&pair) = self
+                    .sorted
+                    .get(self.next)
+                    .filter(|&&p| target[p as usize] == terminal)
+                {
+                    let pair = pair as usize;
+                    flow[self.net.entry(source[pair]) as usize] += rate[pair];
+                    total += rate[pair];
+                    self.next += 1;
+                }
+                total
+            }
+        }
+    }
+}
+
+/// The links from one terminal to another, always the first of a group, through `via` (its place in the list
+/// of intermediates) if given.
+pub fn path(
+    net: &Network,
+    view: View<'_>,
+    from: u32,
+    to: u32,
+    via: Option<u32>,
+) -> Result<Vec<u32>, RouteError> {
+    view.check(net)?;
+    let number = |terminal: u32| (terminal as usize) < net.terminals;
+    if !number(from) || !number(to) || via.is_some_and(|via| via as usize >= view.via_switch.len()) {
+        return Err(RouteError::text("there is no such terminal or intermediate"));
+    }
+    let mut links = vec![net.terminal_out[from as usize]];
+    if let Some(via) = via {
+        let end = view.via_switch[via as usize];
+        follow(net, view, view.via_class[via as usize], end, &mut links)?;
+    }
+    follow(
+        net,
+        view,
+        view.terminal_class[to as usize],
+        net.switches as u32 + to,
+        &mut links,
+    )?;
+    Ok(links)
+}
+
+fn follow(
+    net: &Network,
+    view: View<'_>,
+    class: u32,
+    end: u32,
+    links: &mut Vec<u32>,
+) -> Result<(), RouteError> {
+    for _ in 0..=net.switches {
+        let vertex = net.link_target[links[links.len() - 1] as usize];
+        if vertex == end {
+            return Ok(());
+        }
+        if vertex as usize >= net.switches || view.entry(vertex, class) == NONE {
+            break;
+        }
+        links.push(view.group(view.entry(vertex, class) >> 1)[0]);
+    }
+    let mut switches: Vec<u32> = links.iter().map(|&link| net.link_target[link as usize]).collect();
+    switches.retain(|&vertex| (vertex as usize) < net.switches);
+    let aim = match end.checked_sub(net.switches as u32) {
+        Some(terminal) => Word::Terminal(terminal),
+        None => Word::Switch(end),
+    };
+    Err(RouteError::of(["packets for ".into(), aim, " do not arrive: ".into()]).then_path(&switches))
+}

@@ -1,0 +1,219 @@
+//! The graph with parallel links gathered into edges.
+
+use crate::{NONE, RouteError, Word};
+
+/// Rows of different lengths in one array.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    start: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Rows {
+    /// Rows from (row, item) pairs; items of a row keep their order.
+    pub(crate) fn new(rows: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut start = vec![0u32; rows + 1];
+        for &(row, _) in pairs {
+            start[row as usize + 1] += 1;
+        }
+        for row in 0..rows {
+            start[row + 1] += start[row];
+        }
+        let mut next = start.clone();
+        let mut items = vec![0u32; pairs.len()];
+        for &(row, item) in pairs {
+            items[next[row as usize] as usize] = item;
+            next[row as usize] += 1;
+        }
+        Self { start, items }
+    }
+
+    pub(crate) fn row(&self, row: u32) -> &[u32] {
+        &self.items[self.start[row as usize] as usize..self.start[row as usize + 1] as usize]
+    }
+}
+
+/// Switches, terminals, links, and the edges between switches.
+///
+/// An edge is all links from one switch to one other; edges are numbered by (source, target).
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Number of switches.
+    pub switches: usize,
+    /// Number of terminals.
+    pub terminals: usize,
+    /// Per link: vertex it leaves.
+    pub link_source: Vec<u32>,
+    /// Per link: vertex it enters.
+    pub link_target: Vec<u32>,
+    /// Per terminal: the link it sends on.
+    pub terminal_out: Vec<u32>,
+    /// Per terminal: the link it receives on.
+    pub terminal_in: Vec<u32>,
+    /// Per edge: switch it leaves.
+    pub edge_source: Vec<u32>,
+    /// Per edge: switch it enters.
+    pub edge_target: Vec<u32>,
+    edge_links: Rows,
+    out_edges: Rows,
+    in_edges: Rows,
+    residents: Rows,
+    senders: Vec<u32>,
+}
+
+impl Network {
+    /// Checks the links and gathers them into edges.
+    pub fn new(
+        switches: usize,
+        terminals: usize,
+        source: Vec<u32>,
+        target: Vec<u32>,
+    ) -> Result<Self, RouteError> {
+        let vertices = switches + terminals;
+        if source.len() != target.len() || vertices >= NONE as usize || source.len() >= NONE as usize {
+            return Err(RouteError::text("links need one source and one target each"));
+        }
+        if let Some(link) = (0..source.len()).find(|&l| source[l].max(target[l]) as usize >= vertices) {
+            return Err(RouteError::of([
+                Word::Link(link as u32),
+                " has no such vertex".into(),
+            ]));
+        }
+        let (terminal_out, terminal_in) = terminal_links(switches, terminals, &source, &target)?;
+        let mut between: Vec<(u32, u32, u32)> = (0..source.len())
+            .filter(|&l| (source[l].max(target[l]) as usize) < switches)
+            .map(|l| (source[l], target[l], l as u32))
+            .collect();
+        between.sort_unstable();
+        let (mut edge_source, mut edge_target, mut members) = (vec![], vec![], vec![]);
+        for (from, to, link) in between {
+            if edge_source.last() != Some(&from) || edge_target.last() != Some(&to) {
+                edge_source.push(from);
+                edge_target.push(to);
+            }
+            members.push((edge_source.len() as u32 - 1, link));
+        }
+        let numbered = |ends: &[u32]| {
+            (0u32..)
+                .zip(ends)
+                .map(|(edge, &end)| (end, edge))
+                .collect::<Vec<_>>()
+        };
+        let homes: Vec<_> = (0u32..)
+            .zip(&terminal_in)
+            .map(|(t, &l)| (source[l as usize], t))
+            .collect();
+        let mut senders = vec![0; switches];
+        terminal_out
+            .iter()
+            .for_each(|&l| senders[target[l as usize] as usize] += 1);
+        Ok(Self {
+            switches,
+            terminals,
+            edge_links: Rows::new(edge_source.len(), &members),
+            out_edges: Rows::new(switches, &numbered(&edge_source)),
+            in_edges: Rows::new(switches, &numbered(&edge_target)),
+            residents: Rows::new(switches, &homes),
+            senders,
+            link_source: source,
+            link_target: target,
+            terminal_out,
+            terminal_in,
+            edge_source,
+            edge_target,
+        })
+    }
+
+    /// Number of links.
+    pub fn links(&self) -> usize {
+        self.link_source.len()
+    }
+
+    /// Number of edges.
+    pub fn edges(&self) -> usize {
+        self.edge_source.len()
+    }
+
+    /// Links of an edge, ascending.
+    pub fn edge_links(&self, edge: u32) -> &[u32] {
+        self.edge_links.row(edge)
+    }
+
+    /// Edges that leave a switch, by target.
+    pub fn out_edges(&self, switch: u32) -> &[u32] {
+        self.out_edges.row(switch)
+    }
+
+    /// Edges that enter a switch, by source.
+    pub fn in_edges(&self, switch: u32) -> &[u32] {
+        self.in_edges.row(switch)
+    }
+
+    /// The edge from one switch to another, if there is one.
+    pub fn edge(&self, from: u32, to: u32) -> Option<u32> {
+        let edges = self.out_edges(from);
+        let place = edges
+            .binary_search_by_key(&to, |&edge| self.edge_target[edge as usize])
+            .ok()?;
+        Some(edges[place])
+    }
+
+    /// Terminals that receive from a switch, ascending.
+    pub fn residents(&self, switch: u32) -> &[u32] {
+        self.residents.row(switch)
+    }
+
+    /// Number of terminals that send into a switch.
+    pub fn senders(&self, switch: u32) -> u32 {
+        self.senders[switch as usize]
+    }
+
+    /// The switch a terminal sends into.
+    pub fn entry(&self, terminal: u32) -> u32 {
+        self.link_target[self.terminal_out[terminal as usize] as usize]
+    }
+
+    /// The switch a terminal receives from.
+    pub fn home(&self, terminal: u32) -> u32 {
+        self.link_source[self.terminal_in[terminal as usize] as usize]
+    }
+}
+
+type Links = Vec<u32>;
+
+fn terminal_links(
+    switches: usize,
+    terminals: usize,
+    source: &[u32],
+    target: &[u32],
+) -> Result<(Links, Links), RouteError> {
+    let (mut out, mut inward) = (vec![NONE; terminals], vec![NONE; terminals]);
+    for link in 0..source.len() {
+        let (from, to) = (source[link] as usize, target[link] as usize);
+        if from >= switches && to >= switches {
+            return Err(RouteError::of([
+                Word::Link(link as u32),
+                " joins two terminals without a switch".into(),
+            ]));
+        }
+        for (end, slots) in [(from, &mut out), (to, &mut inward)] {
+            if end >= switches && std::mem::replace(&mut slots[end - switches], link as u32) != NONE {
+                let terminal = Word::Terminal((end - switches) as u32);
+                return Err(RouteError::of([
+                    terminal,
+                    " has more than one link in one direction".into(),
+                ]));
+            }
+        }
+    }
+    match (0..terminals).find(|&t| out[t] == NONE || inward[t] == NONE) {
+        Some(t) => {
+            let terminal = Word::Terminal(t as u32);
+            Err(RouteError::of([
+                terminal,
+                " needs a link to send on and a link to receive on".into(),
+            ]))
+        }
+        None => Ok((out, inward)),
+    }
+}

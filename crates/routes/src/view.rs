@@ -1,0 +1,142 @@
+//! Anybody's table, borrowed and checked once.
+
+use crate::network::Rows;
+use crate::{NONE, Network, RouteError, Word};
+
+/// A table as slices; see the columns of the same names of the fabric.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// Per group and one more: where its links start.
+    pub group_start: &'a [u32],
+    /// Links of all groups.
+    pub group_links: &'a [u32],
+    /// Switch by class: group * 2 + strip, or [`NONE`].
+    pub route: &'a [u32],
+    /// Number of classes.
+    pub classes: usize,
+    /// Per terminal: its class.
+    pub terminal_class: &'a [u32],
+    /// Possible intermediate switches.
+    pub via_switch: &'a [u32],
+    /// Per intermediate: its class.
+    pub via_class: &'a [u32],
+}
+
+impl<'a> View<'a> {
+    /// Number of groups.
+    pub fn groups(&self) -> usize {
+        self.group_start.len() - 1
+    }
+
+    /// Links of a group.
+    pub fn group(&self, group: u32) -> &'a [u32] {
+        &self.group_links
+            [self.group_start[group as usize] as usize..self.group_start[group as usize + 1] as usize]
+    }
+
+    /// The entry of a switch for a class.
+    pub fn entry(&self, switch: u32, class: u32) -> u32 {
+        self.route[switch as usize * self.classes + class as usize]
+    }
+
+    /// Refuses a table that does not belong to the network; every index is safe afterwards.
+    pub fn check(&self, net: &Network) -> Result<(), RouteError> {
+        let fail = |text: &str| Err(RouteError::text(text));
+        let lines = self.group_start.windows(2).all(|pair| pair[0] < pair[1]);
+        let ends = (self.group_start.first(), self.group_start.last());
+        if !lines || ends != (Some(&0), Some(&(self.group_links.len() as u32))) {
+            return fail("group_start must ascend from 0 to the number of group links, no group being empty");
+        }
+        if self.group_links.iter().any(|&link| link as usize >= net.links()) {
+            return fail("group_links names a link that does not exist");
+        }
+        if net.switches.checked_mul(self.classes) != Some(self.route.len()) {
+            return fail("route must have one row per switch and one column per class");
+        }
+        if self.terminal_class.len() != net.terminals || self.via_class.len() != self.via_switch.len() {
+            return fail("terminal_class and via_class need one entry per terminal and per intermediate");
+        }
+        if self
+            .terminal_class
+            .iter()
+            .chain(self.via_class)
+            .any(|&class| class as usize >= self.classes)
+        {
+            return fail("terminal_class or via_class names a class that does not exist");
+        }
+        if self
+            .via_switch
+            .iter()
+            .any(|&switch| switch as usize >= net.switches)
+        {
+            return fail("via_switch names a switch that does not exist");
+        }
+        self.check_entries(net)
+    }
+
+    fn check_entries(&self, net: &Network) -> Result<(), RouteError> {
+        let groups: Vec<&[u32]> = (0..self.groups() as u32).map(|group| self.group(group)).collect();
+        let owner: Vec<u32> = groups
+            .iter()
+            .map(|links| net.link_source[links[0] as usize])
+            .collect();
+        let alien = |group: usize| {
+            groups[group]
+                .iter()
+                .find(|&&l| net.link_source[l as usize] != owner[group])
+        };
+        if let Some(&link) = (0..groups.len()).find_map(alien) {
+            return Err(RouteError::of([
+                Word::Link(link),
+                " leaves another switch than the rest of its group".into(),
+            ]));
+        }
+        for (switch, row) in self.route.chunks_exact(self.classes.max(1)).enumerate() {
+            let wrong =
+                |&&entry: &&u32| entry != NONE && owner.get((entry >> 1) as usize) != Some(&(switch as u32));
+            if let Some(entry) = row.iter().find(wrong) {
+                let text = format!("entry {entry} names a group of another switch than ");
+                return Err(RouteError::of([Word::Text(text), Word::Switch(switch as u32)]));
+            }
+        }
+        Ok(())
+    }
+
+    /// Per group: the vertices it leads to, each once.
+    pub(crate) fn targets(&self, net: &Network) -> Targets {
+        let mut ends: Vec<(u32, f64)> = vec![];
+        let mut pairs = vec![];
+        for group in 0..self.groups() as u32 {
+            let links = self.group(group);
+            let first = ends.len();
+            for &link in links {
+                let target = net.link_target[link as usize];
+                match ends[first..].iter_mut().find(|end| end.0 == target) {
+                    Some(end) => end.1 += 1.0 / links.len() as f64,
+                    None => ends.push((target, 1.0 / links.len() as f64)),
+                }
+            }
+            pairs.extend((first..ends.len()).map(|place| (group, place as u32)));
+        }
+        Targets {
+            rows: Rows::new(self.groups(), &pairs),
+            ends,
+        }
+    }
+}
+
+/// Where the links of each group lead.
+pub(crate) struct Targets {
+    rows: Rows,
+    ends: Vec<(u32, f64)>,
+}
+
+impl Targets {
+    /// The vertices of a group with the share of its links that lead there.
+    pub(crate) fn of(&self, group: u32) -> &[(u32, f64)] {
+        match self.rows.row(group) {
+            [] => &[],
+            row => &self.ends[row[0] as usize..row[0] as usize + row.len()],
+        }
+    }
+}

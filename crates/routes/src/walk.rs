@@ -1,0 +1,183 @@
+//! Following all packets of one class from switch to switch.
+
+use crate::view::Targets;
+use crate::{NONE, Network, RouteError, View, Word};
+
+/// Where the packets of a class are to arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// At a terminal.
+    Terminal(u32),
+    /// At an intermediate switch, without their first header.
+    Via(u32),
+}
+
+/// A depth-first walk that is used for one class after another.
+pub(crate) struct Walk<'a> {
+    net: &'a Network,
+    view: View<'a>,
+    targets: &'a Targets,
+    round: u32,
+    /// Per switch: 2 * round while open, 2 * round + 1 when finished.
+    state: Vec<u32>,
+    stack: Vec<(u32, u32)>,
+    /// Switches the class comes to, each after all switches it may go to next.
+    pub(crate) order: Vec<u32>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(net: &'a Network, view: View<'a>, targets: &'a Targets) -> Self {
+        Self {
+            net,
+            view,
+            targets,
+            round: 0,
+            state: vec![0; net.switches],
+            stack: vec![],
+            order: vec![],
+        }
+    }
+
+    /// Follows `class` from every switch of `starts`; fails at the first loop, dead end or wrong arrival.
+    pub(crate) fn run(
+        &mut self,
+        class: u32,
+        end: End,
+        starts: impl Iterator<Item = u32>,
+    ) -> Result<(), RouteError> {
+        self.round += 1;
+        self.order.clear();
+        for start in starts {
+            if self.state[start as usize] < 2 * self.round && end != End::Via(start) {
+                self.open(start, class, end)?;
+                self.descend(class, end)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn descend(&mut self, class: u32, end: End) -> Result<(), RouteError> {
+        while let Some((switch, place)) = self.stack.last_mut() {
+            let (here, group) = (*switch, self.view.entry(*switch, class) >> 1);
+            let Some(&(vertex, _)) = self.targets.of(group).get(*place as usize) else {
+                self.state[here as usize] = 2 * self.round + 1;
+                self.order.push(here);
+                self.stack.pop();
+                continue;
+            };
+            *place += 1;
+            if vertex as usize >= self.net.switches {
+                self.arrive(vertex - self.net.switches as u32, end)?;
+            } else if end == End::Via(vertex) {
+                if self.view.entry(here, class) & 1 == 0 {
+                    return Err(self.fault(end, "keep their header at the intermediate switch", None));
+                }
+            } else {
+                match self.state[vertex as usize] {
+                    state if state < 2 * self.round => self.open(vertex, class, end)?,
+                    state if state == 2 * self.round => {
+                        return Err(self.fault(end, "run in a loop", Some(vertex)));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, switch: u32, class: u32, end: End) -> Result<(), RouteError> {
+        self.state[switch as usize] = 2 * self.round;
+        self.stack.push((switch, 0));
+        let entry = self.view.entry(switch, class);
+        if entry == NONE {
+            return Err(self.fault(end, "come to a dead end", None));
+        }
+        let inner =
+            |&(vertex, _): &(u32, f64)| (vertex as usize) < self.net.switches && end != End::Via(vertex);
+        if entry & 1 == 1 && self.targets.of(entry >> 1).iter().any(inner) {
+            return Err(self.fault(end, "lose their header before they arrive", None));
+        }
+        Ok(())
+    }
+
+    fn arrive(&self, terminal: u32, end: End) -> Result<(), RouteError> {
+        if end == End::Terminal(terminal) {
+            return Ok(());
+        }
+        let mut error = self.fault(end, "arrive elsewhere", None);
+        error.words.extend([" > ".into(), Word::Terminal(terminal)]);
+        Err(error)
+    }
+
+    /// "packets for X run in a loop: a > b > a".
+    fn fault(&self, end: End, what: &str, last: Option<u32>) -> RouteError {
+        let aim = match end {
+            End::Terminal(terminal) => Word::Terminal(terminal),
+            End::Via(switch) => Word::Switch(switch),
+        };
+        let mut switches: Vec<u32> = self.stack.iter().map(|&(switch, _)| switch).collect();
+        switches.extend(last);
+        if let Some(first) = last.and_then(|last| switches.iter().position(|&switch| switch == last)) {
+            switches.drain(..first);
+        }
+        let words = ["packets for ".into(), aim, format!(" {what}: ").as_str().into()];
+        RouteError::of(words).then_path(&switches)
+    }
+}
+
+/// Every class with its end, terminals first.
+pub(crate) fn ends(view: View<'_>) -> impl Iterator<Item = (u32, End)> {
+    let terminals = (0u32..)
+        .zip(view.terminal_class)
+        .map(|(terminal, &class)| (class, End::Terminal(terminal)));
+    terminals.chain(
+        view.via_class
+            .iter()
+            .zip(view.via_switch)
+            .map(|(&class, &switch)| (class, End::Via(switch))),
+    )
+}
+
+/// The switches from which packets for `end` set out: where terminals send into, and the intermediates.
+pub(crate) struct Starts {
+    senders: Vec<u32>,
+    switches: Vec<u32>,
+    with_via: Vec<u32>,
+}
+
+impl Starts {
+    pub(crate) fn new(net: &Network, view: View<'_>) -> Self {
+        let senders: Vec<u32> = (0..net.switches as u32)
+            .map(|switch| net.senders(switch))
+            .collect();
+        let switches: Vec<u32> = (0..net.switches as u32)
+            .filter(|&s| senders[s as usize] > 0)
+            .collect();
+        let mut with_via = switches.clone();
+        with_via.extend(view.via_switch.iter().filter(|&&s| senders[s as usize] == 0));
+        Self {
+            senders,
+            switches,
+            with_via,
+        }
+    }
+
+    /// A terminal that is alone at its switch sends nothing to itself.
+    pub(crate) fn of<'s>(&'s self, net: &Network, end: End) -> impl Iterator<Item = u32> + 's {
+        let (switches, alone) = match end {
+            End::Terminal(terminal) => {
+                let entry = net.entry(terminal);
+                (
+                    &self.with_via,
+                    if self.senders[entry as usize] == 1 {
+                        entry
+                    } else {
+                        NONE
+                    },
+                )
+            }
+            End::Via(_) => (&self.switches, NONE),
+        };
+        switches.iter().copied().filter(move |&switch| switch != alone)
+    }
+}
