@@ -1,0 +1,140 @@
+"""Every example of the documentation runs, and every link leads somewhere.
+
+In a page, in order and in one folder that holds a copy of ``scenarios/``:
+
+* a ``python`` block runs; with ``>>>`` its output is compared;
+* a block under ``<!-- file: NAME -->`` is written to NAME;
+* a ``sh`` block under ``<!-- run -->`` is executed, under ``<!-- run, exit N -->`` it must end with N;
+* a block under ``<!-- output -->`` is compared with what the commands before it printed; ``...`` stands for
+  anything.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LINKED = [*PAGES, *sorted(set(ROOT.glob("*.md")) - {ROOT / "README.md"})]
+
+BLOCK = re.compile(
+    r"(?:<!-- *(?P<mark>[^>]*?) *-->\n)?```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^```", re.M | re.S
+)
+LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)")
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+SECONDS = 120
+
+
+@dataclass
+class Block:
+    """One fenced block of a page, with the mark in front of it."""
+
+    mark: str
+    language: str
+    body: str
+    line: int
+
+
+def blocks_of(page: Path) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(m["mark"] or "", m["language"], m["body"], text.count("\n", 0, m.start()) + 1)
+        for m in BLOCK.finditer(text)
+    ]
+
+
+def runs(block: Block) -> bool:
+    """True for a block that does something here."""
+    return block.language == "python" or block.mark.startswith(("run", "file:", "output"))
+
+
+def run_python(block: Block, names: dict[str, object], page: Path) -> None:
+    """Run a Python block: a session with its output compared, or plain code."""
+    if ">>>" not in block.body:
+        exec(compile("\n" * block.line + block.body, str(page), "exec"), names)
+        return
+    test = doctest.DocTestParser().get_doctest(block.body, names, page.name, str(page), block.line)
+    said: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    failed = runner.run(test, out=said.append, clear_globs=False).failed
+    names.update(test.globs)
+    assert not failed, "".join(said)
+
+
+def run_shell(block: Block, folder: Path) -> str:
+    """Run a block of commands and return what it printed."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
+    done = subprocess.run(
+        ["bash", "-c", block.body],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    expected = int(block.mark.split("exit")[1]) if "exit" in block.mark else 0
+    assert done.returncode == expected, f"ended with {done.returncode}:\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def compare(block: Block, printed: str, where: str) -> None:
+    """Compare a shown output with what was printed."""
+    agree = doctest.OutputChecker().check_output(block.body, printed, FLAGS)
+    assert agree, f"{where} shows:\n{block.body}\nbut it is:\n{printed}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = [block for block in blocks_of(page) if runs(block)]
+    if not blocks:
+        pytest.skip("no examples")
+    shutil.copytree(ROOT / "scenarios", tmp_path / "scenarios")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "example"}
+    printed = ""
+    for block in blocks:
+        where = f"{page.relative_to(ROOT)}:{block.line}"
+        if block.mark.startswith("file:"):
+            Path(block.mark.removeprefix("file:").strip()).write_text(block.body, encoding="utf-8")
+        elif block.mark.startswith("run"):
+            printed = run_shell(block, tmp_path)
+        elif block.mark.startswith("output"):
+            compare(block, printed, where)
+        else:
+            run_python(block, names, page)
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    broken = [
+        link for link in LINK.findall(page.read_text(encoding="utf-8")) if not (page.parent / link).exists()
+    ]
+    assert not broken
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / link).resolve() for link in LINK.findall(index.read_text(encoding="utf-8"))}
+    missing = [
+        str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md") if page not in linked | {index}
+    ]
+    assert not missing, f"docs/README.md does not lead to {missing}"
+
+
+def test_marks_are_understood() -> None:
+    """A misspelt mark would silently turn an example into decoration."""
+    for page in PAGES:
+        for block in blocks_of(page):
+            known = re.fullmatch(r"(?:run(?:, exit \d+)?|file: \S+|output)?", block.mark)
+            assert known, f"{page.relative_to(ROOT)}:{block.line}: {block.mark}"

@@ -1,0 +1,48 @@
+"""Every file under ``scenarios/`` loads, runs and keeps its packets; shortened, so that all take seconds."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import fabriloom
+import pytest
+
+SCENARIOS = sorted((Path(__file__).resolve().parent.parent / "scenarios").glob("*.toml"))
+SHORTER = ["run.duration=400 us", "run.warmup=50 us"]
+ENDS = {"time_limit", "precision", "saturated", "drained"}
+
+
+def shortened(path: Path, *more: str) -> Any:
+    """The scenario with a short run; the deadlock keeps its time, it stops by itself."""
+    return fabriloom.load(path, [*(SHORTER if path.stem != "deadlock" else []), *more])
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda p: p.stem)
+def test_scenario_runs_and_loses_nothing(path: Path) -> None:
+    summary = fabriloom.run(shortened(path)).summary
+    expected = {"deadlocked"} if path.stem == "deadlock" else ENDS
+    assert summary["end"]["reason"] in expected
+    packets = summary["packets"]
+    assert packets["delivered"] > 0
+    assert packets["offered"] == packets["delivered"] + packets["refused"] + packets["in_flight"]
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda p: p.stem)
+def test_scenario_is_explained(path: Path) -> None:
+    """A scenario to learn from says what it is for and has a name for its report."""
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    assert tomllib.loads(text)["name"]
+
+
+SWEPT = [path for path in SCENARIOS if "[sweep]" in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("path", SWEPT, ids=lambda p: p.stem)
+def test_every_value_of_a_sweep_loads(path: Path) -> None:
+    sweep = tomllib.loads(path.read_text(encoding="utf-8"))["sweep"]
+    for setting, values in sweep.items():
+        for value in values:
+            shortened(path, f"{setting}={value}")
