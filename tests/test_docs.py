@@ -12,6 +12,7 @@ In a page, in order and in one folder that holds a copy of ``scenarios/``:
 from __future__ import annotations
 
 import doctest
+import importlib
 import os
 import re
 import shutil
@@ -113,6 +114,24 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             compare(block, printed, where)
         else:
             run_python(block, names, page)
+
+
+def modules_with_examples() -> list[str]:
+    """Modules of the package whose docstrings show a session."""
+    package = ROOT / "python"
+    shown = [path for path in sorted(package.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
+    return [
+        ".".join(path.relative_to(package).with_suffix("").parts).removesuffix(".__init__") for path in shown
+    ]
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_docstring_examples_run(name: str) -> None:
+    said: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for test in doctest.DocTestFinder().find(importlib.import_module(name), name):
+        runner.run(test, out=said.append)
+    assert not runner.summarize(verbose=False).failed, "".join(said)
 
 
 @pytest.mark.parametrize("page", LINKED, ids=lambda p: str(p.relative_to(ROOT)))
