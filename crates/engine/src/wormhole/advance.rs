@@ -296,7 +296,7 @@ impl Link {
 
     /// When credit for a character is there. It comes in lumps of `quantum`, so within one run of the
     /// places becoming free only the first character of the first lump can be late, unless places
-    /// become free more slowly than the wire could send.
+    /// become free more slowly than the wire could send, or an end of packet in the lump was short.
     fn credit_bound(&self, runs: &Runs, character: u32) -> Bound {
         if self.to_terminal {
             return Bound::FREE;
@@ -307,8 +307,12 @@ impl Link {
             return Bound { until: buffer / quantum * quantum, ..Bound::FREE };
         }
         let freed = runs.bound(&self.left, quantum * (lump + 1) - buffer - 1);
-        let next = if freed.step > self.character { lump + 1 } else { (freed.until + buffer) / quantum };
-        Bound { time: freed.time + Time::from(self.credit), step: 0, until: quantum * next }
+        let time = freed.time + Time::from(self.credit);
+        let next_lump = quantum * (lump + 1);
+        let reached = self.wire_free.max(time) + Time::from(next_lump - character) * Time::from(self.character);
+        let late = freed.step > self.character || reached < time + Time::from(quantum) * Time::from(freed.step);
+        let until = if late { next_lump } else { (freed.until + buffer) / quantum * quantum };
+        Bound { time, step: 0, until }
     }
 
     /// When there is a place in the output buffer for the next character to enter, which is called
