@@ -1,0 +1,80 @@
+"""What a link carries, exactly: the arithmetic of the characters, and the engine's spacing of packets.
+
+Exact: there is no false alarm.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from support import deliveries, preset, simulate
+
+LENGTHS_BYTES = (1, 8, 32, 64, 1000)
+
+
+def test_ds_link_limit_both_ways() -> None:
+    """8 bytes take 8 x 10 bits and one flow-control character of 4: 100/84 MB/s x 8 = 9.524 MB/s."""
+    limit = Fraction(100 * 8, 84)
+    assert preset("ds-link-c104").data_bytes_per_s() == pytest.approx(float(limit * 10**6), rel=1e-12)
+    assert round(float(limit), 3) == 9.524
+    assert round(float(256 * limit) / 1000, 2) == 2.44
+    assert round(float(32 * limit)) == 305
+
+
+def test_space_wire_limit_both_ways() -> None:
+    """The same characters at 200 Mbit/s: 19.05 MB/s."""
+    limit = Fraction(200 * 8, 84)
+    assert preset("spacewire-200").data_bytes_per_s() == pytest.approx(float(limit * 10**6), rel=1e-12)
+    assert round(float(limit), 2) == 19.05
+
+
+@pytest.mark.parametrize("length_bytes", LENGTHS_BYTES)
+@pytest.mark.parametrize("name", ["ds-link-c104", "spacewire-200"])
+def test_packet_time(name: str, length_bytes: int) -> None:
+    """Bits of header and payload and of the end of packet, and half a bit of flow control for each."""
+    tech = preset(name)
+    data = length_bytes + tech.header_chars
+    bits = 10 * data + 4 + Fraction(4, 8) * (data + 1)
+    assert tech.packet_ps(length_bytes) == bits * 10**12 / tech.link_rate_bits_per_s
+
+
+def back_to_back(name: str, length_bytes: int) -> dict:
+    """One terminal always has a packet for the other on the same switch."""
+    return {
+        "name": "back to back",
+        "seed": 1,
+        "topology": {"kind": "crossbar", "terminals": 2},
+        "technology": {"preset": name},
+        "traffic": {
+            "pattern": {"kind": "shift", "by": 1},
+            "length": f"{length_bytes} B",
+            "arrivals": "backlog",
+            "senders": [0],
+        },
+        "run": {"duration": "50 ms", "warmup": "0 ns", "precision": 0, "packets": 100},
+        "output": {"trace": True},
+    }
+
+
+@pytest.mark.parametrize("length_bytes", (32, 64, 1000))
+def test_a_fast_crossbar_hides_the_decoding(length_bytes: int) -> None:
+    """Behind a DS-Link switch packets follow each other as closely as the wire allows."""
+    results = simulate(back_to_back("ds-link-c104", length_bytes))
+    spacing = np.diff(deliveries(results)["delivered"])
+    assert set(spacing[10:].tolist()) == {preset("ds-link-c104").packet_ps(length_bytes)}
+
+
+@pytest.mark.parametrize("length_bytes", (32, 64, 1000))
+def test_a_crossbar_at_link_rate_adds_the_decoding(length_bytes: int) -> None:
+    """With a crossbar at the rate of the link, header decoding stands between two packets.
+
+    Every character takes ``c`` through the crossbar, then the next header, there already, is decoded: ``n c
+    + dec``.
+    """
+    tech = preset("spacewire-200")
+    results = simulate(back_to_back("spacewire-200", length_bytes))
+    spacing = np.diff(deliveries(results)["delivered"])
+    characters = tech.header_chars + tech.payload_chars(length_bytes) + 1
+    assert set(spacing[10:].tolist()) == {characters * tech.character_ps() + tech.decode_latency_ps}
