@@ -1,1 +1,48 @@
-"""Fabriloom: a simulator and workbench for lossless packet fabrics."""
+"""Fabriloom: a simulator and workbench for lossless packet fabrics.
+
+    import fabriloom
+
+    scenario = fabriloom.load("scenarios/clos-256.toml")
+    results = fabriloom.run(scenario)
+    results.summary, results.links, results.flows, results.latency
+
+Everything is imported when it is first used, so that the command answers at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._native import __version__  # type: ignore[attr-defined]
+    from .results import Results
+    from .scenario import Scenario, ScenarioError, load
+    from .simulate import run
+    from .study import curve, saturate
+
+__all__ = ["Results", "Scenario", "ScenarioError", "__version__", "curve", "load", "run", "saturate"]
+
+_HOMES = {
+    "__version__": "._native",
+    "Results": ".results",
+    "Scenario": ".scenario",
+    "ScenarioError": ".scenario",
+    "curve": ".study",
+    "load": ".scenario",
+    "run": ".simulate",
+    "saturate": ".study",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_HOMES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

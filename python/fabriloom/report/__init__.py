@@ -1,1 +1,9 @@
+"""The report: one HTML file with everything inside, of a run, a curve, a saturation or a reproduced paper.
 
+It opens from disk without a network, in light and dark, prints, and takes nothing in a file's names for
+markup.
+"""
+
+from .pages import for_curve, for_reproduction, for_run, for_saturation
+
+__all__ = ["for_curve", "for_reproduction", "for_run", "for_saturation"]

@@ -84,7 +84,7 @@ class Results:
     @property
     def has_trace(self) -> bool:
         """True when a packet trace was kept."""
-        return len(tables.column(self.native, "trace_packet")) > 0
+        return len(tables.column(self.native, "trace_source")) > 0
 
     @cached_property
     def latency(self) -> Histogram:

@@ -87,9 +87,8 @@ SUMMARY = Table(
         Column(
             "offered_mbytes_per_s",
             "10^6 B/s",
-            "Payload of the packets created in the measuring window, refused ones included, over its length.",
+            "Payload of the packets created in the measuring window, refused ones included, over its length. It is counted, not estimated, so it has no half-width.",
         ),
-        Column("offered_mbytes_per_s_ci95", "10^6 B/s", "Half-width of its 95 % confidence interval."),
         Column(
             "accepted_mbytes_per_s",
             "10^6 B/s",
@@ -123,9 +122,19 @@ SUMMARY = Table(
             "Correlation of the mean latency of successive batches. Well above 0, the half-widths are too small and "
             "the run should be longer.",
         ),
+        Column(
+            "not_kept.flow_packets",
+            "count",
+            "Measured packets that are missing in the table of flows, because there were more flows than are kept.",
+        ),
+        Column(
+            "not_kept.trace_packets",
+            "count",
+            "Packets that are missing in the packet trace, because it was full.",
+        ),
         Column("engine.name", "text", "`trains`, the fast engine, or `twin`, the slow plain one."),
         Column("engine.events", "count", "Events that the engine worked off."),
-        Column("engine.packet_hops", "count", "Packets times the links they crossed."),
+        Column("engine.packet_hops", "count", "Times that a packet was granted an output of a switch."),
         Column(
             "engine.wall_s",
             "s",
@@ -152,16 +161,9 @@ LINKS = Table(
         Column(
             "blocked_share",
             "0 to 1",
-            "Share of the time in which a packet held the link and the wire stood still: the packet could not go on "
-            "further down, or its characters had not come. For a packet short enough to fit into the output buffer it "
-            "is 0.",
+            "Share of the time in which the wire stood still within a packet: the packet could not go on further down, or its next characters had not come yet.",
         ),
         Column("blocked_ns", "ns", "The same in time."),
-        Column(
-            "held_ns",
-            "ns",
-            "Time from the grant of the link to a packet until the packet's end left the crossbar.",
-        ),
         Column(
             "waiting_ns",
             "ns",
@@ -195,7 +197,6 @@ BATCHES = Table(
         Column("start_ns", "ns", "Start of the batch."),
         Column("end_ns", "ns", "End of the batch."),
         Column("packets", "count", "Packets delivered in it."),
-        Column("offered_mbytes_per_s", "10^6 B/s", "Payload created over the length of the batch."),
         Column("accepted_mbytes_per_s", "10^6 B/s", "Payload delivered over the length of the batch."),
         Column("latency_ns_mean", "ns", "Mean network latency of its packets."),
         Column("total_latency_ns_mean", "ns", "Mean latency from creation of its packets."),
@@ -218,7 +219,7 @@ TRACE = Table(
     "Packet trace",
     "One row per delivered packet; only with `output.trace = true`.",
     (
-        Column("packet", "number", "Number of the packet, in the order of creation."),
+        Column("packet", "number", "Number of the packet, from 0, in the order of delivery."),
         Column("source", "text", "Terminal that sent it."),
         Column("target", "text", "Terminal that received it."),
         Column("length_bytes", "B", "Payload."),

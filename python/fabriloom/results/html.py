@@ -21,10 +21,7 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     scale = lambda value: None if value is None else value / 1e3  # noqa: E731
     return [
         ("ended", f"{summary['end']['reason']} – {summary['end']['message']}"),
-        (
-            "offered",
-            _measured(summary["offered_mbytes_per_s"], summary["offered_mbytes_per_s_ci95"], "MB/s"),
-        ),
+        ("offered", _measured(summary["offered_mbytes_per_s"], None, "MB/s")),
         (
             "accepted",
             _measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"], "MB/s"),

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..scenario.schema import Scenario
 
 
 @dataclass(frozen=True)
@@ -23,3 +27,21 @@ class Provenance:
     """The scenario as its author wrote it, or empty."""
     source_name: str = ""
     """Name of its file, without the folder."""
+
+    @classmethod
+    def of(cls, scenario: Scenario, engine: str = "trains") -> Provenance:
+        """Of a scenario to be run by ``engine``."""
+        from .. import __version__
+
+        source = scenario.source
+        return cls(
+            name=scenario.name or Path(source.file).stem or f"{scenario.topology.kind} network",
+            scenario_sha256=scenario.sha256,
+            seed=scenario.seed,
+            version=__version__,
+            engine=engine,
+            description=scenario.description,
+            resolved=scenario.resolve(),
+            source_text=source.text,
+            source_name=Path(source.file).name,
+        )

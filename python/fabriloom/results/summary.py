@@ -58,22 +58,23 @@ def end_message(reason: str, cycle: list[str], simulated_ns: float) -> str:
 def _latency(native: Mapping[str, Any], which: str, tick_ns: float) -> dict[str, Any]:
     """The keys of one latency; ``which`` is ``latency`` or ``total`` as in the engine's names."""
     inside, _, _ = tables.batch_bounds(native)
-    mean = statistics.ratio(
+    estimate = statistics.ratio(
         tables.column(native, f"batch_{which}_sum_ticks")[inside].astype(np.float64) * tick_ns,
         tables.column(native, "batch_packets")[inside].astype(np.float64),
     )
+    packets = int(native["measured_packets"])
+    # The mean is over every packet; the half-width rests on complete batches.
+    mean = int(native[f"{which}_sum_ticks"]) / packets * tick_ns if packets else math.nan
     values = tables.column(native, f"{which}_values_ticks").astype(np.float64)
     counts = tables.column(native, f"{which}_counts").astype(np.int64)
-    low, high = (values[0], values[-1]) if len(values) else (math.nan, math.nan)
-    if which == "latency" and len(values):
-        # The extremes are kept exactly; the histogram has them to its resolution only.
-        low, high = float(native["latency_min_ticks"]), float(native["latency_max_ticks"])
+    # The extremes are kept exactly; the histogram has them to its resolution only.
+    low, high = (float(native[f"{which}_{end}_ticks"]) if packets else math.nan for end in ("min", "max"))
     network = which == "latency"
     result: dict[str, Any] = {
         "from": columns.NETWORK_LATENCY_FROM if network else columns.TOTAL_LATENCY_FROM,
         "to": columns.NETWORK_LATENCY_TO,
-        "mean": _number(mean.mean),
-        "mean_ci95": _number(mean.ci95),
+        "mean": _number(mean),
+        "mean_ci95": _number(estimate.ci95),
         "min": _number(low * tick_ns),
         "max": _number(high * tick_ns),
     }
@@ -88,18 +89,19 @@ def _throughput(native: Mapping[str, Any], tick_ns: float, terminals: int) -> di
     inside, starts, ends = tables.batch_bounds(native)
     time_ns = (ends - starts).astype(np.float64) * tick_ns
     window_ns = (int(native["end_time_ticks"]) - int(native["measure_start_ticks"])) * tick_ns
-    result: dict[str, Any] = {}
-    for word, column, total in (
-        ("offered", "batch_offered_bytes", "measured_offered_bytes"),
-        ("accepted", "batch_bytes", "measured_delivered_bytes"),
-    ):
-        estimate = statistics.ratio(tables.column(native, column)[inside].astype(np.float64) * 1e3, time_ns)
-        mean = int(native[total]) * 1e3 / window_ns if window_ns > 0 else math.nan
-        result[f"{word}_mbytes_per_s"] = _number(mean)
-        result[f"{word}_mbytes_per_s_ci95"] = _number(estimate.ci95)
-    accepted = result["accepted_mbytes_per_s"]
-    result["accepted_mbytes_per_s_per_terminal"] = None if accepted is None else accepted / terminals
-    return result
+    estimate = statistics.ratio(
+        tables.column(native, "batch_bytes")[inside].astype(np.float64) * 1e3, time_ns
+    )
+    offered, accepted = (
+        int(native[total]) * 1e3 / window_ns if window_ns > 0 else None
+        for total in ("measured_offered_bytes", "measured_delivered_bytes")
+    )
+    return {
+        "offered_mbytes_per_s": offered,
+        "accepted_mbytes_per_s": accepted,
+        "accepted_mbytes_per_s_ci95": _number(estimate.ci95),
+        "accepted_mbytes_per_s_per_terminal": None if accepted is None else accepted / terminals,
+    }
 
 
 def summary(
@@ -137,6 +139,10 @@ def summary(
         "statistics": {
             "batches": len(statistics.merge(packets)),
             "lag1_correlation": _number(statistics.lag1_correlation(latencies, packets)),
+        },
+        "not_kept": {
+            "flow_packets": int(native.get("flows_dropped", 0)),
+            "trace_packets": int(native.get("trace_dropped", 0)),
         },
         "engine": {
             "name": provenance.engine,

@@ -37,9 +37,8 @@ def links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks:
     import polars as pl
 
     names = vertex_names(graph)
-    busy, held = column(native, "link_busy_ticks"), column(native, "link_held_ticks")
+    busy, stalled = column(native, "link_busy_ticks"), column(native, "link_stalled_ticks")
     packets, waiting = column(native, "link_packets"), column(native, "link_wait_ticks") * tick_ns
-    blocked = np.maximum(held.astype(np.int64) - busy.astype(np.int64), 0)
     return pl.DataFrame(
         {
             "link": graph.link_names,
@@ -47,10 +46,10 @@ def links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks:
             "target": list(names[graph.link_target]),
             "packets": packets.astype(np.int64),
             "characters": column(native, "link_characters").astype(np.int64),
-            "utilisation": per(busy, window_ticks),
-            "blocked_share": np.minimum(per(blocked, window_ticks), 1.0),
-            "blocked_ns": blocked * tick_ns,
-            "held_ns": held * tick_ns,
+            # A packet counts when its end has left, so one that began before the window can lead over 1.
+            "utilisation": np.minimum(per(busy, window_ticks), 1.0),
+            "blocked_share": np.minimum(per(stalled, window_ticks), 1.0),
+            "blocked_ns": stalled * tick_ns,
             "waiting_ns": waiting,
             "waiting_ns_mean": per(waiting, packets),
         }
@@ -106,7 +105,6 @@ def batches(native: Mapping[str, Any], tick_ns: float) -> pl.DataFrame:
             "start_ns": starts * tick_ns,
             "end_ns": ends * tick_ns,
             "packets": packets.astype(np.int64),
-            "offered_mbytes_per_s": per(column(native, "batch_offered_bytes")[inside] * 1e3, length_ns),
             "accepted_mbytes_per_s": per(column(native, "batch_bytes")[inside] * 1e3, length_ns),
             "latency_ns_mean": per(column(native, "batch_latency_sum_ticks")[inside] * tick_ns, packets),
             "total_latency_ns_mean": per(column(native, "batch_total_sum_ticks")[inside] * tick_ns, packets),
@@ -133,7 +131,7 @@ def trace(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> pl.DataFra
     started, delivered = column(native, "trace_started_ticks"), column(native, "trace_delivered_ticks")
     return pl.DataFrame(
         {
-            "packet": column(native, "trace_packet").astype(np.int64),
+            "packet": np.arange(len(started), dtype=np.int64),
             "source": list(names[column(native, "trace_source").astype(np.int64)]),
             "target": list(names[column(native, "trace_target").astype(np.int64)]),
             "length_bytes": column(native, "trace_length").astype(np.int64),

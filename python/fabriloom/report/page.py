@@ -1,0 +1,165 @@
+"""A report as data, and its rendering into one HTML file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line or cloud of points of a chart."""
+
+    name: str
+    points: Sequence[Sequence[Any]]
+    """Each ``[x, y, y low, y high, label]``; without an interval low and high are None."""
+    style: str = "line"
+    """``line``, ``step``, ``points`` or ``published``."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a chart."""
+
+    label: str
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of y against x."""
+
+    title: str
+    x: Axis
+    y: Axis
+    series: Sequence[Series]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a table: text, and a bar of ``share`` (0 to 1) behind it if one is given."""
+
+    text: str
+    share: float | None = None
+    sort: float | str | None = None
+    mark: str = ""
+    """``good``, ``bad``, ``quiet`` or nothing."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; ``numbers`` says which columns are set flush right."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    numbers: Sequence[bool]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """The fabric as SVG text made by ``drawing.fabric_svg``, which escapes every name."""
+
+    title: str
+    svg: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Text:
+    """Preformatted text: a scenario."""
+
+    title: str
+    text: str
+    note: str = ""
+    folded: bool = False
+
+
+@dataclass
+class Page:
+    """A whole report."""
+
+    title: str
+    kind: str
+    """What it is a report of, in one or two words."""
+    description: str = ""
+    status: tuple[str, str] = ("", "")
+    """A word and a sentence: how it ended."""
+    status_mark: str = ""
+    facts: list[tuple[str, str, str]] = field(default_factory=list)
+    """The key numbers: (what, value, what is said below it)."""
+    sections: list[Chart | Table | Drawing | Text] = field(default_factory=list)
+    provenance: list[tuple[str, str]] = field(default_factory=list)
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number for reading: about ``digits`` significant figures, thin spaces in long ones; a dash for
+    none.
+    """
+    if value is None or value != value:
+        return "–"
+    if isinstance(value, int) or (abs(value) >= 10 ** (digits - 1) and abs(value) < 1e15):
+        return f"{value:,.0f}".replace(",", "\u202f").replace("-", "\u2212")
+    text = f"{value:.{digits}g}"
+    if "e" in text:
+        mantissa, exponent = text.split("e")
+        text = f"{mantissa}e{int(exponent)}"
+    return text.replace("-", "\u2212")
+
+
+def plus_minus(value: float | None, ci95: float | None, digits: int = 4) -> str:
+    """A number and its half-width."""
+    text = number(value, digits)
+    return text if value is None or ci95 is None else f"{text} ± {number(ci95, 2)}"
+
+
+@cache
+def _file(name: str) -> str:
+    return resources.files("fabriloom.report").joinpath(*name.split("/")).read_text(encoding="utf-8")
+
+
+def script_safe_json(data: Any) -> str:
+    """JSON that cannot end the script element it stands in, whatever its strings hold."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _source_hash(script: str) -> str:
+    """How a content security policy names the one script it lets run."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def render(page: Page) -> str:
+    """The page as one HTML document.
+
+    Its content security policy lets only our two scripts run, by their hashes, and nothing be fetched: even
+    a name that slipped through the escaping could do nothing.
+    """
+    import jinja2
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    scripts = [_file("vendor/charts.min.js"), _file("report.js")]
+    sections = [(type(section).__name__.lower(), section) for section in page.sections]
+    charts = [asdict(section) for section in page.sections if isinstance(section, Chart)]
+    return environment.from_string(_file("template.html.j2")).render(
+        page=page,
+        sections=sections,
+        style=Markup(_file("style.css")),
+        scripts=[Markup(script) for script in scripts],
+        script_hashes=[Markup(_source_hash(script)) for script in scripts],
+        data=Markup(script_safe_json(charts)),
+        svg=Markup,
+    )

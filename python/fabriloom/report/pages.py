@@ -1,0 +1,242 @@
+"""What each report holds: of a run, a curve, a saturation, a reproduced paper."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import sections
+from .page import Page, Text, number, plus_minus, render
+
+if TYPE_CHECKING:
+    from ..results import Provenance, Results
+    from ..study import Curve, Saturation
+
+_BAD_ENDS = {"deadlocked", "interrupted"}
+
+
+def _provenance(provenance: Provenance, more: Sequence[tuple[str, str]] = ()) -> list[tuple[str, str]]:
+    return [
+        ("Scenario", provenance.name),
+        *([("File", provenance.source_name)] if provenance.source_name else []),
+        ("SHA-256 of the scenario", provenance.scenario_sha256),
+        ("Seed", str(provenance.seed)),
+        ("Fabriloom", provenance.version),
+        *more,
+    ]
+
+
+def _scenario_texts(provenance: Provenance) -> list[Text]:
+    """The scenario as written, and as resolved with every default filled."""
+    texts = []
+    if provenance.source_text:
+        texts.append(Text("The scenario", provenance.source_text))
+    if provenance.resolved:
+        resolved = json.dumps(provenance.resolved, indent=2, ensure_ascii=False)
+        title = "The scenario with every default filled in"
+        texts.append(Text(title, resolved, folded=True))
+    return texts
+
+
+def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The key numbers of one run."""
+    latency, packets = summary["latency_ns"], summary["packets"]
+    micro = lambda value: None if value is None else value / 1e3  # noqa: E731
+    accepted = plus_minus(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
+    offered = number(summary["offered_mbytes_per_s"])
+    each = number(summary["accepted_mbytes_per_s_per_terminal"])
+    return [
+        ("Accepted", f"{accepted} MB/s", f"{each} MB/s a terminal"),
+        ("Offered", f"{offered} MB/s", f"{number(packets['refused'])} packets refused"),
+        (
+            "Mean latency",
+            f"{plus_minus(micro(latency['mean']), micro(latency['mean_ci95']))} µs",
+            f"shortest {number(micro(latency['min']))} µs",
+        ),
+        (
+            "99 % within",
+            f"{number(micro(latency['p99']))} µs",
+            f"99.99 % within {number(micro(latency['p99_99']))} µs",
+        ),
+        (
+            "Packets measured",
+            number(packets["measured"]),
+            f"{number(summary['measured_ns'] / 1e6)} ms, after {number(summary['warmup_ns'] / 1e6)} ms",
+        ),
+    ]
+
+
+def _latency_note(summary: Mapping[str, Any]) -> str:
+    latency = summary["latency_ns"]
+    return f"Latency is from the {latency['from']}, to the {latency['to']}."
+
+
+def for_run(results: Results) -> str:
+    """The report of one run as HTML text."""
+    summary, provenance = results.summary, results.provenance
+    network, engine = summary["network"], summary["engine"]
+    page = Page(
+        title=provenance.name or "A run",
+        kind="run",
+        description=provenance.description,
+        status=(summary["end"]["reason"].replace("_", " "), summary["end"]["message"]),
+        status_mark="bad" if summary["end"]["reason"] in _BAD_ENDS else "",
+        facts=_facts(summary),
+    )
+    table = results.ccdf()
+    page.sections = [
+        *sections.cycle(summary["end"]["cycle"]),
+        *sections.tail(
+            {provenance.name: (table["latency_ns"], table["share_longer"])}, _latency_note(summary)
+        ),
+        *sections.fabric(results),
+        *sections.batches(results.batches),
+        *sections.busiest_links(results.links),
+        *sections.flows(results.flows),
+        *_scenario_texts(provenance),
+    ]
+    page.provenance = _provenance(
+        provenance,
+        [
+            ("Ended", summary["end"]["reason"]),
+            (
+                "Network",
+                f"{number(network['terminals'])} terminals, {number(network['switches'])} switches, "
+                f"{number(network['links'])} links",
+            ),
+            (
+                "Engine",
+                f"{engine['name']}: {number(engine['events'])} events, "
+                f"{number(engine['packet_hops'])} packet-hops in {number(engine['wall_s'], 3)} s",
+            ),
+            ("Confidence", sections.confidence_text(summary["statistics"])),
+        ],
+    )
+    return render(page)
+
+
+def _curve_facts(points: Sequence[Any]) -> list[tuple[str, str, str]]:
+    measured = [p for p in points if p.summary["accepted_mbytes_per_s"] is not None]
+    if not measured:
+        return []
+    best = max(measured, key=lambda p: p.summary["accepted_mbytes_per_s"])
+    least = min(measured, key=lambda p: p.summary["latency_ns"]["mean"] or float("inf"))
+    summary = best.summary
+    value = plus_minus(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
+    mean = least.summary["latency_ns"]["mean"]
+    return [
+        ("Largest throughput", f"{value} MB/s", f"at {sections.settings_text(best.settings)}"),
+        (
+            "Smallest mean latency",
+            f"{number(None if mean is None else mean / 1e3)} µs",
+            f"at {sections.settings_text(least.settings)}",
+        ),
+        ("Points", number(len(points)), ""),
+    ]
+
+
+def for_curve(curve: Curve, published: Sequence[Mapping[str, Any]] = ()) -> str:
+    """The report of a curve or sweep as HTML text.
+
+    ``published`` are points to show beside ours: ``{accepted_mbytes_per_s, latency_us, label}``.
+    """
+    provenance = curve.provenance
+    missing = curve.runs - len(curve.points)
+    page = Page(
+        title=provenance.name or "A curve",
+        kind="curve",
+        description=provenance.description,
+        facts=_curve_facts(curve.points),
+        provenance=_provenance(provenance, [("Varied", ", ".join(curve.varied))]),
+    )
+    if curve.interrupted:
+        page.status = ("interrupted", f"{missing} of {curve.runs} points are missing: run it again.")
+        page.status_mark = "bad"
+    page.sections = [*_curve_sections(curve.points, curve.varied, published), *_scenario_texts(provenance)]
+    return render(page)
+
+
+def _curve_sections(
+    points: Sequence[Any], varied: Sequence[str], published: Sequence[Mapping[str, Any]]
+) -> list[Any]:
+    if not points:
+        return []
+    return [
+        sections.latency_against_throughput(points, varied, published, _latency_note(points[0].summary)),
+        *sections.accepted_against_load(points, varied),
+        *sections.tails_of(points),
+        sections.points_table(points, varied),
+    ]
+
+
+def for_saturation(saturation: Saturation) -> str:
+    """The report of a saturation as HTML text."""
+    from ..study.saturation import DEFINITIONS
+
+    provenance = saturation.provenance
+    accepted = plus_minus(saturation.accepted_mbytes_per_s, saturation.accepted_mbytes_per_s_ci95)
+    page = Page(
+        title=provenance.name or "Saturation",
+        kind="saturation",
+        description=provenance.description,
+        status=(saturation.definition, DEFINITIONS[saturation.definition] + "."),
+        facts=[("Saturation", f"{accepted} MB/s", f"by the definition “{saturation.definition}”")],
+        provenance=_provenance(provenance, [("Definition", DEFINITIONS[saturation.definition])]),
+    )
+    if saturation.at_load is not None:
+        page.facts.append(("Found at load", number(saturation.at_load), ""))
+    if saturation.sustained_load is not None:
+        above = saturation.refused_load
+        note = "all that was tried" if above is None else f"no longer at {number(above)}"
+        page.facts.append(("Sustained up to load", number(saturation.sustained_load), note))
+    varied = list(saturation.points[0].settings) if saturation.points else []
+    page.sections = [*_curve_sections(saturation.points, varied, ()), *_scenario_texts(provenance)]
+    return render(page)
+
+
+def for_reproduction(
+    name: str,
+    records: Sequence[Mapping[str, Any]],
+    *,
+    version: str,
+    description: str = "",
+    series: Sequence[Mapping[str, Any]] = (),
+    notes: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The report of a reproduced paper as HTML text: what it prints beside what we get.
+
+    ``records`` are the lines of ``experiments.reproduce``; ``series`` its curves; ``notes``
+    go to the provenance.
+    """
+    scored = [record for record in records if record.get("within") is not None]
+    agreeing = sum(1 for record in scored if record["within"])
+    predicted = [record for record in scored if record.get("kind") == "predicted"]
+    page = Page(
+        title=f"{name}: published beside ours",
+        kind="reproduction",
+        description=description,
+        status=(
+            f"{agreeing} of {len(scored)} agree",
+            "within the tolerance stated for each line; lines that are only reported are not scored.",
+        ),
+        status_mark="good" if agreeing == len(scored) else "bad",
+        facts=[
+            (
+                "Predicted",
+                f"{sum(1 for record in predicted if record['within'])} of {len(predicted)}",
+                "agree, with nothing fitted to them",
+            ),
+            *(
+                (what, number(sum(1 for record in records if record.get("kind") == kind)), note)
+                for what, kind, note in (
+                    ("Arithmetic", "arithmetic", "lines that follow from the link alone"),
+                    ("Calibrated", "calibrated", "lines that a parameter was set by"),
+                    ("Reported", "reported", "lines shown, not scored"),
+                )
+            ),
+        ],
+        provenance=[("Fabriloom", version), *notes],
+    )
+    page.sections = [*sections.figures(series), *sections.records(records)]
+    return render(page)

@@ -1,0 +1,115 @@
+"use strict";
+(() => {
+  const charts = JSON.parse(document.getElementById("charts").textContent);
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const palette = () => [0, 1, 2, 3, 4, 5, 6, 7].map((n) => style("--c" + n));
+
+  // Numbers as one reads them: at most four figures, no exponent between a thousandth and ten million.
+  const figures = (value) => {
+    if (value === null || value === undefined || Number.isNaN(value)) return "–";
+    const size = Math.abs(value);
+    if (size !== 0 && (size < 1e-3 || size >= 1e7)) return value.toExponential(2).replace("e+", "e");
+    return String(Number(value.toPrecision(4)));
+  };
+  const decade = (value) => {
+    const power = Math.round(Math.log10(value));
+    if (power >= -2 && power <= 4) return String(Number(value.toPrecision(2)));
+    const raised = String(power).replace(/[-0-9]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]));
+    return "10" + raised;
+  };
+  const text = (value) => {
+    const element = document.createElement("span");
+    element.textContent = value;
+    return element.innerHTML;
+  };
+
+  const interval = (name, colour, data) => ({
+    type: "custom", name, silent: true, z: 1, data, tooltip: { show: false }, encode: { x: 0, y: [2, 3] },
+    renderItem: (_, api) => {
+      const low = api.coord([api.value(0), api.value(2)]), high = api.coord([api.value(0), api.value(3)]);
+      const line = { stroke: colour, lineWidth: 1.3, opacity: 0.85 };
+      const shape = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: line });
+      return { type: "group", children: [
+        shape(low[0], low[1], high[0], high[1]),
+        shape(low[0] - 4, low[1], low[0] + 4, low[1]), shape(high[0] - 4, high[1], high[0] + 4, high[1]),
+      ] };
+    },
+  });
+
+  const axis = (described, vertical) => ({
+    type: described.log ? "log" : "value", name: described.label, nameLocation: "middle",
+    nameGap: vertical ? 52 : 32, scale: described.log,
+    nameTextStyle: { color: style("--soft"), fontSize: 13 },
+    axisLabel: { color: style("--soft"), formatter: described.log ? decade : figures, hideOverlap: true },
+    axisLine: { show: true, lineStyle: { color: style("--rule") } },
+    axisTick: { show: !vertical, lineStyle: { color: style("--rule") } },
+    splitLine: { lineStyle: { color: style("--grid") } },
+    min: described.log ? "dataMin" : 0,
+  });
+
+  const series = (chart) => chart.series.flatMap((one, number) => {
+    const published = one.style === "published", colour = published ? style("--ink") : palette()[number % 8];
+    const usable = one.points.filter((p) => (!chart.x.log || p[0] > 0) && (!chart.y.log || p[1] > 0));
+    const drawn = {
+      name: one.name, data: usable, color: colour, encode: { x: 0, y: 1 }, z: published ? 4 : 3,
+      type: one.style === "line" || one.style === "step" ? "line" : "scatter",
+    };
+    if (one.style === "step") Object.assign(drawn, { step: "end", showSymbol: false, lineStyle: { width: 1.8 } });
+    if (one.style === "line") Object.assign(drawn, { symbol: "circle", symbolSize: 7, lineStyle: { width: 2 } });
+    if (one.style === "points") Object.assign(drawn, { symbolSize: 7 });
+    if (published) Object.assign(drawn, { symbol: "diamond", symbolSize: 13, itemStyle: { color: "transparent", borderColor: colour, borderWidth: 1.8 } });
+    const ranged = usable.filter((p) => p[2] !== null && p[2] !== undefined);
+    return ranged.length ? [drawn, interval(one.name, colour, ranged)] : [drawn];
+  });
+
+  const option = (chart) => ({
+    animation: false, aria: { enabled: true },
+    textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
+    grid: { left: 74, right: 26, top: chart.series.length > 1 ? 52 : 26, bottom: 58 },
+    legend: {
+      show: chart.series.length > 1, type: "plain", top: 10, left: 66, right: 20, itemHeight: 9, itemGap: 16,
+      textStyle: { color: style("--ink") }, inactiveColor: style("--rule"),
+      data: [...new Set(chart.series.map((one) => one.name))],
+    },
+    tooltip: {
+      trigger: "item", confine: true, backgroundColor: style("--card"), borderColor: style("--rule"),
+      textStyle: { color: style("--ink"), fontSize: 13 },
+      formatter: (hit) => {
+        const [x, y, low, high, label] = hit.data;
+        const spread = low === null || low === undefined ? "" : " (" + figures(low) + " to " + figures(high) + ")";
+        const lines = [hit.seriesName, label, chart.x.label + ": " + figures(x), chart.y.label + ": " + figures(y) + spread];
+        return lines.filter(Boolean).map(text).join("<br>");
+      },
+    },
+    dataZoom: [{ type: "inside", filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseMove: false, moveOnMouseWheel: false }],
+    xAxis: axis(chart.x, false), yAxis: axis(chart.y, true), series: series(chart),
+  });
+
+  const drawn = charts.map((chart, number) => {
+    const place = document.getElementById("chart-" + number);
+    const instance = echarts.init(place, null, { renderer: "svg" });
+    instance.setOption(option(chart));
+    return { chart, instance, place };
+  });
+  const again = () => drawn.forEach(({ chart, instance }) => { instance.resize(); instance.setOption(option(chart), true); });
+  addEventListener("resize", () => drawn.forEach(({ instance }) => instance.resize()));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  matchMedia("print").addEventListener("change", again);
+  document.documentElement.dataset.charts = String(drawn.length);
+
+  // A click on a column's head sorts by it; a second click the other way.
+  const value = (row, column) => {
+    const cell = row.cells[column], kept = cell.dataset.sort ?? cell.textContent.trim(), read = Number(kept);
+    return kept === "" || Number.isNaN(read) ? kept : read;
+  };
+  document.querySelectorAll("th").forEach((head) => head.addEventListener("click", () => {
+    const body = head.closest("table").tBodies[0], way = head.ariaSort === "descending" ? 1 : -1;
+    head.parentNode.querySelectorAll("th").forEach((other) => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", way > 0 ? "ascending" : "descending");
+    const rows = [...body.rows].sort((a, b) => {
+      const x = value(a, head.cellIndex), y = value(b, head.cellIndex);
+      return way * (typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y)));
+    });
+    body.append(...rows);
+  }));
+})();

@@ -1,0 +1,337 @@
+"""The parts that reports are put together from: charts, tables, the drawn fabric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .page import Axis, Cell, Chart, Drawing, Series, Table, number, plus_minus
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..results import Results
+
+MOST_DRAWN_SWITCHES = 600
+"""Above this a drawing is a grey smudge of many megabytes; the table of links says more."""
+
+ACCEPTED = "accepted throughput (MB/s)"
+LATENCY = "mean latency (µs)"
+
+
+def confidence_text(statistics: Mapping[str, Any]) -> str:
+    """How the half-widths were made."""
+    correlation = statistics["lag1_correlation"]
+    text = f"± is half of a 95 % interval, from {statistics['batches']} batches of the run (Student's t)"
+    return text if correlation is None else f"{text}; neighbours correlate by {number(correlation, 2)}"
+
+
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """Varied settings in words: ``load 0.5, length 64 B``."""
+    return ", ".join(
+        f"{path.rsplit('.', 1)[-1].replace('_', ' ')} {_value(v)}" for path, v in settings.items()
+    )
+
+
+def _value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _micro(value: float | None) -> float | None:
+    return None if value is None else value / 1e3
+
+
+def cycle(links: Sequence[str]) -> list[Table]:
+    """Who waits for whom, when the run deadlocked."""
+    if not links:
+        return []
+    pairs = zip(links, [*links[1:], links[0]], strict=True)
+    rows = [[Cell(link), Cell(following)] for link, following in pairs]
+    note = "Each packet holds its link and waits for the next one; none can ever go on."
+    return [Table("The deadlock", ["The packet on", "waits for the packet on"], rows, [False, False], note)]
+
+
+def tail(tails: Mapping[str, tuple[Iterable[float], Iterable[float]]], note: str) -> list[Chart]:
+    """Complementary cumulative latency, one series per name; both axes logarithmic."""
+    from ..study.points import thinned_tail
+
+    series = []
+    for name, (latency, share) in tails.items():
+        thin = thinned_tail(latency, share)
+        pairs = zip(thin["latency_ns"], thin["share_longer"], strict=True)
+        points = [[x / 1e3, y, None, None, ""] for x, y in pairs if y > 0]
+        if points:
+            series.append(Series(name, points, "step"))
+    if not series:
+        return []
+    axes = Axis("latency (µs)", log=True), Axis("share of packets that take longer", log=True)
+    return [Chart("The tail of the latency", *axes, series, note)]
+
+
+def fabric(results: Results) -> list[Drawing]:
+    """The fabric with its links coloured by utilisation; left out when there is too much to see."""
+    if results.graph.switches > MOST_DRAWN_SWITCHES:
+        return []
+    from .drawing import fabric_svg
+
+    svg = fabric_svg(results.graph, results.links["utilisation"].to_numpy())
+    note = "Colour is utilisation: the share of the time in which the wire was occupied."
+    return [Drawing("The fabric", svg, note)]
+
+
+def batches(table: pl.DataFrame) -> list[Chart]:
+    """Accepted throughput over simulated time; shows whether the run was steady."""
+    if len(table) < 3:
+        return []
+    middle = ((table["start_ns"] + table["end_ns"]) / 2e6).to_list()
+    accepted = zip(middle, table["accepted_mbytes_per_s"], strict=True)
+    series = [Series("accepted", [[x, y, None, None, ""] for x, y in accepted], "line")]
+    note = "Each point is one batch after the warm-up. A steady run wavers about a level line."
+    return [Chart("Through the run", Axis("simulated time (ms)"), Axis("throughput (MB/s)"), series, note)]
+
+
+def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
+    """The links used most."""
+    if not len(table):
+        return []
+    rows = []
+    for row in table.sort("utilisation", "link", descending=[True, False]).head(most).iter_rows(named=True):
+        rows.append(
+            [
+                Cell(row["link"]),
+                Cell(number(100 * row["utilisation"], 3) + " %", row["utilisation"], row["utilisation"]),
+                Cell(
+                    number(100 * row["blocked_share"], 3) + " %", row["blocked_share"], row["blocked_share"]
+                ),
+                Cell(number(row["packets"]), None, row["packets"]),
+                Cell(number(row["waiting_ns_mean"] / 1e3), None, row["waiting_ns_mean"]),
+            ]
+        )
+    head = ["Link", "Utilisation", "Blocked", "Packets", "Mean wait for it (µs)"]
+    note = (
+        f"The {len(rows)} busiest of {number(len(table))} links. Blocked: held by a packet while the wire "
+        "stood still. A click on a heading sorts."
+    )
+    return [Table("Links", head, rows, [False, True, True, True, True], note)]
+
+
+def flows(table: pl.DataFrame, most: int = 10) -> list[Table]:
+    """The flows with the most and the least throughput."""
+    if not len(table):
+        return []
+    ordered = table.sort("mbytes_per_s", "source", "target", descending=[True, False, False])
+    shown = ordered if len(ordered) <= 2 * most else ordered[:most].vstack(ordered[-most:])
+    top = float(ordered["mbytes_per_s"][0])
+    rows = [
+        [
+            Cell(row["source"]),
+            Cell(row["target"]),
+            Cell(number(row["mbytes_per_s"]), row["mbytes_per_s"] / top if top else 0.0, row["mbytes_per_s"]),
+            Cell(number(100 * row["share"], 3) + " %", None, row["share"]),
+            Cell(number(row["packets"]), None, row["packets"]),
+            Cell(number(row["latency_ns_mean"] / 1e3), None, row["latency_ns_mean"]),
+            Cell(number(row["latency_ns_max"] / 1e3), None, row["latency_ns_max"]),
+        ]
+        for row in shown.iter_rows(named=True)
+    ]
+    some = f"The {most} fastest and the {most} slowest of {len(ordered)}"
+    which = "All" if len(shown) == len(ordered) else some
+    head = ["From", "To", "MB/s", "Share", "Packets", "Mean latency (µs)", "Longest (µs)"]
+    return [Table("Flows", head, rows, [False, False] + [True] * 5, f"{which} flows between two terminals.")]
+
+
+def _groups(points: Sequence[Any], varied: Sequence[str]) -> dict[str, list[Any]]:
+    """Points by the settings other than the load: one line of a chart each."""
+    others = [path for path in varied if path != "traffic.load"]
+    groups: dict[str, list[Any]] = {}
+    for point in points:
+        named = settings_text({path: point.settings[path] for path in others})
+        groups.setdefault(named or "simulated", []).append(point)
+    return groups
+
+
+def latency_against_throughput(
+    points: Sequence[Any], varied: Sequence[str], published: Sequence[Mapping[str, Any]], note: str
+) -> Chart:
+    """Mean latency against accepted throughput, with the confidence of the latency and published points."""
+    series = []
+    for name, group in _groups(points, varied).items():
+        line = []
+        for point in group:
+            accepted = point.summary["accepted_mbytes_per_s"]
+            mean, half = (_micro(point.summary["latency_ns"][key]) for key in ("mean", "mean_ci95"))
+            if accepted is None or mean is None:
+                continue
+            low, high = (None, None) if half is None else (mean - half, mean + half)
+            line.append([accepted, mean, low, high, settings_text(point.settings)])
+        series.append(Series(name, line, "line"))
+    if published:
+        marks = [
+            [p["accepted_mbytes_per_s"], p["latency_us"], None, None, p.get("label", "")] for p in published
+        ]
+        series.append(Series("published", marks, "published"))
+    words = " Bars are 95 % intervals. Ctrl and the wheel zoom."
+    return Chart("Latency against throughput", Axis(ACCEPTED), Axis(LATENCY), series, note + words)
+
+
+def accepted_against_load(points: Sequence[Any], varied: Sequence[str]) -> list[Chart]:
+    """Accepted throughput against offered load; nothing when the load was not varied."""
+    if "traffic.load" not in varied:
+        return []
+    series = []
+    for name, group in _groups(points, varied).items():
+        line = []
+        for point in group:
+            value, half = (point.summary[f"accepted_mbytes_per_s{end}"] for end in ("", "_ci95"))
+            if value is not None:
+                low, high = (None, None) if half is None else (value - half, value + half)
+                line.append([100 * point.settings["traffic.load"], value, low, high, ""])
+        series.append(Series(name, line, "line"))
+    note = "100 % is packets back to back on the link of every terminal."
+    return [Chart("Throughput against load", Axis("offered load (%)"), Axis(ACCEPTED), series, note)]
+
+
+def tails_of(points: Sequence[Any], most: int = 6) -> list[Chart]:
+    """The tails of at most ``most`` points, spread over the study."""
+    if not points:
+        return []
+    step = max(1, -(-len(points) // most))
+    chosen = {
+        settings_text(point.settings): (point.tail["latency_ns"], point.tail["share_longer"])
+        for point in points[::step]
+    }
+    return tail(chosen, "Where a curve is at 0.01, one packet in a hundred takes longer.")
+
+
+def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
+    """Every point in numbers."""
+    head = [
+        *(path.rsplit(".", 1)[-1].replace("_", " ").capitalize() for path in varied),
+        "Offered (MB/s)", "Accepted (MB/s)", "Mean latency (µs)", "99 % (µs)", "99.99 % (µs)",
+        "Longest (µs)", "Ended",
+    ]  # fmt: skip
+    rows = []
+    for point in points:
+        summary, latency = point.summary, point.summary["latency_ns"]
+        accepted, mean = summary["accepted_mbytes_per_s"], latency["mean"]
+        reason = summary["end"]["reason"]
+        rows.append(
+            [
+                *(Cell(_value(point.settings[path])) for path in varied),
+                Cell(number(summary["offered_mbytes_per_s"]), None, summary["offered_mbytes_per_s"]),
+                Cell(plus_minus(accepted, summary["accepted_mbytes_per_s_ci95"]), None, accepted),
+                Cell(plus_minus(_micro(mean), _micro(latency["mean_ci95"])), None, mean),
+                *(Cell(number(_micro(latency[key])), None, latency[key]) for key in ("p99", "p99_99", "max")),
+                Cell(reason.replace("_", " "), None, None, "bad" if reason == "deadlocked" else "quiet"),
+            ]
+        )
+    return Table("The points", head, rows, [*(True for _ in varied), *[True] * 6, False])
+
+
+def _deviation(record: Mapping[str, Any]) -> Cell:
+    value = record.get("deviation")
+    if value is None:
+        return Cell("–")
+    text = ("+" if value > 0 else "") + number(100 * value, 3) + " %"
+    return Cell(text, None, value)
+
+
+def _verdict(record: Mapping[str, Any]) -> Cell:
+    within = record.get("within")
+    if within is None and record.get("tolerance") is not None:
+        return Cell("not measured", None, -1, "bad")
+    if within is None:
+        return Cell(str(record.get("reason") or "not scored"), None, None, "quiet")
+    return Cell("agrees", None, 1, "good") if within else Cell("does not agree", None, 0, "bad")
+
+
+def _tolerance(value: Any) -> str:
+    """The values that agree: from the lowest to the highest, in the unit of the line."""
+    if value is None:
+        return "–"
+    low, high = value
+    return "exactly" if low == high else f"{number(low)} to {number(high)}"
+
+
+def records(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """Published and ours, one table per paper."""
+    papers: dict[str, list[Mapping[str, Any]]] = {}
+    for line in lines:
+        papers.setdefault(str(line.get("paper", "")), []).append(line)
+    tables = []
+    for paper, group in papers.items():
+        rows = [
+            [
+                Cell(str(line.get("where", ""))),
+                Cell(str(line.get("quantity", ""))),
+                Cell(_published(line.get("published"))),
+                Cell(_ours(line)),
+                Cell(str(line.get("unit") or "")),
+                _deviation(line),
+                Cell(_tolerance(line.get("tolerance"))),
+                Cell(str(line.get("kind", "")), None, None, "quiet"),
+                _verdict(line),
+            ]
+            for line in group
+        ]
+        head = [
+            "Where",
+            "Quantity",
+            "Published",
+            "Ours",
+            "Unit",
+            "Deviation",
+            "Agrees from, to",
+            "Kind",
+            "Verdict",
+        ]
+        note = (
+            "Arithmetic follows from the link alone; a calibrated line set a parameter; a predicted one set "
+            "none; a reported one is not scored. A line agrees when ours is between the two values given."
+        )
+        numbers = [False, False, True, True, False, True, True, False, False]
+        tables.append(Table(paper, head, rows, numbers, note))
+    return tables
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _published(value: Any) -> str:
+    if value is None or _is_number(value):
+        return number(value)
+    if isinstance(value, list | tuple):
+        return " to ".join(number(one) for one in value)
+    return str(value)
+
+
+def _ours(line: Mapping[str, Any]) -> str:
+    value = line.get("ours")
+    return plus_minus(value, line.get("ci95")) if _is_number(value) else _published(value)
+
+
+def figures(lines: Sequence[Mapping[str, Any]]) -> list[Chart]:
+    """The curves of ``experiments``, one chart per figure and pair of quantities, beside what is published."""
+    names = ("figure", "title", "x_quantity", "y_quantity", "log")
+    groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for line in lines:
+        key = tuple(str(line[name]) for name in names)
+        groups.setdefault(key, []).append(line)
+    charts = []
+    for (figure, title, x_quantity, y_quantity, log), group in groups.items():
+        series, published = [], []
+        for line in group:
+            halves = line.get("ci") or [None] * len(line["x"])
+            points = [
+                [x, y, None if half is None else y - half, None if half is None else y + half, ""]
+                for x, y, half in zip(line["x"], line["y"], halves, strict=True)
+                if x == x and y == y
+            ]
+            series.append(Series(str(line["label"]), points, "line"))
+            published += [[p["x"], p["y"], None, None, str(p["id"])] for p in line.get("published") or ()]
+        if published:
+            series.append(Series("published in the text", published, "published"))
+        axes = Axis(x_quantity, "x" in log), Axis(y_quantity, "y" in log)
+        charts.append(Chart(f"Figure {figure}: {title}", *axes, series))
+    return charts

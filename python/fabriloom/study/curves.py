@@ -1,0 +1,145 @@
+"""Latency against throughput over offered loads, and sweeps over any settings."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..results import Provenance
+from ..results.files import to_json_text
+from .points import Advance, Point, Store, run_points
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..scenario.schema import Scenario
+
+LOADS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+"""Offered loads of a curve when the scenario has no ``[sweep]`` and the caller names none."""
+
+LOAD = "traffic.load"
+
+
+def point_row(point: Point) -> dict[str, Any]:
+    """One row of the table of points, see ``results.columns.POINTS``."""
+    summary = point.summary
+    latency, packets = summary["latency_ns"], summary["packets"]
+    return {
+        **point.settings,
+        "end_reason": summary["end"]["reason"],
+        "offered_mbytes_per_s": summary["offered_mbytes_per_s"],
+        "accepted_mbytes_per_s": summary["accepted_mbytes_per_s"],
+        "accepted_mbytes_per_s_ci95": summary["accepted_mbytes_per_s_ci95"],
+        "latency_ns_mean": latency["mean"],
+        "latency_ns_mean_ci95": latency["mean_ci95"],
+        "latency_ns_p50": latency["p50"],
+        "latency_ns_p99": latency["p99"],
+        "latency_ns_p99_9": latency["p99_9"],
+        "latency_ns_max": latency["max"],
+        "total_latency_ns_mean": summary["total_latency_ns"]["mean"],
+        "packets_delivered": packets["delivered"],
+        "packets_refused": packets["refused"],
+        "scenario_sha256": summary["scenario_sha256"],
+        "seed": summary["seed"],
+    }
+
+
+@dataclass
+class Curve:
+    """The finished points of a curve or sweep, in the order of the settings that were varied."""
+
+    points: list[Point]
+    varied: list[str]
+    """Paths of the settings that were varied."""
+    provenance: Provenance
+    """Of the scenario that was varied."""
+    runs: int
+    """Points that were wanted; more than there are when it was interrupted."""
+    interrupted: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """One row per point, see ``results.columns.POINTS``."""
+        import polars as pl
+
+        return pl.DataFrame(
+            [point_row(point) for point in self.points], infer_schema_length=None, strict=False
+        )
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Provenance and the summaries of all points, ready for JSON."""
+        return {
+            "name": self.provenance.name,
+            "scenario_sha256": self.provenance.scenario_sha256,
+            "version": self.provenance.version,
+            "seed": self.provenance.seed,
+            "varied": self.varied,
+            "runs": self.runs,
+            "interrupted": self.interrupted,
+            "points": [{"settings": point.settings, **point.summary} for point in self.points],
+        }
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The summary as JSON text, written to ``path`` too when one is given."""
+        text = to_json_text(self.summary)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def to_parquet(self, folder: str | Path) -> list[Path]:
+        """Write ``points.parquet`` into ``folder``, which is made if needed; returns the files."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.table.write_parquet(folder / "points.parquet")
+        return [folder / "points.parquet"]
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.provenance.name)}: {len(self.points)} points</p>{self.table._repr_html_()}"
+
+
+def settings_of(sweep: dict[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Every combination of a sweep's values, the last path varying fastest."""
+    return [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
+
+
+def curve(
+    scenario: Scenario,
+    loads: Sequence[float] | None = None,
+    *,
+    jobs: int = 2,
+    out: str | Path | None = None,
+    progress: Callable[[Advance], None] | None = None,
+    on_point: Callable[[Point], None] | None = None,
+) -> Curve:
+    """Run ``scenario`` at every load, or over its ``[sweep]``, or over the usual loads.
+
+    Args:
+        scenario: what to run; its ``[sweep]`` may name any settings, all combinations are run.
+        loads: offered loads, each above 0 and up to 1; they take the place of ``traffic.load`` in
+        ``[sweep]``. jobs: runs at a time; the points do not depend on it.
+        out: folder in which every finished point is kept at once. A point that is there already, of the same
+        resolved
+            scenario and version, is not run again.
+        progress: called now and then with how far it is.
+        on_point: called with every point as it is finished.
+
+    Ctrl-C ends it early with the finished points and ``interrupted`` set.
+    """
+    sweep: dict[str, Sequence[Any]] = dict(scenario.sweep or {})
+    if loads is not None:
+        sweep = {**{path: values for path, values in sweep.items() if path != LOAD}, LOAD: list(loads)}
+    if not sweep:
+        sweep = {LOAD: list(LOADS)}
+    wanted = settings_of(sweep)
+    runs = [(settings, scenario.with_settings(settings)) for settings in wanted]
+    store = Store(None if out is None else Path(out))
+    points, interrupted = run_points(runs, jobs=jobs, store=store, progress=progress, on_point=on_point)
+    finished = [point for point in points if point is not None]
+    return Curve(finished, list(sweep), Provenance.of(scenario), len(runs), interrupted)

@@ -1,0 +1,200 @@
+"""Many independent runs, some at a time, each kept as soon as it is finished."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..results import Results
+    from ..scenario.schema import Scenario
+
+TAIL_STEPS = 400
+"""A point keeps at most about this many steps of its latency tail."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One finished run of a study: what was varied and what came out."""
+
+    settings: dict[str, Any]
+    """Varied settings by their path in the scenario."""
+    summary: dict[str, Any]
+    """The summary of the run, see ``results.columns.SUMMARY``."""
+    tail: dict[str, list[float]]
+    """Complementary cumulative latency: ``latency_ns`` and ``share_longer``, thinned for drawing."""
+
+    @classmethod
+    def of(cls, settings: dict[str, Any], results: Results) -> Point:
+        """What is kept of a run."""
+        table = results.ccdf()
+        return cls(settings, results.summary, thinned_tail(table["latency_ns"], table["share_longer"]))
+
+
+@dataclass(frozen=True)
+class Advance:
+    """How far a study is, for a progress bar."""
+
+    finished: int
+    runs: int
+    share: float
+    """0 to 1: finished runs and the begun parts of the others."""
+    events: int
+    """Events worked off so far by all runs."""
+
+
+class Stopped(Exception):
+    """Raised inside a run that is abandoned because the study was interrupted."""
+
+
+def thinned_tail(latency_ns: Any, share_longer: Any, steps: int = TAIL_STEPS) -> dict[str, list[float]]:
+    """A tail with at most about ``steps`` steps, dense where it falls; the longest latency is always kept."""
+    values, shares = [float(v) for v in latency_ns], [float(s) for s in share_longer]
+    stride = max(1, len(values) // steps)
+    # The last tenth is the rare tail, the part one looks at; it is never thinned below `steps` points.
+    keep_from = len(values) - max(steps // 2, 1)
+    kept = [i for i in range(len(values)) if i % stride == 0 or i >= keep_from]
+    return {"latency_ns": [values[i] for i in kept], "share_longer": [shares[i] for i in kept]}
+
+
+class Store:
+    """Finished points as files, one each, named by the hash of their scenario; nothing is lost when
+    interrupted.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = None if folder is None else folder / "points"
+        if self._folder is not None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+
+    def _path(self, sha256: str) -> Path | None:
+        return None if self._folder is None else self._folder / f"{sha256[:24]}.json"
+
+    def get(self, settings: dict[str, Any], sha256: str, version: str) -> Point | None:
+        """The kept point of this very scenario and version, if there is one that can be read."""
+        path = self._path(sha256)
+        if path is None or not path.is_file():
+            return None
+        try:
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            summary = kept["summary"]
+            same = summary["scenario_sha256"] == sha256 and summary["version"] == version
+            return Point(settings, summary, kept["tail"]) if same else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None  # a file cut short by an interruption: the run is made again
+
+    def put(self, point: Point) -> None:
+        """Keep a point; the file appears whole or not at all."""
+        path = self._path(point.summary["scenario_sha256"])
+        if path is None:
+            return
+        partial = path.with_suffix(".partial")
+        partial.write_text(json.dumps(asdict(point), ensure_ascii=False), encoding="utf-8")
+        partial.replace(path)
+
+
+class _Watch:
+    """Collects the progress of runs in several threads."""
+
+    def __init__(self, runs: int, progress: Callable[[Advance], None] | None) -> None:
+        self.stop = threading.Event()
+        self._lock = threading.Lock()
+        self._begun: dict[int, tuple[float, int]] = {}
+        self._finished = 0
+        self._runs = runs
+        self._progress = progress
+
+    def running(self, number: int) -> Callable[[Any], None]:
+        """What a run calls now and then; it ends the run when the study was stopped."""
+
+        def report(state: Any) -> None:
+            if self.stop.is_set():
+                raise Stopped
+            with self._lock:
+                self._begun[number] = (float(state.share), int(state.events))
+
+        return report
+
+    def finished(self, number: int, events: int) -> None:
+        """A run is complete."""
+        with self._lock:
+            self._begun[number] = (1.0, events)
+            self._finished += 1
+
+    def show(self) -> None:
+        """Tell the caller how far it is; always from the caller's own thread."""
+        if self._progress is None:
+            return
+        with self._lock:
+            share = sum(part for part, _ in self._begun.values()) / max(self._runs, 1)
+            events = sum(count for _, count in self._begun.values())
+            advance = Advance(self._finished, self._runs, share, events)
+        self._progress(advance)
+
+
+def _one(scenario: Scenario, settings: dict[str, Any], report: Callable[[Any], None]) -> Point:
+    from .. import simulate
+
+    return Point.of(settings, simulate.run(scenario, progress=report))
+
+
+def run_points(
+    runs: Sequence[tuple[dict[str, Any], Scenario]],
+    *,
+    jobs: int = 2,
+    store: Store | None = None,
+    progress: Callable[[Advance], None] | None = None,
+    on_point: Callable[[Point], None] | None = None,
+) -> tuple[list[Point | None], bool]:
+    """Run every scenario, ``jobs`` at a time in threads (the engine lets go of Python's lock).
+
+    Returns the points in the order of ``runs`` and whether Ctrl-C stopped it; a run that was not finished is
+    ``None``. Every run is one thread and owns its random streams, so the points are the same for any number
+    of jobs. ``progress`` and ``on_point`` are called from the caller's thread.
+    """
+    from .. import __version__
+
+    store = store or Store(None)
+    points: list[Point | None] = [None] * len(runs)
+    watch = _Watch(len(runs), progress)
+    waiting: list[int] = []
+    for number, (settings, scenario) in enumerate(runs):
+        points[number] = store.get(settings, scenario.sha256, __version__)
+        if (kept := points[number]) is None:
+            waiting.append(number)
+        else:
+            watch.finished(number, 0)
+            if on_point:
+                on_point(kept)
+    with ThreadPoolExecutor(max(1, jobs), thread_name_prefix="run") as pool:
+        futures = {pool.submit(_one, runs[n][1], runs[n][0], watch.running(n)): n for n in waiting}
+        try:
+            for future in _as_finished(futures, watch):
+                number, point = futures[future], future.result()
+                points[number] = point
+                store.put(point)
+                watch.finished(number, point.summary["engine"]["events"])
+                if on_point:
+                    on_point(point)
+        except BaseException as error:
+            watch.stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+            return points, True
+    watch.show()
+    return points, False
+
+
+def _as_finished(futures: dict[Future[Point], int], watch: _Watch) -> Iterator[Future[Point]]:
+    """Futures as they are finished; progress is shown in between, and Ctrl-C gets through."""
+    left = set(futures)
+    while left:
+        done, left = wait(left, timeout=0.1, return_when=FIRST_COMPLETED)
+        watch.show()
+        yield from sorted(done, key=lambda future: futures[future])

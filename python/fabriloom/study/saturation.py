@@ -1,0 +1,163 @@
+"""How much a network carries at most, by one of two definitions, with confidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..results import Provenance
+from ..results.files import to_json_text
+from .curves import LOAD
+from .points import Advance, Point, Store, run_points
+
+if TYPE_CHECKING:
+    from ..scenario.schema import Scenario
+
+Definition = Literal["peak", "backlog"]
+
+DEFINITIONS: dict[str, str] = {
+    "backlog": "accepted throughput when every source always has a packet waiting (infinite backlog)",
+    "peak": "the largest accepted throughput over the offered loads tried; the sustained load is the "
+    "largest at which accepted equals offered within its confidence",
+}
+RESOLUTION = 0.01
+
+
+@dataclass
+class Saturation:
+    """The saturation of a network, the definition it is by, and the runs it rests on."""
+
+    definition: str
+    accepted_mbytes_per_s: float | None
+    """None when nothing could be measured."""
+    accepted_mbytes_per_s_ci95: float | None
+    at_load: float | None
+    """Offered load at which that throughput was found; none by the definition ``backlog``."""
+    sustained_load: float | None
+    """The largest load tried at which accepted equals offered; 0 when even the smallest is too much."""
+    refused_load: float | None
+    """The smallest load tried above it, at which accepted fell behind; none when all of 1.0 is sustained."""
+    points: list[Point]
+    provenance: Provenance
+    interrupted: bool = False
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Ready for JSON, see ``results.columns.SATURATION``."""
+        return {
+            "name": self.provenance.name,
+            "scenario_sha256": self.provenance.scenario_sha256,
+            "version": self.provenance.version,
+            "seed": self.provenance.seed,
+            "definition": self.definition,
+            "definition_text": DEFINITIONS[self.definition],
+            "accepted_mbytes_per_s": self.accepted_mbytes_per_s,
+            "accepted_mbytes_per_s_ci95": self.accepted_mbytes_per_s_ci95,
+            "at_load": self.at_load,
+            "sustained_load": self.sustained_load,
+            "refused_load": self.refused_load,
+            "interrupted": self.interrupted,
+            "points": [{"settings": point.settings, **point.summary} for point in self.points],
+        }
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The summary as JSON text, written to ``path`` too when one is given."""
+        text = to_json_text(self.summary)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+
+def sustained(summary: dict[str, Any]) -> bool:
+    """Whether the network accepted what was offered, within the confidence of what it accepted."""
+    if summary["end"]["reason"] in ("saturated", "deadlocked"):
+        return False
+    offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]
+    if offered is None or accepted is None:
+        return False
+    return accepted >= offered - (summary["accepted_mbytes_per_s_ci95"] or 0.0)
+
+
+def saturate(
+    scenario: Scenario,
+    definition: Definition = "peak",
+    *,
+    jobs: int = 2,
+    resolution: float = RESOLUTION,
+    out: str | Path | None = None,
+    progress: Callable[[Advance], None] | None = None,
+    on_point: Callable[[Point], None] | None = None,
+) -> Saturation:
+    """The saturation throughput of ``scenario`` by ``definition``, ``"peak"`` or ``"backlog"``.
+
+    ``peak`` narrows the offered load down to ``resolution``, two loads at a time that divide the interval in
+    three, so the loads tried do not depend on ``jobs``. The largest of several measured throughputs is a
+    little too large by chance; its half-width is that of its own run.
+    """
+    if definition not in DEFINITIONS:
+        raise ValueError(f"no definition of saturation is called {definition!r}; there are: peak, backlog")
+    store = Store(None if out is None else Path(out))
+    options: dict[str, Any] = {"jobs": jobs, "store": store, "progress": progress, "on_point": on_point}
+    if definition == "backlog":
+        settings = {"traffic.arrivals": "backlog"}
+        points, interrupted = run_points([(settings, scenario.with_settings(settings))], **options)
+        found = [point for point in points if point is not None]
+        return _result(scenario, definition, found, interrupted, None, None)
+    return _peak(scenario, resolution, options)
+
+
+def _peak(scenario: Scenario, resolution: float, options: dict[str, Any]) -> Saturation:
+    """Narrow down the largest sustained load; every run counts for the peak."""
+    tried: dict[float, Point] = {}
+
+    def run(loads: list[float]) -> bool:
+        runs = [({LOAD: load}, scenario.with_settings({LOAD: load})) for load in loads]
+        points, interrupted = run_points(runs, **options)
+        tried.update({load: point for load, point in zip(loads, points, strict=True) if point is not None})
+        return interrupted
+
+    low, high = 0.0, 1.0
+    interrupted = run([1.0])
+    if not interrupted and sustained(tried[1.0].summary):
+        low, high = 1.0, math.inf
+    while not interrupted and high - low > resolution and math.isfinite(high):
+        # Rounded so that the loads read well in tables and the scenarios' hashes do not hang on a last bit.
+        loads = [round(low + (high - low) * part, 4) for part in (1 / 3, 2 / 3)]
+        interrupted = run(loads)
+        if interrupted:
+            break
+        for load in loads:
+            if sustained(tried[load].summary):
+                low = load
+            else:
+                high = load
+                break
+    points = [tried[load] for load in sorted(tried)]
+    return _result(scenario, "peak", points, interrupted, low, high if math.isfinite(high) else None)
+
+
+def _result(
+    scenario: Scenario,
+    definition: str,
+    points: list[Point],
+    interrupted: bool,
+    low: float | None,
+    high: float | None,
+) -> Saturation:
+    """The point with the largest throughput, and what it rests on."""
+    measured = [point for point in points if point.summary["accepted_mbytes_per_s"] is not None]
+    best = max(measured, key=lambda point: point.summary["accepted_mbytes_per_s"], default=None)
+    return Saturation(
+        definition=definition,
+        accepted_mbytes_per_s=best.summary["accepted_mbytes_per_s"] if best else None,
+        accepted_mbytes_per_s_ci95=best.summary["accepted_mbytes_per_s_ci95"] if best else None,
+        at_load=best.settings.get(LOAD) if best else None,
+        sustained_load=low,
+        refused_load=high,
+        points=points,
+        provenance=Provenance.of(scenario),
+        interrupted=interrupted,
+    )
