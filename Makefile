@@ -76,11 +76,17 @@ clean:
 	rm -rf $(VENV) target build out report.html .pytest_cache .ruff_cache .hypothesis
 	find python -name '*.so' -delete
 
+define check-compilers
+@command -v cargo >/dev/null || { echo "fabriloom needs Rust 1.88 or newer to build its engine: install cargo (Debian, Ubuntu: apt install rustup && rustup default stable)" >&2; exit 1; }
+@command -v cc >/dev/null || { echo "fabriloom needs a C compiler to link its engine (Debian, Ubuntu: apt install gcc)" >&2; exit 1; }
+endef
+
 # A virtual environment that lost its interpreter (an upgrade, a moved folder) is made again by deleting it.
 $(VENV)/made.stamp:
 	@command -v $(PYTHON) >/dev/null || { echo "fabriloom needs Python 3.11 or newer: install python3, or call 'make PYTHON=/path/to/python3 ...'" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "fabriloom needs Python 3.11 or newer, this is $$($(PYTHON) --version): call 'make PYTHON=/path/to/newer/python3 ...'" >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "this Python cannot make virtual environments: install its venv module (Debian, Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	$(check-compilers)
 	$(PYTHON) -m venv $(VENV)
 	@touch $@
 
@@ -95,8 +101,7 @@ $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
 # The stamp carries the time at which the build began: what is edited during a build is built again.
 # PIP_NO_INDEX: everything is pinned and installed by now, so whatever is still missing is a mistake.
 $(VENV)/engine.stamp: $(RUST_SOURCES) $(VENV)/run.stamp
-	@command -v cargo >/dev/null || { echo "fabriloom needs Rust 1.88 or newer to build its engine: install cargo (Debian, Ubuntu: apt install rustup && rustup default stable)" >&2; exit 1; }
-	@command -v cc >/dev/null || { echo "fabriloom needs a C compiler to link its engine (Debian, Ubuntu: apt install gcc)" >&2; exit 1; }
+	$(check-compilers)
 	@touch $@.begun
 	@echo "building the engine in release mode (about a minute)"
 	PIP_NO_INDEX=1 PIP_QUIET=1 $(PY) -m maturin develop --release --locked --quiet
