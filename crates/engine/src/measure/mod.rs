@@ -68,6 +68,10 @@ pub struct Measure {
     pub total: Histogram<u64>,
     /// Sum of the latencies from the making.
     pub total_sum: i128,
+    /// Shortest of them.
+    pub total_min: Time,
+    /// Longest of them.
+    pub total_max: Time,
     /// Series for confidence and warm-up.
     pub batches: Batches,
     /// Per pair of terminals, when asked for.
@@ -87,6 +91,8 @@ impl Measure {
             latency: histogram(),
             total: histogram(),
             total_sum: 0,
+            total_min: Time::MAX,
+            total_max: 0,
             batches: Batches::new(start, batch),
             flows: flows.map(Flows::new),
         }
@@ -101,6 +107,8 @@ impl Measure {
         self.total_sum += i128::from(total);
         self.latency_min = self.latency_min.min(latency);
         self.latency_max = self.latency_max.max(latency);
+        self.total_min = self.total_min.min(total);
+        self.total_max = self.total_max.max(total);
         self.latency.saturating_record(latency as u64);
         self.total.saturating_record(total.max(0) as u64);
         self.batches.record(delivery);
