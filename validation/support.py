@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from fabriloom.results import Results
 from fabriloom.scenario import Scenario
 from fabriloom.simulate import run

@@ -78,7 +78,7 @@ def test_nothing_is_lost(scenario: dict[str, Any]) -> None:
 @settings(max_examples=40, deadline=None)
 @given(scenarios(adaptive=False))
 def test_pairs_keep_their_order(scenario: dict[str, Any]) -> None:
-    """With deterministic routing the packets of a pair of terminals arrive in the order in which they were sent."""
+    """With deterministic routing the packets of a pair arrive in the order in which they were sent."""
     trace = deliveries(simulate(scenario))
     order = np.lexsort((trace["delivered"], trace["target"], trace["source"]))
     source, target, started = (trace[name][order] for name in ("source", "target", "started"))

@@ -58,7 +58,7 @@ def back_to_back(name: str, length_bytes: int) -> dict:
     }
 
 
-@pytest.mark.parametrize("length_bytes", (32, 64, 1000))
+@pytest.mark.parametrize("length_bytes", [32, 64, 1000])
 def test_a_fast_crossbar_hides_the_decoding(length_bytes: int) -> None:
     """Behind a DS-Link switch packets follow each other as closely as the wire allows."""
     results = simulate(back_to_back("ds-link-c104", length_bytes))
@@ -66,7 +66,7 @@ def test_a_fast_crossbar_hides_the_decoding(length_bytes: int) -> None:
     assert set(spacing[10:].tolist()) == {preset("ds-link-c104").packet_ps(length_bytes)}
 
 
-@pytest.mark.parametrize("length_bytes", (32, 64, 1000))
+@pytest.mark.parametrize("length_bytes", [32, 64, 1000])
 def test_a_crossbar_at_link_rate_adds_the_decoding(length_bytes: int) -> None:
     """With a crossbar at the rate of the link, header decoding stands between two packets.
 

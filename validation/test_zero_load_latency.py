@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support import PRESETS, preset, simulate
-
 from fabriloom.technology import Technology
+from support import PRESETS, preset, simulate
 
 
 def zero_load_ps(tech: Technology, length_bytes: int, switches: int) -> int:
