@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 from fabriloom.topology import Graph
 
 EXAMPLES: list[tuple[str, dict[str, Any]]] = [

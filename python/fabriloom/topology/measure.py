@@ -1,0 +1,184 @@
+"""What can be counted and measured on a graph before anything moves: parts, distances.
+
+The cut into halves is in ``bisect.py`` and reached from here as :func:`bisection`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bisect import Bisection, bisection
+from .graph import Graph, Ints
+
+__all__ = ["Bisection", "Counts", "Distances", "bisection", "counts", "distances", "ports_used"]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How much of everything a network takes."""
+
+    switches: int
+    terminals: int
+    links: int
+    """Directions: two per cable, one per one-way link."""
+    cables: int
+    """Cables, terminals' included; a one-way link counts as one."""
+    terminal_cables: int
+    switch_cables: int
+    ports_used_min: int
+    ports_used_max: int
+
+
+@dataclass(frozen=True)
+class Distances:
+    """How far terminals are from each other, in switches that a packet passes on a shortest path (at least
+    1)."""
+
+    mean_switches: float
+    """Over all ordered pairs of different terminals."""
+    diameter_switches: int
+    unreachable_pairs: int
+    """Ordered pairs without any path; they are not in the mean."""
+
+
+def counts(graph: Graph) -> Counts:
+    """Count switches, terminals, links, cables and ports."""
+    forth = (graph.link_reverse < 0) | (graph.link_reverse > np.arange(graph.links))
+    between = (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
+    ports = ports_used(graph)
+    return Counts(
+        switches=graph.switches,
+        terminals=graph.terminals,
+        links=graph.links,
+        cables=int(forth.sum()),
+        terminal_cables=int((forth & ~between).sum()),
+        switch_cables=int((forth & between).sum()),
+        ports_used_min=int(ports.min()),
+        ports_used_max=int(ports.max()),
+    )
+
+
+def ports_used(graph: Graph) -> Ints:
+    """Return the ports used per switch: one per cable; of one-way links one in and one out share a port."""
+    paired = graph.link_reverse >= 0
+    here = {"minlength": graph.switches + graph.terminals}
+    cables = np.bincount(graph.link_source[paired], **here)
+    leaving = np.bincount(graph.link_source[~paired], **here)
+    entering = np.bincount(graph.link_target[~paired], **here)
+    return (cables + np.maximum(leaving, entering))[: graph.switches]
+
+
+def distances(graph: Graph) -> Distances:
+    """Measure the distances between all terminals, by a search from every switch that terminals send into.
+
+    The searches go together, 64 to a machine word; lattices are measured by their coordinates.
+    """
+    entering = np.bincount(graph.terminal_entry_switches, minlength=graph.switches)
+    leaving = np.bincount(graph.terminal_exit_switches, minlength=graph.switches)
+    if "coordinates" in graph.layout:
+        return _lattice_distances(graph, int(entering[0]))
+    pairs_at = _pairs_by_distance(graph, entering, leaving)
+    # A terminal is one switch away from itself only if both its links are on one switch; those pairs do not
+    # count.
+    own = _own_pairs(graph)
+    found = {distance: pairs - own.get(distance, 0) for distance, pairs in pairs_at.items()}
+    reached = sum(found.values())
+    total = graph.terminals * (graph.terminals - 1)
+    return Distances(
+        mean_switches=sum(distance * pairs for distance, pairs in found.items()) / max(reached, 1),
+        diameter_switches=max((distance for distance, pairs in found.items() if pairs), default=0),
+        unreachable_pairs=total - reached,
+    )
+
+
+def _lattice_distances(graph: Graph, per_switch: int) -> Distances:
+    """Sum over dimensions the distances between all pairs of coordinates."""
+    shape, switches = graph.layout["shape"], graph.switches
+    total_steps, farthest = 0, 0
+    for side in shape:
+        here = np.arange(side)
+        steps = np.abs(here[:, None] - here[None, :])
+        if graph.layout["wrap"] and side > 2:
+            steps = np.minimum(steps, side - steps)
+        total_steps += int(steps.sum()) * (switches // side) ** 2
+        farthest += int(steps.max())
+    pairs = graph.terminals * (graph.terminals - 1)
+    steps_mean = total_steps * per_switch**2 / pairs
+    return Distances(mean_switches=1 + steps_mean, diameter_switches=1 + farthest, unreachable_pairs=0)
+
+
+def _pairs_by_distance(graph: Graph, entering: Ints, leaving: Ints) -> dict[int, int]:
+    """Return, per distance in switches, how many ordered pairs of terminals are that far apart, own pairs
+    included."""
+    starts = np.flatnonzero(entering)
+    links = graph.switch_links
+    order = links[np.argsort(graph.link_target[links], kind="stable")]
+    sources = graph.link_source[order]
+    joined, first = np.unique(graph.link_target[order], return_index=True)
+
+    word, bit = np.divmod(np.arange(len(starts)), 64)
+    reached = np.zeros((graph.switches, (len(starts) + 63) // 64), np.uint64)
+    reached[starts, word] |= np.uint64(1) << bit.astype(np.uint64)
+    masks = _masks(entering[starts], reached.shape[1])
+    found: dict[int, int] = {}
+    fresh, distance = reached.copy(), 1
+    while fresh.any():
+        found[distance] = sum(
+            weight * int(np.dot(np.bitwise_count(fresh & mask).sum(axis=1, dtype=np.int64), leaving))
+            for weight, mask in masks
+        )
+        spread = np.zeros_like(reached)
+        if len(order):
+            spread[joined] = np.bitwise_or.reduceat(fresh[sources], first, axis=0)
+        fresh = spread & ~reached
+        reached |= fresh
+        distance += 1
+    return found
+
+
+def _masks(weights: Ints, words: int) -> list[tuple[int, NDArray[np.uint64]]]:
+    """Return for every number of terminals on a switch the bits of the starts that have this number."""
+    masks = []
+    for weight in np.unique(weights).tolist():
+        bits = np.zeros(words * 64, bool)
+        bits[: len(weights)] = weights == weight
+        packed = np.packbits(bits.reshape(words, 64), axis=1, bitorder="little").view(np.uint64).ravel()
+        masks.append((weight, packed))
+    return masks
+
+
+def _own_pairs(graph: Graph) -> dict[int, int]:
+    """Return, per distance, how many terminals are that far from themselves: 1, or in one-way networks
+    more."""
+    entry, leave = graph.terminal_entry_switches, graph.terminal_exit_switches
+    if np.array_equal(entry, leave):
+        return {1: graph.terminals}
+    if graph.family == "banyan":
+        return {graph.layout["stages"]: graph.terminals}
+    found: dict[int, int] = {}
+    for start, end in zip(entry.tolist(), leave.tolist(), strict=True):
+        distance = _search(graph, start, end)
+        if distance:
+            found[distance] = found.get(distance, 0) + 1
+    return found
+
+
+def _search(graph: Graph, start: int, end: int) -> int:
+    """Return the number of switches on a shortest path, 0 if there is none."""
+    links = graph.switch_links
+    source, target = graph.link_source[links], graph.link_target[links]
+    seen = np.zeros(graph.switches, bool)
+    seen[start] = True
+    distance, frontier = 1, seen.copy()
+    while not seen[end]:
+        frontier_next = np.zeros_like(seen)
+        frontier_next[target[frontier[source]]] = True
+        frontier = frontier_next & ~seen
+        if not frontier.any():
+            return 0
+        seen |= frontier
+        distance += 1
+    return distance

@@ -1,0 +1,296 @@
+"""What holds for every family: links, names, ports, connection, and a table of what each example takes."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fabriloom import topology
+from fabriloom.topology import Graph, GraphError, measure
+from fabriloom.topology.banyan import VARIANTS
+from fabriloom.topology.raw import components
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from .common import EXAMPLES, example_id
+
+TABLE = Path(__file__).with_name("counts.txt")
+small = st.integers(1, 4)
+shapes = st.lists(small, min_size=1, max_size=4).filter(lambda shape: max(shape) > 1)
+FAMILIES = {
+    "crossbar": st.fixed_dictionaries({"terminals": st.integers(2, 40)}),
+    "ring": st.fixed_dictionaries(
+        {"switches": st.integers(2, 9), "terminals_per_switch": small, "links_per_edge": small}
+    ),
+    "grid": st.fixed_dictionaries({"shape": shapes, "terminals_per_switch": small, "links_per_edge": small}),
+    "torus": st.fixed_dictionaries({"shape": shapes, "terminals_per_switch": small, "links_per_edge": small}),
+    "hypercube": st.fixed_dictionaries(
+        {"dimensions": st.integers(1, 6), "terminals_per_switch": small, "links_per_edge": small}
+    ),
+    "clos": st.builds(
+        lambda half, edges: {"terminals": half * min(edges, 2 * half), "switch_ports": 2 * half},
+        st.integers(1, 16),
+        st.integers(2, 32),
+    ),
+    "clos5": st.builds(
+        lambda half, pods: {"terminals": half * half * min(pods, 2 * half), "switch_ports": 2 * half},
+        st.integers(2, 6),
+        st.integers(2, 12),
+    ),
+    "fat_tree": st.fixed_dictionaries({"arity": st.integers(2, 4), "levels": st.integers(1, 4)}),
+    "banyan": st.builds(
+        lambda base, stages, variant: {"terminals": base**stages, "variant": variant, "base": base},
+        st.integers(2, 4),
+        st.integers(1, 4),
+        st.sampled_from(VARIANTS),
+    ),
+    "star": st.fixed_dictionaries(
+        {"arms": st.integers(2, 9), "terminals_per_switch": small, "links_per_edge": small}
+    ),
+    "tree": st.fixed_dictionaries(
+        {
+            "arity": st.integers(2, 3),
+            "depth": st.integers(1, 3),
+            "terminals_per_switch": small,
+            "links_per_edge": small,
+        }
+    ),
+}
+
+
+def check_sound(graph: Graph) -> None:
+    """Assert what the rest of the house relies on."""
+    vertices = graph.switches + graph.terminals
+    outs = np.bincount(graph.link_source, minlength=vertices)
+    ins = np.bincount(graph.link_target, minlength=vertices)
+    assert (outs[graph.switches :] == 1).all()
+    assert (ins[graph.switches :] == 1).all()
+    assert (graph.link_source != graph.link_target).all()
+
+    paired = np.flatnonzero(graph.link_reverse >= 0)
+    reverse = graph.link_reverse[paired]
+    assert (graph.link_reverse[reverse] == paired).all()
+    assert (graph.link_source[paired] == graph.link_target[reverse]).all()
+    assert (graph.link_target[paired] == graph.link_source[reverse]).all()
+
+    terminals = graph.switches + np.arange(graph.terminals)
+    assert (graph.link_source[2 * np.arange(graph.terminals)] == terminals).all()
+    assert (graph.terminal_out_links == 2 * np.arange(graph.terminals)).all()
+    assert (graph.terminal_in_links == 2 * np.arange(graph.terminals) + 1).all()
+
+    names = graph.switch_names + graph.terminal_names
+    assert len(set(names)) == vertices
+    assert len(set(graph.link_names)) == graph.links == len(graph.link_names)
+    for index in range(0, graph.links, max(1, graph.links // 50)):
+        ends = f"{names[graph.link_source[index]]}>{names[graph.link_target[index]]}"
+        assert graph.link_names[index].split("#")[0] == ends
+    assert not components(vertices, graph.link_source, graph.link_target).any()
+    assert graph.positions is not None
+    assert graph.positions.shape == (graph.switches, 2)
+    assert len(np.unique(graph.positions.round(6), axis=0)) == graph.switches
+    for column in (graph.link_source, graph.link_target, graph.link_reverse):
+        assert column.dtype == np.int64
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=example_id)
+def test_examples_are_sound(example):
+    check_sound(topology.build(example[0], **example[1]))
+
+
+@pytest.mark.parametrize("kind", FAMILIES)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_every_member_of_a_family_is_sound(kind, data):
+    parameters = data.draw(FAMILIES[kind])
+    graph = topology.build(kind, **parameters)
+    check_sound(graph)
+    assert graph.family == kind
+    again = topology.build(kind, **graph.layout["parameters"])
+    assert again.link_names == graph.link_names
+    assert measure.distances(graph).unreachable_pairs == 0
+    per_edge = parameters.get("links_per_edge")
+    if per_edge:
+        links = graph.switch_links
+        _, parallel = np.unique(
+            graph.link_source[links] * graph.switches + graph.link_target[links], return_counts=True
+        )
+        assert (parallel == per_edge).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(FAMILIES["clos"] | FAMILIES["clos5"].map(lambda parameters: parameters | {"five": True}))
+def test_a_clos_keeps_to_the_ports_of_its_switches(parameters):
+    five = parameters.pop("five", False)
+    graph = (topology.clos5 if five else topology.clos)(**parameters)
+    assert graph.terminals == parameters["terminals"]
+    assert measure.ports_used(graph).max() <= parameters["switch_ports"]
+    up = graph.layout["levels"][graph.link_source[graph.switch_links]] == 0
+    assert up.sum() == graph.terminals
+
+
+@pytest.mark.parametrize(
+    ("terminals", "edges", "centres", "parallel"),
+    [(64, 4, 2, 8), (128, 8, 4, 4), (256, 16, 8, 2), (512, 32, 16, 1)],
+)
+def test_the_clos_sizes_of_the_testbed(terminals, edges, centres, parallel):
+    graph = topology.clos(terminals)
+    assert np.bincount(graph.layout["levels"]).tolist() == [edges, centres]
+    assert graph.layout["parameters"]["links_per_pair"] == parallel
+    assert (measure.ports_used(graph) == 32).all()
+
+
+def test_names_of_a_grid():
+    graph = topology.grid([8, 8], 16, 4)
+    assert graph.switch_names[3 * 8 + 4] == "s(3,4)"
+    assert "t(3,4).7>s(3,4)" in graph.link_names
+    assert "s(3,4)>s(3,5)#2" in graph.link_names
+    assert graph.layout["coordinates"][3 * 8 + 4].tolist() == [3, 4]
+
+
+def test_a_torus_of_two_has_no_doubled_edge():
+    assert topology.torus([2, 2]).links == topology.grid([2, 2]).links
+    assert topology.hypercube(2).links == topology.grid([2, 2]).links
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(("base", "stages"), [(2, 1), (2, 4), (3, 3), (4, 2)])
+def test_destination_digits_lead_through_a_banyan(variant, base, stages):
+    graph = topology.banyan(base**stages, variant, base)
+    ports = graph.layout["output_port"]
+    links = np.flatnonzero(ports >= 0)
+    assert links.size == graph.links - graph.terminals
+    onward = np.full((graph.switches, base), -1)
+    onward[graph.link_source[links], ports[links]] = graph.link_target[links]
+    assert (onward >= 0).all()
+    destination = np.arange(graph.terminals)
+    at = np.repeat(graph.terminal_entry_switches[:, None], graph.terminals, axis=1)
+    for stage in range(stages):
+        assert (graph.layout["levels"][at] == stage).all()
+        at = onward[at, destination // base ** graph.layout["tag_digit"][stage] % base]
+    assert (at == graph.switches + destination).all()
+
+
+def test_banyan_variants_differ():
+    wirings = {tuple(topology.banyan(16, variant).link_target.tolist()) for variant in VARIANTS}
+    assert len(wirings) == len(VARIANTS)
+
+
+def test_omega_begins_with_a_shuffle():
+    entry = topology.banyan(8).terminal_entry_switches
+    assert entry.tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
+
+
+def test_fat_tree_reaches_every_switch_of_the_top():
+    graph = topology.fat_tree(2, 3)
+    up = {
+        (s, t)
+        for s, t in zip(graph.link_source.tolist(), graph.link_target.tolist(), strict=True)
+        if s < t < 12
+    }
+    tops = {0}
+    for _ in range(2):
+        tops = {t for s, t in up if s in tops}
+    assert tops == {8, 9, 10, 11}
+
+
+def test_counts_stay_as_they_are():
+    rows = [f"{'network':42}switches terminals cables links ports bisection exact mean_switches diameter"]
+    for kind, parameters in EXAMPLES:
+        graph = topology.build(kind, **parameters)
+        count, half, apart = measure.counts(graph), measure.bisection(graph), measure.distances(graph)
+        ports = f"{count.ports_used_min}-{count.ports_used_max}"
+        rows.append(
+            f"{example_id((kind, parameters)):42}{count.switches:8}{count.terminals:10}{count.cables:7}"
+            f"{count.links:6}{ports:>6}{half.links:10}{'yes' if half.exact else 'no':>6}"
+            f"{apart.mean_switches:14.4f}{apart.diameter_switches:9}"
+        )
+    table = "\n".join(rows) + "\n"
+    if not TABLE.exists():
+        TABLE.write_text(table, encoding="utf-8")
+        pytest.fail(f"{TABLE.name} was missing and has been written anew: read it and keep it")
+    assert table == TABLE.read_text(encoding="utf-8")
+
+
+def test_a_grid_of_16384_terminals_is_built_in_a_second():
+    # Three tries: the bound is on the work, not on what else the machine does.
+    def seconds() -> float:
+        start = time.perf_counter()
+        assert topology.grid([32, 32], 16, 4).links == 48640
+        return time.perf_counter() - start
+
+    assert min(seconds() for _ in range(3)) < 1
+
+
+REFUSED = [
+    ("grid", {"shape": [100_000, 10_000]}, "shape", "asks for 1,000,000,000 terminals; at most 1,048,576"),
+    ("grid", {"shape": [10**30] * 20}, "shape", "about 10^"),
+    ("grid", {"shape": [8, 8], "terminals_per_switch": 10**9}, "shape", "terminals"),
+    ("grid", {"shape": [8, 8], "links_per_edge": 10**6}, "links_per_edge", "links (two per cable)"),
+    ("grid", {"shape": [8, 0]}, "shape", "side of 0"),
+    ("grid", {"shape": [8, -1]}, "shape", "side of -1"),
+    ("grid", {"shape": [8, 1.5]}, "shape", "whole numbers"),
+    ("grid", {"shape": []}, "shape", "whole numbers"),
+    ("grid", {"shape": "8x8"}, "shape", "whole numbers"),
+    ("grid", {"shape": [2] * 21}, "shape", "at most 20"),
+    ("grid", {"shape": [1]}, "shape", "a network needs two terminals"),
+    ("torus", {"shape": [4, 4], "terminals_per_switch": 0}, "terminals_per_switch", "it must be from 1"),
+    ("ring", {"switches": 1}, "switches", "it must be from 2"),
+    ("ring", {"switches": 10**9}, "switches", "1,000,000,000"),
+    ("hypercube", {"dimensions": 64}, "dimensions", "from 1 to 20"),
+    ("crossbar", {"terminals": 1}, "terminals", "from 2"),
+    ("crossbar", {"terminals": True}, "terminals", "whole number"),
+    ("clos", {"terminals": 100}, "terminals", "Nearest: 96 or 112; using every port: 32, 64, 128, 256, 512"),
+    ("clos", {"terminals": 1024}, "terminals", "larger ones need five stages (clos5)"),
+    ("clos", {"terminals": 10**9}, "terminals", "at most 1,048,576"),
+    ("clos", {"terminals": 0}, "terminals", "from 1"),
+    ("clos", {"terminals": 256, "switch_ports": 1}, "switch_ports", "from 2"),
+    (
+        "clos",
+        {"terminals": 256, "terminals_per_switch": 32},
+        "terminals_per_switch",
+        "needs one to the centre",
+    ),
+    ("clos", {"terminals": 256, "links_per_pair": 4}, "links_per_pair", "16 pairs share 32 ports"),
+    (
+        "clos",
+        {"terminals": 64, "centre_switches": 5, "links_per_pair": 8},
+        "links_per_pair",
+        "Lower one of the three",
+    ),
+    ("clos5", {"terminals": 1000}, "terminals", "Nearest legal sizes: 992 or 1024"),
+    ("clos5", {"terminals": 100_000}, "terminals", "from 32 to 8192"),
+    ("fat_tree", {"arity": 2, "levels": 30}, "levels", "from 1 to 20"),
+    ("fat_tree", {"arity": 1000, "levels": 20}, "levels", "about 10^"),
+    ("banyan", {"terminals": 20}, "terminals", "not a power of base 2; the nearest are 16 and 32"),
+    ("banyan", {"terminals": 16, "variant": "gamma"}, "variant", "one of omega, flip"),
+    ("banyan", {"terminals": 16, "base": 1}, "base", "from 2"),
+    ("banyan", {"terminals": 1 << 20}, "terminals", "links"),
+    ("star", {"arms": 1}, "arms", "from 2"),
+    ("tree", {"arity": 10, "depth": 20}, "depth", "terminals"),
+    ("gird", {"shape": [2, 2]}, "kind", 'there is no topology "gird"; did you mean "grid"?'),
+    ("grid", {"shap": [2, 2]}, "shap", 'grid has no parameter "shap"; did you mean "shape"?'),
+    ("grid", {}, "shape", 'grid needs the parameter "shape"'),
+]
+
+
+@pytest.mark.parametrize(("kind", "parameters", "at_fault", "message"), REFUSED)
+def test_what_cannot_be_built_is_refused_with_the_reason(kind, parameters, at_fault, message):
+    with pytest.raises(GraphError) as caught:
+        topology.build(kind, **parameters)
+    assert caught.value.parameter == at_fault
+    assert message in str(caught.value)
+
+
+def test_levels_differ_by_one_along_every_cable_of_a_levelled_family():
+    for kind, parameters in EXAMPLES:
+        graph = topology.build(kind, **parameters)
+        levels = graph.layout.get("levels")
+        if levels is not None:
+            links = graph.switch_links
+            steps = levels[graph.link_target[links]] - levels[graph.link_source[links]]
+            assert set(np.abs(steps).tolist()) <= {1}
+            assert sorted(set(levels.tolist())) == list(range(levels.max() + 1))
+            assert all(high - low == 1 for low, high in pairwise(sorted(set(levels.tolist()))))
