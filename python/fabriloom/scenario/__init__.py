@@ -1,1 +1,13 @@
+"""The scenario: the one schema, its files, and its errors."""
 
+from fabriloom.scenario.errors import Place, ScenarioError
+from fabriloom.scenario.load import load
+from fabriloom.scenario.schema import Scenario
+
+__all__ = ["Place", "Scenario", "ScenarioError", "json_schema", "load"]
+
+
+def json_schema() -> dict[str, object]:
+    """JSON Schema of a scenario file, for editors."""
+    schema = Scenario.model_json_schema(by_alias=True, mode="validation")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

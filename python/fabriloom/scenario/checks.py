@@ -1,0 +1,112 @@
+"""What must fit together in a scenario beyond the type of each field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fabriloom.scenario.errors import Path
+from fabriloom.scenario.sections.routing import DimensionOrder
+from fabriloom.scenario.sections.traffic import Descriptors, OnOff, Permutation, TableLength, UniformLength
+
+if TYPE_CHECKING:
+    from fabriloom.scenario.schema import Scenario
+
+
+def check(scenario: Scenario) -> None:
+    """Raise a :class:`ScenarioError` for settings that contradict each other."""
+    _run(scenario)
+    _lengths(scenario)
+    _pattern(scenario)
+    _load(scenario)
+    _routing(scenario)
+    _files(scenario)
+
+
+def _run(scenario: Scenario) -> None:
+    run = scenario.run
+    if isinstance(run.warmup_ps, int) and run.warmup_ps >= run.duration_ps:
+        hint = "duration includes the warm-up: make it longer, or the warm-up shorter"
+        raise scenario.error("run.warmup leaves nothing of run.duration to measure", ("run", "warmup"), hint)
+
+
+def _lengths(scenario: Scenario) -> None:
+    length = scenario.traffic.length
+    path: Path = ("traffic", "length")
+    if isinstance(length, UniformLength) and length.min_bytes > length.max_bytes:
+        raise scenario.error("traffic.length.min is above max", (*path, "min"), "exchange the two")
+    if isinstance(length, TableLength) and length.weights is not None:
+        if len(length.weights) != len(length.lengths_bytes):
+            message = f"{len(length.weights)} weights for {len(length.lengths_bytes)} lengths"
+            raise scenario.error(message, (*path, "weights"), "give one weight for each length")
+        if not sum(length.weights) > 0:
+            raise scenario.error("all weights are zero", (*path, "weights"), "give at least one above zero")
+
+
+def _pattern(scenario: Scenario) -> None:
+    pattern = scenario.traffic.pattern
+    if isinstance(pattern, Permutation):
+        given = [name for name in ("map", "path", "random") if getattr(pattern, name) is not None]
+        if len(given) != 1:
+            found = " and ".join(given) if given else "none of them"
+            message = f"a permutation takes one of map, path and random; found {found}"
+            raise scenario.error(message, ("traffic", "pattern"), "keep one, such as random = true")
+        if pattern.seed is not None and given != ["random"]:
+            raise scenario.error(
+                "seed is for a random permutation", ("traffic", "pattern", "seed"), "remove it"
+            )
+
+
+def _load(scenario: Scenario) -> None:
+    traffic = scenario.traffic
+    if traffic.load is None:
+        return
+    if traffic.needs_load():
+        arrivals = traffic.arrivals
+        if isinstance(arrivals, OnOff) and traffic.load > arrivals.on_load:
+            message = (
+                f"traffic.load of {traffic.load} is above the on_load of {arrivals.on_load} within bursts"
+            )
+            raise scenario.error(message, ("traffic", "load"), "reduce load, or raise arrivals.on_load")
+        return
+    # A study may set the arrivals of a file that has a load; only what one author wrote is a contradiction.
+    if any(override.path[0] == "traffic" for override in scenario.source.overrides):
+        return
+    if isinstance(traffic.pattern, Descriptors):
+        reason = "the descriptors say when packets are sent"
+    else:
+        reason = f"arrivals of kind {traffic.arrivals.kind} say when packets are sent"
+    raise scenario.error(f"traffic.load has no effect: {reason}", ("traffic", "load"), "remove it")
+
+
+def _routing(scenario: Scenario) -> None:
+    routing, topology = scenario.routing, scenario.topology.kind
+    if isinstance(routing, DimensionOrder) and routing.variant == "no-edge-transit" and topology != "torus":
+        message = f"routing.variant no-edge-transit is for a torus, not for {topology}"
+        raise scenario.error(message, ("routing", "variant"), "remove it")
+
+
+def _files(scenario: Scenario) -> None:
+    """Files that a scenario names must be there, and be the ones that it says they are."""
+    from fabriloom import units
+    from fabriloom.scenario.resolve import checksum, files
+
+    for path in files(scenario):
+        table = scenario
+        for step in path[:-1]:
+            table = getattr(table, str(step))
+        file = scenario.base_dir / table.path  # type: ignore[attr-defined]
+        if file.is_dir():
+            raise scenario.error(f"{table.path} is a folder", path, "name a file in it")  # type: ignore[attr-defined]
+        if not file.is_file():
+            names = [p.name for p in sorted(file.parent.iterdir())[:1000]] if file.parent.is_dir() else []
+            near = units.nearest(file.name, names)
+            hint = f'did you mean "{near}"?' if near else "paths are relative to the folder of the scenario"
+            raise scenario.error(f"no such file: {table.path}", path, hint)  # type: ignore[attr-defined]
+        try:
+            found = checksum(file) if table.sha256 else None  # type: ignore[attr-defined]
+        except OSError as error:
+            reason = (error.strerror or "unknown reason").lower()
+            raise scenario.error(f"cannot be read: {reason}", path, "check its permissions") from None
+        if found != table.sha256:  # type: ignore[attr-defined]
+            hint = "the file has changed; remove sha256, or bring the old file back"
+            raise scenario.error(f"the checksum of {table.path} is another one", (*path[:-1], "sha256"), hint)  # type: ignore[attr-defined]

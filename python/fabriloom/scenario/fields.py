@@ -1,0 +1,126 @@
+"""Types of the fields of a scenario: strings with units inside a file, whole numbers inside the program."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    WithJsonSchema,
+)
+from pydantic_core import CoreSchema, core_schema
+
+from fabriloom import units
+
+
+class Section(BaseModel):
+    """Part of a scenario: unknown keys are refused, numbers are not made from strings."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+def _unit(names: list[str], example: str) -> WithJsonSchema:
+    pattern = r"^\s*[0-9._eE+]+\s*(" + "|".join(names) + r")\s*$"
+    return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example]})
+
+
+def _positive(parse: Any) -> BeforeValidator:
+    return BeforeValidator(lambda value: parse(value, positive=True))
+
+
+_TIME = (PlainSerializer(units.format_time_ps, when_used="json"), _unit(list(units.TIME_PS), "2 us"))
+_BYTES = (PlainSerializer(units.format_bytes, when_used="json"), _unit(list(units.BYTES), "64 B"))
+
+TimePs = Annotated[int, BeforeValidator(units.parse_time_ps), *_TIME]
+PositiveTimePs = Annotated[int, _positive(units.parse_time_ps), *_TIME]
+Bytes = Annotated[int, BeforeValidator(units.parse_bytes), *_BYTES]
+PositiveBytes = Annotated[int, _positive(units.parse_bytes), *_BYTES]
+AutoTimePs = Annotated[
+    Literal["auto"] | int,
+    BeforeValidator(lambda value: value if value == "auto" else units.parse_time_ps(value)),
+    PlainSerializer(
+        lambda value: value if value == "auto" else units.format_time_ps(value), when_used="json"
+    ),
+    WithJsonSchema({"anyOf": [{"const": "auto"}, {"type": "string", "examples": ["2 ms"]}]}),
+]
+RateBitsPerS = Annotated[
+    int,
+    _positive(units.parse_rate_bits_per_s),
+    PlainSerializer(units.format_rate_bits_per_s, when_used="json"),
+    _unit(list(units.RATE_BITS_PER_S), "100 Mbit/s"),
+]
+LengthM = Annotated[
+    float,
+    BeforeValidator(units.parse_length_m),
+    PlainSerializer(units.format_length_m, when_used="json"),
+    _unit(list(units.LENGTH_M), "2 m"),
+]
+DelayPsPerM = Annotated[
+    int,
+    BeforeValidator(units.parse_delay_ps_per_m),
+    PlainSerializer(units.format_delay_ps_per_m, when_used="json"),
+    _unit(list(units.DELAY_PS_PER_M), "5 ns/m"),
+]
+
+Count = Annotated[int, Field(ge=1, le=2**20)]
+"""A number of things of which there must be at least one; larger networks than 2^20 are refused."""
+Whole = Annotated[int, Field(ge=0, le=2**31)]
+Fraction = Annotated[float, Field(gt=0, le=1)]
+Terminal = Annotated[int, Field(ge=0)] | str
+"""A terminal by number or by name."""
+FileName = Annotated[str, Field(min_length=1, max_length=4096)]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class Shorthand:
+    """A table that may be written as a string: ``"uniform"`` for ``{kind = "uniform"}``."""
+
+    def __init__(self, key: str, words: tuple[str, ...] = (), kind: str = "") -> None:
+        """``key`` takes the string; ``kind``, if given, is the kind it stands for."""
+        self.key = key
+        self.words = words
+        self.kind = kind
+
+    def expand(self, value: object) -> object:
+        """The table that a string stands for (or a number, whose unit is then missed); others unchanged."""
+        if isinstance(value, dict) and self.kind and "kind" not in value:
+            return {"kind": self.kind, **value}
+        number = self.kind and isinstance(value, int | float) and not isinstance(value, bool)
+        if not isinstance(value, str) and not number:
+            return value
+        return {"kind": self.kind, self.key: value} if self.kind else {self.key: value}
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self.expand, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        short = {"enum": list(self.words)} if self.words else {"type": "string", "examples": ["64 B"]}
+        return {"anyOf": [short, handler(schema)]}
+
+
+class DefaultTag:
+    """A union whose tag may be left out."""
+
+    def __init__(self, key: str, value: str) -> None:
+        self.key = key
+        self.value = value
+
+    def fill(self, value: object) -> object:
+        """The table with its tag."""
+        return {self.key: self.value, **value} if isinstance(value, dict) and self.key not in value else value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self.fill, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return handler(schema)

@@ -1,0 +1,188 @@
+"""Loading: file, overrides, schema, checks; one error with its place for every mistake."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import ValidationError
+
+from fabriloom.scenario.checks import check
+from fabriloom.scenario.errors import Path, ScenarioError
+from fabriloom.scenario.read import read
+from fabriloom.scenario.schema import Scenario
+from fabriloom.scenario.source import Override, SourceMap
+from fabriloom.scenario.translate import translate
+
+_MOST_POINTS = 100_000
+_SHORT = {("traffic", "pattern"): "kind", ("traffic", "arrivals"): "kind", ("traffic", "length"): "value"}
+
+
+def load(path: FilePath | str, overrides: Iterable[str] = ()) -> Scenario:
+    """Read a scenario file. ``overrides`` are ``path=value`` strings as given to ``--set``.
+
+    Raises :class:`ScenarioError`, whose ``str()`` is the whole message: file, line, caret, and what to do.
+    """
+    file = FilePath(path)
+    data, source = read(file)
+    data, source = _override(data, source, overrides)
+    return _build(data, source, file.parent)
+
+
+def from_dict(
+    data: Mapping[str, Any], base_dir: FilePath | str | None = None, overrides: Iterable[str] = ()
+) -> Scenario:
+    """A scenario from a dictionary of the same form as a file. Raises :class:`ScenarioError`."""
+    plain, source = _override(_plain(data), SourceMap(), overrides)
+    return _build(plain, source, FilePath(base_dir or "."))
+
+
+def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
+    """See :meth:`Scenario.with_settings`."""
+    data, done = copy.deepcopy(scenario._raw), []
+    for key, value in settings.items():
+        override = Override(tuple(key.split(".")), key, str(value))
+        done.append(replace(override, path=_set(data, override, _plain(value))))
+    source = replace(scenario.source, overrides=(*scenario.source.overrides, *done))
+    return _build(data, source, scenario.base_dir)
+
+
+def points(scenario: Scenario) -> Iterator[tuple[dict[str, Any], Scenario]]:
+    """See :meth:`Scenario.points`."""
+    base = copy.copy(scenario)
+    base._raw = {name: value for name, value in scenario._raw.items() if name != "sweep"}
+    names = list(scenario.sweep)
+    for values in itertools.product(*scenario.sweep.values()):
+        settings = dict(zip(names, values, strict=True))
+        yield settings, with_settings(base, settings)
+
+
+def _build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scenario:
+    try:
+        scenario = Scenario.model_validate(data)
+    except ValidationError as error:
+        raise translate(error, data, source) from None
+    except RecursionError:
+        raise ScenarioError("nested too deeply", file=source.file) from None
+    scenario._raw, scenario._source, scenario._base_dir = data, source, base_dir
+    check(scenario)
+    _check_sweep(scenario)
+    return scenario
+
+
+def _check_sweep(scenario: Scenario) -> None:
+    """Every swept path must be a setting, and every value legal there."""
+    count = 1
+    for values in scenario.sweep.values():
+        count *= len(values)
+    if count > _MOST_POINTS:
+        message = f"{count} combinations are more than {_MOST_POINTS}"
+        raise scenario.error(message, ("sweep",), "shorten the lists")
+    base = {name: value for name, value in scenario._raw.items() if name != "sweep"}
+    for key, values in scenario.sweep.items():
+        path = tuple(key.split("."))
+        if path[0] == "sweep":
+            raise scenario.error(
+                "a sweep cannot change the sweep", ("sweep", key), "name a setting", key=True
+            )
+        for index, value in enumerate(values):
+            _check_swept(scenario, base, Override(path, key, ""), index, value)
+
+
+def _check_swept(
+    scenario: Scenario, base: dict[str, Any], override: Override, index: int, value: Any
+) -> None:
+    data = copy.deepcopy(base)
+    try:
+        _set(data, override, value)
+        Scenario.model_validate(data)
+        return
+    except ScenarioError as found:
+        raise scenario.error(found.message, ("sweep", override.key), found.hint, key=True) from None
+    except ValidationError as error:
+        found = translate(error, data, SourceMap())
+    here, path = override.path, found.path or ()
+    if path[: len(here)] == here and not (found.unknown_key and path == here):
+        raise scenario.error(found.message, ("sweep", override.key, index), found.hint) from None
+    if here[: len(path)] == path:
+        raise scenario.error(found.message, ("sweep", override.key), found.hint, key=True) from None
+
+
+def _override(
+    data: dict[str, Any], source: SourceMap, overrides: Iterable[str]
+) -> tuple[dict[str, Any], SourceMap]:
+    done: list[Override] = []
+    for text in overrides:
+        key, equals, value = text.partition("=")
+        key, value = key.strip(), value.strip()
+        if not equals or not all(key.split(".")):
+            hint = "write path=value, such as traffic.load=0.5"
+            raise ScenarioError(f'--set "{text[:80]}" is not a setting', None, hint)
+        override = Override(tuple(key.split(".")), key, value)
+        done.append(replace(override, path=_set(data, override, _value(value))))
+    return data, replace(source, overrides=tuple(done))
+
+
+def _value(text: str) -> Any:
+    """A value in TOML, or else the text itself as a string."""
+    try:
+        table = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        return text
+    return table["value"] if list(table) == ["value"] else text
+
+
+def _set(data: dict[str, Any], override: Override, value: Any) -> Path:
+    """Put a value at a dotted path, making tables on the way. Returns the path as it stands in the data.
+
+    A string that stands for a table becomes that table first.
+    """
+    table: Any = data
+    path: list[str | int] = []
+    step: Any
+    for depth, step in enumerate(override.path):
+        last = depth == len(override.path) - 1
+        if isinstance(table, list):
+            if not str(step).isdecimal() or int(step) >= len(table):
+                raise _no_table(override, depth, f"a list of {len(table)}, count from 0")
+            step = int(step)
+        elif not isinstance(table, dict):
+            raise _no_table(override, depth, "a single value")
+        path.append(step)
+        if last:
+            _put(table, step, value)
+            break
+        inner = table[step] if isinstance(table, list) else table.setdefault(step, {})
+        short = _SHORT.get(override.path[: depth + 1])  # type: ignore[call-overload]
+        if short and isinstance(inner, str):
+            inner = {"kind": "fixed", short: inner} if short == "value" else {short: inner}
+            _put(table, step, inner)
+        table = inner
+    return tuple(path)
+
+
+def _put(table: Any, step: Any, value: Any) -> None:
+    table[step] = value
+
+
+def _no_table(override: Override, depth: int, what: str) -> ScenarioError:
+    path: Path = override.path[:depth]
+    name = ".".join(str(step) for step in path)
+    place = override.place(override.path[: depth + 1], True)
+    return ScenarioError(f"{name} is {what}", override.path, "see `fabriloom schema` for the settings", place)
+
+
+def _plain(value: Any) -> Any:
+    """Tables and lists of any kind as plain dictionaries and lists, copied."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(inner) for inner in value]
+    if hasattr(value, "item") and not isinstance(value, str):
+        return value.item()
+    return value

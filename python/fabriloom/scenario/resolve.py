@@ -1,0 +1,103 @@
+"""From the written form to the resolved form: nothing left out, one way to write each thing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from fabriloom.scenario.errors import Path
+from fabriloom.scenario.sections.routing import BY_TOPOLOGY
+from fabriloom.scenario.sections.traffic import DEFAULT_LOAD
+from fabriloom.technology.presets import settings
+
+if TYPE_CHECKING:
+    from fabriloom.scenario.schema import Scenario
+
+
+def routing_kind(topology_kind: str) -> str:
+    """The usual routing of a topology."""
+    return BY_TOPOLOGY.get(topology_kind, "shortest-path")
+
+
+def resolve(scenario: Scenario) -> dict[str, Any]:
+    """See :meth:`Scenario.resolve`."""
+    technology = scenario.technology
+    fields = type(technology).model_fields
+    filled = {name: value for name, value in settings(technology.preset).items() if name in fields}
+    technology = technology.model_copy(update={**filled, **technology.overrides()})
+    resolved = _dump(scenario)
+    resolved["technology"] = _dump(technology)
+    _routing(resolved)
+    if scenario.traffic.needs_load():
+        resolved["traffic"].setdefault("load", DEFAULT_LOAD)
+    else:
+        resolved["traffic"].pop("load", None)
+    resolved = _whole_floats(resolved)
+    if not resolved["sweep"]:
+        del resolved["sweep"]
+    for path in files(scenario):
+        table = resolved
+        for step in path[:-1]:
+            table = table[step]  # type: ignore[index]
+        table["sha256"] = checksum(scenario.base_dir / table["path"])
+    return resolved
+
+
+def _dump(model: Any) -> dict[str, Any]:
+    return _kind_first(model.model_dump(mode="json", by_alias=True, exclude_none=True))
+
+
+def _kind_first(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    first = [name for name in ("kind", "preset") if name in value]
+    names = first + [name for name in value if name not in first]
+    return {name: _kind_first(value[name]) for name in names}
+
+
+def _routing(resolved: dict[str, Any]) -> None:
+    routing, topology = resolved["routing"], resolved["topology"]["kind"]
+    kind = routing_kind(topology)
+    if routing["kind"] == "auto":
+        routing["kind"] = kind
+    if routing.get("of") == "auto":
+        routing["of"] = kind
+    if routing["kind"] == "dimension-order" and topology == "torus":
+        routing.setdefault("variant", "no-edge-transit")
+
+
+def _whole_floats(value: Any) -> Any:
+    """1.0 and 1 mean the same load; keep one of them."""
+    if isinstance(value, dict):
+        return {name: inner if name == "sweep" else _whole_floats(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_whole_floats(inner) for inner in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def files(scenario: Scenario) -> list[Path]:
+    """Paths, within the scenario, of the files that it names."""
+    found: list[Path] = []
+    places: list[tuple[Path, Any]] = [
+        (("topology",), scenario.topology),
+        (("routing",), scenario.routing),
+        (("traffic", "pattern"), scenario.traffic.pattern),
+    ]
+    for path, model in places:
+        if getattr(model, "path", None) is not None:
+            found.append((*path, "path"))
+    return found
+
+
+def checksum(file: FilePath) -> str:
+    """SHA-256 of a file's bytes."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def sha256(resolved: dict[str, Any]) -> str:
+    """Checksum of a resolved form, whatever the order of its keys."""
+    text = json.dumps(resolved, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,128 @@
+"""The scenario: the one description of a run, as written in a file and as used by the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Annotated, Any
+
+from pydantic import Field, PrivateAttr
+
+from fabriloom.scenario.errors import Path, ScenarioError
+from fabriloom.scenario.fields import Section
+from fabriloom.scenario.sections.routing import Auto, Routing
+from fabriloom.scenario.sections.run import Output, Run
+from fabriloom.scenario.sections.technology import CharacterLinks, Technology
+from fabriloom.scenario.sections.topology import Topology
+from fabriloom.scenario.sections.traffic import Traffic
+from fabriloom.scenario.source import SourceMap
+
+Values = Annotated[list[Any], Field(min_length=1, max_length=10_000)]
+
+
+class Scenario(Section):
+    """A network, its traffic, and how to run it."""
+
+    schema_address: str | None = Field(
+        default=None, alias="$schema", exclude=True, description="For editors: address of the JSON Schema"
+    )
+    name: Annotated[str, Field(max_length=200)] = Field(
+        default="", description="A short name, for tables and reports"
+    )
+    description: str = Field(default="", description="What this is about")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=1, description="Start of every random stream")
+    topology: Topology = Field(description="Switches, terminals and links")
+    technology: Technology = Field(
+        default=CharacterLinks(preset="ds-link-c104"), description="What links and switches are made of"
+    )
+    routing: Routing = Field(default=Auto(kind="auto"), description="By which links packets may go")
+    traffic: Traffic = Field(default=Traffic(), description="Who sends how much to whom")
+    run: Run = Field(default=Run(), description="When a run ends")
+    output: Output = Field(default=Output(), description="What is kept of a run")
+    sweep: Annotated[dict[str, Values], Field(max_length=8)] = Field(
+        default={},
+        description='Lists of values for dotted paths, such as "traffic.load" = [0.1, 0.2]; used by curves',
+    )
+
+    _raw: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _source: SourceMap = PrivateAttr(default_factory=SourceMap)
+    _base_dir: FilePath = PrivateAttr(default_factory=FilePath)
+
+    @property
+    def source(self) -> SourceMap:
+        """Where each value stands in the file."""
+        return self._source
+
+    @property
+    def base_dir(self) -> FilePath:
+        """Folder that paths in the scenario are relative to."""
+        return self._base_dir
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any], base_dir: FilePath | str | None = None) -> Scenario:
+        """A scenario from a dictionary of the same form as a file. Raises :class:`ScenarioError`."""
+        from fabriloom.scenario.load import from_dict
+
+        return from_dict(data, base_dir)
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Scenario:
+        """The same scenario with values at dotted paths replaced: ``{"traffic.load": 0.3}``."""
+        from fabriloom.scenario.load import with_settings
+
+        return with_settings(self, settings)
+
+    def points(self) -> Iterator[tuple[dict[str, Any], Scenario]]:
+        """Every combination of the values of ``[sweep]``, the last path changing fastest."""
+        from fabriloom.scenario.load import points
+
+        return points(self)
+
+    def resolve(self) -> dict[str, Any]:
+        """The resolved form: every default filled in, units in canonical form; itself a scenario.
+
+        Resolving it again changes nothing. Files that the scenario names are listed with their checksums.
+        """
+        from fabriloom.scenario.resolve import resolve
+
+        return resolve(self)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Checksum of the resolved form, 64 hexadecimal digits: what was simulated."""
+        from fabriloom.scenario.resolve import sha256
+
+        return sha256(self.resolve())
+
+    def parameters(self, section: str) -> dict[str, Any]:
+        """The settings of a section under their names with units, without those that are not given.
+
+        Paths are complete. ``parameters("topology")`` is ``{"kind": "grid", "shape": [8, 8], …}``.
+        """
+        return _complete(getattr(self, section).model_dump(exclude_none=True), self._base_dir)
+
+    def error(
+        self, message: str, path: Path | None = None, hint: str = "", key: bool = False
+    ) -> ScenarioError:
+        """An error that points at the value (or the key) at a dotted path of this scenario's file."""
+        place = self._source.place(path, key) if path else None
+        return ScenarioError(message, path, hint, place, self._source.file)
+
+    def located(self, error: Exception, section: str, base: Path = ()) -> ScenarioError:
+        """A :class:`ScenarioError` from an error of topology, technology, routing or traffic.
+
+        Its ``parameter`` says which setting of ``section`` is at fault; ``base`` leads to the table it is in,
+        such as ``("pattern",)``. An error that has a ``place`` of its own, in another file, keeps it.
+        """
+        from fabriloom.scenario.locate import located
+
+        return located(self, error, section, base)
+
+
+def _complete(value: Any, base_dir: FilePath) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: str(base_dir / inner) if name == "path" else _complete(inner, base_dir)
+            for name, inner in value.items()
+        }
+    return value

@@ -1,0 +1,122 @@
+"""``[routing]``: by which links a packet may go."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fabriloom.scenario.fields import DefaultTag, FileName, Section, Sha256
+
+
+class AnyRouting(Section):
+    """What all routings share."""
+
+    adaptive: bool = Field(
+        default=True,
+        description="true: any free link of a group of parallel links; false: one fixed link per destination",
+    )
+    universal: bool = Field(
+        default=False, description="Send every packet through a random intermediate switch first"
+    )
+    interval_labelling: bool = Field(
+        default=False,
+        description="Refuse a routing that interval labels, one interval per group, cannot express",
+    )
+
+
+class Auto(AnyRouting):
+    """The usual routing of the topology."""
+
+    kind: Literal["auto"]
+
+
+class DimensionOrder(AnyRouting):
+    """One dimension after the other, for grids, tori and hypercubes."""
+
+    kind: Literal["dimension-order"]
+    order: list[Annotated[int, Field(ge=0, le=31)]] | None = Field(
+        default=None,
+        description="Dimensions in the order in which they are corrected; the first one first if not given",
+    )
+    variant: Literal["minimal", "no-edge-transit"] | None = Field(
+        default=None,
+        description="For a torus. minimal: the shorter way round, which can deadlock; "
+        "no-edge-transit: one column and one row carry no transit, which cannot",
+    )
+
+
+class UpDown(AnyRouting):
+    """Up to a common switch and down again, for Clos networks and fat trees."""
+
+    kind: Literal["up-down"]
+
+
+class SelfRouting(AnyRouting):
+    """By the digits of the destination, for Banyan networks."""
+
+    kind: Literal["self-routing"]
+
+
+class ShortestPath(AnyRouting):
+    """By a shortest path, on any graph."""
+
+    kind: Literal["shortest-path"]
+
+
+class UpStarDownStar(AnyRouting):
+    """up*/down*: no link up after a link down, on any graph; never deadlocks."""
+
+    kind: Literal["up-star-down-star"]
+    root: Annotated[int, Field(ge=0)] | str | None = Field(
+        default=None,
+        description="The switch at the top, by number or name; the most central one if not given",
+    )
+
+
+class Interval(AnyRouting):
+    """Interval labels as the C104 has them, compiled from another routing."""
+
+    kind: Literal["interval"]
+    of: Literal["auto", "dimension-order", "up-down", "shortest-path", "up-star-down-star"] = Field(
+        default="auto", description="The routing whose table is expressed as intervals"
+    )
+
+
+class Table(AnyRouting):
+    """A table of your own: a CSV file with the columns switch, terminal, links."""
+
+    kind: Literal["table"]
+    path: FileName = Field(description="The file, relative to the scenario")
+    sha256: Sha256 | None = Field(
+        default=None, description="Checksum that the file must have; filled in when resolved"
+    )
+
+
+class RoutingTag(DefaultTag):
+    """The kind may be left out, and up*/down* may be written as people write it."""
+
+    def fill(self, value: object) -> object:
+        """The table with its kind, as the schema spells it."""
+        value = super().fill(value)
+        if isinstance(value, dict) and value.get("kind") == "up*/down*":
+            return {**value, "kind": "up-star-down-star"}
+        return value
+
+
+Routing = Annotated[
+    Auto | DimensionOrder | UpDown | SelfRouting | ShortestPath | UpStarDownStar | Interval | Table,
+    Field(discriminator="kind"),
+    RoutingTag("kind", "auto"),
+]
+
+BY_TOPOLOGY = {
+    "grid": "dimension-order",
+    "torus": "dimension-order",
+    "hypercube": "dimension-order",
+    "clos": "up-down",
+    "clos5": "up-down",
+    "fat_tree": "up-down",
+    "banyan": "self-routing",
+}
+"""The usual routing of each topology; shortest paths for the others."""

@@ -1,0 +1,135 @@
+"""``[technology]``: what links and switches are made of. Everything but the preset is optional."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from fabriloom.scenario.fields import (
+    Bytes,
+    DefaultTag,
+    DelayPsPerM,
+    LengthM,
+    PositiveBytes,
+    PositiveTimePs,
+    RateBitsPerS,
+    Section,
+    TimePs,
+)
+
+Bits = Annotated[int, Field(ge=1, le=4096)]
+
+
+class AnyTechnology(Section):
+    """What all technologies share."""
+
+    crossbar: Literal["fast", "link-rate"] | None = Field(
+        default=None,
+        description="fast: characters cross a switch as soon as there is room; "
+        "link-rate: one per character time",
+    )
+    arbiter: Literal["fifo", "round-robin", "fixed", "random"] | None = Field(
+        default=None, description="Which of the packets that wait for a group of links goes first"
+    )
+    group_choice: Literal["first", "least-recent", "random"] | None = Field(
+        default=None, description="Which of the free links of a group a packet takes"
+    )
+
+    def overrides(self) -> dict[str, Any]:
+        """Settings that differ from the preset, under their names with units."""
+        return self.model_dump(exclude={"preset"}, exclude_none=True)
+
+
+class CharacterLinks(AnyTechnology):
+    """Links that send characters: DS-Link and SpaceWire."""
+
+    preset: Literal["ds-link-c104", "ds-link-c104-32-32", "ds-link-c104-70", "spacewire-200"] = Field(
+        description="Where the numbers come from"
+    )
+    link_rate_bits_per_s: RateBitsPerS | None = Field(
+        default=None, alias="link_rate", description="Bits per second on the wire"
+    )
+    data_bits: Bits | None = Field(default=None, description="Bits of a data character on the wire")
+    end_bits: Bits | None = Field(default=None, description="Bits of the end of packet on the wire")
+    flow_control_bits: Bits | None = Field(default=None, description="Bits of a flow-control character")
+    cable_length_m: LengthM | None = Field(
+        default=None, alias="cable_length", description="Length of every cable"
+    )
+    cable_delay_ps_per_m: DelayPsPerM | None = Field(
+        default=None, alias="cable_delay", description="Delay of a cable per length"
+    )
+    input_buffer_bytes: PositiveBytes | None = Field(
+        default=None, alias="input_buffer", description="Buffer behind every link, where it enters a switch"
+    )
+    output_buffer_bytes: PositiveBytes | None = Field(
+        default=None, alias="output_buffer", description="Buffer in front of every link that leaves a switch"
+    )
+    credit_quantum_bytes: PositiveBytes | None = Field(
+        default=None, alias="credit_quantum", description="Characters that one flow-control character grants"
+    )
+    header_bytes: Bytes | None = Field(
+        default=None, alias="header", description="Routing header of every packet"
+    )
+    via_header_bytes: Bytes | None = Field(
+        default=None, alias="via_header", description="Additional header to a random intermediate switch"
+    )
+    delete_header: bool | None = Field(
+        default=None, description="Whether links into terminals delete the header"
+    )
+    decode_latency_ps: TimePs | None = Field(
+        default=None,
+        alias="decode_latency",
+        description="From the header standing whole at the front of its buffer to its request for a link",
+    )
+    forward_latency_ps: TimePs | None = Field(
+        default=None,
+        alias="forward_latency",
+        description="From a character leaving the input buffer to its being ready for the wire",
+    )
+    receiver_latency_ps: TimePs | None = Field(
+        default=None,
+        alias="receiver_latency",
+        description="From the end of a character on the wire to its being usable",
+    )
+    turn_around_ps: TimePs | None = Field(
+        default=None,
+        alias="turn_around",
+        description="From a place becoming free to the start of the flow-control character",
+    )
+    flow_control: Literal["average", "ignored"] | None = Field(
+        default=None, description="average: every character pays its share of a flow-control character"
+    )
+
+
+class Generic(AnyTechnology):
+    """One flit a cycle, credits of n flits; a packet of L flits takes L cycles of a link."""
+
+    preset: Literal["generic"]
+    cycle_ps: PositiveTimePs | None = Field(default=None, alias="cycle", description="One cycle")
+    flit_bytes: PositiveBytes | None = Field(
+        default=None, alias="flit", description="Payload bytes of one flit"
+    )
+    router_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = Field(
+        default=None, description="Cycles from a head flit at the front of its buffer to its request"
+    )
+    link_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
+        default=None, description="Cycles from the start of a flit on a link until it can be used"
+    )
+    turn_around_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
+        default=None, description="Cycles from a place becoming free until the sender can use its credit"
+    )
+    input_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = Field(
+        default=None, description="Flits of the buffer behind every link"
+    )
+    output_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = Field(
+        default=None, description="Flits of the buffer in front of every link"
+    )
+    credit_quantum_flits: Annotated[int, Field(ge=1, le=2**20)] | None = Field(
+        default=None, description="Flits that one credit grants"
+    )
+
+
+Technology = Annotated[
+    CharacterLinks | Generic, Field(discriminator="preset"), DefaultTag("preset", "ds-link-c104")
+]

@@ -1,0 +1,259 @@
+"""From the schema's errors to sentences with a place."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from fabriloom import units
+from fabriloom.scenario.errors import Path, ScenarioError
+from fabriloom.scenario.schema import Scenario
+from fabriloom.scenario.source import SourceMap
+
+_TAGS = ("kind", "preset")
+_TYPES = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "string_type": "a string in quotes",
+    "bool_type": "true or false",
+    "list_type": "a list in brackets",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "model_attributes_type": "a table",
+    "finite_number": "a finite number",
+}
+_BOUNDS = {
+    "greater_than": ("gt", "above"),
+    "greater_than_equal": ("ge", "at least"),
+    "less_than": ("lt", "below"),
+    "less_than_equal": ("le", "at most"),
+}
+
+
+def translate(error: ValidationError, data: dict[str, Any], source: SourceMap) -> ScenarioError:
+    """One error for all that the schema found wrong, the first in the file first."""
+    found: list[ScenarioError] = []
+    paths: set[Path] = set()
+    for detail in error.errors(include_url=False):
+        path, rest = _written(detail["loc"], data)
+        where = path if rest is None else (*path, rest)
+        if where in paths:
+            continue
+        paths.add(where)
+        found.append(_one(detail, path, rest, data, source))
+    found.sort(key=lambda e: (e.place is None, e.place.line if e.place else 0))
+    first = found[0]
+    first.others = tuple(found[1:])
+    if not first.place:
+        first.in_file(source.file)
+    for other in found[1:]:
+        other.in_file(source.file)
+    return first
+
+
+def _written(loc: tuple[Any, ...], data: Any) -> tuple[Path, str | None]:
+    """The path as written, without the schema's own steps, and the last step if nothing stands there."""
+    path: list[str | int] = []
+    for index, step in enumerate(loc):
+        inside = isinstance(data, list) and isinstance(step, int) and step < len(data)
+        if inside or (isinstance(data, dict) and step in data):
+            data = data[step]
+            path.append(step)
+        elif index == len(loc) - 1 and isinstance(step, str) and isinstance(data, dict | str) and index > 0:
+            return tuple(path), None if step in _tags_of(data) else step
+        elif index == 0:
+            return (), str(step)
+    return tuple(path), None
+
+
+def _tags_of(data: Any) -> list[Any]:
+    return [data.get(tag) for tag in _TAGS] if isinstance(data, dict) else [data]
+
+
+def _one(detail: Any, path: Path, rest: str | None, data: dict[str, Any], source: SourceMap) -> ScenarioError:
+    kind, ctx = detail["type"], detail.get("ctx", {})
+    value = _at(data, path)
+    if kind == "extra_forbidden":
+        return _unknown(path, data, source)
+    if kind == "missing":
+        return _missing(path, str(rest), data, source)
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        return _tag(kind, path, value, ctx, data, source)
+    message, hint = _message(kind, ctx, detail, value, path)
+    return ScenarioError(message, path, hint, source.place(path))
+
+
+def _message(kind: str, ctx: Any, detail: Any, value: Any, path: Path) -> tuple[str, str]:
+    name = _dotted(path)
+    if isinstance(ctx.get("error"), units.UnitError):
+        return f"{name}: {ctx['error'].message}", ctx["error"].hint
+    if kind in _TYPES:
+        return f"{name} must be {_TYPES[kind]}, found {_show(value)}", _unquote(kind, value, path)
+    if kind in _BOUNDS:
+        key, words = _BOUNDS[kind]
+        message = f"{name} is {_show(value)}, it must be {words} {ctx[key]:g}"
+        if path[-1:] == ("load",):
+            return (
+                message,
+                "1 is the most that the link of a terminal can carry (100 %); write a fraction such as 0.5",
+            )
+        return message, f"write a number {words} {ctx[key]:g}"
+    if kind in ("literal_error", "enum"):
+        choices = _literals(detail)
+        near = units.nearest(str(value), choices) if isinstance(value, str) else None
+        hint = (f'did you mean "{near}"? ' if near else "") + "choices: " + ctx["expected"].replace("'", '"')
+        return f"{name} cannot be {_show(value)}", hint
+    if kind == "too_short":
+        return f"{name} needs at least {ctx['min_length']} entries, found {ctx['actual_length']}", "add some"
+    if kind == "too_long":
+        return f"{name} may have at most {ctx['max_length']} entries", "shorten it"
+    if kind == "string_pattern_mismatch":
+        return f"{name} is {_show(value)}, not a checksum of 64 hexadecimal digits", "leave it out"
+    return f"{name}: {detail['msg'][:1].lower()}{detail['msg'][1:]}, found {_show(value)}", ""
+
+
+def _literals(detail: Any) -> list[str]:
+    return [word.strip(" '") for word in detail["ctx"]["expected"].replace(" or ", ",").split(",")]
+
+
+def _unquote(kind: str, value: Any, path: Path) -> str:
+    if kind == "bool_type":
+        return "write true or false, without quotes"
+    if kind.startswith(("int", "float")) and isinstance(value, str):
+        return "write it without quotes"
+    if kind.startswith("model") and len(path) == 1:
+        return f"write a section [{path[0]}]"
+    return "see `fabriloom schema` for the settings" if isinstance(value, dict | list) else ""
+
+
+def _unknown(path: Path, data: dict[str, Any], source: SourceMap) -> ScenarioError:
+    name, above = str(path[len(path) - 1]), path[:-1]
+    allowed = keys_at(above, data)
+    near = units.nearest(name, allowed)
+    hint = f'did you mean "{near}"?' if near else "known keys: " + ", ".join(allowed)
+    where = f"in [{_dotted(above)}]" if above else "at the top of a scenario"
+    error = ScenarioError(f'unknown key "{_short(name)}" {where}', path, hint, source.place(path, key=True))
+    error.unknown_key = True
+    return error
+
+
+def _missing(path: Path, name: str, data: dict[str, Any], source: SourceMap) -> ScenarioError:
+    if not path:
+        hint = f'add a section such as\n      [{name}]\n      kind = "grid"\n      shape = [4, 4]'
+        return ScenarioError(f"the section [{name}] is missing", (name,), hint, file=source.file)
+    table = _at(data, path)
+    what = f"[{_dotted(path)}]"
+    if isinstance(table, dict) and any(tag in table for tag in _TAGS):
+        what += f" of kind {_show(next(table[tag] for tag in _TAGS if tag in table))}"
+    elif isinstance(table, str):
+        what = f"{_dotted(path)} {_show(table)}"
+    about = _description(path, name, data)
+    hint = f"{name}: {about[:1].lower()}{about[1:]}" if about else f"add {name}"
+    if isinstance(table, str):
+        hint += f'; write {path[len(path) - 1]} = {{ kind = "{_short(table)}", {name} = … }}'
+    return ScenarioError(f'{what} lacks "{name}"', (*path, name), hint, source.place(path))
+
+
+def _tag(
+    kind: str, path: Path, value: Any, ctx: Any, data: dict[str, Any], source: SourceMap
+) -> ScenarioError:
+    tag = ctx["discriminator"].strip("'")
+    choices = [str(c) for c in _choices(path, data)]
+    if kind == "union_tag_not_found":
+        if isinstance(value, dict):
+            hint = "choose one of " + ", ".join(choices)
+            return ScenarioError(f'[{_dotted(path)}] lacks "{tag}"', (*path, tag), hint, source.place(path))
+        message = f"{_dotted(path)} must be a table, found {_show(value)}"
+        return ScenarioError(message, path, f'write {{ {tag} = "{choices[0]}", … }}', source.place(path))
+    word = value.get(tag) if isinstance(value, dict) else value
+    full = (*path, tag) if isinstance(value, dict) and tag in value else path
+    near = units.nearest(word, choices) if isinstance(word, str) else None
+    hint = (f'did you mean "{near}"? ' if near else "") + "choices: " + ", ".join(choices)
+    return ScenarioError(f"unknown {tag} {_show(word)} of {_dotted(path)}", full, hint, source.place(full))
+
+
+def keys_at(path: Path, data: Any) -> list[str]:
+    """Keys that the schema allows in the table at ``path``."""
+    model = _model(path, data)
+    return [field.alias or name for name, field in model.model_fields.items()] if model else []
+
+
+def _description(path: Path, name: str, data: Any) -> str:
+    model = _model(path, data)
+    fields = model.model_fields if model else {}
+    return next((f.description or "" for n, f in fields.items() if name in (n, f.alias)), "")
+
+
+def _choices(path: Path, data: Any) -> list[Any]:
+    parent = _model(path[:-1], data)
+    return [tag for model in _models(_field(parent, path[-1])) for tag in _tag_values(model)]
+
+
+def _model(path: Path, data: Any) -> type[BaseModel] | None:
+    """The schema of the table at ``path``, among several kinds the one that is written there."""
+    model: type[BaseModel] | None = Scenario
+    for step in path:
+        data = data.get(step) if isinstance(data, dict) else None
+        models = _models(_field(model, step))
+        if len(models) > 1:
+            tags = _tags_of(data)
+            default = (
+                [m for m in models if not set(_TAGS) & set(data or {})][:1] if isinstance(data, dict) else []
+            )
+            model = next((m for m in models if set(_tag_values(m)) & set(_hashable(tags))), None)
+            model = model or (default[0] if default else None)
+        else:
+            model = models[0] if models else None
+    return model
+
+
+def _hashable(values: list[Any]) -> list[Any]:
+    return [value for value in values if isinstance(value, str)]
+
+
+def _field(model: type[BaseModel] | None, step: Any) -> Any:
+    for name, field in model.model_fields.items() if model else ():
+        if step in (name, field.alias):
+            return field.annotation
+    return None
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for inner in get_args(annotation) for model in _models(inner)]
+
+
+def _tag_values(model: type[BaseModel]) -> tuple[Any, ...]:
+    field = next((model.model_fields[tag] for tag in _TAGS if tag in model.model_fields), None)
+    return get_args(field.annotation) if field else ()
+
+
+def _at(data: Any, path: Path) -> Any:
+    for step in path:
+        data = data[step]
+    return data
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(_short(step) for step in path)
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, bool):
+        return str(value).lower()
+    try:
+        return f'"{_short(value)}"' if isinstance(value, str) else _short(value)
+    except ValueError:
+        return "a huge number"
