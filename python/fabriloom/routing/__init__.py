@@ -1,1 +1,30 @@
+"""Routing tables: which links a packet may leave a switch by, built and checked before anything runs.
 
+>>> from fabriloom import routing, topology
+>>> graph = topology.build("grid", shape=[4, 4], terminals_per_switch=2)
+>>> table = routing.build(graph)
+>>> table.kind, routing.dependency_cycle(graph, table)
+('dimension-order', None)
+"""
+
+from .build import DEFAULT_KINDS, KINDS, build, intermediates
+from .check import channel_loads, dependency_cycle, mean_hops, path, verify
+from .intervals import IntervalLabels, interval_labels
+from .table import NONE, RouteTable, RoutingError
+
+__all__ = [
+    "DEFAULT_KINDS",
+    "KINDS",
+    "NONE",
+    "IntervalLabels",
+    "RouteTable",
+    "RoutingError",
+    "build",
+    "channel_loads",
+    "dependency_cycle",
+    "intermediates",
+    "interval_labels",
+    "mean_hops",
+    "path",
+    "verify",
+]

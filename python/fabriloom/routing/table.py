@@ -37,3 +37,19 @@ class RouteTable:
     """Switches that may be random intermediates; empty: none."""
     via_class: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     """Per entry of ``via_switch``: class of the header that leads there."""
+    kind: str = ""
+    """The rule the table was built by; "auto" is replaced by what was chosen."""
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return len(self.group_switch)
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return self.route.shape[1]
+
+    def group(self, group: int) -> NDArray[np.uint32]:
+        """Links of one group, in order of preference."""
+        return self.group_links[self.group_start[group] : self.group_start[group + 1]]

@@ -1,0 +1,154 @@
+"""Routing by name: the kinds, what suits which family, and who may be an intermediate switch."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..topology.graph import Graph
+from .check import dependency_cycle
+from .dimension_order import dimension_order
+from .intervals import interval_labels
+from .own_table import own_table
+from .shortest_path import self_routing, shortest_path
+from .table import RouteTable, RoutingError
+from .up_down import one_way, up_down, up_star_down_star
+
+RULES: dict[str, Callable[..., RouteTable]] = {
+    "dimension-order": dimension_order,
+    "up-down": up_down,
+    "self-routing": self_routing,
+    "shortest-path": shortest_path,
+    "up-star-down-star": up_star_down_star,
+}
+"""Kinds that are rules, and the function of each."""
+
+KINDS = ("auto", *RULES, "interval", "table")
+
+ALIASES = {"up*/down*": "up-star-down-star", "destination-tag": "self-routing", "e-cube": "dimension-order"}
+
+DEFAULT_KINDS = {
+    "grid": "dimension-order",
+    "torus": "dimension-order",
+    "ring": "dimension-order",
+    "hypercube": "dimension-order",
+    "clos": "up-down",
+    "clos5": "up-down",
+    "fat_tree": "up-down",
+    "star": "up-down",
+    "tree": "up-down",
+    "banyan": "self-routing",
+}
+"""What "auto" means for each family; for any other graph see ``build``."""
+
+SPREADS = ("turns", "runs")
+
+
+def build(
+    graph: Graph,
+    kind: str = "auto",
+    adaptive: bool = True,
+    universal: bool = False,
+    interval_labelling: bool = False,
+    spread: str | None = None,
+    **parameters: Any,
+) -> RouteTable:
+    """Build the routing table of a graph.
+
+    ``kind``: one of ``KINDS``. "auto" is the family's own rule (``DEFAULT_KINDS``); for other graphs the shortest path,
+    or up*/down* if that could deadlock and all cables are two-way. "interval" builds the kind ``of=`` and demands
+    that interval labels can express it, as ``interval_labelling=True`` does with any kind.
+    ``adaptive``: a packet takes any free link of its group. Otherwise each destination has its link:
+    ``spread="turns"`` (default) deals destinations out in turn, "runs" gives every link a run of consecutive ones.
+    ``universal``: packets go through a random intermediate switch first, see ``intermediates``.
+    ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*), ``next_hops`` (shortest-path),
+    ``path`` (table), ``of`` (interval). None means not given.
+
+    Raises ``RoutingError`` with the parameter at fault if the kind does not suit the graph.
+    """
+    kind = ALIASES.get(kind, kind)
+    if kind not in KINDS:
+        raise RoutingError(f'there is no routing "{kind}"{_nearest(kind, KINDS)}', "kind")
+    given = {name: value for name, value in parameters.items() if value is not None}
+    if kind == "interval":
+        kind = str(given.pop("of", "auto"))
+        if ALIASES.get(kind, kind) not in ("auto", *RULES):
+            raise RoutingError(f'there is no routing "{kind}" to label{_nearest(kind, RULES)}', "of")
+        return build(graph, kind, adaptive, universal, True, spread, **given)
+    how = _spread(adaptive, spread)
+    if kind == "table":
+        table = _own(graph, adaptive, universal, given)
+    else:
+        via = intermediates(graph) if universal else []
+        table = _automatic(graph, how, via, given) if kind == "auto" else _rule(kind, graph, how, via, given)
+    if interval_labelling:
+        interval_labels(graph, table)
+    return table
+
+
+def intermediates(graph: Graph) -> list[int]:
+    """Return the switches that universal routing chooses from, each with equal probability.
+
+    Where there are stages (Clos, fat tree, tree, star) it is the highest stage: every way over it goes up and down
+    only once, so nothing is added to the length of the longest ways and no cycle of dependencies. Elsewhere it is every
+    switch that terminals send into. Raises ``RoutingError`` for one-way networks and single switches.
+    """
+    if one_way(graph):
+        raise RoutingError("universal routing needs two-way cables; here links are one-way", "universal")
+    if graph.switches < 2:
+        raise RoutingError("universal routing needs more than one switch", "universal")
+    if "levels" in graph.layout:
+        levels = np.asarray(graph.layout["levels"])
+        return np.flatnonzero(levels == levels.max()).tolist()
+    return np.unique(graph.link_target[graph.link_source >= graph.switches]).tolist()
+
+
+def _spread(adaptive: bool, spread: str | None) -> str:
+    if spread is not None and spread not in SPREADS:
+        raise RoutingError(f'there is no spread "{spread}"{_nearest(str(spread), SPREADS)}', "spread")
+    if adaptive and spread is not None:
+        raise RoutingError(
+            "spread says how deterministic routing uses the links; set adaptive = false", "spread"
+        )
+    return "adaptive" if adaptive else spread or "turns"
+
+
+def _own(graph: Graph, adaptive: bool, universal: bool, given: dict[str, Any]) -> RouteTable:
+    if universal:
+        raise RoutingError("universal routing is not possible with a table of your own", "universal")
+    _check_names("table", own_table, given, ("graph", "adaptive"))
+    if "path" not in given:
+        raise RoutingError('the routing "table" needs the path of its file', "path")
+    return own_table(graph, adaptive=adaptive, **given)
+
+
+def _rule(kind: str, graph: Graph, spread: str, via: list[int], given: dict[str, Any]) -> RouteTable:
+    _check_names(kind, RULES[kind], given, ("graph", "spread", "via"))
+    return RULES[kind](graph, spread, via, **given)
+
+
+def _automatic(graph: Graph, spread: str, via: list[int], given: dict[str, Any]) -> RouteTable:
+    kind = DEFAULT_KINDS.get(graph.family)
+    if kind is not None:
+        return _rule(kind, graph, spread, via, given)
+    table = _rule("shortest-path", graph, spread, via, given)
+    if one_way(graph) or dependency_cycle(graph, table) is None:
+        return table
+    return _rule("up-star-down-star", graph, spread, via, {})
+
+
+def _check_names(kind: str, rule: Callable[..., Any], given: dict[str, Any], own: Iterable[str]) -> None:
+    known = [name for name in inspect.signature(rule).parameters if name not in own]
+    for name in given:
+        if name not in known:
+            near = _nearest(name, known) if known else "; it has none"
+            raise RoutingError(f'the routing "{kind}" has no parameter "{name}"{near}', name)
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f'; did you mean "{near[0]}"?' if near else f"; there are {', '.join(known)}"

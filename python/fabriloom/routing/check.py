@@ -1,0 +1,81 @@
+"""Questions to a finished table: does everything arrive, can it deadlock, how much does each link carry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..topology.graph import Graph
+from .native import Core, columns, numbers
+from .table import RouteTable, RoutingError
+
+Weights = tuple[ArrayLike, ArrayLike, ArrayLike] | NDArray[np.float64]
+
+
+def verify(graph: Graph, table: RouteTable) -> None:
+    """Follow all packets over every link they may take; return if all arrive.
+
+    Raises ``RoutingError`` naming the destination and the switches on the way to the loop, the dead end or the wrong
+    terminal. Also intermediate switches are checked: that they are reached, with the header deleted on entry.
+    """
+    Core(graph).verify(columns(table))
+
+
+def dependency_cycle(graph: Graph, table: RouteTable) -> list[int] | None:
+    """Return a cycle of the channel dependency graph as link indices, or None if there is none.
+
+    Packets on each link of the cycle may wait for the next link, on the last for the first. Without a cycle the network
+    cannot deadlock (Dally and Seitz 1987); with one it may. Dependencies at random intermediate switches count.
+    """
+    return Core(graph).dependency_cycle(columns(table))
+
+
+def channel_loads(graph: Graph, table: RouteTable, weights: Weights | None = None) -> NDArray[np.float64]:
+    """Return the expected number of packets per link, shape (links,), float64.
+
+    ``weights``: None, every terminal sends one packet per unit of time, to each other terminal with equal probability; or
+    a matrix (terminals, terminals) of packets per unit from row to column; or three columns: source, target, packets
+    per unit. A group shares its packets evenly among its links. One divided by the greatest load is a bound of the
+    throughput, as a fraction of a link.
+    """
+    return Core(graph, "weights").loads(columns(table), pairs(graph, weights))
+
+
+def pairs(graph: Graph, weights: Weights | None) -> tuple[Any, Any, Any] | None:
+    """Return weights as three columns."""
+    if weights is None:
+        return None
+    if isinstance(weights, np.ndarray):
+        if weights.shape != (graph.terminals, graph.terminals):
+            raise RoutingError(
+                f"the weights have shape {weights.shape}, not one row and one column for each of the "
+                f"{graph.terminals} terminals",
+                "weights",
+            )
+        source, target = np.nonzero(weights)
+        return numbers(source), numbers(target), np.ascontiguousarray(weights[source, target], np.float64)
+    source, target, rate = weights
+    ends = np.asarray(source), np.asarray(target)
+    if any(end.size and (end.min() < 0 or end.max() >= graph.terminals) for end in ends):
+        raise RoutingError("the weights name a terminal that does not exist", "weights")
+    return numbers(source), numbers(target), np.ascontiguousarray(rate, np.float64).ravel()
+
+
+def mean_hops(graph: Graph, table: RouteTable, weights: Weights | None = None) -> float:
+    """Return the mean number of links on a packet's way, with those out of and into terminals."""
+    loads = channel_loads(graph, table, weights)
+    sent = loads[graph.link_source >= graph.switches].sum()
+    return float(loads.sum() / sent) if sent > 0 else 0.0
+
+
+def path(
+    graph: Graph, table: RouteTable, source_terminal: int, target_terminal: int, via: int | None = None
+) -> list[int]:
+    """Return the links from one terminal to another, the first of every group.
+
+    ``via``: place in ``table.via_switch`` of the intermediate switch to lead through. Raises ``RoutingError`` if the table
+    does not lead there.
+    """
+    return Core(graph, None).path(columns(table), source_terminal, target_terminal, via)

@@ -1,0 +1,50 @@
+"""Dimension order: grids, tori, rings and hypercubes (e-cube)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..topology.graph import Graph
+from .native import Core, numbers
+from .table import RouteTable, RoutingError
+
+VARIANTS = ("minimal", "no-edge-transit")
+
+
+def dimension_order(
+    graph: Graph,
+    spread: str,
+    via: Sequence[int],
+    order: Sequence[int] | None = None,
+    variant: str | None = None,
+) -> RouteTable:
+    """Finish one dimension before the next; ``order`` lists the dimensions (default: as in ``shape``).
+
+    ``variant``, only where links close a dimension to a ring: "no-edge-transit" (default) takes the shorter way round
+    that does not pass through coordinate 0; "minimal" the shorter way, which deadlocks without virtual channels.
+    """
+    layout = graph.layout
+    if "shape" not in layout or "coordinates" not in layout:
+        raise RoutingError(
+            f"dimension-order routing needs switches with coordinates; a {graph.family} has none", "kind"
+        )
+    shape = [int(size) for size in layout["shape"]]
+    order = list(range(len(shape))) if order is None else [int(dimension) for dimension in order]
+    if sorted(order) != list(range(len(shape))):
+        raise RoutingError(
+            f"order is {order}; it must name each dimension from 0 to {len(shape) - 1} once", "order"
+        )
+    wrap = _wrap(graph, variant)
+    arguments = (shape, numbers(layout["coordinates"]), order, wrap)
+    return Core(graph).table("dimension_order", arguments, spread, via, "dimension-order")
+
+
+def _wrap(graph: Graph, variant: str | None) -> str:
+    closed = bool(graph.layout.get("wrap", graph.family in ("torus", "ring")))
+    if variant is not None and variant not in VARIANTS:
+        raise RoutingError(f'there is no variant "{variant}"; there are {" and ".join(VARIANTS)}', "variant")
+    if variant is not None and not closed:
+        raise RoutingError(
+            f"variant is for tori and rings; a {graph.family} has no links that wrap around", "variant"
+        )
+    return (variant or "no-edge-transit") if closed else "line"

@@ -1,0 +1,144 @@
+"""A user's own table: a CSV file with the columns switch, terminal and links.
+
+Each row says by which links packets for a terminal leave a switch. ``terminal`` may also be a switch, which stands for
+all terminals that receive from it; a row for a terminal itself goes before such a row. ``links`` are separated by
+spaces, in order of preference; a neighbour's name stands for all links to it. Links from a switch to its own
+terminals need no row.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..topology.graph import Graph
+from .check import verify
+from .table import NONE, RouteTable, RoutingError
+
+HEADINGS = ["switch", "terminal", "links"]
+MOST_ENTRIES = 1 << 27
+
+
+def own_table(graph: Graph, path: str | Path, adaptive: bool = True) -> RouteTable:
+    """Read the table and check that every packet arrives.
+
+    With ``adaptive=False`` only the first link of each row is used. Raises ``RoutingError`` with the line at fault.
+    """
+    if graph.switches * graph.terminals > MOST_ENTRIES:
+        raise RoutingError(f"a table of {graph.switches} by {graph.terminals} entries is too large", "path")
+    maker = _Maker(graph, adaptive)
+    rows = [maker.row(*row) for row in _rows(path)]
+    for of_switch in (True, False):
+        seen: dict[tuple[int, int], int] = {}
+        for line, switch, target, links in rows:
+            if (target < graph.switches) == of_switch:
+                if (switch, target) in seen:
+                    raise _fault(line, f"this destination was given in line {seen[switch, target]} already")
+                seen[switch, target] = line
+                maker.fill(switch, target, links)
+    maker.deliver()
+    table = maker.finish()
+    verify(graph, table)
+    return table
+
+
+def _fault(line: int, message: str) -> RoutingError:
+    return RoutingError(f"line {line}: {message}", "path")
+
+
+def _rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise RoutingError(f"cannot read {path}: {error.strerror}", "path") from None
+    except UnicodeDecodeError:
+        raise RoutingError(f"{path} is not text in UTF-8", "path") from None
+    reader = csv.reader(text.splitlines())
+    heading = next(reader, [])
+    if [name.strip().lower() for name in heading] != HEADINGS:
+        raise _fault(1, f"the columns must be {', '.join(HEADINGS)}, not {', '.join(heading) or 'nothing'}")
+    for row in reader:
+        if any(cell.strip() for cell in row):
+            yield reader.line_num, [cell.strip() for cell in row]
+
+
+class _Maker:
+    """The table as it grows: groups by their links, entries by switch and terminal."""
+
+    def __init__(self, graph: Graph, adaptive: bool) -> None:
+        self.graph = graph
+        self.adaptive = adaptive
+        names = [*graph.switch_names, *graph.terminal_names]
+        self.vertices = {name: number for number, name in enumerate(names)}
+        self.links = {name: number for number, name in enumerate(graph.link_names)}
+        self.groups: dict[tuple[int, ...], int] = {}
+        self.route = np.full((graph.switches, graph.terminals), NONE, np.uint32)
+        into = graph.link_target >= graph.switches
+        self.home: NDArray[np.int64] = np.zeros(graph.terminals, np.int64)
+        self.home[graph.link_target[into] - graph.switches] = graph.link_source[into]
+        self.between: dict[tuple[int, int], list[int]] = {}
+        for link, ends in enumerate(zip(graph.link_source.tolist(), graph.link_target.tolist(), strict=True)):
+            self.between.setdefault(ends, []).append(link)
+
+    def row(self, line: int, cells: list[str]) -> tuple[int, int, int, tuple[int, ...]]:
+        """Return line, switch, target vertex and links of a row."""
+        if len(cells) != len(HEADINGS):
+            raise _fault(
+                line, f"there are {len(cells)} columns, not {len(HEADINGS)} (names with commas need quotes)"
+            )
+        switch = self.vertices.get(cells[0], self.graph.switches)
+        if switch >= self.graph.switches:
+            raise _fault(line, f'there is no switch "{cells[0]}"')
+        target = self.vertices.get(cells[1])
+        if target is None:
+            raise _fault(line, f'there is no terminal or switch "{cells[1]}"')
+        links = tuple(
+            dict.fromkeys(link for word in cells[2].split() for link in self._named(line, switch, word))
+        )
+        if not links:
+            raise _fault(line, "no link is given")
+        return line, switch, target, links if self.adaptive else links[:1]
+
+    def _named(self, line: int, switch: int, word: str) -> list[int]:
+        if word in self.links:
+            link = self.links[word]
+            if self.graph.link_source[link] != switch:
+                raise _fault(line, f'link "{word}" does not leave {self.graph.switch_names[switch]}')
+            return [link]
+        links = self.between.get((switch, self.vertices.get(word, -1)))
+        if links is None:
+            raise _fault(line, f'{self.graph.switch_names[switch]} has no link or neighbour "{word}"')
+        return links
+
+    def fill(self, switch: int, target: int, links: tuple[int, ...]) -> None:
+        """Enter a row; ``target`` is a vertex."""
+        group = self.groups.setdefault(links, len(self.groups))
+        if target >= self.graph.switches:
+            self.route[switch, target - self.graph.switches] = group * 2
+        elif target != switch:
+            self.route[switch, self.home == target] = group * 2
+
+    def deliver(self) -> None:
+        """Enter the links from switches to their own terminals where the file says nothing."""
+        for terminal, switch in enumerate(self.home.tolist()):
+            if self.route[switch, terminal] == NONE:
+                links = self.between[switch, self.graph.switches + terminal]
+                self.fill(switch, self.graph.switches + terminal, tuple(links))
+
+    def finish(self) -> RouteTable:
+        """Return the table."""
+        sizes = [len(links) for links in self.groups]
+        members = np.array([link for links in self.groups for link in links], np.uint32)
+        start = np.cumsum([0, *sizes]).astype(np.uint32)
+        return RouteTable(
+            group_switch=self.graph.link_source[members[start[:-1]]].astype(np.uint32),
+            group_start=start,
+            group_links=members,
+            route=self.route,
+            terminal_class=np.arange(self.graph.terminals, dtype=np.uint32),
+            kind="table",
+        )

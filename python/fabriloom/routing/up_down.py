@@ -1,0 +1,61 @@
+"""Up, then down: folded Clos networks and trees by their stages, any graph below a root."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..topology.graph import Graph
+from .native import Core
+from .table import RouteTable, RoutingError
+
+
+def up_down(graph: Graph, spread: str, via: Sequence[int]) -> RouteTable:
+    """Climb towards the centre stages as far as needed, over any link up, then descend.
+
+    Needs ``layout["levels"]``: stage per switch, 0 where the terminals are.
+    """
+    if "levels" not in graph.layout or one_way(graph):
+        raise RoutingError(
+            f'up-down routing needs the stages of a Clos or a tree; a {graph.family} has none. "up*/down*" suits any '
+            "graph of two-way cables",
+            "kind",
+        )
+    heights = np.ascontiguousarray(graph.layout["levels"], np.int64)
+    return Core(graph).table("up_down", (heights,), spread, via, "up-down")
+
+
+def up_star_down_star(
+    graph: Graph, spread: str, via: Sequence[int], root: int | str | None = None
+) -> RouteTable:
+    """Up*/down* on any graph of two-way cables: heights are the distances from ``root``.
+
+    ``root``: number or name of a switch; default is the one with most links to other switches, the lowest of equals.
+    """
+    if one_way(graph):
+        raise RoutingError(
+            f"up*/down* routing needs two-way cables; this {graph.family} has one-way links", "kind"
+        )
+    core = Core(graph)
+    heights = core.heights(_root(graph, root))
+    return core.table("up_down", (heights,), spread, via, "up-star-down-star")
+
+
+def one_way(graph: Graph) -> bool:
+    """Return whether some link between switches has no opposite direction."""
+    between = (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
+    return bool((graph.link_reverse[between] < 0).any())
+
+
+def _root(graph: Graph, root: int | str | None) -> int:
+    if isinstance(root, str):
+        if root not in graph.switch_names:
+            raise RoutingError(f'there is no switch "{root}" to be the root', "root")
+        return graph.switch_names.index(root)
+    if root is not None:
+        if isinstance(root, bool) or not 0 <= root < graph.switches:
+            raise RoutingError(f"root is {root}; switches are numbered 0 to {graph.switches - 1}", "root")
+        return int(root)
+    between = (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
+    return int(np.argmax(np.bincount(graph.link_source[between], minlength=graph.switches)))
