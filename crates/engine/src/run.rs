@@ -125,8 +125,8 @@ struct Watch {
     lag: f64,
     /// Next tick at which to look for deadlock.
     next_deadlock: Time,
-    /// Offered payload characters when measuring began.
-    offered_chars: u64,
+    /// What had been offered when measuring began.
+    offered: Totals,
 }
 
 impl Simulation {
@@ -152,7 +152,7 @@ impl Simulation {
             newest: vec![0; terminals],
             due: Vec::new(),
             now: -1,
-            watch: Watch { measuring, lag: 0.0, next_deadlock: look, offered_chars: 0 },
+            watch: Watch { measuring, lag: 0.0, next_deadlock: look, offered: Totals::default() },
             measure: Measure::new(0, options.batch, flows),
             trace: Trace { limit: options.trace, ..Trace::default() },
             events: 0,
@@ -267,7 +267,7 @@ impl Simulation {
     fn begin_measuring(&mut self, start: Time) {
         self.watch.measuring = true;
         self.watch.lag = self.lag(start);
-        self.watch.offered_chars = self.totals(start).offered_chars;
+        self.watch.offered = self.totals(start);
         let flows = Some(self.options.flows).filter(|&limit| limit > 0);
         let length = self.measure.batches.length.max(self.options.batch);
         self.measure = Measure::new(start, length.min(self.options.batch * 4), flows);
@@ -370,9 +370,10 @@ impl Simulation {
         Ok(Balance { offered, offered_chars: totals.offered_chars, delivered, refused, in_flight })
     }
 
-    /// Payload characters offered since measuring began.
-    pub fn measured_offered_chars(&self) -> u64 {
-        self.totals(self.now).offered_chars - self.watch.offered_chars
+    /// Packets offered since measuring began, and their payload characters.
+    pub fn measured_offered(&self) -> (u64, u64) {
+        let (now, then) = (self.totals(self.now), &self.watch.offered);
+        (now.offered - then.offered, now.offered_chars - then.offered_chars)
     }
 
     /// Heads granted an output at a switch so far.

@@ -45,6 +45,7 @@ class Results:
         self.tick_ps = tick_ps
         self.provenance = provenance
         self.wall_s = wall_s
+        self.warnings: list[str] = []
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -97,6 +98,10 @@ class Results:
     def ccdf(self) -> pl.DataFrame:
         """Share of packets whose network latency is longer, against latency."""
         return tables.ccdf(self.native, self.tick_ps / 1000)
+
+    def thinned_tail(self) -> dict[str, list[float]]:
+        """``ccdf()`` for drawing: lists ``latency_ns`` and ``share_longer`` of some hundred steps."""
+        return tables.thinned_tail(self.native, self.tick_ps / 1000)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The summary as JSON text, written to ``path`` too when one is given."""

@@ -1,0 +1,244 @@
+//! Runs: arrays in, columns out.
+
+use fabriloom_engine::fabric::{COLUMNS, Fabric};
+use fabriloom_engine::kernel::Time;
+use fabriloom_engine::measure::{Delivery, Measure, cells};
+use fabriloom_engine::run::{End, Options, Simulation as Engine};
+use fabriloom_engine::wormhole::Counts;
+use fabriloom_twin::{FlowControl, run as twin};
+use numpy::{IntoPyArray, PyReadonlyArray1};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// A scalar of the arrays by name.
+fn scalar<T>(arrays: &Bound<'_, PyDict>, name: &str) -> PyResult<T>
+where
+    T: for<'a, 'py> FromPyObject<'a, 'py>,
+{
+    let value = arrays.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("{name} is missing")))?;
+    value.extract().map_err(|_| PyValueError::new_err(format!("{name} is out of range or not a number")))
+}
+
+/// The fabric of a dictionary of arrays; every column must be there, one-dimensional, of its own type.
+fn fabric(arrays: &Bound<'_, PyDict>) -> PyResult<Fabric> {
+    let mut fabric = Fabric {
+        tick_ps: scalar(arrays, "tick_ps")?,
+        switches: scalar(arrays, "switches")?,
+        terminals: scalar(arrays, "terminals")?,
+        classes: scalar(arrays, "classes")?,
+        header_chars: scalar(arrays, "header_chars")?,
+        via_header_chars: scalar(arrays, "via_header_chars")?,
+        seed: scalar(arrays, "seed")?,
+        ..Fabric::default()
+    };
+    macro_rules! take {
+        ($name:ident: $type:ty) => {
+            let name = stringify!($name);
+            let value =
+                arrays.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("column {name} is missing")))?;
+            let column: PyReadonlyArray1<'_, $type> = value.extract().map_err(|_| {
+                PyValueError::new_err(format!("column {name} is not a one-dimensional {} array", stringify!($type)))
+            })?;
+            fabric.$name = column.as_array().to_vec();
+        };
+    }
+    fabriloom_engine::for_each_column!(take);
+    Ok(fabric)
+}
+
+/// Names and element types of the array columns, in order.
+#[pyfunction]
+fn columns() -> Vec<(&'static str, &'static str)> {
+    COLUMNS.to_vec()
+}
+
+/// One run of the engine. Options are named as in the engine: until, warmup, precision, packets, batch, drain,
+/// flows, trace. Raises ValueError for arrays that do not describe a network.
+#[pyclass]
+struct Simulation(Engine);
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    #[pyo3(signature = (arrays, *, until, warmup, precision, packets, batch, drain, flows, trace))]
+    #[expect(clippy::too_many_arguments, reason = "each is an option by name")]
+    fn new(
+        arrays: &Bound<'_, PyDict>,
+        until: Time,
+        warmup: Option<Time>,
+        precision: f64,
+        packets: u64,
+        batch: Time,
+        drain: bool,
+        flows: usize,
+        trace: usize,
+    ) -> PyResult<Self> {
+        let fabric = fabric(arrays)?;
+        let options = Options { until, warmup, precision, packets, batch, drain, flows, trace };
+        Engine::new(fabric, options).map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// Handles at least this many more events, without holding the interpreter; true when the run has ended.
+    fn advance(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
+        let end = py.detach(|| self.0.advance(events));
+        end.map(|end| end.is_some()).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// Ticks simulated, events handled, packets delivered, packet-hops.
+    fn progress(&self) -> (Time, u64, u64, u64) {
+        (self.0.now(), self.0.events, self.0.delivered, self.0.packet_hops())
+    }
+
+    /// Everything measured, as a dictionary of numbers and arrays (see the results reference).
+    fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let out = PyDict::new(py);
+        self.totals(&out)?;
+        latencies(&out, &self.0.measure)?;
+        batches(&out, &self.0.measure)?;
+        links(&out, self.0.link_counts())?;
+        flows(&out, &self.0.measure)?;
+        trace(&out, &self.0.trace.packets)?;
+        out.set_item("trace_dropped", self.0.trace.dropped)?;
+        Ok(out)
+    }
+}
+
+impl Simulation {
+    fn totals(&self, out: &Bound<'_, PyDict>) -> PyResult<()> {
+        let run = &self.0;
+        let reason = match run.end() {
+            Some(End::Drained) => "drained",
+            Some(End::Precision) => "precision",
+            Some(End::Saturated) => "saturated",
+            Some(End::Deadlocked) => "deadlocked",
+            Some(End::TimeLimit) => "time_limit",
+            Some(End::PacketLimit) => "packet_limit",
+            None => "interrupted",
+        };
+        let balance = run.balance().map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+        out.set_item("end_reason", reason)?;
+        out.set_item("end_time_ticks", run.now())?;
+        out.set_item("deadlock_links", run.cycle().to_vec().into_pyarray(out.py()))?;
+        out.set_item("measure_start_ticks", run.measure.start)?;
+        out.set_item("offered", balance.offered)?;
+        out.set_item("delivered", balance.delivered)?;
+        out.set_item("refused", balance.refused)?;
+        out.set_item("in_flight", balance.in_flight)?;
+        let (packets, chars) = run.measured_offered();
+        out.set_item("measured_offered", packets)?;
+        out.set_item("measured_offered_bytes", chars)?;
+        out.set_item("measured_delivered_bytes", run.measure.chars)?;
+        out.set_item("measured_packets", run.measure.packets)?;
+        out.set_item("events", run.events)?;
+        out.set_item("packet_hops", run.packet_hops())?;
+        out.set_item("extensions", run.extensions())
+    }
+}
+
+fn latencies(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
+    let py = out.py();
+    for (name, histogram) in [("latency", &measure.latency), ("total", &measure.total)] {
+        let (values, counts) = cells(histogram);
+        out.set_item(format!("{name}_values_ticks"), values.into_pyarray(py))?;
+        out.set_item(format!("{name}_counts"), counts.into_pyarray(py))?;
+    }
+    let seen = measure.packets > 0;
+    out.set_item("latency_min_ticks", if seen { measure.latency_min } else { 0 })?;
+    out.set_item("latency_max_ticks", measure.latency_max)?;
+    out.set_item("latency_sum_ticks", measure.latency_sum)?;
+    out.set_item("total_min_ticks", if seen { measure.total_min } else { 0 })?;
+    out.set_item("total_max_ticks", measure.total_max)?;
+    out.set_item("total_sum_ticks", measure.total_sum)
+}
+
+fn batches(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
+    let py = out.py();
+    let batches = &measure.batches;
+    let ends: Vec<Time> = (1..=batches.done.len() as Time).map(|n| batches.start + n * batches.length).collect();
+    out.set_item("batch_end_ticks", ends.into_pyarray(py))?;
+    let column = |of: fn(&fabriloom_engine::measure::Batch) -> i64| {
+        batches.done.iter().map(of).collect::<Vec<i64>>().into_pyarray(py)
+    };
+    out.set_item("batch_packets", column(|b| b.packets as i64))?;
+    out.set_item("batch_bytes", column(|b| b.chars as i64))?;
+    out.set_item("batch_latency_sum_ticks", column(|b| b.latency))?;
+    out.set_item("batch_total_sum_ticks", column(|b| b.total))
+}
+
+fn links<'a>(out: &Bound<'_, PyDict>, counts: impl Iterator<Item = &'a Counts>) -> PyResult<()> {
+    let counts: Vec<&Counts> = counts.collect();
+    let column = |of: fn(&Counts) -> u64| counts.iter().map(|c| of(c)).collect::<Vec<u64>>().into_pyarray(out.py());
+    out.set_item("link_packets", column(|c| c.packets))?;
+    out.set_item("link_characters", column(|c| c.characters))?;
+    out.set_item("link_busy_ticks", column(|c| c.busy_ticks))?;
+    out.set_item("link_stalled_ticks", column(|c| c.stalled_ticks))?;
+    out.set_item("link_wait_ticks", column(|c| c.wait_ticks))
+}
+
+fn flows(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
+    let py = out.py();
+    let rows = measure.flows.as_ref().map_or_else(Vec::new, |flows| flows.sorted());
+    let dropped = measure.flows.as_ref().map_or(0, |flows| flows.dropped);
+    out.set_item("flow_source", rows.iter().map(|row| row.0).collect::<Vec<u32>>().into_pyarray(py))?;
+    out.set_item("flow_target", rows.iter().map(|row| row.1).collect::<Vec<u32>>().into_pyarray(py))?;
+    out.set_item("flow_packets", rows.iter().map(|row| row.2.packets).collect::<Vec<u64>>().into_pyarray(py))?;
+    out.set_item("flow_bytes", rows.iter().map(|row| row.2.chars).collect::<Vec<u64>>().into_pyarray(py))?;
+    let sums: Vec<Time> = rows.iter().map(|row| row.2.latency_sum).collect();
+    out.set_item("flow_latency_sum_ticks", sums.into_pyarray(py))?;
+    let longest: Vec<Time> = rows.iter().map(|row| row.2.latency_max).collect();
+    out.set_item("flow_latency_max_ticks", longest.into_pyarray(py))?;
+    out.set_item("flows_dropped", dropped)
+}
+
+fn trace(out: &Bound<'_, PyDict>, packets: &[Delivery]) -> PyResult<()> {
+    let py = out.py();
+    let ids = |of: fn(&Delivery) -> u32| packets.iter().map(of).collect::<Vec<u32>>().into_pyarray(py);
+    let times = |of: fn(&Delivery) -> Time| packets.iter().map(of).collect::<Vec<Time>>().into_pyarray(py);
+    out.set_item("trace_source", ids(|p| p.source))?;
+    out.set_item("trace_target", ids(|p| p.target))?;
+    out.set_item("trace_length", ids(|p| p.length))?;
+    out.set_item("trace_created_ticks", times(|p| p.created))?;
+    out.set_item("trace_started_ticks", times(|p| p.started))?;
+    out.set_item("trace_delivered_ticks", times(|p| p.delivered))
+}
+
+/// The slow plain twin on the same arrays, up to and including tick `until`; with `exact`, flow-control
+/// characters are sent one by one. Gives its totals and, as `trace_*` columns, every delivery.
+#[pyfunction]
+fn run_twin<'py>(arrays: &Bound<'py, PyDict>, exact: bool, until: Time) -> PyResult<Bound<'py, PyDict>> {
+    let (py, fabric) = (arrays.py(), fabric(arrays)?);
+    fabriloom_engine::fabric::check(&fabric).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let mode = if exact { FlowControl::Exact } else { FlowControl::Counted };
+    let run = py.detach(|| twin(&fabric, mode, until));
+    let out = PyDict::new(py);
+    out.set_item("offered", run.offered)?;
+    out.set_item("refused", run.refused)?;
+    out.set_item("delivered", run.deliveries.len())?;
+    out.set_item("in_flight", run.in_flight)?;
+    out.set_item("events", run.events)?;
+    out.set_item("packet_hops", run.packet_hops)?;
+    out.set_item("end_time_ticks", run.end_time)?;
+    out.set_item("deadlocked", run.deadlocked)?;
+    let packets: Vec<Delivery> = run
+        .deliveries
+        .iter()
+        .map(|d| Delivery {
+            source: d.source,
+            target: d.target,
+            length: d.length,
+            created: d.created,
+            started: d.started,
+            delivered: d.delivered,
+        })
+        .collect();
+    trace(&out, &packets)?;
+    Ok(out)
+}
+
+/// Adds runs to the module.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Simulation>()?;
+    module.add_function(wrap_pyfunction!(columns, module)?)?;
+    module.add_function(wrap_pyfunction!(run_twin, module)?)
+}

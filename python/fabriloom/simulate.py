@@ -1,0 +1,162 @@
+"""One run: a compiled scenario through the engine to its results."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _native
+from .compile import Compiled, compile
+from .results import Results
+from .results.provenance import Provenance
+from .scenario import Scenario
+
+_EVENTS_AT_ONCE = 200_000
+"""Events between two looks at progress and Ctrl-C: some tens of milliseconds."""
+_FLOWS_AT_MOST = 1 << 20
+_FLOWS_AUTO = 1 << 16
+_TRACE_AT_MOST = 1 << 22
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    share: float
+    """0 to 1: simulated time of its limit. A run that reaches its precision ends earlier."""
+    simulated_ps: int
+    events: int
+    packets: int
+    """Packets delivered."""
+    packet_hops: int
+
+
+Report = Callable[[Progress], None]
+
+
+def run(scenario: Scenario | Compiled, progress: Report | None = None) -> Results:
+    """Run a scenario to its end; Ctrl-C ends it early with what there is, marked ``interrupted``.
+
+    Raises:
+        ScenarioError: the scenario cannot be run.
+    """
+    compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
+    began = time.perf_counter()
+    native = _in_bytes(_simulate(compiled, progress), compiled)
+    wall_s = time.perf_counter() - began
+    provenance = Provenance.of(compiled.scenario)
+    results = Results(native, compiled.graph, compiled.tick_ps, provenance, wall_s)
+    results.warnings += compiled.warnings
+    return results
+
+
+def _simulate(compiled: Compiled, progress: Report | None) -> dict[str, Any]:
+    options = options_of(compiled)
+    simulation = _native.Simulation(compiled.arrays, **options)
+    tick_ps, until = compiled.tick_ps, max(1, options["until"])
+    try:
+        while not simulation.advance(_EVENTS_AT_ONCE):
+            if progress:
+                ticks, events, packets, hops = simulation.progress()
+                progress(Progress(min(1.0, ticks / until), ticks * tick_ps, events, packets, hops))
+    except KeyboardInterrupt:
+        pass
+    return simulation.result()
+
+
+def options_of(compiled: Compiled) -> dict[str, Any]:
+    """The engine's options for a scenario, in ticks."""
+    run, output, tick_ps = compiled.scenario.run, compiled.scenario.output, compiled.tick_ps
+    until = run.duration_ps // tick_ps
+    return {
+        "until": until,
+        "warmup": None if run.warmup_ps == "auto" else int(run.warmup_ps) // tick_ps,
+        "precision": run.precision,
+        "packets": run.packets,
+        "batch": _batch_ticks(compiled, until),
+        "drain": run.drain,
+        "flows": _flows(compiled, output.flows),
+        "trace": _TRACE_AT_MOST if output.trace else 0,
+    }
+
+
+def _batch_ticks(compiled: Compiled, until: int) -> int:
+    """First length of a batch: some packet times, and long enough for some tens of packets."""
+    scenario, arrays = compiled.scenario, compiled.arrays
+    lengths = arrays["length_values"] if len(arrays["length_values"]) else arrays["length_max"]
+    longest_bytes = compiled.technology.payload_bytes(int(lengths.max(initial=64)))
+    packet = max(1, compiled.technology.packet_ps(longest_bytes) // compiled.tick_ps)
+    senders = max(1, int(np.count_nonzero(arrays["source_arrival"])))
+    load = scenario.traffic.load or 0.5
+    wanted = packet * max(20.0, 64.0 / (load * senders))
+    return max(1, min(int(wanted), until // 256))
+
+
+def _flows(compiled: Compiled, wanted: bool | str) -> int:
+    if wanted != "auto":
+        return _FLOWS_AT_MOST if wanted else 0
+    spread = compiled.arrays["source_target"] != 1
+    pairs = int(np.count_nonzero(spread)) * compiled.graph.terminals
+    return _FLOWS_AUTO if pairs <= _FLOWS_AUTO else 0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The engine beside its slow plain twin on the same scenario."""
+
+    packets: int
+    """Packets that the engine delivered."""
+    twin_packets: int
+    identical: bool
+    """Whether source, target, length and all times of every packet are the same."""
+    wall_s: float
+    twin_wall_s: float
+
+
+def compare(scenario: Scenario | Compiled, duration_ps: int | None = None) -> Comparison:
+    """Run a scenario in the engine and in its slow twin, and compare every delivery.
+
+    ``duration_ps`` shortens the run; the twin is some tens to hundreds of times slower.
+    """
+    compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
+    until = (duration_ps or compiled.scenario.run.duration_ps) // compiled.tick_ps
+    options = {**options_of(compiled), "until": until, "precision": 0.0, "packets": 0, "drain": False}
+    began = time.perf_counter()
+    simulation = _native.Simulation(compiled.arrays, **{**options, "trace": _TRACE_AT_MOST})
+    while not simulation.advance(_EVENTS_AT_ONCE):
+        pass
+    between = time.perf_counter()
+    twin = _native.run_twin(compiled.arrays, False, until)
+    ended = time.perf_counter()
+    ours, theirs = _deliveries(simulation.result()), _deliveries(twin)
+    same = bool(np.array_equal(ours, theirs))
+    return Comparison(len(ours), len(theirs), same, between - began, ended - between)
+
+
+def _deliveries(native: dict[str, Any]) -> NDArray[np.int64]:
+    """Deliveries in order of time and target, shape (packets, 6)."""
+    names = ("delivered_ticks", "target", "source", "length", "created_ticks", "started_ticks")
+    rows = np.stack([np.asarray(native[f"trace_{name}"], np.int64) for name in names], axis=1)
+    return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+
+
+def _in_bytes(native: dict[str, Any], compiled: Compiled) -> dict[str, Any]:
+    """Payload counted by the engine in characters, as bytes."""
+    tech = compiled.technology
+    if tech.character_bytes == 1 and not tech.end_carries_data:
+        return native
+    pairs = {
+        "measured_offered_bytes": "measured_offered",
+        "measured_delivered_bytes": "measured_packets",
+        "batch_bytes": "batch_packets",
+        "flow_bytes": "flow_packets",
+    }
+    for name, packets in pairs.items():
+        native[name] = tech.payload_bytes(native[name], native[packets])
+    native["trace_length"] = tech.payload_bytes(native["trace_length"])
+    return native
