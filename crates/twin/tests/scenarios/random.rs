@@ -56,6 +56,10 @@ pub fn random_fabric(seed: u64) -> Fabric {
     wiring(&mut f, draw, character_ticks);
     homes(&mut f, draw, &per_switch, character_ticks);
     routes(&mut f, draw);
+    let header = f.header_chars.max(f.via_header_chars).max(1);
+    for (buffer, quantum) in f.link_input_buffer.iter_mut().zip(&f.link_quantum) {
+        *buffer = (*buffer).max(quantum + header - 1);
+    }
     deletion(&mut f, draw);
     traffic(&mut f, draw, character_ticks);
     check(&f).expect("the generator makes legal fabrics");
@@ -95,11 +99,18 @@ fn cable(draw: &mut Draw, character_ticks: u32, uneven: bool) -> Cable {
         character_ticks
     };
     let delay = draw.pick(&[0, 0, 1, 5, 40]) * draw.between(0, character_ticks);
-    let quantum = draw.pick(&[1, 4, 8, 8]);
+    let quantum = draw.pick(&[1, 3, 4, 8, 8, 8, 16]);
     let end_ticks = (character_ticks * 4 / 10).max(1);
     Cable {
         character_ticks,
-        end_ticks: draw.pick(&[end_ticks, end_ticks, character_ticks]),
+        end_ticks: draw.pick(&[
+            end_ticks,
+            end_ticks,
+            end_ticks,
+            character_ticks,
+            2 * character_ticks,
+            1,
+        ]),
         arrival_ticks: character_ticks + delay,
         credit_ticks: end_ticks + delay,
         output_buffer: draw.pick(&[1, 2, 8, 23, 23, 32, 66]),

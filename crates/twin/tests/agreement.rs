@@ -1,0 +1,128 @@
+//! The fast engine and the twin deliver the same packets at the same ticks, in random fabrics.
+
+mod scenarios;
+
+use fabriloom_engine::fabric::Fabric;
+use fabriloom_engine::kernel::Time;
+use fabriloom_engine::run::{End, Options, Simulation};
+use fabriloom_twin::{Delivery, FlowControl, TwinRun, run};
+use scenarios::random::{random_fabric, time_for};
+
+/// A run of the fast engine to its end, without looking for deadlocks on the way.
+fn simulate(fabric: &Fabric, until: Time, drain: bool) -> Simulation {
+    let batch = 1 << 50;
+    let options = Options {
+        until,
+        drain,
+        batch,
+        warmup: Some(0),
+        trace: usize::MAX,
+        ..Options::default()
+    };
+    let mut simulation = Simulation::new(fabric.clone(), options).expect("a legal fabric");
+    while simulation
+        .advance(1 << 20)
+        .expect("a route for every packet")
+        .is_none()
+    {}
+    simulation
+}
+
+/// Sorted as the twin sorts them.
+fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
+    let like = |d: &fabriloom_engine::measure::Delivery| Delivery {
+        source: d.source,
+        target: d.target,
+        created: d.created,
+        started: d.started,
+        delivered: d.delivered,
+        length: d.length,
+    };
+    let mut all: Vec<Delivery> = simulation.trace.packets.iter().map(like).collect();
+    all.sort_by_key(|d| (d.delivered, d.target));
+    all
+}
+
+fn compare(seed: u64, fabric: &Fabric, until: Time) -> TwinRun {
+    let twin = run(fabric, FlowControl::Counted, until);
+    let fast = simulate(fabric, until, false);
+    let list = deliveries(&fast);
+    let same = list
+        .iter()
+        .zip(&twin.deliveries)
+        .take_while(|(a, b)| a == b)
+        .count();
+    assert!(
+        list == twin.deliveries,
+        "seed {seed}, until {until}: the engine delivers {}, the twin {}; after {same} equal ones {:?} against {:?}",
+        list.len(),
+        twin.deliveries.len(),
+        list.get(same),
+        twin.deliveries.get(same),
+    );
+    assert_eq!(fast.packet_hops(), twin.packet_hops, "packet-hops, seed {seed}");
+    let balance = fast.balance().expect("nothing is lost");
+    if fast.now() == until {
+        let counts = (balance.offered, balance.refused, balance.in_flight);
+        assert_eq!(
+            counts,
+            (twin.offered, twin.refused, twin.in_flight),
+            "packets, seed {seed}"
+        );
+    }
+    twin
+}
+
+/// Emptied after the time limit, both find the same packets stuck for ever.
+fn compare_deadlock(seed: u64, fabric: &Fabric, until: Time, twin: &TwinRun) {
+    let drained = simulate(fabric, until, true);
+    assert_eq!(
+        drained.end() == Some(End::Deadlocked),
+        twin.deadlocked,
+        "deadlock, seed {seed}"
+    );
+    assert_eq!(drained.cycle().is_empty(), !twin.deadlocked, "cycle, seed {seed}");
+}
+
+fn compare_many(seeds: std::ops::Range<u64>, packets: u32) {
+    let (mut delivered, mut deadlocked) = (0, 0);
+    for seed in seeds.clone() {
+        let fabric = random_fabric(seed);
+        let until = time_for(&fabric, packets);
+        let twin = compare(seed, &fabric, until);
+        compare_deadlock(seed, &fabric, until, &twin);
+        delivered += twin.deliveries.len();
+        deadlocked += u64::from(twin.deadlocked);
+    }
+    let runs = seeds.end - seeds.start;
+    assert!(
+        delivered as u64 > 30 * runs,
+        "{delivered} deliveries in {runs} runs"
+    );
+    assert!(
+        deadlocked > 0 && deadlocked < runs / 2,
+        "{deadlocked} of {runs} runs deadlocked"
+    );
+}
+
+#[test]
+fn short_runs_agree() {
+    compare_many(0..300, 10);
+}
+
+#[test]
+fn long_runs_agree() {
+    compare_many(1000..1100, 40);
+}
+
+/// As many random fabrics as wanted: `FABRILOOM_SEEDS=5000..9000`.
+#[test]
+#[ignore = "as long as asked for"]
+fn chosen_runs_agree() {
+    let range = std::env::var("FABRILOOM_SEEDS").unwrap_or_else(|_| "0..1000".into());
+    let (low, high) = range.split_once("..").expect("a range such as 0..1000");
+    compare_many(
+        low.parse().expect("a number")..high.parse().expect("a number"),
+        20,
+    );
+}
