@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -271,3 +272,12 @@ def test_numbers_keep_their_place_when_only_some_links_have_them(tmp_path):
     graph = replace(graph, attributes={"rate_bits_per_s": rates})
     for form in ("graphml", "json", "csv"):
         assert_same(graph, round_trip(graph, tmp_path / f"x.{form}"))
+
+
+def test_another_file_than_the_one_meant(tmp_path):
+    (tmp_path / "x.csv").write_text(TERMINALS)
+    checksum = hashlib.sha256(TERMINALS.encode()).hexdigest()
+    assert topology.file(tmp_path / "x.csv", sha256=checksum).terminals == 2
+    with pytest.raises(GraphError, match="not the one that was meant") as caught:
+        topology.file(tmp_path / "x.csv", sha256="0" * 64)
+    assert caught.value.parameter == "sha256"

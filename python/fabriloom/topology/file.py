@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from . import edge_list, graphml, node_link
@@ -12,25 +13,30 @@ FORMATS = ("graphml", "json", "csv")
 MAX_FILE_BYTES = 1 << 30
 
 
-def file(path: str | Path, format: str | None = None, terminals_per_switch: int = 0) -> Graph:
+def file(
+    path: str | Path,
+    format: str | None = None,
+    terminals_per_switch: int | None = None,
+    sha256: str | None = None,
+) -> Graph:
     """Read a graph from a GraphML, JSON (node-link) or CSV (edge list) file.
 
     ``format``: one of ``FORMATS``; none: by the extension of the name. ``terminals_per_switch``: terminals
-    to hang on every switch of a file that has no terminals. A file that :func:`write` made of a family's
-    graph gives that family back, as long as it has not been changed; any other is of the family "file".
-    Raises ``GraphError`` with file and line.
+    to hang on every switch of a file that has no terminals. ``sha256``: checksum that the file must have. A
+    file that :func:`write` made of a family's graph gives that family back, as long as it has not been
+    changed; any other is of the family "file". Raises ``GraphError`` with file and line.
     """
     path = Path(path)
     form = _format(path, format)
-    whole(
-        terminals_per_switch,
-        "terminals_per_switch",
-        0,
-        MAX_TERMINALS,
-        "the terminals to hang on every switch",
-    )
+    hang = 0 if terminals_per_switch is None else terminals_per_switch
+    whole(hang, "terminals_per_switch", 0, MAX_TERMINALS, "the terminals to hang on every switch")
     content = _content(path)
     raw = RawGraph(str(path))
+    found = hashlib.sha256(content).hexdigest()
+    if sha256 is not None and found != sha256.lower():
+        raise GraphError(
+            f"{path}: the file is not the one that was meant: its SHA-256 is {found}, not {sha256}", "sha256"
+        )
     if not content.strip():
         raw.fail("the file is empty")
     if form == "graphml":
@@ -42,7 +48,7 @@ def file(path: str | Path, format: str | None = None, terminals_per_switch: int 
             line = content[: error.start].count(b"\n") + 1
             raw.fail("not UTF-8 text", f"line {line}")
         (node_link if form == "json" else edge_list).read(raw, text)
-    return raw.to_graph(terminals_per_switch)
+    return raw.to_graph(hang)
 
 
 def write(graph: Graph, path: str | Path, format: str | None = None) -> None:
