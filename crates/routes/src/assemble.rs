@@ -12,7 +12,9 @@ pub enum Spread {
     /// Deterministic: destinations are dealt out to the links in turn, counting at every switch only those
     /// whose packets can come there. With stages above each other every stage therefore deals anew.
     Turns,
-    /// Deterministic: every link gets a run of consecutive destinations, as interval labels can express.
+    /// Deterministic: every link gets a run of consecutive destinations, as interval labels can express. The
+    /// first run falls to another link at every switch, so that no destination is reached over the same
+    /// centre switch from everywhere.
     Runs,
 }
 
@@ -87,6 +89,8 @@ struct Maker<'a> {
     /// Per candidate group: destinations dealt so far.
     dealt: Vec<u32>,
     route: Vec<u32>,
+    /// Entries of the classes dealt last, one class after another.
+    columns: Vec<u32>,
     starts: Vec<bool>,
     reached: Vec<u32>,
 }
@@ -108,6 +112,7 @@ impl<'a> Maker<'a> {
             single: Groups::new(net),
             dealt: vec![],
             route: vec![NONE; net.switches * classes],
+            columns: vec![],
             starts,
             reached: vec![NONE; net.switches],
         }
@@ -135,7 +140,18 @@ impl<'a> Maker<'a> {
             }
             return Ok(());
         }
-        residents.iter().for_each(|&terminal| self.deal(terminal, toward));
+        for &terminal in residents {
+            self.deal(terminal, toward);
+        }
+        // Row by row: writing a large table down its columns would miss the cache at every switch.
+        for &switch in &toward.order {
+            let row = switch as usize * self.classes;
+            for (place, &terminal) in residents.iter().enumerate() {
+                self.route[row + terminal as usize] =
+                    self.columns[place * self.net.switches + switch as usize];
+            }
+        }
+        self.columns.clear();
         Ok(())
     }
 
@@ -158,6 +174,10 @@ impl<'a> Maker<'a> {
             }
         } else {
             self.deal(class, toward);
+            for &switch in &toward.order {
+                self.route[switch as usize * self.classes + class as usize] = self.columns[switch as usize];
+            }
+            self.columns.clear();
         }
         let groups = if self.spread != Spread::Turns {
             &self.candidates
@@ -198,8 +218,11 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// One class, farthest switches first, so that whether its packets come to a switch is known before it deals.
+    /// One class, farthest switches first, so that whether its packets come to a switch is known before it
+    /// deals; the entries are appended to `columns`.
     fn deal(&mut self, class: u32, toward: &Toward) {
+        let start = self.columns.len();
+        self.columns.resize(start + self.net.switches, NONE);
         self.dealt.resize(self.candidates.switch.len(), 0);
         for &switch in toward.order.iter().rev() {
             let group = toward.group[switch as usize];
@@ -212,8 +235,7 @@ impl<'a> Maker<'a> {
             if comes {
                 self.reached[target as usize] = class;
             }
-            let entry = self.single.link(self.net, link) * 2;
-            self.route[switch as usize * self.classes + class as usize] = entry;
+            self.columns[start + switch as usize] = self.single.link(self.net, link) * 2;
         }
     }
 
@@ -234,18 +256,36 @@ impl<'a> Maker<'a> {
     }
 
     /// Replaces the groups of one switch by single links, each for a run of consecutive destinations.
+    ///
+    /// Where one group carries all but the switch's own terminals these are counted too: all such switches then
+    /// cut the runs at the same places.
     fn runs(&mut self, switch: usize) {
-        let row = &mut self.route[switch * self.classes..(switch + 1) * self.classes];
+        let (row, terminals) = (switch * self.classes, self.net.terminals);
+        let own = self.net.residents(switch as u32).len();
         let mut users: HashMap<u32, (usize, usize)> = HashMap::new();
-        for &entry in row.iter().filter(|&&entry| entry != NONE) {
+        for &entry in self.route[row..row + terminals]
+            .iter()
+            .filter(|&&entry| entry != NONE)
+        {
             users.entry(entry >> 1).or_default().0 += 1;
         }
-        for entry in row.iter_mut().filter(|entry| **entry != NONE) {
-            let links = self.candidates.group(*entry >> 1);
-            let (all, rank) = users.get_mut(&(*entry >> 1)).expect("counted above");
-            let link = links[*rank * links.len() / *all];
-            *rank += 1;
-            *entry = (self.single.link(self.net, link) * 2) | (*entry & 1);
+        for class in 0..self.classes {
+            let entry = self.route[row + class];
+            if entry == NONE {
+                continue;
+            }
+            let links = self.candidates.group(entry >> 1);
+            let place = match users.get_mut(&(entry >> 1)) {
+                _ if class >= terminals => class - terminals,
+                Some((all, _)) if *all + own == terminals => class * links.len() / terminals,
+                Some((all, rank)) => {
+                    *rank += 1;
+                    (*rank - 1) * links.len() / *all
+                }
+                None => unreachable!("every group of a terminal was counted"),
+            };
+            let link = links[(place + switch) % links.len()];
+            self.route[row + class] = (self.single.link(self.net, link) * 2) | (entry & 1);
         }
     }
 }

@@ -53,12 +53,16 @@ fn waits(net: &Network, view: View<'_>) -> Result<Vec<(u32, u32)>, RouteError> {
         last: vec![NONE; view.groups()],
     };
     for (class, end) in ends(view) {
+        // What would be new is waiting for the link to the terminal, which never waits.
+        if walk.repeats(class, end) {
+            continue;
+        }
         walk.run(class, end, starts.of(net, end))?;
         for &switch in &walk.order {
-            let before = view.entry(switch, class) >> 1;
+            let before = walk.entry(switch) >> 1;
             for &(vertex, _) in targets.of(before) {
                 if (vertex as usize) < net.switches && end != End::Via(vertex) {
-                    pairs.add(before, view.entry(vertex, class) >> 1);
+                    pairs.add(before, walk.entry(vertex) >> 1);
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Expected packets per link, and single paths.
 
+use crate::view::Targets;
 use crate::walk::{End, Starts, Walk, ends};
 use crate::{NONE, Network, RouteError, View, Word};
 
@@ -87,36 +88,27 @@ pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<
         next: 0,
     };
     let mut flow = vec![0.0; net.switches];
+    let mut load = vec![0.0; net.links()];
     let mut group_load = vec![0.0; view.groups()];
     let vias = view.via_switch.len() as f64;
     for (class, end) in ends(view) {
-        walk.run(class, end, starts.of(net, end))?;
-        match end {
-            End::Via(_) => (0..net.switches).for_each(|s| flow[s] = sent_at[s] / vias),
-            End::Terminal(terminal) => {
-                let total = origins.fill(terminal, &mut flow);
-                if !view.via_switch.is_empty() {
-                    flow.fill(0.0);
-                    view.via_switch
-                        .iter()
-                        .for_each(|&s| flow[s as usize] += total / vias);
-                }
-            }
+        // Packets that go the same ways are added up and followed once.
+        if !walk.repeats(class, end) {
+            spill(net, &walk, &targets, &mut flow, &mut group_load);
+            walk.run(class, end, starts.of(net, end))?;
         }
-        for &switch in walk.order.iter().rev() {
-            let group = view.entry(switch, class) >> 1;
-            let through = std::mem::take(&mut flow[switch as usize]);
-            group_load[group as usize] += through;
-            for &(vertex, share) in targets
-                .of(group)
-                .iter()
-                .filter(|end| (end.0 as usize) < net.switches)
-            {
-                flow[vertex as usize] += through * share;
+        match end {
+            End::Via(_) => (0..net.switches).for_each(|s| flow[s] += sent_at[s] / vias),
+            End::Terminal(terminal) => {
+                let total = origins.add(terminal, &mut flow, view.via_switch.is_empty());
+                load[net.terminal_in[terminal as usize] as usize] += total;
+                view.via_switch
+                    .iter()
+                    .for_each(|&s| flow[s as usize] += total / vias);
             }
         }
     }
-    let mut load = vec![0.0; net.links()];
+    spill(net, &walk, &targets, &mut flow, &mut group_load);
     (0..net.terminals).for_each(|t| load[net.terminal_out[t] as usize] = sent[t]);
     for group in 0..view.groups() as u32 {
         let links = view.group(group);
@@ -127,6 +119,23 @@ pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<
     Ok(load)
 }
 
+/// Sends all flow down the ways of the last run, leaving none.
+fn spill(net: &Network, walk: &Walk<'_>, targets: &Targets, flow: &mut [f64], group_load: &mut [f64]) {
+    for &switch in walk.order.iter().rev() {
+        let group = walk.entry(switch) >> 1;
+        let through = std::mem::take(&mut flow[switch as usize]);
+        for &(vertex, share) in targets
+            .of(group)
+            .iter()
+            .filter(|end| (end.0 as usize) < net.switches)
+        {
+            group_load[group as usize] += through * share;
+            flow[vertex as usize] += through * share;
+        }
+    }
+    flow.fill(0.0);
+}
+
 struct Origins<'a> {
     net: &'a Network,
     traffic: Traffic<'a>,
@@ -135,14 +144,15 @@ struct Origins<'a> {
 }
 
 impl Origins<'_> {
-    /// Per switch: packets for a terminal that start there; returns their sum. Terminals must come in order.
-    fn fill(&mut self, terminal: u32, flow: &mut [f64]) -> f64 {
-        flow.fill(0.0);
+    /// Adds the packets for a terminal where they start, if `direct`; returns their sum. Terminals must come in
+    /// order.
+    fn add(&mut self, terminal: u32, flow: &mut [f64], direct: bool) -> f64 {
         match self.traffic {
             Traffic::Uniform if self.net.terminals < 2 => 0.0,
+            Traffic::Uniform if !direct => 1.0,
             Traffic::Uniform => {
                 let rate = 1.0 / (self.net.terminals - 1) as f64;
-                (0..flow.len()).for_each(|s| flow[s] = f64::from(self.net.senders(s as u32)) * rate);
+                (0..flow.len()).for_each(|s| flow[s] += f64::from(self.net.senders(s as u32)) * rate);
                 flow[self.net.entry(terminal) as usize] -= rate;
                 1.0
             }
@@ -154,7 +164,9 @@ impl Origins<'_> {
                     .filter(|&&p| target[p as usize] == terminal)
                 {
                     let pair = pair as usize;
-                    flow[self.net.entry(source[pair]) as usize] += rate[pair];
+                    if direct {
+                        flow[self.net.entry(source[pair]) as usize] += rate[pair];
+                    }
                     total += rate[pair];
                     self.next += 1;
                 }

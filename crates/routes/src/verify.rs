@@ -11,5 +11,10 @@ pub fn verify(net: &Network, view: View<'_>) -> Result<(), RouteError> {
     let targets = view.targets(net);
     let starts = Starts::new(net, view);
     let mut walk = Walk::new(net, view, &targets);
-    ends(view).try_for_each(|(class, end)| walk.run(class, end, starts.of(net, end)))
+    for (class, end) in ends(view) {
+        if !walk.repeats(class, end) {
+            walk.run(class, end, starts.of(net, end))?;
+        }
+    }
+    Ok(())
 }

@@ -17,6 +17,12 @@ pub(crate) struct Walk<'a> {
     net: &'a Network,
     view: View<'a>,
     targets: &'a Targets,
+    /// Columns of neighbouring classes, each with its entries one after another: reading a large table down its
+    /// columns would miss the cache at every switch.
+    block: Vec<u32>,
+    block_classes: std::ops::Range<usize>,
+    column: std::ops::Range<usize>,
+    last: Option<End>,
     round: u32,
     /// Per switch: 2 * round while open, 2 * round + 1 when finished.
     state: Vec<u32>,
@@ -31,11 +37,64 @@ impl<'a> Walk<'a> {
             net,
             view,
             targets,
+            block: vec![],
+            block_classes: 0..0,
+            column: 0..0,
+            last: None,
             round: 0,
             state: vec![0; net.switches],
             stack: vec![],
             order: vec![],
         }
+    }
+
+    /// The entry of a switch for the class of the last run.
+    pub(crate) fn entry(&self, switch: u32) -> u32 {
+        self.block[self.column.start + switch as usize]
+    }
+
+    /// True when packets of `class` go exactly the ways of the last run up to the switch that delivers them, as
+    /// those for terminals of one switch mostly do; nothing then has to be followed again.
+    pub(crate) fn repeats(&self, class: u32, end: End) -> bool {
+        let (Some(End::Terminal(before)), End::Terminal(now)) = (self.last, end) else {
+            return false;
+        };
+        let (net, class) = (self.net, class as usize);
+        let home = net.home(now) as usize;
+        let same = home == net.home(before) as usize && net.entry(now) == net.entry(before);
+        if !same || !self.block_classes.contains(&class) {
+            return false;
+        }
+        let start = (class - self.block_classes.start) * net.switches;
+        let (ours, last) = (
+            &self.block[start..start + net.switches],
+            &self.block[self.column.clone()],
+        );
+        let alike = ours[..home] == last[..home] && ours[home + 1..] == last[home + 1..];
+        alike && ours[home] != NONE && self.delivers(ours[home] >> 1, now)
+    }
+
+    /// True when a group leads to the terminal and nowhere else.
+    fn delivers(&self, group: u32, terminal: u32) -> bool {
+        matches!(self.targets.of(group), &[(vertex, _)] if vertex == self.net.switches as u32 + terminal)
+    }
+
+    /// Makes the column of a class the current one.
+    fn select(&mut self, class: usize) {
+        const BLOCK: usize = 64;
+        let switches = self.net.switches;
+        if !self.block_classes.contains(&class) {
+            let last = (class + BLOCK).min(self.view.classes);
+            self.block_classes = class..last;
+            self.block.resize(switches * BLOCK, NONE);
+            for (switch, row) in self.view.route.chunks_exact(self.view.classes).enumerate() {
+                for (place, &entry) in row[class..last].iter().enumerate() {
+                    self.block[place * switches + switch] = entry;
+                }
+            }
+        }
+        let start = (class - self.block_classes.start) * switches;
+        self.column = start..start + switches;
     }
 
     /// Follows `class` from every switch of `starts`; fails at the first loop, dead end or wrong arrival.
@@ -47,18 +106,21 @@ impl<'a> Walk<'a> {
     ) -> Result<(), RouteError> {
         self.round += 1;
         self.order.clear();
+        self.select(class as usize);
         for start in starts {
             if self.state[start as usize] < 2 * self.round && end != End::Via(start) {
-                self.open(start, class, end)?;
-                self.descend(class, end)?;
+                self.open(start, end)?;
+                self.descend(end)?;
             }
         }
+        self.last = Some(end);
         Ok(())
     }
 
-    fn descend(&mut self, class: u32, end: End) -> Result<(), RouteError> {
+    fn descend(&mut self, end: End) -> Result<(), RouteError> {
         while let Some((switch, place)) = self.stack.last_mut() {
-            let (here, group) = (*switch, self.view.entry(*switch, class) >> 1);
+            let here = *switch;
+            let group = self.block[self.column.start + here as usize] >> 1;
             let Some(&(vertex, _)) = self.targets.of(group).get(*place as usize) else {
                 self.state[here as usize] = 2 * self.round + 1;
                 self.order.push(here);
@@ -69,12 +131,12 @@ impl<'a> Walk<'a> {
             if vertex as usize >= self.net.switches {
                 self.arrive(vertex - self.net.switches as u32, end)?;
             } else if end == End::Via(vertex) {
-                if self.view.entry(here, class) & 1 == 0 {
+                if self.entry(here) & 1 == 0 {
                     return Err(self.fault(end, "keep their header at the intermediate switch", None));
                 }
             } else {
                 match self.state[vertex as usize] {
-                    state if state < 2 * self.round => self.open(vertex, class, end)?,
+                    state if state < 2 * self.round => self.open(vertex, end)?,
                     state if state == 2 * self.round => {
                         return Err(self.fault(end, "run in a loop", Some(vertex)));
                     }
@@ -85,10 +147,10 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn open(&mut self, switch: u32, class: u32, end: End) -> Result<(), RouteError> {
+    fn open(&mut self, switch: u32, end: End) -> Result<(), RouteError> {
         self.state[switch as usize] = 2 * self.round;
         self.stack.push((switch, 0));
-        let entry = self.view.entry(switch, class);
+        let entry = self.entry(switch);
         if entry == NONE {
             return Err(self.fault(end, "come to a dead end", None));
         }

@@ -1,0 +1,345 @@
+//! The rules on small and random networks: all packets arrive, and dependencies are as promised.
+
+use fabriloom_routes::{
+    DimensionOrder, NONE, Network, NextHops, Options, Scheme, SelfRouting, ShortestPath, Spread, Table,
+    Traffic, UpDown, View, Wrap, assemble, dependency_cycle, depth_keys, loads, path, verify,
+};
+use proptest::prelude::*;
+
+/// Two-way cables between switches, then terminals one after another on the switches given.
+fn network(switches: usize, cables: &[(u32, u32)], homes: &[u32]) -> Network {
+    let (mut source, mut target) = (vec![], vec![]);
+    let ends = (0u32..).zip(homes).map(|(t, &home)| (switches as u32 + t, home));
+    for (a, b) in cables.iter().copied().chain(ends) {
+        source.extend([a, b]);
+        target.extend([b, a]);
+    }
+    Network::new(switches, homes.len(), source, target).unwrap()
+}
+
+/// A torus or grid with its coordinates.
+fn lattice(shape: &[usize], per_switch: usize, parallel: usize, wrap: bool) -> (Network, Vec<u32>) {
+    let switches: usize = shape.iter().product();
+    let (mut coordinates, mut cables) = (vec![], vec![]);
+    for switch in 0..switches {
+        let mut stride = switches;
+        for &size in shape {
+            stride /= size;
+            let own = switch / stride % size;
+            coordinates.push(own as u32);
+            let next = switch - own * stride + (own + 1) % size * stride;
+            if own + 1 < size || (wrap && size > 2) {
+                cables.extend(vec![(switch as u32, next as u32); parallel]);
+            }
+        }
+    }
+    let homes: Vec<u32> = (0..switches * per_switch)
+        .map(|t| (t / per_switch) as u32)
+        .collect();
+    (network(switches, &cables, &homes), coordinates)
+}
+
+fn table(net: &Network, scheme: &mut impl Scheme, spread: Spread, via: &[u32]) -> Table {
+    assemble(net, scheme, Options { spread, via }).unwrap()
+}
+
+struct Whole {
+    table: Table,
+    class: Vec<u32>,
+    via: Vec<u32>,
+    via_class: Vec<u32>,
+}
+
+impl Whole {
+    fn new(net: &Network, table: Table, via: &[u32]) -> Self {
+        let classes = net.terminals as u32;
+        let via_class = (classes..).take(via.len()).collect();
+        Self {
+            table,
+            class: (0..classes).collect(),
+            via: via.to_vec(),
+            via_class,
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        View {
+            group_start: &self.table.groups.start,
+            group_links: &self.table.groups.links,
+            route: &self.table.route,
+            classes: self.table.classes,
+            terminal_class: &self.class,
+            via_switch: &self.via,
+            via_class: &self.via_class,
+        }
+    }
+}
+
+fn whole(net: &Network, mut scheme: impl Scheme, spread: Spread, via: &[u32]) -> Whole {
+    let table = table(net, &mut scheme, spread, via);
+    Whole::new(net, table, via)
+}
+
+/// The cycle is one: each link enters the switch that the next one leaves.
+fn assert_cycle(net: &Network, cycle: &[u32]) {
+    assert!(cycle.len() > 1);
+    for (place, &link) in cycle.iter().enumerate() {
+        let next = cycle[(place + 1) % cycle.len()];
+        assert_eq!(net.link_target[link as usize], net.link_source[next as usize]);
+    }
+}
+
+fn torus(shape: &[usize], wrap: Wrap) -> (Network, Whole) {
+    let (net, coordinates) = lattice(shape, 2, 2, wrap != Wrap::Line);
+    let order: Vec<usize> = (0..shape.len()).collect();
+    let scheme = DimensionOrder::new(&net, shape, &coordinates, &order, wrap).unwrap();
+    let whole = whole(&net, scheme, Spread::Adaptive, &[]);
+    verify(&net, whole.view()).unwrap();
+    (net, whole)
+}
+
+#[test]
+fn dimension_order_has_no_cycle_on_grids() {
+    for shape in [&[5][..], &[4, 3], &[2, 2, 2, 2], &[3, 1, 4]] {
+        let (net, whole) = torus(shape, Wrap::Line);
+        assert_eq!(dependency_cycle(&net, whole.view()).unwrap(), None);
+    }
+}
+
+#[test]
+fn a_minimal_torus_has_a_cycle_and_edges_without_transit_break_it() {
+    for shape in [&[5][..], &[8], &[4, 3], &[4, 4], &[5, 6], &[3, 4, 5]] {
+        let (net, whole) = torus(shape, Wrap::Minimal);
+        assert_cycle(
+            &net,
+            &dependency_cycle(&net, whole.view()).unwrap().expect("a cycle"),
+        );
+        let (net, whole) = torus(shape, Wrap::NoEdgeTransit);
+        assert_eq!(dependency_cycle(&net, whole.view()).unwrap(), None);
+    }
+}
+
+#[test]
+fn edges_without_transit_relieve_the_middle_of_a_grid() {
+    let busiest = |(net, whole): (Network, Whole)| {
+        let loads = loads(&net, whole.view(), Traffic::Uniform).unwrap();
+        let between = |&l: &usize| (net.link_source[l].max(net.link_target[l]) as usize) < net.switches;
+        (0..net.links())
+            .filter(between)
+            .map(|l| loads[l])
+            .fold(0.0, f64::max)
+    };
+    let gain = busiest(torus(&[8, 8], Wrap::Line)) / busiest(torus(&[8, 8], Wrap::NoEdgeTransit));
+    assert!((1.15..1.35).contains(&gain), "{gain}");
+}
+
+#[test]
+fn missing_ways_are_named() {
+    let net = network(3, &[(0, 1)], &[0, 1, 2]);
+    let options = Options {
+        spread: Spread::Adaptive,
+        via: &[],
+    };
+    let error = assemble(&net, &mut ShortestPath::new(NextHops::All), options).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no way from switch 2 to terminal 0 at switch 0"
+    );
+}
+
+#[test]
+fn loops_dead_ends_and_wrong_arrivals_are_named() {
+    let net = network(3, &[(0, 1), (1, 2)], &[0, 1, 2]);
+    let good = whole(&net, ShortestPath::new(NextHops::All), Spread::Adaptive, &[]);
+    let entry = |table: &Table, link: u32| {
+        2 * (0..table.groups.switch.len() as u32)
+            .find(|&g| table.groups.group(g) == [link])
+            .unwrap()
+    };
+    let fault = |change: &dyn Fn(&mut Table)| {
+        let mut bad = good.table.clone();
+        change(&mut bad);
+        verify(&net, Whole::new(&net, bad, &[]).view())
+            .unwrap_err()
+            .to_string()
+    };
+    let looping = fault(&|t| t.route[3 + 2] = entry(t, 1));
+    assert_eq!(
+        looping,
+        "packets for terminal 2 run in a loop: switch 0 > switch 1 > switch 0"
+    );
+    let dead = fault(&|t| t.route[3 + 2] = NONE);
+    assert_eq!(
+        dead,
+        "packets for terminal 2 come to a dead end: switch 0 > switch 1"
+    );
+    let wrong = fault(&|t| t.route[3 + 2] = t.route[3 + 1]);
+    assert_eq!(
+        wrong,
+        "packets for terminal 2 arrive elsewhere: switch 0 > switch 1 > terminal 1"
+    );
+    let stripped = fault(&|t| t.route[2] |= 1);
+    assert_eq!(
+        stripped,
+        "packets for terminal 2 lose their header before they arrive: switch 0"
+    );
+    let alien = fault(&|t| t.route[2] = t.route[3 + 2]);
+    assert!(
+        alien.contains("names a group of another switch than switch 0"),
+        "{alien}"
+    );
+}
+
+#[test]
+fn destinations_are_dealt_evenly_in_every_stage() {
+    // A Clos of 4 terminal switches with 4 terminals and 2 centres with 2 parallel links each.
+    let cables: Vec<(u32, u32)> = (0..4).flat_map(|e| [(e, 4), (e, 4), (e, 5), (e, 5)]).collect();
+    let homes: Vec<u32> = (0..16).map(|t| t / 4).collect();
+    let net = network(6, &cables, &homes);
+    let heights = vec![0, 0, 0, 0, 1, 1];
+    for spread in [Spread::Turns, Spread::Runs, Spread::Adaptive] {
+        let whole = whole(&net, UpDown::new(heights.clone()), spread, &[4, 5]);
+        verify(&net, whole.view()).unwrap();
+        assert_eq!(dependency_cycle(&net, whole.view()).unwrap(), None);
+        let single = whole
+            .table
+            .groups
+            .start
+            .windows(2)
+            .all(|pair| pair[1] - pair[0] == 1);
+        assert_eq!(single, spread != Spread::Adaptive);
+    }
+    let whole = whole(&net, UpDown::new(heights), Spread::Turns, &[]);
+    for switch in 0..4 {
+        let mut used = vec![0; net.links()];
+        for class in (0..16).filter(|class| class / 4 != switch) {
+            let group = whole.view().entry(switch, class) >> 1;
+            used[whole.view().group(group)[0] as usize] += 1;
+        }
+        let ups: Vec<i32> = (0..net.links())
+            .filter(|&l| used[l] > 0)
+            .map(|l| used[l])
+            .collect();
+        assert_eq!(ups, [3, 3, 3, 3]);
+    }
+    let load = loads(&net, whole.view(), Traffic::Uniform).unwrap();
+    assert!(
+        (0..32).all(|link| (load[link] - 0.8).abs() < 1e-9),
+        "{:?}",
+        &load[..32]
+    );
+}
+
+#[test]
+fn the_header_of_an_intermediate_switch_is_deleted_on_entry_to_it() {
+    let (net, coordinates) = lattice(&[3, 3], 1, 2, false);
+    let scheme = DimensionOrder::new(&net, &[3, 3], &coordinates, &[0, 1], Wrap::Line).unwrap();
+    let via: Vec<u32> = (0..9).collect();
+    let whole = whole(&net, scheme, Spread::Adaptive, &via);
+    verify(&net, whole.view()).unwrap();
+    assert_cycle(
+        &net,
+        &dependency_cycle(&net, whole.view())
+            .unwrap()
+            .expect("two phases on one set of links"),
+    );
+    let links = path(&net, whole.view(), 0, 8, Some(4)).unwrap();
+    assert_eq!(links.len(), 6);
+    let load = loads(&net, whole.view(), Traffic::Uniform).unwrap();
+    let mean = load.iter().sum::<f64>() / 9.0;
+    // Mean distance in a 3 x 3 grid: 16/9 to an intermediate, 16/9 from it, and the two terminal links.
+    assert!((mean - (2.0 + 32.0 / 9.0)).abs() < 1e-9, "{mean}");
+}
+
+#[test]
+fn self_routing_demands_a_single_way() {
+    let net = Network::new(3, 2, vec![3, 0, 1, 0, 2, 4], vec![0, 1, 2, 2, 3, 0]);
+    assert!(net.is_err(), "terminal 1 receives nothing");
+    // Terminals 4 and 5 on a diamond 0 > {1, 2} > 3 of one-way links.
+    let (source, target) = (vec![4, 5, 0, 0, 1, 2, 3, 3], vec![0, 0, 1, 2, 3, 3, 4, 5]);
+    let net = Network::new(4, 2, source, target).unwrap();
+    let options = Options {
+        spread: Spread::Adaptive,
+        via: &[],
+    };
+    let error = assemble(&net, &mut SelfRouting::default(), options)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "not self-routing: from switch 0 the way to switch 3 leads through switch 1 and through switch 2"
+    );
+    let both = whole(&net, ShortestPath::new(NextHops::All), Spread::Adaptive, &[]);
+    verify(&net, both.view()).unwrap();
+}
+
+#[test]
+fn equal_sets_of_links_are_one_group() {
+    let (net, coordinates) = lattice(&[4, 4], 3, 2, false);
+    let scheme = DimensionOrder::new(&net, &[4, 4], &coordinates, &[1, 0], Wrap::Line).unwrap();
+    let whole = whole(&net, scheme, Spread::Adaptive, &[]);
+    assert_eq!(
+        whole.table.groups.switch.len(),
+        48 + 48,
+        "one per edge and one per terminal"
+    );
+}
+
+/// A connected multigraph of two-way cables with terminals.
+fn graphs() -> impl Strategy<Value = Network> {
+    (2u32..14).prop_flat_map(|switches| {
+        let parents = proptest::collection::vec(any::<u32>(), switches as usize - 1);
+        let more = proptest::collection::vec((0..switches, 0..switches), 0..20);
+        let homes = proptest::collection::vec(0..switches, 2..12);
+        (parents, more, homes).prop_map(move |(parents, more, homes)| {
+            let tree = (1u32..)
+                .zip(parents)
+                .map(|(switch, parent)| (switch, parent % switch));
+            let cables: Vec<_> = tree.chain(more).filter(|(a, b)| a != b).collect();
+            network(switches as usize, &cables, &homes)
+        })
+    })
+}
+
+fn spreads() -> impl Strategy<Value = Spread> {
+    prop_oneof![Just(Spread::Adaptive), Just(Spread::Turns), Just(Spread::Runs)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn everything_arrives_on_any_graph(net in graphs(), spread in spreads(), first in any::<bool>(), root in 0u32..14) {
+        let hops = if first { NextHops::First } else { NextHops::All };
+        let via: Vec<u32> = (0..net.switches as u32).collect();
+        let short = whole(&net, ShortestPath::new(hops), spread, &via);
+        prop_assert_eq!(verify(&net, short.view()), Ok(()));
+        if let Some(cycle) = dependency_cycle(&net, short.view()).unwrap() {
+            assert_cycle(&net, &cycle);
+        }
+        let heights = depth_keys(&net, root % net.switches as u32);
+        let legal = whole(&net, UpDown::new(heights), spread, &[]);
+        prop_assert_eq!(verify(&net, legal.view()), Ok(()));
+        prop_assert_eq!(dependency_cycle(&net, legal.view()).unwrap(), None);
+        for view in [short.view(), legal.view()] {
+            for target in 0..net.terminals as u32 {
+                let way = path(&net, view, 0, target, None).unwrap();
+                prop_assert_eq!(net.link_target[way[way.len() - 1] as usize], net.switches as u32 + target);
+            }
+        }
+    }
+
+    #[test]
+    fn loads_of_single_paths_are_the_paths(net in graphs(), first in any::<u32>(), second in any::<u32>()) {
+        let whole = whole(&net, ShortestPath::new(NextHops::First), Spread::Turns, &[]);
+        let terminals = net.terminals as u32;
+        let (from, to) = (first % terminals, second % terminals);
+        prop_assume!(from != to);
+        let traffic = Traffic::Pairs { source: &[from], target: &[to], rate: &[0.5] };
+        let load = loads(&net, whole.view(), traffic).unwrap();
+        let way = path(&net, whole.view(), from, to, None).unwrap();
+        for (link, &load) in (0u32..).zip(&load) {
+            prop_assert_eq!(load, if way.contains(&link) { 0.5 } else { 0.0 });
+        }
+    }
+}
