@@ -2,10 +2,11 @@
 
 mod scenarios;
 
-use fabriloom_engine::fabric::Fabric;
+use fabriloom_engine::fabric::{Fabric, arrival};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{End, Options, Simulation};
 use fabriloom_twin::{Delivery, FlowControl, TwinRun, run};
+use scenarios::build::{C104, DS_LINK, Switch, grid, line, send_uniform};
 use scenarios::random::{random_fabric, time_for};
 
 /// A run of the fast engine to its end, without looking for deadlocks on the way.
@@ -103,6 +104,44 @@ fn compare_many(seeds: std::ops::Range<u64>, packets: u32) {
         deadlocked > 0 && deadlocked < runs / 2,
         "{deadlocked} of {runs} runs deadlocked"
     );
+}
+
+/// The sizes and speeds of real networks: a grid of C104 from light load to an unlimited backlog.
+#[test]
+fn grids_agree() {
+    for (kind, interval_ticks) in [
+        (arrival::POISSON, 7000.0),
+        (arrival::POISSON, 3000.0),
+        (arrival::BACKLOG, 0.0),
+    ] {
+        for chars in [8, 64, 1000] {
+            let mut fabric = grid(4, 4, C104, DS_LINK);
+            send_uniform(&mut fabric, kind, interval_ticks * f64::from(chars) / 64.0, chars);
+            let twin = compare(0, &fabric, 500 * i64::from(chars));
+            assert!(twin.deliveries.len() > 50 && !twin.deadlocked);
+        }
+    }
+}
+
+/// No switch at all, one, and some in a row; a slow crossbar and one as fast as the links.
+#[test]
+fn lines_agree() {
+    for (switches, crossbar_ticks) in [(0, 0), (1, 0), (1, 10), (3, 25), (6, 0)] {
+        for kind in [arrival::BACKLOG, arrival::POISSON, arrival::RANDOM_WAIT] {
+            let mut fabric = line(
+                &vec![
+                    Switch {
+                        crossbar_ticks,
+                        ..C104
+                    };
+                    switches
+                ],
+                DS_LINK,
+            );
+            send_uniform(&mut fabric, kind, 800.0, 64);
+            compare(0, &fabric, 50_000);
+        }
+    }
 }
 
 #[test]

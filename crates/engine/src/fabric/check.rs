@@ -130,6 +130,13 @@ fn links(f: &Fabric) -> Checked {
         if buffer < quantum + header.saturating_sub(1) || buffer > 1 << 20 {
             return fail("link_input_buffer", link, buffer, "at least a quantum and a header less one, at most 2^20");
         }
+        let arrival = f.link_arrival_ticks[link];
+        if arrival < f.link_character_ticks[link] {
+            return fail("link_arrival_ticks", link, arrival, "at least link_character_ticks");
+        }
+        if f.link_source[link] == f.link_target[link] {
+            return fail("link_target", link, f.link_target[link], "another vertex than link_source");
+        }
         let reverse = f.link_reverse[link];
         if reverse != NONE && f.link_reverse.get(reverse as usize) != Some(&(link as u32)) {
             return fail("link_reverse", link, reverse, "a link whose reverse is this one");

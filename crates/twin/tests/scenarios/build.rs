@@ -82,30 +82,36 @@ pub fn empty(switches: &[Switch], terminals: u32, classes: u32) -> Fabric {
     }
 }
 
+/// Adds a link from `a` to `b`, without one that leads back.
+pub fn add_link(f: &mut Fabric, a: u32, b: u32, cable: Cable) -> u32 {
+    let link = f.links() as u32;
+    f.link_source.push(a);
+    f.link_target.push(b);
+    f.link_character_ticks.push(cable.character_ticks);
+    f.link_end_ticks.push(cable.end_ticks);
+    f.link_arrival_ticks.push(cable.arrival_ticks);
+    f.link_credit_ticks.push(cable.credit_ticks);
+    f.link_output_buffer.push(cable.output_buffer);
+    f.link_input_buffer.push(cable.input_buffer);
+    f.link_quantum.push(cable.quantum);
+    f.link_flow_control_ticks.push(cable.flow_control_ticks);
+    f.link_reverse.push(NONE);
+    f.link_deletes_header.push(0);
+    if f.is_terminal(a) {
+        f.terminal_out_link[(a - f.switches) as usize] = link;
+    }
+    if f.is_terminal(b) {
+        f.terminal_in_link[(b - f.switches) as usize] = link;
+    }
+    link
+}
+
 /// Adds a cable from `a` to `b`; returns the link there and the link back.
 pub fn add_cable(f: &mut Fabric, a: u32, b: u32, cable: Cable) -> (u32, u32) {
-    let first = f.links() as u32;
-    for (from, to, reverse) in [(a, b, first + 1), (b, a, first)] {
-        f.link_source.push(from);
-        f.link_target.push(to);
-        f.link_character_ticks.push(cable.character_ticks);
-        f.link_end_ticks.push(cable.end_ticks);
-        f.link_arrival_ticks.push(cable.arrival_ticks);
-        f.link_credit_ticks.push(cable.credit_ticks);
-        f.link_output_buffer.push(cable.output_buffer);
-        f.link_input_buffer.push(cable.input_buffer);
-        f.link_quantum.push(cable.quantum);
-        f.link_flow_control_ticks.push(cable.flow_control_ticks);
-        f.link_reverse.push(reverse);
-        f.link_deletes_header.push(0);
-    }
-    for (vertex, out, inward) in [(a, first, first + 1), (b, first + 1, first)] {
-        if f.is_terminal(vertex) {
-            f.terminal_out_link[(vertex - f.switches) as usize] = out;
-            f.terminal_in_link[(vertex - f.switches) as usize] = inward;
-        }
-    }
-    (first, first + 1)
+    let (there, back) = (add_link(f, a, b, cable), add_link(f, b, a, cable));
+    f.link_reverse[there as usize] = back;
+    f.link_reverse[back as usize] = there;
+    (there, back)
 }
 
 /// Adds a group of links, or finds the one that has the same links in the same order.
@@ -175,4 +181,36 @@ pub fn send_uniform(f: &mut Fabric, kind: u8, interval_ticks: f64, chars: u32) {
     f.source_interval_ticks.fill(interval_ticks);
     f.length_min.fill(chars);
     f.length_max.fill(chars);
+}
+
+/// A square grid of switches with two cables between neighbours and dimension-order routes, columns first.
+pub fn grid(side: u32, terminals_per_switch: u32, switch: Switch, cable: Cable) -> Fabric {
+    let switches = vec![switch; (side * side) as usize];
+    let terminals = side * side * terminals_per_switch;
+    let mut f = empty(&switches, terminals, terminals);
+    let mut towards = std::collections::HashMap::<(u32, u32), Vec<u32>>::new();
+    for from in 0..side * side {
+        let right = (from % side + 1 < side).then_some(from + 1);
+        let down = (from / side + 1 < side).then_some(from + side);
+        for to in right.into_iter().chain(down).flat_map(|to| [to, to]) {
+            let (there, back) = add_cable(&mut f, from, to, cable);
+            towards.entry((from, to)).or_default().push(there);
+            towards.entry((to, from)).or_default().push(back);
+        }
+    }
+    for terminal in 0..terminals {
+        let home = terminal / terminals_per_switch;
+        let (inward, _) = add_cable(&mut f, home, side * side + terminal, cable);
+        set_route(&mut f, home, terminal, &[inward], false);
+        for at in (0..side * side).filter(|&at| at != home) {
+            let next = match (at % side).cmp(&(home % side)) {
+                std::cmp::Ordering::Less => at + 1,
+                std::cmp::Ordering::Greater => at - 1,
+                std::cmp::Ordering::Equal if at < home => at + side,
+                std::cmp::Ordering::Equal => at - side,
+            };
+            set_route(&mut f, at, terminal, &towards[&(at, next)], false);
+        }
+    }
+    f
 }

@@ -6,7 +6,7 @@ use fabriloom_engine::fabric::{Fabric, arbiter, arrival, check, choice, length, 
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::{Family, Stream, streams};
 
-use super::build::{Cable, Switch, add_cable, empty, set_route};
+use super::build::{Cable, Switch, add_cable, add_link, empty, set_route};
 
 struct Draw(Stream);
 
@@ -144,7 +144,7 @@ fn wiring(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
     }
 }
 
-/// Joins every terminal to a switch; their links come after those between switches or are numbered among themselves.
+/// Joins every terminal to a switch, or to one that it sends to and one that it receives from.
 fn homes(f: &mut Fabric, draw: &mut Draw, per_switch: &[u32], character_ticks: u32) {
     let mut homes: Vec<u32> = (0..f.switches)
         .flat_map(|s| vec![s; per_switch[s as usize] as usize])
@@ -154,14 +154,22 @@ fn homes(f: &mut Fabric, draw: &mut Draw, per_switch: &[u32], character_ticks: u
         draw.shuffle(&mut homes);
     }
     let uneven = draw.chance(30);
+    let one_way = draw.chance(10);
     let same = cable(draw, character_ticks, uneven);
     for (terminal, &home) in homes.iter().enumerate() {
+        let vertex = f.switches + terminal as u32;
         let cable = if uneven {
             cable(draw, character_ticks, true)
         } else {
             same
         };
-        add_cable(f, f.switches + terminal as u32, home, cable);
+        if one_way {
+            let entry = draw.between(0, f.switches - 1);
+            add_link(f, vertex, entry, cable);
+            add_link(f, home, vertex, cable);
+        } else {
+            add_cable(f, vertex, home, cable);
+        }
     }
 }
 
