@@ -109,8 +109,8 @@ impl Measure {
         self.latency_max = self.latency_max.max(latency);
         self.total_min = self.total_min.min(total);
         self.total_max = self.total_max.max(total);
-        self.latency.saturating_record(latency as u64);
-        self.total.saturating_record(total.max(0) as u64);
+        self.latency.record(latency.max(0) as u64).expect("a histogram that grows takes every value");
+        self.total.record(total.max(0) as u64).expect("a histogram that grows takes every value");
         self.batches.record(delivery);
         if let Some(flows) = &mut self.flows {
             flows.record(delivery);
