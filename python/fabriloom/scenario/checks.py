@@ -80,8 +80,8 @@ def _load(scenario: Scenario) -> None:
 
 def _routing(scenario: Scenario) -> None:
     routing, topology = scenario.routing, scenario.topology.kind
-    if isinstance(routing, DimensionOrder) and routing.variant == "no-edge-transit" and topology != "torus":
-        message = f"routing.variant no-edge-transit is for a torus, not for {topology}"
+    if isinstance(routing, DimensionOrder) and routing.variant and topology not in ("torus", "ring", "file"):
+        message = f"routing.variant is for a torus or a ring, not for {topology}"
         raise scenario.error(message, ("routing", "variant"), "remove it")
 
 

@@ -14,11 +14,7 @@ from fabriloom.technology.presets import settings
 
 if TYPE_CHECKING:
     from fabriloom.scenario.schema import Scenario
-
-
-def routing_kind(topology_kind: str) -> str:
-    """The usual routing of a topology."""
-    return BY_TOPOLOGY.get(topology_kind, "shortest-path")
+    from fabriloom.scenario.sections.traffic import Traffic
 
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
@@ -29,11 +25,8 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     technology = technology.model_copy(update={**filled, **technology.overrides()})
     resolved = _dump(scenario)
     resolved["technology"] = _dump(technology)
-    _routing(resolved)
-    if scenario.traffic.needs_load():
-        resolved["traffic"].setdefault("load", DEFAULT_LOAD)
-    else:
-        resolved["traffic"].pop("load", None)
+    fill_routing(resolved["routing"], scenario.topology.kind)
+    fill_load(resolved["traffic"], scenario.traffic)
     resolved = _whole_floats(resolved)
     if not resolved["sweep"]:
         del resolved["sweep"]
@@ -57,14 +50,22 @@ def _kind_first(value: Any) -> Any:
     return {name: _kind_first(value[name]) for name in names}
 
 
-def _routing(resolved: dict[str, Any]) -> None:
-    routing, topology = resolved["routing"], resolved["topology"]["kind"]
-    kind = routing_kind(topology)
+def fill_load(values: dict[str, Any], traffic: Traffic) -> None:
+    """Put the default load where one is needed; take it away where it has no meaning."""
+    if traffic.needs_load():
+        values.setdefault("load", DEFAULT_LOAD)
+    else:
+        values.pop("load", None)
+
+
+def fill_routing(routing: dict[str, Any], topology: str) -> None:
+    """Replace ``auto`` by the usual routing of the topology, where that does not depend on the graph."""
+    kind = BY_TOPOLOGY.get(topology, "auto")
     if routing["kind"] == "auto":
         routing["kind"] = kind
     if routing.get("of") == "auto":
         routing["of"] = kind
-    if routing["kind"] == "dimension-order" and topology == "torus":
+    if routing["kind"] == "dimension-order" and topology in ("torus", "ring"):
         routing.setdefault("variant", "no-edge-transit")
 
 

@@ -97,9 +97,17 @@ class Scenario(Section):
     def parameters(self, section: str) -> dict[str, Any]:
         """The settings of a section under their names with units, without those that are not given.
 
-        Paths are complete. ``parameters("topology")`` is ``{"kind": "grid", "shape": [8, 8], …}``.
+        Paths are complete; the routing and the load are filled in as in the resolved form.
+        ``parameters("topology")`` is ``{"kind": "grid", "shape": [8, 8], …}``.
         """
-        return _complete(getattr(self, section).model_dump(exclude_none=True), self._base_dir)
+        from fabriloom.scenario.resolve import fill_load, fill_routing
+
+        values = getattr(self, section).model_dump(exclude_none=True)
+        if section == "routing":
+            fill_routing(values, self.topology.kind)
+        elif section == "traffic":
+            fill_load(values, self.traffic)
+        return _complete(values, self._base_dir)
 
     def error(
         self, message: str, path: Path | None = None, hint: str = "", key: bool = False

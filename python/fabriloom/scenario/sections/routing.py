@@ -16,6 +16,10 @@ class AnyRouting(Section):
         default=True,
         description="true: any free link of a group of parallel links; false: one fixed link per destination",
     )
+    spread: Literal["turns", "runs"] | None = Field(
+        default=None,
+        description="With adaptive = false: destinations dealt out to a group's links in turn, or in runs",
+    )
     universal: bool = Field(
         default=False, description="Send every packet through a random intermediate switch first"
     )
@@ -41,7 +45,7 @@ class DimensionOrder(AnyRouting):
     )
     variant: Literal["minimal", "no-edge-transit"] | None = Field(
         default=None,
-        description="For a torus. minimal: the shorter way round, which can deadlock; "
+        description="For a torus or ring. minimal: the shorter way round, which can deadlock; "
         "no-edge-transit: one column and one row carry no transit, which cannot",
     )
 
@@ -62,6 +66,10 @@ class ShortestPath(AnyRouting):
     """By a shortest path, on any graph."""
 
     kind: Literal["shortest-path"]
+    next_hops: Literal["all", "first"] | None = Field(
+        default=None,
+        description="all: every link on a shortest path is in the group; first: only those to one neighbour",
+    )
 
 
 class UpStarDownStar(AnyRouting):
@@ -93,15 +101,19 @@ class Table(AnyRouting):
     )
 
 
+_ALIASES = {"up*/down*": "up-star-down-star", "destination-tag": "self-routing", "e-cube": "dimension-order"}
+
+
 class RoutingTag(DefaultTag):
-    """The kind may be left out, and up*/down* may be written as people write it."""
+    """The kind may be left out, and may be written as other people call it."""
 
     def fill(self, value: object) -> object:
         """The table with its kind, as the schema spells it."""
         value = super().fill(value)
-        if isinstance(value, dict) and value.get("kind") == "up*/down*":
-            return {**value, "kind": "up-star-down-star"}
-        return value
+        if not isinstance(value, dict):
+            return value
+        words = {name: value[name] for name in ("kind", "of") if isinstance(value.get(name), str)}
+        return {**value, **{name: _ALIASES.get(word, word) for name, word in words.items()}}
 
 
 Routing = Annotated[
@@ -111,12 +123,15 @@ Routing = Annotated[
 ]
 
 BY_TOPOLOGY = {
+    "ring": "dimension-order",
     "grid": "dimension-order",
     "torus": "dimension-order",
     "hypercube": "dimension-order",
     "clos": "up-down",
     "clos5": "up-down",
     "fat_tree": "up-down",
+    "star": "up-down",
+    "tree": "up-down",
     "banyan": "self-routing",
 }
-"""The usual routing of each topology; shortest paths for the others."""
+"""The usual routing of each topology. For the others ``auto`` is decided when the graph is known."""

@@ -1,0 +1,96 @@
+"""When packets are made: the ``source_arrival``, interval, burst and gap columns.
+
+A load of 1 means packets back to back. For open sources (poisson, constant, on-off) the mean interval is the
+mean time of a packet on the link divided by the load; for closed ones (wait, random-wait) the wait after a
+packet has gone is that interval less the packet itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabriloom.traffic.errors import TrafficError
+from fabriloom.traffic.kinds import (
+    BACKLOG,
+    CONSTANT,
+    ON_OFF,
+    POISSON,
+    RANDOM_WAIT,
+    SILENT,
+    WAIT,
+    Columns,
+    Links,
+    Network,
+    Settings,
+    out_links,
+)
+
+KINDS = {
+    "backlog": BACKLOG,
+    "constant": CONSTANT,
+    "poisson": POISSON,
+    "wait": WAIT,
+    "random-wait": RANDOM_WAIT,
+    "on-off": ON_OFF,
+}
+Floats = NDArray[np.float64]
+
+
+def packet_ticks(network: Network, technology: Links, mean_chars: float, tick_ps: int, via: bool) -> Floats:
+    """Per terminal: mean ticks of a packet on its link, header, payload and end of packet."""
+    rates = network.attributes.get("rate_bits_per_s")
+    per_terminal = np.full(network.terminals, np.nan)
+    if rates is not None:
+        per_terminal = np.asarray(rates, np.float64)[out_links(network)]
+    header = technology.header_chars + (technology.via_header_chars if via else 0)
+    found = np.empty(network.terminals)
+    keys = np.nan_to_num(per_terminal, nan=-1.0)
+    for rate in np.unique(keys):
+        bits = None if rate < 0 else round(rate)
+        time_ps = (header + mean_chars) * technology.character_ps(bits) + technology.end_ps(bits)
+        found[keys == rate] = time_ps / tick_ps
+    return found
+
+
+def arrivals(
+    packet: Floats, load: Floats, sending: NDArray[np.bool_], tick_ps: int, settings: Settings
+) -> Columns:
+    """The columns. ``packet``: ticks of a packet; ``load``: per terminal, 0 for those that are silent."""
+    given = settings["arrivals"]
+    kind = given["kind"]
+    sending = sending & (load > 0)
+    share = np.where(sending, load, 1.0)
+    burst = np.zeros(len(packet))
+    gap = np.zeros(len(packet))
+    if kind == "backlog":
+        interval = np.zeros(len(packet))
+    elif "wait_ps" in given and given["wait_ps"] is not None:
+        interval = np.full(len(packet), given["wait_ps"] / tick_ps)
+    elif kind in ("wait", "random-wait"):
+        interval = packet * (1 / share - 1)
+    elif kind == "on-off":
+        on_load, packets = float(given["on_load"]), float(given["burst_packets"])
+        if np.any(share[sending] > on_load):
+            raise TrafficError(
+                f"load is above the on_load of {on_load:g} within bursts",
+                "load",
+                "reduce load, or raise on_load",
+            )
+        interval = packet / on_load
+        burst[:] = packets
+        gap = packets * packet * (1 / share - 1 / on_load)
+    else:
+        interval = packet / share
+    silent = ~sending
+    for column in (interval, burst, gap):
+        column[silent] = 0
+    terminals = len(packet)
+    queue = int(settings.get("source_queue", 0))
+    return {
+        "source_arrival": np.where(sending, KINDS[kind], SILENT).astype(np.uint8),
+        "source_interval_ticks": interval,
+        "source_burst": burst,
+        "source_gap_ticks": np.maximum(gap, 0.0),
+        "source_queue": np.full(terminals, min(queue, 2**32 - 1), np.uint32),
+    }

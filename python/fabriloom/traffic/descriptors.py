@@ -1,0 +1,76 @@
+"""Lists of packets per terminal from a file, as the traffic nodes of the Macrame testbed have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fabriloom import units
+from fabriloom.traffic import tables
+from fabriloom.traffic.errors import TrafficError
+from fabriloom.traffic.kinds import LIST, MOST_CHARACTERS, SILENT, Columns, Links, Settings
+from fabriloom.traffic.names import Terminals
+
+_KNOWN = ("source", "destination", "length", "length_bytes", "wait", "wait_ns")
+
+
+def descriptors(
+    terminals: Terminals, technology: Links, tick_ps: int, sending: np.ndarray, pattern: Settings
+) -> Columns:
+    """The ``list_*`` columns and the arrivals of a CSV or Parquet file.
+
+    Columns of the file: ``source`` and ``destination`` (number or name), ``length`` ("64 B", or whole bytes),
+    ``wait`` ("2 us", or whole nanoseconds; 0 if missing), which follows the packet. The rows of a source are
+    sent in the order of the file.
+    """
+    table = tables.read(pattern["path"])
+    table.only(_KNOWN)
+    source = table.terminals(table.need("source")[0], terminals)
+    target = table.terminals(table.need("destination")[0], terminals)
+    length = table.convert(table.need("length", "length_bytes")[0], lambda value: _length(technology, value))
+    waits = table.column("wait", "wait_ns")
+    wait_ps = table.convert(waits[0], _wait) if waits else np.zeros(len(source), np.int64)
+    if not len(source):
+        raise TrafficError(f"{table.path.name} has no packets", "pattern.path", "add rows below the header")
+    return _columns(len(terminals.names), source, target, length, wait_ps, tick_ps, sending, pattern)
+
+
+def _columns(
+    count: int,
+    source: np.ndarray,
+    target: np.ndarray,
+    length: np.ndarray,
+    wait_ps: np.ndarray,
+    tick_ps: int,
+    sending: np.ndarray,
+    pattern: Settings,
+) -> Columns:
+    kept = sending[source]
+    order = np.argsort(source[kept], kind="stable")
+    rows = np.bincount(source[kept], minlength=count)
+    return {
+        "source_arrival": np.where(rows > 0, LIST, SILENT).astype(np.uint8),
+        "list_start": np.concatenate([[0], np.cumsum(rows)]).astype(np.uint32),
+        "list_target": target[kept][order].astype(np.uint32),
+        "list_length": length[kept][order].astype(np.uint32),
+        "list_wait_ticks": ((wait_ps[kept][order] + tick_ps // 2) // tick_ps).astype(np.uint64),
+        "list_repeat": np.full(count, int(pattern.get("repeat", True)), np.uint8),
+    }
+
+
+def _length(technology: Links, value: Any) -> int:
+    characters = technology.payload_chars(_number(value, "B", units.parse_bytes))
+    if characters > MOST_CHARACTERS:
+        raise units.UnitError(f'a packet of "{value}" is longer than 2^24 characters', "send several packets")
+    return characters
+
+
+def _wait(value: Any) -> int:
+    return _number(value, "ns", units.parse_time_ps)
+
+
+def _number(value: Any, unit: str, parse: Any) -> int:
+    """A string with a unit, or a whole number in ``unit``."""
+    text = value.strip() if isinstance(value, str) else str(value)
+    return parse(f"{text} {unit}" if text.lstrip("-").isdecimal() else text)

@@ -1,0 +1,23 @@
+"""The error of this room."""
+
+from __future__ import annotations
+
+Place = tuple[str, int, int, int, str]
+"""File, line, column, length (line and column from 1) and the text of the line."""
+
+
+class TrafficError(ValueError):
+    """Traffic that cannot be built.
+
+    ``parameter`` is the dotted setting of ``[traffic]`` at fault, ``hint`` what to do, ``place`` where in a
+    file that the traffic comes from.
+    """
+
+    def __init__(
+        self, message: str, parameter: str | None = None, hint: str = "", place: Place | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.parameter = parameter
+        self.hint = hint
+        self.place = place

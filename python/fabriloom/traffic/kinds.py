@@ -1,0 +1,80 @@
+"""Numbers of the kinds in the engine's columns, and the views of other rooms that traffic needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+SILENT: Final = 0
+BACKLOG: Final = 1
+CONSTANT: Final = 2
+POISSON: Final = 3
+WAIT: Final = 4
+RANDOM_WAIT: Final = 5
+ON_OFF: Final = 6
+LIST: Final = 7
+
+UNIFORM: Final = 0
+FIXED: Final = 1
+WEIGHTED: Final = 2
+HOT_SPOT: Final = 3
+
+LENGTH_FIXED: Final = 0
+LENGTH_UNIFORM: Final = 1
+LENGTH_TABLE: Final = 2
+
+MOST_CHARACTERS: Final = 2**24
+"""The longest payload of one packet, in characters."""
+
+Ints = NDArray[np.int64]
+Columns = dict[str, NDArray[Any]]
+Settings = Mapping[str, Any]
+
+
+class Network(Protocol):
+    """What traffic needs to know of a graph (see ``fabriloom.topology.Graph``)."""
+
+    @property
+    def switch_names(self) -> list[str]: ...
+    @property
+    def terminal_names(self) -> list[str]: ...
+    @property
+    def switches(self) -> int: ...
+    @property
+    def terminals(self) -> int: ...
+    @property
+    def link_source(self) -> Ints: ...
+    @property
+    def link_target(self) -> Ints: ...
+    @property
+    def layout(self) -> dict[str, Any]: ...
+    @property
+    def attributes(self) -> dict[str, NDArray[Any]]: ...
+
+
+class Links(Protocol):
+    """What traffic needs to know of a technology (see ``fabriloom.technology.Technology``)."""
+
+    @property
+    def header_chars(self) -> int: ...
+    @property
+    def via_header_chars(self) -> int: ...
+    def character_ps(self, rate_bits_per_s: int | None = None) -> int: ...
+    def end_ps(self, rate_bits_per_s: int | None = None) -> int: ...
+    def payload_chars(self, length_bytes: int) -> int: ...
+
+
+def out_links(network: Network) -> Ints:
+    """Per terminal: the link it sends on."""
+    links = np.flatnonzero(network.link_source >= network.switches)
+    found = np.empty(network.terminals, np.int64)
+    found[network.link_source[links] - network.switches] = links
+    return found
+
+
+def homes(network: Network) -> Ints:
+    """Per terminal: the switch it sends into."""
+    return network.link_target[out_links(network)]

@@ -1,0 +1,64 @@
+"""How long packets are: the ``source_length`` and ``length_*`` columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fabriloom import units
+from fabriloom.traffic.errors import TrafficError
+from fabriloom.traffic.kinds import (
+    LENGTH_FIXED,
+    LENGTH_TABLE,
+    LENGTH_UNIFORM,
+    MOST_CHARACTERS,
+    Columns,
+    Links,
+    Settings,
+)
+
+
+def lengths(terminals: int, technology: Links, settings: Settings) -> tuple[Columns, float]:
+    """The columns, and the mean payload of a packet in characters."""
+    kind, values, weights = settings["kind"], [], None
+    if kind == "fixed":
+        low = high = _chars(technology, settings["value_bytes"], "length.value")
+        code, mean = LENGTH_FIXED, float(low)
+    elif kind == "uniform":
+        low = _chars(technology, settings["min_bytes"], "length.min")
+        high = _chars(technology, settings["max_bytes"], "length.max")
+        code, mean = LENGTH_UNIFORM, (low + high) / 2
+    else:
+        sizes: Sequence[int] = settings["lengths_bytes"]
+        values = [_chars(technology, size, f"length.lengths.{i}") for i, size in enumerate(sizes)]
+        weights = np.asarray(settings.get("weights") or np.ones(len(values)), np.float64)
+        values = [value for value, weight in zip(values, weights, strict=True) if weight > 0]
+        weights = weights[weights > 0]
+        code, low, high = LENGTH_TABLE, min(values), max(values)
+        mean = float(np.average(values, weights=weights))
+    columns: dict[str, Any] = {
+        "source_length": np.full(terminals, code, np.uint8),
+        "length_min": np.full(terminals, low, np.uint32),
+        "length_max": np.full(terminals, high, np.uint32),
+        "length_values": np.asarray(values, np.uint32),
+        "length_cumulative": cumulative(weights) if weights is not None else np.zeros(0),
+    }
+    return columns, mean
+
+
+def cumulative(weights: np.ndarray) -> np.ndarray:
+    """Cumulative probabilities, the last exactly 1."""
+    sums = np.cumsum(weights / weights.max())
+    sums /= sums[-1]
+    sums[-1] = 1.0
+    return sums
+
+
+def _chars(technology: Links, size_bytes: int, parameter: str) -> int:
+    characters = technology.payload_chars(size_bytes)
+    if characters > MOST_CHARACTERS:
+        message = f"a packet of {units.format_bytes(size_bytes)} is longer than 2^24 characters"
+        raise TrafficError(message, parameter, "send several packets")
+    return characters

@@ -1,0 +1,66 @@
+"""Terminals by number or by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+
+from fabriloom import units
+from fabriloom.traffic.errors import TrafficError
+from fabriloom.traffic.kinds import Ints
+
+
+class Terminals:
+    """The terminals of a network, to be found by number or by name."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Number of each name."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    def find(self, key: object) -> int | None:
+        """The number of a terminal; none if there is no such terminal."""
+        if isinstance(key, str):
+            if key in self.numbers:
+                return self.numbers[key]
+            if not (key.isascii() and key.isdecimal() and len(key) < 10):
+                return None
+            key = int(key)
+        if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(self.names):
+            return int(key)
+        return None
+
+    def one(self, key: object, parameter: str) -> int:
+        """The number of a terminal; raises :class:`TrafficError` with the nearest name if there is none."""
+        number = self.find(key)
+        if number is None:
+            raise TrafficError(self.message(key), parameter, self.hint(key))
+        return number
+
+    def many(self, keys: Iterable[object], parameter: str) -> Ints:
+        """The numbers of several terminals."""
+        return np.array([self.one(key, f"{parameter}.{i}") for i, key in enumerate(keys)], np.int64)
+
+    def message(self, key: object) -> str:
+        """What to say when there is no such terminal."""
+        return (
+            f'there is no terminal "{str(key)[:60]}"'
+            if isinstance(key, str)
+            else f"there is no terminal {key}"
+        )
+
+    def hint(self, key: object) -> str:
+        """The nearest right name, or how terminals are called here."""
+        count = len(self.names)
+        numbers = f"numbers go from 0 to {count - 1}" if count > 1 else "there is only number 0"
+        near = (
+            units.nearest(key, self.names[:20_000]) if isinstance(key, str) and not key.isdecimal() else None
+        )
+        if near:
+            return f'did you mean "{near}"? {numbers}'
+        return f'{numbers}, names from "{self.names[0]}" to "{self.names[-1]}"'

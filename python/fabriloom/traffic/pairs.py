@@ -1,0 +1,82 @@
+"""Fixed destinations by the number of the terminal. -1: no partner, the terminal is silent."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabriloom.traffic.errors import TrafficError
+from fabriloom.traffic.kinds import Ints
+
+
+def shift(terminals: int, by: int) -> Ints:
+    """Terminal i to terminal i + by, counted around."""
+    if by % terminals == 0:
+        message = f"a shift by {by} sends each of {terminals} terminals to itself"
+        raise TrafficError(message, "pattern.by", "choose a number that is not a multiple of the terminals")
+    return (np.arange(terminals) + by) % terminals
+
+
+def transpose(terminals: int) -> Ints:
+    """Numbers as row and column of a square: (r, c) to (c, r). The diagonal has no partner."""
+    side = int(terminals**0.5 + 0.5)
+    if side * side != terminals:
+        message = f"transpose needs a square number of terminals, found {terminals}"
+        raise TrafficError(message, "pattern", "use 4, 16, 64, 256, … terminals, or another pattern")
+    return without_self(np.arange(terminals).reshape(side, side).T.ravel())
+
+
+def bit_reverse(terminals: int) -> Ints:
+    """The bits of the number in the opposite order. Palindromes have no partner."""
+    bits = _bits(terminals, "bit-reverse")
+    number = np.arange(terminals)
+    reverse = np.zeros(terminals, np.int64)
+    for bit in range(bits):
+        reverse |= ((number >> bit) & 1) << (bits - 1 - bit)
+    return without_self(reverse)
+
+
+def bit_complement(terminals: int) -> Ints:
+    """Every bit of the number inverted."""
+    _bits(terminals, "bit-complement")
+    return terminals - 1 - np.arange(terminals)
+
+
+def mirror(terminals: int) -> Ints:
+    """The last terminal for the first, and so on. In the middle of an odd number there is no partner."""
+    return without_self(terminals - 1 - np.arange(terminals))
+
+
+def random(terminals: int, seed: int) -> Ints:
+    """A random permutation without fixed points; the same for the same seed on every machine."""
+    if terminals < 2:
+        raise TrafficError("a permutation needs at least two terminals", "pattern", "add terminals")
+    target = np.argsort(_hash(np.arange(terminals, dtype=np.uint64), seed), kind="stable").astype(np.int64)
+    fixed = np.flatnonzero(target == np.arange(terminals))
+    if len(fixed) == 1:
+        other = (fixed[0] + 1) % terminals
+        target[[fixed[0], other]] = target[[other, fixed[0]]]
+    elif len(fixed):
+        target[fixed] = np.roll(fixed, 1)
+    return target
+
+
+def without_self(target: Ints) -> Ints:
+    """Terminals that are their own partner have none."""
+    return np.where(target == np.arange(len(target)), -1, target)
+
+
+def _bits(terminals: int, name: str) -> int:
+    if terminals < 2 or terminals & (terminals - 1):
+        message = f"{name} needs a power of two of terminals, found {terminals}"
+        raise TrafficError(message, "pattern", "use 2, 4, 8, … terminals, or another pattern")
+    return terminals.bit_length() - 1
+
+
+def _hash(values: np.ndarray, seed: int) -> np.ndarray:
+    """SplitMix64 of seed and value (Steele, Lea and Flood 2014); NumPy's own streams may change."""
+    golden = 0x9E3779B97F4A7C15
+    with np.errstate(over="ignore"):
+        z = (values + np.uint64(1)) * np.uint64(golden) + np.uint64((seed * 0xD1342543DE82EF95) % 2**64)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
