@@ -63,7 +63,7 @@ impl Network {
         }
         if at.output != NONE {
             let to = &self.links[at.output as usize];
-            let full = to.entered.known == to.sent.known + to.output_buffer;
+            let full = to.entered == to.sent.known + to.output_buffer;
             return (full && !to.to_terminal).then(|| vec![at.output]);
         }
         if at.group == NONE {

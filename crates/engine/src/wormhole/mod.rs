@@ -8,6 +8,7 @@
 mod advance;
 mod arbiter;
 mod deadlock;
+mod flow;
 mod state;
 pub mod timeline;
 

@@ -94,8 +94,8 @@ pub(super) struct Worm {
 /// One link: its output buffer, its wire and the input buffer at its target.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
-    /// When characters enter the output buffer.
-    pub entered: Timeline,
+    /// When characters could enter the output buffer if it had a place for them.
+    pub supplied: Timeline,
     /// When characters start on the wire.
     pub sent: Timeline,
     /// When characters leave the input buffer.
@@ -110,8 +110,20 @@ pub(super) struct Link {
 
     /// Earliest start of the next character on the wire.
     pub wire_free: Time,
+    /// Characters that have entered the output buffer, as far as is known when.
+    pub entered: u32,
+    /// Characters of the input buffer that have been supplied to their output buffers.
+    pub passed: u32,
+    /// First character that must wait for credit whose time is not known.
+    pub credited: u32,
+    /// Processes to be advanced, as bits.
+    pub woken: u8,
+    /// Whether places in the output buffer can hold up what is sent (see `flow`).
+    pub tight: bool,
     /// Earliest departure of the next character from the input buffer.
     pub exit_free: Time,
+    /// Earliest supply of the next character to its output buffer.
+    pub crossbar_free: Time,
     /// When the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
     pub free_at: Time,
     /// Tick of the last grant, -1 if never.
@@ -206,7 +218,7 @@ pub struct Network {
     pub(super) touched: Vec<u32>,
     /// Input links whose heads ask in this tick.
     pub(super) asking: Vec<u32>,
-    /// Processes to advance: link * 2, or link * 2 + 1 for its input buffer.
+    /// Processes to advance: link * 4 + process.
     pub(super) work: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet met one.
     pub(super) lost: Option<(u32, u32)>,
@@ -343,15 +355,25 @@ impl Link {
     fn new(fabric: &Fabric, runs: &mut Runs, link: usize) -> Self {
         let (source, target) = (fabric.link_source[link], fabric.link_target[link]);
         let at_switch = |column: &[u32], vertex: u32| column.get(vertex as usize).copied().unwrap_or(0);
-        Self {
-            entered: runs.timeline(),
+        let (character, end) = (fabric.link_character_ticks[link], fabric.link_end_ticks[link]);
+        let forward = at_switch(&fabric.switch_forward_ticks, source);
+        let bufferful = u64::from(fabric.link_output_buffer[link]) * u64::from(character.min(end));
+        let slow = at_switch(&fabric.switch_crossbar_ticks, source) > character;
+        let mut new = Self {
+            supplied: runs.timeline(),
             sent: runs.timeline(),
             left: runs.timeline(),
             head: NONE,
             sending: NONE,
             tail: NONE,
             wire_free: 0,
+            entered: 0,
+            passed: 0,
+            credited: 0,
+            woken: 0,
+            tight: slow || bufferful < u64::from(character) + u64::from(forward),
             exit_free: 0,
+            crossbar_free: 0,
             free_at: 0,
             last_grant: -1,
             holder: NONE,
@@ -367,18 +389,20 @@ impl Link {
             to_terminal: fabric.is_terminal(target),
             from_terminal: fabric.is_terminal(source),
             deletes_header: fabric.link_deletes_header[link] != 0,
-            character: fabric.link_character_ticks[link],
-            end: fabric.link_end_ticks[link],
+            character,
+            end,
             arrival: fabric.link_arrival_ticks[link],
             credit: fabric.link_credit_ticks[link],
             output_buffer: fabric.link_output_buffer[link],
             input_buffer: fabric.link_input_buffer[link],
             quantum: fabric.link_quantum[link],
-            forward: at_switch(&fabric.switch_forward_ticks, source),
+            forward,
             decode: at_switch(&fabric.switch_decode_ticks, target),
             crossbar: at_switch(&fabric.switch_crossbar_ticks, target),
             count: Counts::default(),
-        }
+        };
+        new.credited = new.credit_limit();
+        new
     }
 }
 

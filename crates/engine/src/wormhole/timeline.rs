@@ -88,9 +88,15 @@ impl Runs {
         unreachable!("character {character} of a timeline was dropped")
     }
 
-    /// Appends the run of characters `line.known..until`; those before `needed` may be dropped.
+    /// Whether there is no room for another run.
     #[inline]
-    pub fn push(&mut self, line: &mut Timeline, run: Run, until: u32, needed: u32) {
+    pub fn is_full(&self, line: &Timeline) -> bool {
+        line.len == line.room
+    }
+
+    /// Appends the run of characters `line.known..until`; there must be room.
+    #[inline]
+    pub fn push(&mut self, line: &mut Timeline, run: Run, until: u32) {
         debug_assert!(run.first == line.known && until > run.first);
         line.known = until;
         if line.len > 0 {
@@ -106,9 +112,6 @@ impl Runs {
                 return;
             }
         }
-        if line.len == line.room {
-            self.make_room(line, needed);
-        }
         self.0[line.place as usize + usize::from(line.len)] = run;
         line.len += 1;
     }
@@ -123,7 +126,8 @@ impl Runs {
         line.place = u32::try_from(new).expect("more than 2^32 runs");
     }
 
-    fn make_room(&mut self, line: &mut Timeline, needed: u32) {
+    /// Makes room for another run by dropping those wholly before the character `needed`, or else by growing.
+    pub fn make_room(&mut self, line: &mut Timeline, needed: u32) {
         let place = line.place as usize;
         let runs = self.of(line);
         let dropped = runs.iter().skip(1).take_while(|run| run.first <= needed).count();
@@ -174,7 +178,10 @@ mod tests {
                 let time = plain.last().map_or(0, |last| last + gap);
                 let first = plain.len() as u32;
                 plain.extend((0..i64::from(count)).map(|k| time + k * i64::from(step)));
-                store.push(&mut line, Run { first, step, time }, first + count, first.saturating_sub(lag));
+                if store.is_full(&line) {
+                    store.make_room(&mut line, first.saturating_sub(lag));
+                }
+                store.push(&mut line, Run { first, step, time }, first + count);
                 for character in first.saturating_sub(lag)..line.known {
                     prop_assert_eq!(store.at(&line, character), plain[character as usize]);
                 }
