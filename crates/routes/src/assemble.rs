@@ -262,6 +262,7 @@ impl<'a> Maker<'a> {
     fn runs(&mut self, switch: usize) {
         let (row, terminals) = (switch * self.classes, self.net.terminals);
         let own = self.net.residents(switch as u32).len();
+        let senders = self.starts.iter().filter(|&&start| start).count().max(1);
         let mut users: HashMap<u32, (usize, usize)> = HashMap::new();
         for &entry in self.route[row..row + terminals]
             .iter()
@@ -284,7 +285,8 @@ impl<'a> Maker<'a> {
                 }
                 None => unreachable!("every group of a terminal was counted"),
             };
-            let link = links[(place + switch) % links.len()];
+            let turn = switch * (links.len() / senders).max(1);
+            let link = links[(place + turn) % links.len()];
             self.route[row + class] = (self.single.link(self.net, link) * 2) | (entry & 1);
         }
     }

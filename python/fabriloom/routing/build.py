@@ -59,14 +59,16 @@ def build(
 ) -> RouteTable:
     """Build the routing table of a graph.
 
-    ``kind``: one of ``KINDS``. "auto" is the family's own rule (``DEFAULT_KINDS``); for other graphs the shortest path,
-    or up*/down* if that could deadlock and all cables are two-way. "interval" builds the kind ``of=`` and demands
-    that interval labels can express it, as ``interval_labelling=True`` does with any kind.
-    ``adaptive``: a packet takes any free link of its group. Otherwise each destination has its link:
-    ``spread="turns"`` (default) deals destinations out in turn, "runs" gives every link a run of consecutive ones.
-    ``universal``: packets go through a random intermediate switch first, see ``intermediates``.
-    ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*), ``next_hops`` (shortest-path),
-    ``path`` (table), ``of`` (interval). None means not given.
+    * ``kind``: one of ``KINDS``. "auto" is the family's own rule (``DEFAULT_KINDS``); for other graphs the
+      shortest path, or up*/down* if that could deadlock and all cables are two-way. "interval" builds the
+      kind ``of=`` and demands that interval labels can express it, as ``interval_labelling=True`` does with
+      any kind.
+    * ``adaptive``: a packet takes any free link of its group. Otherwise each destination has its link:
+      ``spread="turns"`` (default) deals destinations out in turn, "runs" gives every link a run of
+      consecutive ones.
+    * ``universal``: packets go through a random intermediate switch first, see ``intermediates``.
+    * ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*), ``next_hops``
+      (shortest-path), ``path`` (table), ``of`` (interval). None means not given.
 
     Raises ``RoutingError`` with the parameter at fault if the kind does not suit the graph.
     """
@@ -93,9 +95,10 @@ def build(
 def intermediates(graph: Graph) -> list[int]:
     """Return the switches that universal routing chooses from, each with equal probability.
 
-    Where there are stages (Clos, fat tree, tree, star) it is the highest stage: every way over it goes up and down
-    only once, so nothing is added to the length of the longest ways and no cycle of dependencies. Elsewhere it is every
-    switch that terminals send into. Raises ``RoutingError`` for one-way networks and single switches.
+    Where there are stages (Clos, fat tree, tree, star) it is the highest stage: every way over it goes up and
+    down only once, so nothing is added to the length of the longest ways and no cycle of dependencies.
+    Elsewhere it is every switch that terminals send into. Raises ``RoutingError`` for one-way networks and
+    single switches.
     """
     if one_way(graph):
         raise RoutingError("universal routing needs two-way cables; here links are one-way", "universal")

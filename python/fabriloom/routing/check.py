@@ -17,8 +17,9 @@ Weights = tuple[ArrayLike, ArrayLike, ArrayLike] | NDArray[np.float64]
 def verify(graph: Graph, table: RouteTable) -> None:
     """Follow all packets over every link they may take; return if all arrive.
 
-    Raises ``RoutingError`` naming the destination and the switches on the way to the loop, the dead end or the wrong
-    terminal. Also intermediate switches are checked: that they are reached, with the header deleted on entry.
+    Raises ``RoutingError`` naming the destination and the switches on the way to the loop, the dead end or
+    the wrong terminal. Also intermediate switches are checked: that they are reached, with the header deleted
+    on entry.
     """
     Core(graph).verify(columns(table))
 
@@ -26,8 +27,9 @@ def verify(graph: Graph, table: RouteTable) -> None:
 def dependency_cycle(graph: Graph, table: RouteTable) -> list[int] | None:
     """Return a cycle of the channel dependency graph as link indices, or None if there is none.
 
-    Packets on each link of the cycle may wait for the next link, on the last for the first. Without a cycle the network
-    cannot deadlock (Dally and Seitz 1987); with one it may. Dependencies at random intermediate switches count.
+    Packets on each link of the cycle may wait for the next link, on the last for the first. Without a cycle
+    the network cannot deadlock (Dally and Seitz 1987); with one it may. Dependencies at random intermediate
+    switches count.
     """
     return Core(graph).dependency_cycle(columns(table))
 
@@ -35,10 +37,10 @@ def dependency_cycle(graph: Graph, table: RouteTable) -> list[int] | None:
 def channel_loads(graph: Graph, table: RouteTable, weights: Weights | None = None) -> NDArray[np.float64]:
     """Return the expected number of packets per link, shape (links,), float64.
 
-    ``weights``: None, every terminal sends one packet per unit of time, to each other terminal with equal probability; or
-    a matrix (terminals, terminals) of packets per unit from row to column; or three columns: source, target, packets
-    per unit. A group shares its packets evenly among its links. One divided by the greatest load is a bound of the
-    throughput, as a fraction of a link.
+    ``weights``: None, every terminal sends one packet per unit of time, to each other terminal with equal
+    probability; or a matrix (terminals, terminals) of packets per unit from row to column; or three columns:
+    source, target, packets per unit. A group shares its packets evenly among its links. One divided by the
+    greatest load is a bound of the throughput, as a fraction of a link.
     """
     return Core(graph, "weights").loads(columns(table), pairs(graph, weights))
 
@@ -75,7 +77,7 @@ def path(
 ) -> list[int]:
     """Return the links from one terminal to another, the first of every group.
 
-    ``via``: place in ``table.via_switch`` of the intermediate switch to lead through. Raises ``RoutingError`` if the table
-    does not lead there.
+    ``via``: place in ``table.via_switch`` of the intermediate switch to lead through. Raises ``RoutingError``
+    if the table does not lead there.
     """
     return Core(graph, None).path(columns(table), source_terminal, target_terminal, via)

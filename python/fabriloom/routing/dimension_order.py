@@ -20,8 +20,9 @@ def dimension_order(
 ) -> RouteTable:
     """Finish one dimension before the next; ``order`` lists the dimensions (default: as in ``shape``).
 
-    ``variant``, only where links close a dimension to a ring: "no-edge-transit" (default) takes the shorter way round
-    that does not pass through coordinate 0; "minimal" the shorter way, which deadlocks without virtual channels.
+    ``variant``, only where links close a dimension to a ring: "no-edge-transit" (default) takes the shorter
+    way round that does not pass through coordinate 0; "minimal" the shorter way, which deadlocks without
+    virtual channels.
     """
     layout = graph.layout
     if "shape" not in layout or "coordinates" not in layout:

@@ -1,9 +1,9 @@
 """Interval labelling, as the C104 packet switch routes: each interval of labels selects a group of links.
 
-The header of a packet is compared with the limits of intervals; a C104 has 36 of them for 32 links. A table can be
-expressed if the terminals can be numbered so that at every switch few enough intervals separate the destinations of
-different outputs. Source: STC104 asynchronous packet switch, data sheet, SGS-Thomson 1995; M. D. May, P. W. Thompson
-and P. H. Welch (ed.), Networks, Routers and Transputers, IOS Press 1993.
+The header of a packet is compared with the limits of intervals; a C104 has 36 of them for 32 links. A table
+can be expressed if the terminals can be numbered so that at every switch few enough intervals separate the
+destinations of different outputs. Source: STC104 asynchronous packet switch, data sheet, SGS-Thomson 1995;
+M. D. May, P. W. Thompson and P. H. Welch (ed.), Networks, Routers and Transputers, IOS Press 1993.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Labels = NDArray[np.int64]
 class IntervalLabels:
     """Labels of terminals and the intervals of every switch.
 
-    Interval ``i`` of the rows of a switch holds the labels from ``first_label[i]`` up to the next interval of the switch
-    (the last one up to the last label), and leads to ``group[i]`` of the table.
+    Interval ``i`` of the rows of a switch holds the labels from ``first_label[i]`` up to the next interval of
+    the switch (the last one up to the last label), and leads to ``group[i]`` of the table.
     """
 
     label: Labels
@@ -51,9 +51,9 @@ def interval_labels(
 ) -> IntervalLabels:
     """Number the terminals so that at most ``most_intervals`` intervals per switch express the table.
 
-    ``order``: the terminals in the order of their labels; if not given, the natural order, the lattice's other orders
-    and the order of a depth-first walk are tried. Headers of intermediate switches are not labelled. Raises
-    ``RoutingError`` naming the switch, the output and the terminals that break its interval.
+    ``order``: the terminals in the order of their labels; if not given, the natural order, the lattice's
+    other orders and the order of a depth-first walk are tried. Headers of intermediate switches are not
+    labelled. Raises ``RoutingError`` naming the switch, the output and the terminals that break its interval.
     """
     parameter = "interval_labelling"
     _separate_groups(graph, table, parameter)
@@ -171,15 +171,15 @@ def _explain(graph: Graph, table: RouteTable, order: Labels, most: int) -> str:
     groups = [group for _, group in intervals]
     worst = max(dict.fromkeys(groups), key=groups.count)
     ends = [first for first, _ in intervals[1:]] + [graph.terminals]
-    name = lambda label: graph.terminal_names[int(order[label])]  # noqa: E731
+    names = [graph.terminal_names[terminal] for terminal in order.tolist()]
     runs = [
-        name(first) if end - first == 1 else f"{name(first)} to {name(end - 1)}"
+        names[first] if end - first == 1 else f"{names[first]} to {names[end - 1]}"
         for (first, group), end in zip(intervals, ends, strict=True)
         if group == worst
     ]
     message = (
-        f"interval labels cannot express the table: {graph.switch_names[switch]} needs {len(intervals)} intervals, and "
-        f"there are {most}"
+        f"interval labels cannot express the table: {graph.switch_names[switch]} needs {len(intervals)} "
+        f"intervals, and there are {most}"
     )
     if len(runs) == 1:
         return f"{message}; every output has a single interval, there are too many outputs"
@@ -187,6 +187,6 @@ def _explain(graph: Graph, table: RouteTable, order: Labels, most: int) -> str:
     stranger = _output(graph, table, groups[place + 1])
     shown = ", ".join(runs[:4]) + (", …" if len(runs) > 4 else "")
     return (
-        f"{message}. The output {_output(graph, table, worst)} leads to {len(runs)} separate runs of terminals: {shown}; "
-        f"between the first two, {name(ends[place])} leaves by {stranger}"
+        f"{message}. The output {_output(graph, table, worst)} leads to {len(runs)} separate runs of "
+        f"terminals: {shown}; between the first two, {names[ends[place]]} leaves by {stranger}"
     )

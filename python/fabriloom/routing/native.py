@@ -57,7 +57,8 @@ class Core:
     def table(
         self, rule: str, arguments: tuple[Any, ...], spread: str, via: ArrayLike, kind: str
     ) -> RouteTable:
-        """Build a table by one of the core's rules; class ``t`` leads to terminal ``t``, then come the ``via``."""
+        """Build a table by one of the core's rules; class ``t`` leads to terminal ``t``, then come the
+        ``via``."""
         via_switch = numbers(via)
         made = getattr(self, rule)(*arguments, spread, via_switch)
         group_switch, group_start, group_links, route = made

@@ -1,9 +1,9 @@
 """A user's own table: a CSV file with the columns switch, terminal and links.
 
-Each row says by which links packets for a terminal leave a switch. ``terminal`` may also be a switch, which stands for
-all terminals that receive from it; a row for a terminal itself goes before such a row. ``links`` are separated by
-spaces, in order of preference; a neighbour's name stands for all links to it. Links from a switch to its own
-terminals need no row.
+Each row says by which links packets for a terminal leave a switch. ``terminal`` may also be a switch, which
+stands for all terminals that receive from it; a row for a terminal itself goes before such a row. ``links``
+are separated by spaces, in order of preference; a neighbour's name stands for all links to it. Links from a
+switch to its own terminals need no row.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ MOST_ENTRIES = 1 << 27
 def own_table(graph: Graph, path: str | Path, adaptive: bool = True) -> RouteTable:
     """Read the table and check that every packet arrives.
 
-    With ``adaptive=False`` only the first link of each row is used. Raises ``RoutingError`` with the line at fault.
+    With ``adaptive=False`` only the first link of each row is used. Raises ``RoutingError`` with the line at
+    fault.
     """
     if graph.switches * graph.terminals > MOST_ENTRIES:
         raise RoutingError(f"a table of {graph.switches} by {graph.terminals} entries is too large", "path")

@@ -14,8 +14,8 @@ NEXT_HOPS = ("all", "first")
 def shortest_path(graph: Graph, spread: str, via: Sequence[int], next_hops: str | None = None) -> RouteTable:
     """Shortest paths, counted in links. Says nothing about deadlock: ask for a dependency cycle.
 
-    ``next_hops``: "all" puts every link on a shortest path into the group; "first" only the parallel links to the
-    neighbour with the lowest number. Default: "all" when adaptive, otherwise "first".
+    ``next_hops``: "all" puts every link on a shortest path into the group; "first" only the parallel links to
+    the neighbour with the lowest number. Default: "all" when adaptive, otherwise "first".
     """
     if next_hops is not None and next_hops not in NEXT_HOPS:
         raise RoutingError(f'next_hops is "{next_hops}"; it must be {" or ".join(NEXT_HOPS)}', "next_hops")
@@ -24,5 +24,6 @@ def shortest_path(graph: Graph, spread: str, via: Sequence[int], next_hops: str 
 
 
 def self_routing(graph: Graph, spread: str, via: Sequence[int]) -> RouteTable:
-    """Take the only way there is; raises ``RoutingError`` naming a switch with two ways to one destination."""
+    """Take the only way there is; raises ``RoutingError`` naming a switch with two ways to one
+    destination."""
     return Core(graph).table("self_routing", (), spread, via, "self-routing")

@@ -30,7 +30,8 @@ class RouteTable:
     group_links: NDArray[np.uint32]
     """Links of all groups, in order of preference."""
     route: NDArray[np.uint32]
-    """Shape (switches, classes): group * 2 + (1 if the front header is deleted on the way out), or ``NONE``."""
+    """Shape (switches, classes): group * 2 + (1 if the front header is deleted on the way out), or
+    ``NONE``."""
     terminal_class: NDArray[np.uint32]
     """Per terminal: class of the header that leads to it."""
     via_switch: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))

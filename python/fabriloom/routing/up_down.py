@@ -18,8 +18,8 @@ def up_down(graph: Graph, spread: str, via: Sequence[int]) -> RouteTable:
     """
     if "levels" not in graph.layout or one_way(graph):
         raise RoutingError(
-            f'up-down routing needs the stages of a Clos or a tree; a {graph.family} has none. "up*/down*" suits any '
-            "graph of two-way cables",
+            f"up-down routing needs the stages of a Clos or a tree; a {graph.family} has none. "
+            '"up*/down*" suits any graph of two-way cables',
             "kind",
         )
     heights = np.ascontiguousarray(graph.layout["levels"], np.int64)
@@ -31,7 +31,8 @@ def up_star_down_star(
 ) -> RouteTable:
     """Up*/down* on any graph of two-way cables: heights are the distances from ``root``.
 
-    ``root``: number or name of a switch; default is the one with most links to other switches, the lowest of equals.
+    ``root``: number or name of a switch; default is the one with most links to other switches, the lowest of
+    equals.
     """
     if one_way(graph):
         raise RoutingError(
