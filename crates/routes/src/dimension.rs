@@ -143,12 +143,11 @@ impl DimensionOrder {
         }
     }
 
-    /// Half of the ways of equal length go each way round: by the parity of what still differs.
+    /// Half of the ways of equal length go each way round: by the parity of where the packet is, and by the half
+    /// of the later dimensions it goes to, so that few intervals of destinations express the choice.
     fn tie(&self, here: &[u32], there: &[u32], rank: usize) -> bool {
-        let later: u32 = self.order[rank + 1..]
-            .iter()
-            .map(|&dimension| there[dimension])
-            .sum();
+        let half = |&dimension: &usize| 2 * there[dimension] / self.rings[dimension].size as u32;
+        let later: u32 = self.order[rank + 1..].iter().map(half).sum();
         (here.iter().sum::<u32>() + later) % 2 == 1
     }
 }

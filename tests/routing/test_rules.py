@@ -1,0 +1,197 @@
+"""Every rule on its family: everything arrives, dependencies are as promised, links are used evenly."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from fabriloom import routing, topology
+from fabriloom.routing import RoutingError
+from fabriloom.topology import Graph
+
+from .common import assert_cycle, graph_of
+
+FAMILIES: list[tuple[str, dict[str, Any]]] = [
+    ("crossbar", {"terminals": 6}),
+    ("ring", {"switches": 7, "terminals_per_switch": 2, "links_per_edge": 2}),
+    ("grid", {"shape": [4, 4], "terminals_per_switch": 4, "links_per_edge": 2}),
+    ("grid", {"shape": [3, 1, 2, 2]}),
+    ("torus", {"shape": [5, 4], "terminals_per_switch": 2}),
+    ("torus", {"shape": [2, 3, 4]}),
+    ("hypercube", {"dimensions": 4, "terminals_per_switch": 2}),
+    ("clos", {"terminals": 64}),
+    ("clos", {"terminals": 48, "terminals_per_switch": 12, "centre_switches": 3, "links_per_pair": 2}),
+    ("clos5", {"terminals": 64, "switch_ports": 8}),
+    ("fat_tree", {"arity": 3, "levels": 3}),
+    ("star", {"arms": 4, "terminals_per_switch": 3, "links_per_edge": 2}),
+    ("tree", {"arity": 2, "depth": 3, "terminals_per_switch": 2}),
+    *[("banyan", {"terminals": 16, "variant": variant}) for variant in ("omega", "flip", "butterfly")],
+    *[("banyan", {"terminals": 27, "variant": v, "base": 3}) for v in ("baseline", "indirect-cube")],
+]
+
+
+@pytest.mark.parametrize(("family", "parameters"), FAMILIES)
+@pytest.mark.parametrize(
+    "how", [{}, {"adaptive": False}, {"adaptive": False, "spread": "runs"}, {"universal": True}]
+)
+def test_the_family_s_own_rule_arrives_without_a_cycle(
+    family: str, parameters: dict[str, Any], how: dict[str, Any]
+) -> None:
+    graph = topology.build(family, **parameters)
+    if how.get("universal") and family in ("crossbar", "banyan"):
+        with pytest.raises(RoutingError, match="universal routing needs"):
+            routing.build(graph, **how)
+        return
+    table = routing.build(graph, **how)
+    routing.verify(graph, table)
+    cycle = routing.dependency_cycle(graph, table)
+    if how.get("universal") and "levels" not in graph.layout:
+        assert cycle is not None
+        assert_cycle(graph, cycle)
+    else:
+        assert cycle is None
+    loads = routing.channel_loads(graph, table)
+    assert loads.sum() / graph.terminals == pytest.approx(routing.mean_hops(graph, table))
+    if not how.get("universal"):
+        lengths = [
+            len(routing.path(graph, table, a, b))
+            for a in range(0, graph.terminals, 5)
+            for b in range(graph.terminals)
+            if a != b
+        ]
+        assert min(lengths) >= 2
+        assert np.array_equal(table.terminal_class, np.arange(graph.terminals))
+
+
+@pytest.mark.parametrize("shape", [[5], [8], [4, 4], [5, 6], [3, 4, 5]])
+def test_a_minimal_torus_has_a_cycle(shape: list[int]) -> None:
+    graph = topology.torus(shape, 2, 2)
+    table = routing.build(graph, variant="minimal")
+    routing.verify(graph, table)
+    cycle = routing.dependency_cycle(graph, table)
+    assert cycle is not None
+    assert_cycle(graph, cycle)
+    shorter = routing.mean_hops(graph, table)
+    assert shorter < routing.mean_hops(graph, routing.build(graph, variant="no-edge-transit"))
+
+
+def test_no_edge_transit_passes_through_no_edge() -> None:
+    graph = topology.torus([5, 6], 1)
+    table = routing.build(graph, variant="no-edge-transit")
+    places = graph.layout["coordinates"]
+    for source in range(graph.terminals):
+        for target in range(graph.terminals):
+            if source == target:
+                continue
+            path = routing.path(graph, table, source, target)
+            way = places[[int(graph.link_target[link]) for link in path[:-1]]]
+            for dimension in (0, 1):
+                moves = np.flatnonzero(np.diff(way[:, dimension]))
+                inner = way[moves[1:], dimension]
+                assert not (inner == 0).any(), (way.tolist(), dimension)
+
+
+def test_the_torus_gains_a_fifth_over_the_grid() -> None:
+    bound = {}
+    for family in (topology.grid, topology.torus):
+        graph = family([8, 8], 16, 4)
+        loads = routing.channel_loads(graph, routing.build(graph))
+        between = np.maximum(graph.link_source, graph.link_target) < graph.switches
+        bound[family.__name__] = 1 / loads[between].max()
+    assert 1.15 < bound["torus"] / bound["grid"] < 1.35
+    assert bound["grid"] == pytest.approx(1023 / 1024 / 8)
+
+
+def test_dimensions_are_finished_in_the_given_order() -> None:
+    graph = topology.grid([3, 4], 1)
+    for order, second in (([0, 1], "s(1,0)"), ([1, 0], "s(0,1)")):
+        table = routing.build(graph, order=order)
+        path = routing.path(graph, table, 0, 11)
+        assert graph.vertex_name(int(graph.link_target[path[1]])) == second
+        assert len(path) == 7
+
+
+def uses(graph: Graph, adaptive: bool, **how: Any) -> list[list[int]]:
+    """Return per switch how many remote terminals each link between switches serves."""
+    table = routing.build(graph, adaptive=adaptive, **how)
+    home = graph.link_source[np.flatnonzero(graph.link_target >= graph.switches)]
+    counts = []
+    for switch in range(graph.switches):
+        groups = table.route[switch, : graph.terminals][home != switch] >> 1
+        links = table.group_links[table.group_start[groups]]
+        counts.append(np.unique_counts(links).counts.tolist())
+    return counts
+
+
+def test_deterministic_routing_spreads_destinations_evenly() -> None:
+    graph = topology.clos(256)
+    assert uses(graph, False)[:16] == [[15] * 16] * 16
+    grid = topology.grid([8, 8], 16, 4)
+    for counts in uses(grid, False):
+        assert all(max(four) == min(four) for four in zip(*[iter(sorted(counts))] * 4, strict=True))
+
+
+@pytest.mark.parametrize("spread", ["turns", "runs"])
+@pytest.mark.parametrize("terminals", [64, 128, 256, 512])
+def test_deterministic_clos_links_carry_equal_loads(terminals: int, spread: str) -> None:
+    graph = topology.clos(terminals)
+    table = routing.build(graph, adaptive=False, spread=spread)
+    loads = routing.channel_loads(graph, table)
+    between = np.maximum(graph.link_source, graph.link_target) < graph.switches
+    assert loads[between].max() < 1.05
+    if spread == "turns":
+        assert loads[between] == pytest.approx(loads[between].mean())
+
+
+def test_deterministic_fat_tree_links_carry_equal_loads_in_every_level() -> None:
+    graph = topology.fat_tree(4, 3)
+    loads = routing.channel_loads(graph, routing.build(graph, adaptive=False))
+    levels = np.r_[graph.layout["levels"], np.full(graph.terminals, -1)]
+    for below in range(2):
+        up = (levels[graph.link_source] == below) & (levels[graph.link_target] == below + 1)
+        down = (levels[graph.link_source] == below + 1) & (levels[graph.link_target] == below)
+        assert loads[up] == pytest.approx(loads[up].mean())
+        assert loads[down] == pytest.approx(loads[down].mean())
+
+
+def test_adaptive_groups_are_all_equivalent_links() -> None:
+    graph = topology.clos(256)
+    table = routing.build(graph)
+    sizes = np.diff(table.group_start)
+    assert np.unique(sizes[table.group_switch < 16], return_counts=True)[1].tolist() == [256, 16]
+    assert set(sizes[table.group_switch >= 16].tolist()) == {2}
+    grid = topology.grid([4, 4], 8, 3)
+    sizes = np.diff(routing.build(grid).group_start)
+    assert np.unique(sizes, return_counts=True)[0].tolist() == [1, 3]
+    assert (sizes == 3).sum() == 48
+
+
+def test_universal_routing_of_a_clos_goes_over_its_centre() -> None:
+    graph = topology.clos(64)
+    table = routing.build(graph, universal=True)
+    assert [graph.switch_names[s] for s in table.via_switch] == ["centre(0)", "centre(1)"]
+    assert routing.intermediates(graph) == [4, 5]
+    for via, centre in enumerate(table.via_switch.tolist()):
+        path = routing.path(graph, table, 0, 1, via)
+        assert int(graph.link_target[path[1]]) == centre
+        assert len(path) == 4
+        assert (table.route[:4, table.via_class[via]] & 1).all()
+
+
+def test_terminals_alone_at_their_switch_need_no_way_to_themselves() -> None:
+    graph = graph_of(3, [(0, 1), (1, 2)], [0, 2])
+    for kind in ("shortest-path", "up*/down*"):
+        table = routing.build(graph, kind)
+        routing.verify(graph, table)
+        assert routing.mean_hops(graph, table) == 4
+
+
+def test_sixteen_thousand_terminals_are_cheap() -> None:
+    graph = topology.grid([32, 32], 16, 4)
+    table = routing.build(graph)
+    assert table.route.nbytes == 4 * 1024 * 16384
+    assert table.groups < 25_000
+    routing.verify(graph, table)
+    assert routing.dependency_cycle(graph, table) is None
+    assert routing.channel_loads(graph, table).max() == pytest.approx(32 * 16384 / 16383)
