@@ -84,12 +84,9 @@ def for_run(results: Results) -> str:
         status_mark="bad" if summary["end"]["reason"] in _BAD_ENDS else "",
         facts=_facts(summary),
     )
-    table = results.ccdf()
     page.sections = [
         *sections.cycle(summary["end"]["cycle"]),
-        *sections.tail(
-            {provenance.name: (table["latency_ns"], table["share_longer"])}, _latency_note(summary)
-        ),
+        *sections.tail({provenance.name: results.thinned_tail()}, _latency_note(summary)),
         *sections.fabric(results),
         *sections.batches(results.batches),
         *sections.busiest_links(results.links),
@@ -172,17 +169,16 @@ def _curve_sections(
 
 def for_saturation(saturation: Saturation) -> str:
     """The report of a saturation as HTML text."""
-    from ..study.saturation import DEFINITIONS
-
     provenance = saturation.provenance
+    definition = saturation.summary["definition_text"]
     accepted = plus_minus(saturation.accepted_mbytes_per_s, saturation.accepted_mbytes_per_s_ci95)
     page = Page(
         title=provenance.name or "Saturation",
         kind="saturation",
         description=provenance.description,
-        status=(saturation.definition, DEFINITIONS[saturation.definition] + "."),
+        status=(saturation.definition, f"{definition}."),
         facts=[("Saturation", f"{accepted} MB/s", f"by the definition “{saturation.definition}”")],
-        provenance=_provenance(provenance, [("Definition", DEFINITIONS[saturation.definition])]),
+        provenance=_provenance(provenance, [("Definition", definition)]),
     )
     if saturation.at_load is not None:
         page.facts.append(("Found at load", number(saturation.at_load), ""))

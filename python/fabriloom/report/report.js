@@ -45,6 +45,7 @@
     axisTick: { show: !vertical, lineStyle: { color: style("--rule") } },
     splitLine: { lineStyle: { color: style("--grid") } },
     min: described.log ? "dataMin" : 0,
+    max: described.log && !vertical ? (range) => Number((range.max * 1.1).toPrecision(2)) : null,
   });
 
   const series = (chart) => chart.series.flatMap((one, number) => {
@@ -67,7 +68,7 @@
     textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
     grid: { left: 74, right: 26, top: chart.series.length > 1 ? 52 : 26, bottom: 58 },
     legend: {
-      show: chart.series.length > 1, type: "plain", top: 10, left: 66, right: 20, itemHeight: 9, itemGap: 16,
+      show: chart.series.length > 1, type: "plain", top: 10, left: 66, right: 20, itemHeight: 9, itemWidth: 19, itemGap: 16,
       textStyle: { color: style("--ink") }, inactiveColor: style("--rule"),
       data: [...new Set(chart.series.map((one) => one.name))],
     },

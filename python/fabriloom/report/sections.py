@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .page import Axis, Cell, Chart, Drawing, Series, Table, number, plus_minus
@@ -34,6 +34,8 @@ def settings_text(settings: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -51,13 +53,10 @@ def cycle(links: Sequence[str]) -> list[Table]:
     return [Table("The deadlock", ["The packet on", "waits for the packet on"], rows, [False, False], note)]
 
 
-def tail(tails: Mapping[str, tuple[Iterable[float], Iterable[float]]], note: str) -> list[Chart]:
+def tail(tails: Mapping[str, Mapping[str, Sequence[float]]], note: str) -> list[Chart]:
     """Complementary cumulative latency, one series per name; both axes logarithmic."""
-    from ..study.points import thinned_tail
-
     series = []
-    for name, (latency, share) in tails.items():
-        thin = thinned_tail(latency, share)
+    for name, thin in tails.items():
         pairs = zip(thin["latency_ns"], thin["share_longer"], strict=True)
         points = [[x / 1e3, y, None, None, ""] for x, y in pairs if y > 0]
         if points:
@@ -196,10 +195,7 @@ def tails_of(points: Sequence[Any], most: int = 6) -> list[Chart]:
     if not points:
         return []
     step = max(1, -(-len(points) // most))
-    chosen = {
-        settings_text(point.settings): (point.tail["latency_ns"], point.tail["share_longer"])
-        for point in points[::step]
-    }
+    chosen = {settings_text(point.settings): point.tail for point in points[::step]}
     return tail(chosen, "Where a curve is at 0.01, one packet in a hundred takes longer.")
 
 
@@ -207,7 +203,7 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
     """Every point in numbers."""
     head = [
         *(path.rsplit(".", 1)[-1].replace("_", " ").capitalize() for path in varied),
-        "Offered (MB/s)", "Accepted (MB/s)", "Mean latency (µs)", "99 % (µs)", "99.99 % (µs)",
+        "Offered (MB/s)", "Accepted (MB/s)", "Mean latency (µs)", "99 % (µs)",
         "Longest (µs)", "Ended",
     ]  # fmt: skip
     rows = []
@@ -221,11 +217,11 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
                 Cell(number(summary["offered_mbytes_per_s"]), None, summary["offered_mbytes_per_s"]),
                 Cell(plus_minus(accepted, summary["accepted_mbytes_per_s_ci95"]), None, accepted),
                 Cell(plus_minus(_micro(mean), _micro(latency["mean_ci95"])), None, mean),
-                *(Cell(number(_micro(latency[key])), None, latency[key]) for key in ("p99", "p99_99", "max")),
-                Cell(reason.replace("_", " "), None, None, "bad" if reason == "deadlocked" else "quiet"),
+                *(Cell(number(_micro(latency[key])), None, latency[key]) for key in ("p99", "max")),
+                Cell(reason.replace("_", "\u00a0"), None, None, "bad" if reason == "deadlocked" else "quiet"),
             ]
         )
-    return Table("The points", head, rows, [*(True for _ in varied), *[True] * 6, False])
+    return Table("The points", head, rows, [*(True for _ in varied), *[True] * 5, False])
 
 
 def _deviation(record: Mapping[str, Any]) -> Cell:
@@ -312,7 +308,7 @@ def _ours(line: Mapping[str, Any]) -> str:
 
 
 def figures(lines: Sequence[Mapping[str, Any]]) -> list[Chart]:
-    """The curves of ``experiments``, one chart per figure and pair of quantities, beside what is published."""
+    """The curves of ``experiments``, one chart per figure and pair of quantities, beside the published."""
     names = ("figure", "title", "x_quantity", "y_quantity", "log")
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for line in lines:

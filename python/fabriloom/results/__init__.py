@@ -46,11 +46,13 @@ class Results:
         self.provenance = provenance
         self.wall_s = wall_s
         self.warnings: list[str] = []
+        """What was noticed about the scenario before the run; part of the summary."""
 
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The summary, nested, with the keys of ``columns.SUMMARY``."""
-        return _summary(self.native, self.graph, self.tick_ps, self.provenance, self.wall_s)
+        summary = _summary(self.native, self.graph, self.tick_ps, self.provenance, self.wall_s)
+        return {**summary, "warnings": list(self.warnings)}
 
     @property
     def end_reason(self) -> str:

@@ -78,6 +78,7 @@ SUMMARY = Table(
             "Deadlocked only, otherwise empty: the links whose front packets wait for each other, each for the next "
             "and the last for the first.",
         ),
+        Column("warnings", "list of text", "What was noticed before the run, such as a routing that can deadlock."),
         Column("network.switches", "count", "Switches of the network."),
         Column("network.terminals", "count", "Terminals of the network."),
         Column("network.links", "count", "Links of the network; a cable is two."),

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+TAIL_STEPS = 400
+"""A thinned tail has at most about this many steps."""
+
 
 def column(native: Mapping[str, Any], name: str) -> NDArray[Any]:
     """One array of the engine's result; empty when it was not kept."""
@@ -121,6 +124,19 @@ def ccdf(native: Mapping[str, Any], tick_ns: float) -> pl.DataFrame:
     total = int(counts.sum())
     longer = total - np.cumsum(counts)
     return pl.DataFrame({"latency_ns": values, "packets": counts, "share_longer": per(longer, float(total))})
+
+
+def thinned_tail(
+    native: Mapping[str, Any], tick_ns: float, steps: int = TAIL_STEPS
+) -> dict[str, list[float]]:
+    """The same for drawing: at most about ``steps`` steps, the rarest packets all among them."""
+    values = column(native, "latency_values_ticks").astype(np.float64) * tick_ns
+    counts = column(native, "latency_counts").astype(np.int64)
+    shares = per(int(counts.sum()) - np.cumsum(counts), float(counts.sum()))
+    number = np.arange(len(values))
+    stride = max(1, 2 * len(values) // steps)
+    kept = (number % stride == 0) | (number >= len(values) - steps // 2)
+    return {"latency_ns": values[kept].tolist(), "share_longer": shares[kept].tolist()}
 
 
 def trace(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> pl.DataFrame:

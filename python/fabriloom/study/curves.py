@@ -109,6 +109,11 @@ def settings_of(sweep: dict[str, Sequence[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
 
 
+def without_sweep(scenario: Scenario) -> Scenario:
+    """The scenario alone: what else a sweep would try is no part of a single run or of its hash."""
+    return scenario.with_settings({"sweep": {}}) if scenario.sweep else scenario
+
+
 def curve(
     scenario: Scenario,
     loads: Sequence[float] | None = None,
@@ -137,8 +142,8 @@ def curve(
         sweep = {**{path: values for path, values in sweep.items() if path != LOAD}, LOAD: list(loads)}
     if not sweep:
         sweep = {LOAD: list(LOADS)}
-    wanted = settings_of(sweep)
-    runs = [(settings, scenario.with_settings(settings)) for settings in wanted]
+    base = without_sweep(scenario)
+    runs = [(settings, base.with_settings(settings)) for settings in settings_of(sweep)]
     store = Store(None if out is None else Path(out))
     points, interrupted = run_points(runs, jobs=jobs, store=store, progress=progress, on_point=on_point)
     finished = [point for point in points if point is not None]

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from ..results import Results
     from ..scenario.schema import Scenario
 
-TAIL_STEPS = 400
-"""A point keeps at most about this many steps of its latency tail."""
-
 
 @dataclass(frozen=True)
 class Point:
@@ -32,8 +29,7 @@ class Point:
     @classmethod
     def of(cls, settings: dict[str, Any], results: Results) -> Point:
         """What is kept of a run."""
-        table = results.ccdf()
-        return cls(settings, results.summary, thinned_tail(table["latency_ns"], table["share_longer"]))
+        return cls(settings, results.summary, results.thinned_tail())
 
 
 @dataclass(frozen=True)
@@ -50,16 +46,6 @@ class Advance:
 
 class Stopped(Exception):
     """Raised inside a run that is abandoned because the study was interrupted."""
-
-
-def thinned_tail(latency_ns: Any, share_longer: Any, steps: int = TAIL_STEPS) -> dict[str, list[float]]:
-    """A tail with at most about ``steps`` steps, dense where it falls; the longest latency is always kept."""
-    values, shares = [float(v) for v in latency_ns], [float(s) for s in share_longer]
-    stride = max(1, len(values) // steps)
-    # The last tenth is the rare tail, the part one looks at; it is never thinned below `steps` points.
-    keep_from = len(values) - max(steps // 2, 1)
-    kept = [i for i in range(len(values)) if i % stride == 0 or i >= keep_from]
-    return {"latency_ns": [values[i] for i in kept], "share_longer": [shares[i] for i in kept]}
 
 
 class Store:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..results import Provenance
 from ..results.files import to_json_text
-from .curves import LOAD
+from .curves import LOAD, Curve, without_sweep
 from .points import Advance, Point, Store, run_points
 
 if TYPE_CHECKING:
@@ -70,6 +70,10 @@ class Saturation:
             Path(path).write_text(text, encoding="utf-8")
         return text
 
+    def to_parquet(self, folder: str | Path) -> list[Path]:
+        """Write ``points.parquet`` into ``folder``, which is made if needed; returns the files."""
+        return Curve(self.points, [], self.provenance, len(self.points)).to_parquet(folder)
+
 
 def sustained(summary: dict[str, Any]) -> bool:
     """Whether the network accepted what was offered, within the confidence of what it accepted."""
@@ -101,6 +105,7 @@ def saturate(
         raise ValueError(f"no definition of saturation is called {definition!r}; there are: peak, backlog")
     store = Store(None if out is None else Path(out))
     options: dict[str, Any] = {"jobs": jobs, "store": store, "progress": progress, "on_point": on_point}
+    scenario = without_sweep(scenario)
     if definition == "backlog":
         settings = {"traffic.arrivals": "backlog"}
         points, interrupted = run_points([(settings, scenario.with_settings(settings))], **options)

@@ -1,0 +1,13 @@
+"""The command ``fabriloom``. It alone prints; everything it can do can be done from Python too.
+
+What each exit code means is said in ``exits.py`` and on the page ``docs/reference/cli.md``.
+"""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command with the arguments of the process."""
+    from .app import app
+
+    app(prog_name="fabriloom")

@@ -1,0 +1,191 @@
+"""The commands and their options. What they do is imported when they do it, so that help comes at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import exits
+
+_EPILOG = (
+    "Exit codes: 0 done, saturated included; 1 numbers or engines disagree, when asked to compare; "
+    "2 a mistake in the arguments or the scenario; 3 deadlock; 4 a fault of the program; "
+    "130 interrupted, with partial results."
+)
+
+app = typer.Typer(
+    help="Simulate lossless packet fabrics: from a scenario file to a report.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Scenario: TOML, YAML or JSON.", show_default=False)
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Change a setting, such as traffic.load=0.3; repeatable."
+    ),
+]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Start of every random stream.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write results and report.html here.")]
+Force = Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, max=1024, help="Runs at a time.")]
+
+
+def _load(file: Path, settings: list[str] | None, seed: int | None) -> Any:
+    from ..scenario import load
+
+    return load(file, [*(settings or []), *([] if seed is None else [f"seed={seed}"])])
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from .. import __version__
+
+        typer.echo(f"fabriloom {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog=_EPILOG)
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+@exits.guarded
+def run(
+    file: File,
+    settings: Set = None,
+    seed: Seed = None,
+    json: Json = False,
+    out: Out = None,
+    force: Force = False,
+    twin: Annotated[
+        bool, typer.Option("--twin", help="Compare with the slow plain engine, packet by packet.")
+    ] = False,
+) -> int:
+    """Run a scenario once."""
+    from . import work
+
+    folder = work.prepare(out, force)
+    scenario = _load(file, settings, seed)
+    return work.compare(scenario, json) if twin else work.run(scenario, json, folder)
+
+
+@app.command()
+@exits.guarded
+def curve(
+    file: File,
+    settings: Set = None,
+    seed: Seed = None,
+    loads: Annotated[
+        str | None, typer.Option("--loads", metavar="LOAD,LOAD…", help="Offered loads, such as 0.1,0.3,0.5.")
+    ] = None,
+    jobs: Jobs = 2,
+    json: Json = False,
+    out: Out = None,
+    force: Force = False,
+    published: Annotated[
+        bool,
+        typer.Option("--published", help="Show what a paper prints about this network beside the points."),
+    ] = False,
+) -> int:
+    """Latency against throughput over offered loads, or the scenario's [sweep].
+
+    With --out every finished point is kept at once; the same command takes an interrupted curve up again.
+    """
+    from . import work
+
+    folder = work.prepare(out, force, resumes=True)
+    return work.curve(_load(file, settings, seed), work.numbers(loads), jobs, json, folder, published)
+
+
+@app.command()
+@exits.guarded
+def saturate(
+    file: File,
+    settings: Set = None,
+    seed: Seed = None,
+    definition: Annotated[
+        str,
+        typer.Option(
+            "--definition",
+            metavar="peak|backlog",
+            help="peak: the most that is accepted over offered loads; backlog: with sources that never wait.",
+        ),
+    ] = "peak",
+    jobs: Jobs = 2,
+    json: Json = False,
+    out: Out = None,
+    force: Force = False,
+) -> int:
+    """The saturation throughput, with its confidence."""
+    from . import work
+
+    folder = work.prepare(out, force, resumes=True)
+    return work.saturate(_load(file, settings, seed), definition, jobs, json, folder)
+
+
+@app.command()
+@exits.guarded
+def check(file: File, settings: Set = None, seed: Seed = None, json: Json = False) -> int:
+    """Look at a scenario without running it: its parts, its bounds, whether it can deadlock."""
+    from . import work
+
+    return work.check(_load(file, settings, seed), json)
+
+
+@app.command()
+@exits.guarded
+def draw(
+    file: File,
+    settings: Set = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE.svg", help="Where to.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that exists.")] = False,
+) -> int:
+    """Draw the network as SVG; without -o to standard output."""
+    from . import work
+
+    return work.draw(_load(file, settings, None), output, force)
+
+
+@app.command()
+@exits.guarded
+def schema() -> int:
+    """Print the JSON Schema of a scenario file, for editors."""
+    from . import work
+
+    return work.schema()
+
+
+@app.command()
+@exits.guarded
+def reproduce(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which paper: macrame.", show_default=False)],
+    json: Json = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter runs.")] = False,
+    jobs: Jobs = 2,
+    out: Out = None,
+    force: Force = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 when a scored line disagrees.")
+    ] = False,
+) -> int:
+    """Simulate what a paper has published, and print both."""
+    from . import work
+
+    return work.reproduce(name, json, quick, jobs, work.prepare(out, force), strict)

@@ -1,0 +1,78 @@
+"""Progress on a terminal; nothing in a pipe."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_SIXTIETH = 60
+
+
+def left(share: float, elapsed_s: float) -> str:
+    """Time left in words, from the share that is done; empty until it can be told."""
+    if share <= 0.0 or elapsed_s < 0.5:
+        return ""
+    seconds = elapsed_s * (1.0 - share) / share
+    if seconds < 1.5 * _SIXTIETH:
+        return f"{seconds:.0f} s left"
+    minutes = seconds / _SIXTIETH
+    return f"{minutes:.0f} min left" if minutes < 1.5 * _SIXTIETH else f"{minutes / _SIXTIETH:.1f} h left"
+
+
+def rate(events: int, elapsed_s: float) -> str:
+    """Events per second for reading."""
+    if elapsed_s <= 0.0:
+        return ""
+    per_second = events / elapsed_s
+    return f"{per_second / 1e6:.1f} M events/s" if per_second >= 1e6 else f"{per_second / 1e3:.0f} k events/s"
+
+
+class Bar:
+    """A bar on standard error, or nothing when that is no terminal."""
+
+    def __init__(self, progress: Any, task: Any) -> None:
+        self._progress, self._task = progress, task
+        self._began = time.monotonic()
+
+    def run(self, state: Any) -> None:
+        """The state of one run, as ``simulate.run`` tells it."""
+        self._show(state.share, state.events, f"{state.packets:,} packets".replace(",", " "))
+
+    def study(self, state: Any) -> None:
+        """The state of many runs, as ``study`` tells it."""
+        self._show(state.share, state.events, f"{state.finished} of {state.runs} runs")
+
+    def steps(self, done: int, of: int, what: str) -> None:
+        """Steps of a reproduction."""
+        self._show(done / max(of, 1), 0, f"{done} of {of} runs, {what}" if what else f"{done} of {of} runs")
+
+    def _show(self, share: float, events: int, what: str) -> None:
+        if self._progress is None:
+            return
+        elapsed_s = time.monotonic() - self._began
+        speed = rate(events, elapsed_s) if events else ""
+        self._progress.update(
+            self._task, completed=share, speed=speed, left=left(share, elapsed_s), what=what
+        )
+
+
+@contextmanager
+def bar(description: str) -> Iterator[Bar]:
+    """A progress bar for the time of a block; it leaves nothing behind."""
+    if not sys.stderr.isatty():
+        yield Bar(None, None)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    name = TextColumn("{task.description}", markup=False)
+    more = [TextColumn(f"{{task.fields[{field}]}}", markup=False) for field in ("what", "speed", "left")]
+    console = Console(stderr=True)
+    with Progress(
+        name, BarColumn(), TaskProgressColumn(), *more, console=console, transient=True
+    ) as progress:
+        task = progress.add_task(description, total=1.0, speed="", left="", what="")
+        yield Bar(progress, task)

@@ -1,0 +1,119 @@
+"""How the command ends: exit codes, and one message for whatever went wrong."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+OK = 0
+DISAGREES = 1
+MISTAKE = 2
+DEADLOCK = 3
+FAULT = 4
+INTERRUPTED = 130
+
+MEANINGS = {
+    OK: "done, whatever the network did: drained, precise enough, saturated and out of time are all results",
+    DISAGREES: "`reproduce --strict`: a scored line does not agree; `run --twin`: the two engines differ",
+    MISTAKE: "a mistake in the arguments, the scenario or a file it names; nothing was run",
+    DEADLOCK: "the run ended deadlocked (its results are written); `check`: the routing can deadlock",
+    FAULT: "a fault of Fabriloom itself",
+    INTERRUPTED: "interrupted by Ctrl-C or SIGTERM; what was finished is written and marked `interrupted`",
+}
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Mistake(Exception):
+    """Something the user can put right; its text is the whole message."""
+
+
+def complain(text: str) -> None:
+    """One message on standard error, without markup: names from files may hold brackets."""
+    sys.stderr.write(text.rstrip("\n") + "\n")
+    sys.stderr.flush()
+
+
+def _code_of(error: BaseException) -> int:
+    """Say what happened, once; returns the exit code."""
+    from ..routing import RoutingError
+    from ..scenario import ScenarioError
+    from ..technology import TechnologyError
+    from ..topology import GraphError
+
+    if isinstance(error, KeyboardInterrupt):
+        complain("Interrupted before there was anything to write.")
+        return INTERRUPTED
+    if isinstance(error, Mistake | ScenarioError | GraphError | RoutingError | TechnologyError):
+        complain(f"error: {error}")
+        return MISTAKE
+    if isinstance(error, BrokenPipeError):
+        # The reader of our output has gone (`| head`); there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    if isinstance(error, OSError) and error.filename is not None:
+        complain(f"error: {error.filename}: {error.strerror}")
+        return MISTAKE
+    if isinstance(error, MemoryError):
+        complain(
+            "error: not enough memory for this network; make it smaller, or turn off output.flows and trace"
+        )
+        return MISTAKE
+    return _fault(error)
+
+
+def _fault(error: BaseException) -> int:
+    from .. import __version__
+
+    if os.environ.get("FABRILOOM_TRACEBACK"):
+        complain("".join(traceback.format_exception(error)))
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    complain(
+        f"fault: {type(error).__name__}: {error}{place}\n"
+        f"  This is a fault of Fabriloom {__version__}, not of your scenario. Please report it with the\n"
+        "  command and the scenario. FABRILOOM_TRACEBACK=1 in the environment prints more about it."
+    )
+    return FAULT
+
+
+def _terminated(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def guarded(command: Command) -> Command:
+    """The command with every error turned into one message and an exit code."""
+
+    @functools.wraps(command)
+    def inner(*arguments: Any, **options: Any) -> None:
+        import typer
+
+        signal.signal(signal.SIGTERM, _terminated)
+        try:
+            code = command(*arguments, **options) or OK
+            sys.stdout.flush()
+        except (typer.Exit, typer.Abort):
+            raise
+        except BaseException as error:
+            code = _code_of(error)
+        raise typer.Exit(code)
+
+    return inner  # type: ignore[return-value]
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Writing results is not interrupted by a second Ctrl-C."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,91 @@
+"""Output folders: looked at before a run, so that hours of simulation are never lost to a wrong name."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .exits import Mistake, undisturbed
+
+if TYPE_CHECKING:
+    from ..results import Provenance, Results
+
+
+def prepare(out: Path | None, force: bool, resumes: bool = False) -> Path | None:
+    """Make the folder, or say why it cannot be used.
+
+    With ``resumes``, a folder that an unfinished curve has left is taken up again.
+
+    Raises:
+        Mistake: it exists and is not empty, is no folder, or cannot be written.
+    """
+    if out is None:
+        return None
+    try:
+        if out.exists() and not out.is_dir():
+            raise Mistake(f"--out {out}: there is a file of this name; name a folder")
+        used = out.is_dir() and any(out.iterdir())
+        if used and not force and not (resumes and _is_unfinished(out)):
+            raise Mistake(
+                f"--out {out}: the folder exists and is not empty; name another one, or add --force to write "
+                "into it"
+            )
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        raise Mistake(f"--out {out}: cannot be written: {error.strerror or error}") from error
+    return out
+
+
+def _is_unfinished(out: Path) -> bool:
+    """Whether only finished points of a curve are here, or a summary that says it was interrupted."""
+    if not (out / "points").is_dir():
+        return False
+    try:
+        return bool(json.loads((out / "summary.json").read_text(encoding="utf-8"))["interrupted"])
+    except FileNotFoundError:
+        return [path.name for path in out.iterdir()] == ["points"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _scenario_files(out: Path, provenance: Provenance) -> None:
+    resolved = json.dumps(provenance.resolved, indent=2, ensure_ascii=False)
+    (out / "scenario.resolved.json").write_text(resolved + "\n", encoding="utf-8")
+    if provenance.source_text:
+        suffix = Path(provenance.source_name).suffix or ".toml"
+        (out / f"scenario{suffix}").write_text(provenance.source_text, encoding="utf-8")
+
+
+def write_run(out: Path, results: Results) -> None:
+    """Everything of one run."""
+    from ..report import for_run
+
+    with undisturbed():
+        results.to_json(out / "summary.json")
+        results.to_parquet(out)
+        if results.has_trace:
+            results.to_chrome_trace(out / "trace.json")
+        _scenario_files(out, results.provenance)
+        (out / "report.html").write_text(for_run(results), encoding="utf-8")
+
+
+def write_study(out: Path, study: Any, html: str) -> None:
+    """Everything of a curve or a saturation: summary, table of points, scenario, report."""
+    with undisturbed():
+        study.to_json(out / "summary.json")
+        if study.points:
+            study.to_parquet(out)
+        _scenario_files(out, study.provenance)
+        (out / "report.html").write_text(html, encoding="utf-8")
+
+
+def write_reproduction(out: Path, records: list[dict[str, Any]], html: str) -> None:
+    """The lines and the report of a reproduced paper."""
+    with undisturbed():
+        text = json.dumps(records, indent=2, ensure_ascii=False)
+        (out / "reproduction.json").write_text(text + "\n", encoding="utf-8")
+        (out / "report.html").write_text(html, encoding="utf-8")

@@ -1,0 +1,199 @@
+"""What the command prints for people: compact tables, plain in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..results import html
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..results import Results
+    from ..study import Curve, Saturation
+
+PIPE_WIDTH = 140
+
+
+def console() -> Console:
+    """Standard output; in a pipe without colours and wide enough that no table is cut."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    return Console(width=width, highlight=False, markup=False, emoji=False)
+
+
+def line(text: str = "") -> None:
+    """One line of text as it is."""
+    sys.stdout.write(text + "\n")
+
+
+def micro(value: float | None, ci95: float | None = None) -> str:
+    """Nanoseconds as microseconds, with a half-width."""
+    return measured(None if value is None else value / 1e3, None if ci95 is None else ci95 / 1e3)
+
+
+def measured(value: float | None, ci95: float | None = None) -> str:
+    """A number to four figures, with a half-width."""
+    if value is None:
+        return "-"
+    text = f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+    return text if ci95 is None else f"{text} ± {ci95:.2g}"
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[bool], title: str = ""
+) -> None:
+    """A table; ``numbers`` says which columns are flush right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=SIMPLE_HEAD, title=Text(title) if title else None, title_justify="left", pad_edge=False)
+    for name, right in zip(head, numbers, strict=True):
+        drawn.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    console().print(drawn)
+
+
+def pairs(rows: Iterable[tuple[str, str]]) -> None:
+    """Lines of (what, value), the values aligned."""
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    drawn.add_column(style="dim", no_wrap=True)
+    drawn.add_column(overflow="fold")
+    for what, value in rows:
+        drawn.add_row(Text(what), Text(value))
+    console().print(drawn)
+
+
+def run(results: Results) -> None:
+    """One run."""
+    summary = results.summary
+    latency, engine = summary["latency_ns"], summary["engine"]
+    speed = engine["events"] / engine["wall_s"] / 1e6 if engine["wall_s"] else 0.0
+    line(f"{summary['name']} (seed {summary['seed']}, scenario {summary['scenario_sha256'][:12]})")
+    pairs(
+        [
+            *html.rows(summary),
+            ("engine", f"{engine['events']:,} events in {engine['wall_s']:.2f} s, {speed:.1f} M/s"),
+        ]
+    )
+    line(f"Latency: from the {latency['from']}, to the {latency['to']}. ± is half of a 95 % interval.")
+
+
+def curve(study: Curve) -> None:
+    """The points of a curve or sweep."""
+    points(study.points, study.varied, study.provenance.name)
+
+
+def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
+    """One row per point."""
+    names = [path.rsplit(".", 1)[-1].replace("_", " ") for path in varied]
+    head = [*names, "offered MB/s", "accepted MB/s", "latency us", "50 % us", "99 % us", "99.9 % us", "ended"]
+    rows = []
+    for point in found:
+        summary, latency = point.summary, point.summary["latency_ns"]
+        rows.append(
+            [
+                *(
+                    f"{value:g}" if isinstance(value, float) else str(value)
+                    for value in point.settings.values()
+                ),
+                measured(summary["offered_mbytes_per_s"]),
+                measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"]),
+                micro(latency["mean"], latency["mean_ci95"]),
+                *(micro(latency[key]) for key in ("p50", "p99", "p99_9")),
+                summary["end"]["reason"],
+            ]
+        )
+    table(head, rows, [*(True for _ in names), *[True] * 6, False], title)
+    if found:
+        latency = found[0].summary["latency_ns"]
+        line(f"Latency: from the {latency['from']}, to the {latency['to']}. ± is half of a 95 % interval.")
+
+
+def saturation(study: Saturation) -> None:
+    """Which definition, the throughput with its confidence, and the runs."""
+    summary = study.summary
+    if study.points:
+        points(study.points, list(study.points[0].settings), study.provenance.name)
+    rows = [
+        ("definition", f"{study.definition}: {summary['definition_text']}"),
+        ("saturation", measured(study.accepted_mbytes_per_s, study.accepted_mbytes_per_s_ci95) + " MB/s"),
+    ]
+    if study.at_load is not None:
+        rows.append(("found at load", measured(study.at_load)))
+    if study.sustained_load is not None:
+        above = "" if study.refused_load is None else f", no longer at {measured(study.refused_load)}"
+        rows.append(("sustained up to load", measured(study.sustained_load) + above))
+    pairs(rows)
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:+.2g} %"
+
+
+def beside(rows: Sequence[Mapping[str, Any]]) -> None:
+    """What a paper prints beside the points of a curve."""
+    cells = [
+        [
+            str(row["where"]),
+            str(row["quantity"]),
+            measured(row["published"]),
+            measured(row["ours"], row["ci95"]),
+            str(row["unit"]),
+            _percent(row["deviation"]),
+        ]
+        for row in rows
+    ]
+    head = ["where", "quantity", "published", "ours", "unit", "deviation"]
+    table(head, cells, [False, False, True, True, False, True], "Published beside ours")
+
+
+def records(rows: Sequence[Mapping[str, Any]]) -> None:
+    """The lines of a reproduction and how many agree."""
+    cells = []
+    for row in rows:
+        limits = row.get("tolerance")
+        agrees = "-" if limits is None else " to ".join(measured(limit) for limit in limits)
+        within = row.get("within")
+        verdict = {True: "agrees", False: "DOES NOT AGREE", None: "-" if limits is None else "NOT MEASURED"}[
+            within
+        ]
+        cells.append(
+            [
+                str(row["where"]),
+                str(row["quantity"]),
+                measured(row["published"]),
+                measured(row["ours"], row.get("ci95")),
+                str(row["unit"]),
+                _percent(row.get("deviation")),
+                agrees,
+                str(row["kind"]),
+                verdict,
+            ]
+        )
+    head = [
+        "where",
+        "quantity",
+        "published",
+        "ours",
+        "unit",
+        "deviation",
+        "agrees from, to",
+        "kind",
+        "verdict",
+    ]
+    table(head, cells, [False, False, True, True, False, True, True, False, False])
+    for row in rows:
+        if row.get("reason") or row.get("parameter"):
+            what = "not scored: " + row["reason"] if row.get("reason") else "set " + row["parameter"]
+            line(f"{row['id']}: {what}")
+    scored = [row for row in rows if row.get("tolerance") is not None]
+    line(f"{sum(1 for row in scored if row.get('within'))} of {len(scored)} scored lines agree.")

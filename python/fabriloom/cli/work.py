@@ -1,0 +1,224 @@
+"""What each command does; returns its exit code."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import bars, exits, folders, show
+from .exits import Mistake
+from .folders import prepare
+
+if TYPE_CHECKING:
+    from ..scenario import Scenario
+
+__all__ = [
+    "check",
+    "compare",
+    "curve",
+    "draw",
+    "numbers",
+    "prepare",
+    "reproduce",
+    "run",
+    "saturate",
+    "schema",
+]
+
+
+def numbers(text: str | None) -> list[float] | None:
+    """Loads as written on the command line."""
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise Mistake(
+            f"--loads {text}: write numbers with commas between them, such as 0.1,0.3,0.5"
+        ) from None
+
+
+def _written(folder: Path | None, json: bool) -> None:
+    if folder is not None and not json:
+        show.line(f"Written to {folder}{os.sep}; open {folder / 'report.html'}")
+
+
+def run(scenario: Scenario, json: bool, folder: Path | None) -> int:
+    """One run, printed and written."""
+    from .. import simulate
+
+    with bars.bar("Running") as bar:
+        results = simulate.run(scenario, progress=bar.run)
+    for warning in results.warnings:
+        exits.complain(f"warning: {warning}")
+    if folder is not None:
+        folders.write_run(folder, results)
+    if json:
+        show.line(results.to_json().rstrip("\n"))
+    else:
+        show.run(results)
+        _written(folder, json)
+    codes = {"deadlocked": exits.DEADLOCK, "interrupted": exits.INTERRUPTED}
+    return codes.get(results.end_reason, exits.OK)
+
+
+def compare(scenario: Scenario, json: bool) -> int:
+    """The engine beside its slow twin."""
+    from dataclasses import asdict
+
+    from .. import simulate
+
+    found = simulate.compare(scenario)
+    if json:
+        show.line(jsonlib.dumps(asdict(found), indent=2))
+    else:
+        same = "identical, packet by packet" if found.identical else "NOT THE SAME"
+        ratio = found.twin_wall_s / found.wall_s if found.wall_s else 0.0
+        show.pairs(
+            [
+                ("deliveries", same),
+                ("packets", f"{found.packets:,}; the twin {found.twin_packets:,}"),
+                (
+                    "time",
+                    f"{found.wall_s:.3f} s; the twin {found.twin_wall_s:.3f} s, {ratio:.1f} times as long",
+                ),
+            ]
+        )
+    return exits.OK if found.identical else exits.DISAGREES
+
+
+def curve(
+    scenario: Scenario,
+    loads: list[float] | None,
+    jobs: int,
+    json: bool,
+    folder: Path | None,
+    published: bool,
+) -> int:
+    """A curve or sweep, printed and written, beside published numbers if asked for."""
+    from .. import study
+    from ..report import for_curve
+
+    beside = None
+    if published:
+        from ..experiments.beside import Beside
+
+        beside = Beside.of(scenario)
+        if beside is None:
+            raise Mistake(f"--published: {_nothing_published()}")
+    with bars.bar("Curve") as bar:
+        found = study.curve(scenario, loads, jobs=jobs, out=folder, progress=bar.study)
+    rows = beside.rows(found) if beside else []
+    if folder is not None:
+        folders.write_study(folder, found, for_curve(found, beside.points(found) if beside else ()))
+    if json:
+        text = jsonlib.dumps({**found.summary, "published": rows}, indent=2) if beside else found.to_json()
+        show.line(text.rstrip("\n"))
+    else:
+        show.curve(found)
+        if beside:
+            show.beside(rows)
+        _written(folder, json)
+    return _code(found)
+
+
+def _nothing_published() -> str:
+    from ..experiments.beside import KNOWN
+
+    return f"no paper that is here prints numbers about this network; there are some about: {KNOWN}"
+
+
+def _code(study: Any) -> int:
+    """Exit code of a study of several runs."""
+    if study.interrupted:
+        exits.complain(f"Interrupted: {len(study.points)} runs were finished, and only they are shown.")
+        return exits.INTERRUPTED
+    ended = [point.summary["end"]["reason"] for point in study.points]
+    return exits.DEADLOCK if "deadlocked" in ended else exits.OK
+
+
+def saturate(scenario: Scenario, definition: str, jobs: int, json: bool, folder: Path | None) -> int:
+    """The saturation, printed and written."""
+    from .. import study
+    from ..report import for_saturation
+    from ..study.saturation import DEFINITIONS
+
+    chosen: Any = definition
+    if definition not in DEFINITIONS:
+        raise Mistake(f"--definition {definition}: there are {' and '.join(sorted(DEFINITIONS))}")
+    with bars.bar("Saturation") as bar:
+        found = study.saturate(scenario, chosen, jobs=jobs, out=folder, progress=bar.study)
+    if folder is not None:
+        folders.write_study(folder, found, for_saturation(found))
+    if json:
+        show.line(found.to_json().rstrip("\n"))
+    else:
+        show.saturation(found)
+        _written(folder, json)
+    return _code(found)
+
+
+def check(scenario: Scenario, json: bool) -> int:
+    """What can be said about a scenario before it runs."""
+    from ..study import inspection
+
+    found = inspection.inspect(scenario)
+    if json:
+        show.line(jsonlib.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        show.pairs(inspection.lines(found))
+        show.line("\nThe scenario with every default filled in:")
+        show.line(jsonlib.dumps(found["resolved"], indent=2, ensure_ascii=False))
+    return exits.OK if found["deadlock"]["free"] else exits.DEADLOCK
+
+
+def draw(scenario: Scenario, output: Path | None, force: bool) -> int:
+    """The network as SVG."""
+    from ..report.drawing import fabric_svg
+    from ..study import inspection
+
+    if output is not None and output.exists() and not force:
+        raise Mistake(f"-o {output}: the file exists; name another one, or add --force to write over it")
+    svg = fabric_svg(inspection.graph_of(scenario))
+    if output is None:
+        show.line(svg)
+    else:
+        output.write_text(svg, encoding="utf-8")
+        show.line(f"Written to {output}")
+    return exits.OK
+
+
+def schema() -> int:
+    """The JSON Schema of scenarios."""
+    from ..scenario import json_schema
+
+    show.line(jsonlib.dumps(json_schema(), indent=2, ensure_ascii=False))
+    return exits.OK
+
+
+def reproduce(name: str, json: bool, quick: bool, jobs: int, folder: Path | None, strict: bool) -> int:
+    """A paper's numbers and ours."""
+    from .. import __version__, experiments, published
+    from ..report import for_reproduction
+
+    if name not in experiments.names():
+        raise Mistake(f"nothing to reproduce is called {name}; there is: {', '.join(experiments.names())}")
+    with bars.bar(f"Reproducing {name}") as bar:
+        found = experiments.study(name, quick=quick, jobs=jobs, progress=bar.steps)
+    if folder is not None:
+        paper = published.load(name)["paper"]
+        notes = [("Paper", f"{paper.get('authors', '')}: {paper.get('title', name)}")]
+        effort = [("Effort", "quick: fewer and shorter runs")] if quick else []
+        html = for_reproduction(
+            name, found.rows, version=__version__, series=found.series, notes=[*notes, *effort]
+        )
+        folders.write_reproduction(folder, found.rows, html)
+    if json:
+        show.line(jsonlib.dumps(found.rows, indent=2, ensure_ascii=False))
+    else:
+        show.records(found.rows)
+        _written(folder, json)
+    disagree = any(row.get("tolerance") is not None and not row.get("within") for row in found.rows)
+    return exits.DISAGREES if strict and disagree else exits.OK

@@ -1,0 +1,95 @@
+"""What a paper prints about a network, beside a curve of that network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..published import Number, numbers
+
+if TYPE_CHECKING:
+    from ..scenario import Scenario
+    from ..study import Curve, Point
+
+KNOWN = "a Clos network of 256 terminals with uniform random traffic of 64-byte packets (macrame)"
+LOAD = "traffic.load"
+_LATENCIES = {0.1: "latency-10", 0.5: "latency-50"}
+"""Offered load and the printed mean network latency there."""
+_SATURATION = "clos-256-saturation"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The printed numbers that belong to one network."""
+
+    printed: dict[str, Number]
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Beside | None:
+        """Those of this scenario's network and traffic, or none."""
+        resolved = scenario.resolve()
+        topology, traffic = resolved["topology"], resolved["traffic"]
+        random = traffic["pattern"] == {"kind": "uniform"} or traffic["pattern"] == "uniform"
+        same = topology.get("kind") == "clos" and topology.get("terminals") == 256 and random
+        return cls(numbers("macrame")) if same else None
+
+    def points(self, curve: Curve) -> list[dict[str, Any]]:
+        """Printed latencies as points of latency against throughput.
+
+        The paper gives them at a load; a network below saturation accepts its load, so that is the throughput.
+        """
+        per_load = _offered_per_load(curve)
+        return [
+            {
+                "accepted_mbytes_per_s": load * per_load,
+                "latency_us": self.printed[key]["value"],
+                "label": f"{100 * load:g} % load, {self.printed[key]['where']}",
+            }
+            for load, key in _LATENCIES.items()
+            if per_load is not None
+        ]
+
+    def rows(self, curve: Curve) -> list[dict[str, Any]]:
+        """Printed numbers and ours: ``where, quantity, unit, published, ours, ci95, deviation``."""
+        found = []
+        for load, key in _LATENCIES.items():
+            point = next((p for p in curve.points if abs(p.settings.get(LOAD, -1) - load) < 1e-9), None)
+            latency = point.summary["latency_ns"] if point else {"mean": None, "mean_ci95": None}
+            found.append(_row(self.printed[key], latency["mean"], latency["mean_ci95"], 1e3))
+        summary = _fastest(curve)
+        if summary is not None:
+            value, half = (summary[f"accepted_mbytes_per_s{end}"] for end in ("", "_ci95"))
+            found.append(_row(self.printed[_SATURATION], value, half, 1e3))
+        return found
+
+
+def _offered_per_load(curve: Curve) -> float | None:
+    """Offered MB/s at a load of 1, from the largest load of the curve."""
+    measured: list[Point] = [
+        p for p in curve.points if p.summary["offered_mbytes_per_s"] and LOAD in p.settings
+    ]
+    if not measured:
+        return None
+    top = max(measured, key=lambda point: point.settings[LOAD])
+    return top.summary["offered_mbytes_per_s"] / top.settings[LOAD]
+
+
+def _fastest(curve: Curve) -> dict[str, Any] | None:
+    """Summary of the point that accepted most."""
+    measured = [p.summary for p in curve.points if p.summary["accepted_mbytes_per_s"] is not None]
+    return max(measured, key=lambda summary: summary["accepted_mbytes_per_s"], default=None)
+
+
+def _row(number: Number, ours: float | None, ci95: float | None, divisor: float) -> dict[str, Any]:
+    """One printed number beside ours, which is divided to its unit."""
+    published = float(number["value"])
+    value = None if ours is None else ours / divisor
+    return {
+        "where": number["where"],
+        "quantity": number["quantity"],
+        "unit": number["unit"],
+        "published": published,
+        "ours": value,
+        "ci95": None if ci95 is None else ci95 / divisor,
+        "deviation": None if value is None else (value - published) / published,
+    }

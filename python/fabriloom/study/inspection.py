@@ -1,0 +1,191 @@
+"""What can be said about a scenario before it runs: its parts, its bounds, its zero-load latency,
+deadlock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import routing, topology, traffic
+from ..compile import Compiled, compile
+from ..topology import measure
+from .zero_load import zero_load_latency
+
+if TYPE_CHECKING:
+    from ..scenario.schema import Scenario
+
+MOST_TERMINALS_FOR_CUT = 4096
+"""Above this only families whose narrowest cut is known by heart are cut."""
+
+
+def graph_of(scenario: Scenario) -> topology.Graph:
+    """The network of a scenario alone, for drawing. Raises ScenarioError."""
+    parameters = {name: value for name, value in scenario.parameters("topology").items() if name != "sha256"}
+    try:
+        return topology.build(**parameters)
+    except topology.GraphError as error:
+        raise scenario.located(error, "topology") from error
+
+
+def mean_length_bytes(compiled: Compiled) -> float:
+    """Mean payload of a packet, over the sources that send and by their tables or lists."""
+    arrays, tech = compiled.arrays, compiled.technology
+    if len(arrays["list_length"]):
+        characters = float(np.mean(arrays["list_length"]))
+    elif len(arrays["length_values"]):
+        share = np.diff(arrays["length_cumulative"], prepend=0.0)
+        characters = float(share @ arrays["length_values"])
+    else:
+        sending = arrays["source_arrival"] > 0
+        both = (arrays["length_min"][sending].astype(np.float64) + arrays["length_max"][sending]) / 2
+        characters = float(both.mean()) if sending.any() else 0.0
+    return (characters + (1 if tech.end_carries_data else 0)) * tech.character_bytes
+
+
+def inspect(scenario: Scenario) -> dict[str, Any]:
+    """Everything that ``fabriloom check`` tells, ready for JSON. Raises ScenarioError."""
+    compiled = compile(scenario)
+    length_bytes = mean_length_bytes(compiled)
+    per_link_mbytes_per_s = _payload_mbytes_per_s(compiled, length_bytes)
+    cycle = compiled.cycle_names()
+    return {
+        "name": scenario.name,
+        "scenario_sha256": scenario.sha256,
+        "network": _parts(compiled),
+        "link": {
+            "payload_mbytes_per_s": per_link_mbytes_per_s,
+            "mean_packet_bytes": length_bytes,
+            "endless_packet_mbytes_per_s": compiled.technology.data_bytes_per_s() / 1e6,
+        },
+        "bisection": _bisection(compiled, per_link_mbytes_per_s),
+        "channel_load": _channel_load(compiled, per_link_mbytes_per_s),
+        "zero_load_latency_ns": zero_load_latency(compiled),
+        "deadlock": {"free": not cycle, "cycle": cycle},
+        "warnings": list(compiled.warnings),
+        "resolved": scenario.resolve(),
+    }
+
+
+def _payload_mbytes_per_s(compiled: Compiled, length_bytes: float) -> float:
+    """Payload that a link of the usual rate carries in packets of the mean length, back to back."""
+    return compiled.technology.payload_bytes_per_s(max(1, round(length_bytes))) / 1e6
+
+
+def _parts(compiled: Compiled) -> dict[str, Any]:
+    """Switches, terminals, cables, ports, distances."""
+    counted = measure.counts(compiled.graph)
+    demand = traffic.demand(compiled.arrays)
+    return {
+        "family": compiled.graph.family,
+        "switches": counted.switches,
+        "terminals": counted.terminals,
+        "links": counted.links,
+        "cables": counted.cables,
+        "terminal_cables": counted.terminal_cables,
+        "switch_cables": counted.switch_cables,
+        "ports_used_min": counted.ports_used_min,
+        "ports_used_max": counted.ports_used_max,
+        "mean_links_on_the_way": routing.mean_hops(compiled.graph, compiled.table, demand),
+    }
+
+
+def _bisection(compiled: Compiled, per_link_mbytes_per_s: float) -> dict[str, Any]:
+    """The narrowest known cut into halves, as links and as payload rate, both directions together."""
+    graph = compiled.graph
+    if graph.terminals > MOST_TERMINALS_FOR_CUT and graph.family in ("file", "networkx", "graph", ""):
+        return {"links": None, "mbytes_per_s": None, "exact": False, "method": "not searched: too large"}
+    cut = measure.bisection(graph)
+    rate = cut.links * per_link_mbytes_per_s
+    return {"links": cut.links, "mbytes_per_s": rate, "exact": cut.exact, "method": cut.method}
+
+
+def _channel_load(compiled: Compiled, per_link_mbytes_per_s: float) -> dict[str, Any]:
+    """The busiest link under the scenario's traffic, and the throughput at which it would be full.
+
+    Loads are relative: the busiest source sends one packet per unit of time.
+    """
+    graph = compiled.graph
+    demand = traffic.demand(compiled.arrays)
+    loads = routing.channel_loads(graph, compiled.table, demand)
+    rates = graph.attributes.get("rate_bits_per_s")
+    usual = compiled.technology.link_rate_bits_per_s
+    speed = np.ones(graph.links)
+    if rates is not None:
+        speed = np.where(np.isnan(rates), 1.0, np.asarray(rates) / usual)
+    relative = loads / speed
+    busiest = int(np.argmax(relative))
+    most = float(relative[busiest])
+    if most <= 0:
+        return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
+    sent = float(loads[graph.link_source >= graph.switches].sum())
+    return {
+        "busiest_link": graph.link_names[busiest],
+        "load": most,
+        "load_bound": min(1.0, 1.0 / most),
+        "accepted_mbytes_per_s_bound": sent / most * per_link_mbytes_per_s,
+    }
+
+
+def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """The same as lines for reading: (what, value)."""
+    network, link = found["network"], found["link"]
+    low, high = network["ports_used_min"], network["ports_used_max"]
+    return [
+        ("scenario", f"{found['name'] or 'without a name'} ({found['scenario_sha256'][:12]})"),
+        (
+            "network",
+            f"{network['family']}: {network['terminals']:,} terminals, {network['switches']:,} switches",
+        ),
+        (
+            "cables",
+            f"{network['cables']:,}: {network['terminal_cables']:,} to terminals, "
+            f"{network['switch_cables']:,} between switches",
+        ),
+        ("ports", f"{high if low == high else f'{low} to {high}'} of each switch are used"),
+        ("way of a packet", f"{network['mean_links_on_the_way']:.2f} links in the mean of this traffic"),
+        (
+            "one link",
+            f"{link['payload_mbytes_per_s']:.4g} MB/s of payload in packets of "
+            f"{link['mean_packet_bytes']:g} B, "
+            f"{link['endless_packet_mbytes_per_s']:.4g} MB/s in an endless one",
+        ),
+        ("bisection", _bisection_text(found["bisection"])),
+        *_bound_lines(found["channel_load"]),
+        *_latency_lines(found["zero_load_latency_ns"]),
+        ("deadlock", _deadlock_text(found["deadlock"])),
+    ]
+
+
+def _figures(value: float) -> str:
+    """Four figures, and no exponent in a large number."""
+    return f"{value:,.0f}" if value >= 1e4 else f"{value:.4g}"
+
+
+def _bisection_text(cut: dict[str, Any]) -> str:
+    if cut["links"] is None:
+        return cut["method"]
+    sure = "" if cut["exact"] else "at most "
+    why = f" ({cut['method']})" if cut["method"] else ""
+    return f"{sure}{cut['links']} links, {_figures(cut['mbytes_per_s'])} MB/s both directions together{why}"
+
+
+def _bound_lines(load: dict[str, Any]) -> list[tuple[str, str]]:
+    if load["busiest_link"] is None:
+        return []
+    bound = f"at most {_figures(load['accepted_mbytes_per_s_bound'])} MB/s, at load {load['load_bound']:.3g}"
+    return [("throughput", f"{bound}: {load['busiest_link']} is the first link that is full")]
+
+
+def _latency_lines(latency: dict[str, Any]) -> list[tuple[str, str]]:
+    if not latency["pairs"]:
+        return []
+    low, mean, high = (latency[key] / 1e3 for key in ("min", "mean", "max"))
+    about = f"{latency['pairs']:,} pairs, packets of {latency['length_bytes']:g} B"
+    return [("zero-load latency", f"{low:.4g} to {high:.4g} us, mean {mean:.4g} us over {about}")]
+
+
+def _deadlock_text(deadlock: dict[str, Any]) -> str:
+    if deadlock["free"]:
+        return "cannot happen: the channel dependency graph has no cycle"
+    return "can happen; a cycle: " + " -> ".join([*deadlock["cycle"], deadlock["cycle"][0]])

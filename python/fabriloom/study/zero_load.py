@@ -1,0 +1,91 @@
+"""The latency of a packet that meets no other, by running such packets through the engine one after
+another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _native
+from ..compile import Compiled
+
+SOURCES = 16
+TARGETS = 64
+_LIST, _SILENT, _FIXED = 7, 0, 1
+"""Codes of the columns, see ``crates/engine/src/fabric``: a list of packets, no packets, a fixed length."""
+
+
+def _pairs(terminals: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sources and targets spread evenly over the network: all of a small one, a thousand pairs of a large."""
+    sources = np.unique(np.linspace(0, terminals - 1, min(terminals, SOURCES)).astype(np.int64))
+    steps = np.unique(np.linspace(1, terminals - 1, min(terminals - 1, TARGETS)).astype(np.int64))
+    source = np.repeat(sources, len(steps))
+    return source, (source + np.tile(steps, len(sources))) % terminals
+
+
+def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
+    """Shortest, mean and longest network latency of single packets, in ns, over pairs of terminals.
+
+    Packets are as long as the scenario's longest. Exact for each pair: the packets of one source follow each
+    other after the one before has arrived; so do the sources.
+    """
+    graph, arrays = compiled.graph, compiled.arrays
+    if graph.terminals < 2:
+        return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
+    source, target = _pairs(graph.terminals)
+    characters = _longest(arrays)
+    # More than a packet can take: every link of the longest way, at the slowest character, and all decoding.
+    slowest = int(max(arrays["link_character_ticks"].max(), arrays["link_arrival_ticks"].max()))
+    switch = int(arrays["switch_decode_ticks"].max(initial=0) + arrays["switch_forward_ticks"].max(initial=0))
+    apart = (characters + 16) * slowest * 2 + (graph.switches + 2) * (switch + 4 * slowest)
+    latency = _run(arrays, source, target, characters, apart) * (compiled.tick_ps / 1000)
+    if not len(latency):
+        return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
+    return {
+        "min": float(latency.min()),
+        "mean": float(latency.mean()),
+        "max": float(latency.max()),
+        "pairs": len(latency),
+        "length_bytes": int(compiled.technology.payload_bytes(characters)),
+    }
+
+
+def _longest(arrays: dict[str, Any]) -> int:
+    """Payload characters of the longest packet of the scenario."""
+    columns = ("list_length", "length_values", "length_max")
+    found = [arrays[name] for name in columns if len(arrays[name])]
+    return int(found[0].max()) if found else 1
+
+
+def _run(
+    arrays: dict[str, Any], source: np.ndarray, target: np.ndarray, characters: int, apart: int
+) -> np.ndarray:
+    """Run one packet per pair, ``apart`` ticks between them; returns their latencies in ticks."""
+    terminals = int(arrays["terminals"])
+    senders, pairs = np.unique(source, return_counts=True)
+    turn = int(pairs.max()) + len(senders) + 2
+    # A list begins at once, so each has a first packet that is not looked at; its wait is the source's turn.
+    begin = np.concatenate(([0], np.cumsum(pairs)[:-1]))
+    wait = np.insert(np.full(len(source), apart), begin, apart * turn * np.arange(1, len(senders) + 1))
+    per_terminal = np.zeros(terminals, np.int64)
+    per_terminal[senders] = pairs + 1
+    changed = {
+        **arrays,
+        "source_arrival": np.where(per_terminal > 0, _LIST, _SILENT).astype(np.uint8),
+        "source_length": np.zeros(terminals, np.uint8),
+        "list_start": np.concatenate(([0], np.cumsum(per_terminal))).astype(np.uint32),
+        "list_target": np.insert(target, begin, target[begin]).astype(np.uint32),
+        "list_length": np.full(len(wait), characters, np.uint32),
+        "list_wait_ticks": wait.astype(np.uint64),
+        "list_repeat": np.zeros(terminals, np.uint8),
+    }
+    until = apart * turn * (len(senders) + 1)
+    limits = {"precision": 0.0, "packets": 0, "drain": False, "flows": 0, "trace": len(wait)}
+    simulation = _native.Simulation(changed, until=until, warmup=0, batch=until, **limits)
+    while not simulation.advance(1 << 20):
+        pass
+    found = simulation.result()
+    names = ("trace_created_ticks", "trace_started_ticks", "trace_delivered_ticks")
+    created, started, delivered = (np.asarray(found[name], np.int64) for name in names)
+    return (delivered - started)[created > 0]
