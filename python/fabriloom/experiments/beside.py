@@ -29,9 +29,9 @@ class Beside:
         """Those of this scenario's network and traffic, or none."""
         resolved = scenario.resolve()
         topology, traffic = resolved["topology"], resolved["traffic"]
-        random = traffic["pattern"] == {"kind": "uniform"} or traffic["pattern"] == "uniform"
-        same = topology.get("kind") == "clos" and topology.get("terminals") == 256 and random
-        return cls(numbers("macrame")) if same else None
+        clos = topology.get("kind") == "clos" and topology.get("terminals") == 256
+        uniform = traffic["pattern"] in ("uniform", {"kind": "uniform"})
+        return cls(numbers("macrame")) if clos and uniform else None
 
     def points(self, curve: Curve) -> list[dict[str, Any]]:
         """Printed latencies as points of latency against throughput.
@@ -65,12 +65,11 @@ class Beside:
 
 def _offered_per_load(curve: Curve) -> float | None:
     """Offered MB/s at a load of 1, from the largest load of the curve."""
-    measured: list[Point] = [
-        p for p in curve.points if p.summary["offered_mbytes_per_s"] and LOAD in p.settings
-    ]
+    loaded = [point for point in curve.points if LOAD in point.settings]
+    measured = [point for point in loaded if point.summary["offered_mbytes_per_s"]]
     if not measured:
         return None
-    top = max(measured, key=lambda point: point.settings[LOAD])
+    top: Point = max(measured, key=lambda point: point.settings[LOAD])
     return top.summary["offered_mbytes_per_s"] / top.settings[LOAD]
 
 
