@@ -295,14 +295,15 @@ impl Simulation {
         }
     }
 
-    /// Mean age of the newest packet each open source has dispatched; it grows without end when packets
-    /// are made faster than they can leave.
+    /// Mean age of the newest packet each open source has dispatched, none where a source has nothing to
+    /// send; it grows without end when packets are made faster than they can leave.
     fn lag(&self, now: Time) -> f64 {
         let fabric = self.network.fabric();
         let mut sum = (0.0, 0u32);
         for (terminal, &newest) in self.newest.iter().enumerate() {
             if Sources::is_open(fabric, terminal) {
-                sum = (sum.0 + (now - newest) as f64, sum.1 + 1);
+                let idle = self.pending[terminal].is_some();
+                sum = (sum.0 + if idle { 0.0 } else { (now - newest) as f64 }, sum.1 + 1);
             }
         }
         sum.0 / f64::from(sum.1.max(1))
