@@ -62,7 +62,8 @@ impl Network {
         self.append(output, number);
         let at = &mut self.links[input as usize];
         at.output = output;
-        at.granted = now;
+        at.crossbar_free = at.crossbar_free.max(now);
+        at.exit_free = at.exit_free.max(now);
         at.deleted = worm.first + deleted;
         at.group = NONE;
         let waited = (now - at.requested) as u64;

@@ -62,14 +62,9 @@ impl Network {
         let [at, to] = two(&mut self.links, link, output);
         let before = at.passed;
         while at.passed < at.deleted.min(at.sent.known) {
-            let (run, until) = follow(
-                at.passed,
-                at.deleted.min(at.sent.known),
-                at.crossbar_free,
-                at.crossbar,
-                at.granted,
-                [at.arrival_bound(&self.runs, at.passed), Bound::FREE],
-            );
+            let (first, limit) = (at.passed, at.deleted.min(at.sent.known));
+            let arrival = at.arrival_bound(&self.runs, first);
+            let (run, until) = follow(first, limit, at.crossbar_free, at.crossbar, [arrival]);
             at.crossbar_free = after(&run, until, at.crossbar);
             at.passed = until;
         }
@@ -81,7 +76,7 @@ impl Network {
             let first = at.passed;
             let arrival = at.arrival_bound(&self.runs, first);
             let place = if to.tight { to.place_bound(&self.runs, to.supplied.known, first) } else { Bound::FREE };
-            let (run, until) = follow(first, limit, at.crossbar_free, at.crossbar, at.granted, [arrival, place]);
+            let (run, until) = follow(first, limit, at.crossbar_free, at.crossbar, [arrival, place]);
             at.crossbar_free = after(&run, until, at.crossbar);
             at.passed = until;
             let entering = to.supplied.known;
@@ -124,10 +119,7 @@ impl Network {
         let limit = worm.end.min(at.supplied.known).min(at.credited);
         let mut first = start;
         while first < limit {
-            let mut supply = self.runs.bound(&at.supplied, first);
-            supply.time += Time::from(at.forward);
-            let credit = at.credit_bound(&self.runs, first);
-            let (run, until) = follow(first, limit, at.wire_free, at.character, Time::MIN, [supply, credit]);
+            let (run, until) = at.next_on_wire(&self.runs, first, limit);
             let wire = if until == worm.end { at.end } else { at.character };
             at.wire_free = after(&run, until, wire);
             if self.runs.is_full(&at.sent) {
@@ -170,7 +162,7 @@ impl Network {
             let mut supply = self.runs.bound(&to.supplied, to.entered);
             supply.until = first + (supply.until - to.entered);
             let place = to.place_bound(&self.runs, to.entered, first);
-            let (run, until) = follow(first, limit, at.exit_free, at.crossbar, Time::MIN, [supply, place]);
+            let (run, until) = follow(first, limit, at.exit_free, at.crossbar, [supply, place]);
             to.entered += until - first;
             at.left(&mut self.runs, run, until);
             self.extensions += 1;
@@ -199,8 +191,8 @@ impl Network {
         let limit = at.deleted.min(at.sent.known);
         while at.left.known < limit {
             let first = at.left.known;
-            let bounds = [at.arrival_bound(&self.runs, first), Bound::FREE];
-            let (run, until) = follow(first, limit, at.exit_free, at.crossbar, at.granted, bounds);
+            let arrival = at.arrival_bound(&self.runs, first);
+            let (run, until) = follow(first, limit, at.exit_free, at.crossbar, [arrival]);
             at.left(&mut self.runs, run, until);
             self.extensions += 1;
         }
@@ -241,10 +233,36 @@ impl Link {
         bound
     }
 
+    /// The longest straight run of characters on the wire from `first` on, and the character after it.
+    ///
+    /// Supply and credit are looked at only where they change; between, neither gets later faster than the
+    /// wire sends, unless the supply is a slower link or credit comes back more slowly.
+    #[inline]
+    fn next_on_wire(&self, runs: &Runs, first: u32, limit: u32) -> (Run, u32) {
+        let step = self.character;
+        let mut supply = runs.bound(&self.supplied, first);
+        supply.time += Time::from(self.forward);
+        if supply.step > step {
+            return follow(first, limit, self.wire_free, step, [supply, self.credit_bound(runs, first, false)]);
+        }
+        let credit = self.credit_bound(runs, first, false);
+        let run = Run { first, step, time: self.wire_free.max(supply.time).max(credit.time) };
+        let mut until = runs.keeps_up(&self.supplied, self.forward, run, limit);
+        let mut known = credit.until;
+        while known < until {
+            let credit = self.credit_bound(runs, known, true);
+            if credit.time > run.time + Time::from(known - first) * Time::from(step) {
+                until = known;
+            }
+            known = credit.until;
+        }
+        (run, until)
+    }
+
     /// When credit for a character is there. It comes in lumps of `quantum`, so within one run of the
-    /// places becoming free only the first character of the first lump can be late, unless places
-    /// become free more slowly than the wire could send, or an end of packet in the lump was short.
-    fn credit_bound(&self, runs: &Runs, character: u32) -> Bound {
+    /// places becoming free only the first character of the first lump can be late (`whole_lump`), unless
+    /// places become free more slowly than the wire can send.
+    fn credit_bound(&self, runs: &Runs, character: u32, whole_lump: bool) -> Bound {
         if self.to_terminal {
             return Bound::FREE;
         }
@@ -254,11 +272,9 @@ impl Link {
             return Bound { until: self.quanta(buffer), ..Bound::FREE };
         }
         let freed = runs.bound(&self.left, next_lump - buffer - 1);
-        let time = freed.time + Time::from(self.credit);
-        let reached = self.wire_free.max(time) + Time::from(next_lump - character) * Time::from(self.character);
-        let late = freed.step > self.character || reached < time + Time::from(quantum) * Time::from(freed.step);
-        let until = if late { next_lump } else { self.quanta(freed.until + buffer) };
-        Bound { time, step: 0, until }
+        let in_step = whole_lump && freed.step <= self.character;
+        let until = if in_step { self.quanta(freed.until + buffer) } else { next_lump };
+        Bound { time: freed.time + Time::from(self.credit), step: 0, until }
     }
 
     /// When there is a place in the output buffer for the character `entering` there, which is called

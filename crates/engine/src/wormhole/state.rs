@@ -133,8 +133,6 @@ pub(super) struct Link {
     pub holder: u32,
     /// Link granted to the head packet of the input buffer, or [`NONE`].
     pub output: u32,
-    /// When it was granted.
-    pub granted: Time,
     /// Characters before this one are not passed on: the header is deleted.
     pub deleted: u32,
 
@@ -378,7 +376,6 @@ impl Link {
             last_grant: -1,
             holder: NONE,
             output: NONE,
-            granted: 0,
             deleted: 0,
             group: NONE,
             strips: false,

@@ -99,21 +99,41 @@ impl Runs {
     pub fn push(&mut self, line: &mut Timeline, run: Run, until: u32) {
         debug_assert!(run.first == line.known && until > run.first);
         line.known = until;
+        let end = line.place as usize + usize::from(line.len);
         if line.len > 0 {
-            let last = &mut self.0[line.place as usize + usize::from(line.len) - 1];
-            let after = Time::from(run.first - last.first);
-            if last.step == run.step || until - run.first == 1 {
-                if last.time + after * Time::from(last.step) == run.time {
-                    return;
-                }
+            let last = &mut self.0[end - 1];
+            let after = run.first - last.first;
+            let goes_on = last.step == run.step || until - run.first == 1;
+            if goes_on && last.time + Time::from(after) * Time::from(last.step) == run.time {
+                return;
             }
             if after == 1 && run.time - last.time == Time::from(run.step) {
                 last.step = run.step;
                 return;
             }
         }
-        self.0[line.place as usize + usize::from(line.len)] = run;
+        self.0[end] = run;
         line.len += 1;
+    }
+
+    /// The first character after `first`, at most `limit`, at which this timeline, `delay` later, is behind
+    /// a run that is at `time` for `first` and goes on at `step`. Correct only for timelines whose runs are
+    /// not steeper than `step` after the one through `first`; it stops where a steeper one begins.
+    #[inline]
+    pub fn keeps_up(&self, line: &Timeline, delay: u32, run: Run, limit: u32) -> u32 {
+        let mut until = limit;
+        for later in self.of(line).iter().rev() {
+            if later.first <= run.first {
+                break;
+            }
+            if later.first < until {
+                let due = run.time + Time::from(later.first - run.first) * Time::from(run.step);
+                if later.time + Time::from(delay) > due || later.step > run.step {
+                    until = later.first;
+                }
+            }
+        }
+        until
     }
 
     #[cold]
@@ -139,24 +159,30 @@ impl Runs {
     }
 }
 
-/// The longest straight run from `first` that starts no earlier than `own` (and goes on at `step`), `floor`
-/// and both bounds, and the character after it. Never goes past `limit`.
+/// The longest straight run from `first` that starts no earlier than `own` (and goes on at `step`) and
+/// all bounds, and the character after it. Never goes past `limit`.
 #[inline]
-pub fn follow(first: u32, limit: u32, own: Time, step: u32, floor: Time, bounds: [Bound; 2]) -> (Run, u32) {
-    let [a, b] = bounds;
-    let time = own.max(floor).max(a.time).max(b.time);
-    let mut until = limit.min(a.until).min(b.until);
-    let mut pace = step;
-    for bound in bounds {
-        if bound.time == time && bound.step > pace {
-            pace = bound.step;
+pub fn follow<const N: usize>(first: u32, limit: u32, own: Time, step: u32, bounds: [Bound; N]) -> (Run, u32) {
+    let (mut time, mut pace, mut until) = (own, step, limit);
+    for bound in &bounds {
+        until = until.min(bound.until);
+        if bound.time > time {
+            time = bound.time;
+            pace = step.max(bound.step);
+        } else if bound.time == time {
+            pace = pace.max(bound.step);
         }
     }
-    for bound in bounds {
-        if bound.step > pace {
-            // A steeper bound overtakes this run further on: stop where it does.
-            let overtakes = (time - bound.time) / Time::from(bound.step - pace) + 1;
-            until = until.min(first.saturating_add(u32::try_from(overtakes).unwrap_or(u32::MAX)));
+    for bound in &bounds {
+        // A steeper bound may overtake this run further on: stop where it does.
+        let length = Time::from(until - 1 - first);
+        if bound.step > pace && bound.time + length * Time::from(bound.step) > time + length * Time::from(pace) {
+            let (behind, gain) = (time - bound.time, bound.step - pace);
+            let overtakes = match u32::try_from(behind) {
+                Ok(behind) => Time::from(behind / gain),
+                Err(_) => behind / Time::from(gain),
+            };
+            until = first + overtakes as u32 + 1;
         }
     }
     (Run { first, step: pace, time }, until)
@@ -204,7 +230,8 @@ mod tests {
             let (mut first, mut last) = (0, own - i64::from(step));
             while first < limit {
                 let bounds = [a, b].map(|x| Bound { time: value(x, first), step: x.1, until: x.2 });
-                let (run, until) = follow(first, limit, last + i64::from(step), step, floor, bounds);
+                let own = (last + i64::from(step)).max(floor);
+                let (run, until) = follow(first, limit, own, step, bounds);
                 for n in first..until {
                     last = run.time + i64::from(n - first) * i64::from(run.step);
                     prop_assert_eq!(last, plain[n as usize]);
