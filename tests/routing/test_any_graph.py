@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -97,6 +99,7 @@ def test_auto_turns_to_up_down_where_shortest_paths_could_deadlock() -> None:
 
 def test_next_hops_of_shortest_paths() -> None:
     diamond = graph_of(4, [(0, 1), (0, 1), (0, 2), (1, 3), (2, 3)], [0, 3])
-    for how, links in (({}, 3), ({"next_hops": "first"}, 2), ({"adaptive": False}, 1)):
+    cases: list[tuple[dict[str, Any], int]] = [({}, 3), ({"next_hops": "first"}, 2), ({"adaptive": False}, 1)]
+    for how, links in cases:
         table = routing.build(diamond, "shortest-path", **how)
         assert len(table.group(int(table.route[0, 1]) >> 1)) == links

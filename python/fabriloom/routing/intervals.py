@@ -121,6 +121,8 @@ def _groups_by_label(table: RouteTable, switch: int, order: Labels) -> Labels:
     """Return the group of each label at a switch; labels that never come there belong to the one before."""
     row = table.route[switch, table.terminal_class[order]].astype(np.int64)
     known = np.flatnonzero(row != NONE)
+    if len(known) == len(row):
+        return row >> 1
     if not len(known):
         return np.full(len(row), -1)
     before = np.searchsorted(known, np.arange(len(row)), side="right") - 1
