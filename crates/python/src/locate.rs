@@ -15,7 +15,8 @@ enum Step {
 
 /// Adds the functions of this file to the module.
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(locate, m)?)
+    m.add_function(wrap_pyfunction!(locate, m)?)?;
+    m.add_function(wrap_pyfunction!(mistake, m)?)
 }
 
 /// Line, column (both from 1, in characters) and length of the value at `path`, or of its key.
@@ -27,6 +28,14 @@ fn locate(text: &str, path: Vec<Step>, key: bool) -> Option<(usize, usize, usize
     let table = DeTable::parse(text).ok()?;
     let span = find(table.get_ref(), &path, key)?;
     Some(place(text, span))
+}
+
+/// Line, column, length and reason of the first place where a text is not TOML; None when it is.
+#[pyfunction]
+fn mistake(text: &str) -> Option<(usize, usize, usize, String)> {
+    let error = DeTable::parse(text).err()?;
+    let (line, column, length) = place(text, error.span().unwrap_or(text.len()..text.len()));
+    Some((line, column, length, error.message().to_owned()))
 }
 
 fn find(table: &DeTable<'_>, path: &[Step], key: bool) -> Option<Range<usize>> {

@@ -10,11 +10,16 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from fabriloom import units
-from fabriloom.scenario.errors import ScenarioError
+from fabriloom.scenario.errors import Place, ScenarioError
 from fabriloom.scenario.source import SourceMap
 
 LARGEST_BYTES = 8 * 2**20
 DEEPEST = 40
+_HINTS = {
+    "TOML": 'strings need quotes: kind = "grid"; sections are in brackets: [topology]',
+    "JSON": "names and strings need double quotes; no comma after the last entry",
+    "YAML": "check the indentation and the colons",
+}
 KINDS = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
 
@@ -82,9 +87,23 @@ def _toml(source: SourceMap) -> Any:
     try:
         return tomllib.loads(source.text)
     except tomllib.TOMLDecodeError as error:
-        raise _syntax(source, str(error), "TOML") from None
+        raise _toml_mistake(source) or _syntax(source, str(error), "TOML") from None
     except ValueError as error:
         raise ScenarioError(f"not TOML: {error}", None, "", file=source.file) from None
+
+
+def _toml_mistake(source: SourceMap) -> ScenarioError | None:
+    """What the parser that keeps places says, which is clearer."""
+    from fabriloom import _native
+
+    found = _native.mistake(source.text)
+    if found is None:
+        return None
+    line, column, length, reason = found
+    hint = "keep one of the two" if reason == "duplicate key" else _HINTS["TOML"]
+    if "must be quoted" in reason:
+        reason, hint = "a string without quotes, or values without a comma between", _HINTS["TOML"]
+    return ScenarioError(f"not TOML: {reason}", None, hint, source.stretch(line, column, length))
 
 
 def _syntax(source: SourceMap, message: str, kind: str) -> ScenarioError:
@@ -95,13 +114,14 @@ def _syntax(source: SourceMap, message: str, kind: str) -> ScenarioError:
     words = words[:1].lower() + words[1:]
     if not match:
         words += " at the end of the file"
-    hint = {
-        "TOML": 'strings need quotes: kind = "grid"; sections are in brackets: [topology]',
-        "JSON": "names and strings need double quotes; no comma after the last entry",
-        "YAML": "check the indentation and the colons",
-    }[kind]
     place = source.stretch(line, column, 1)
-    return ScenarioError(f"not {kind}: {words}", None, hint, place)
+    return ScenarioError(f"not {kind}: {words}", None, _HINTS[kind], place)
+
+
+def _spot(source: SourceMap, offset: int, length: int) -> Place:
+    """A place by its offset in the text."""
+    line = source.text.count("\n", 0, offset) + 1
+    return source.stretch(line, offset - source.text.rfind("\n", 0, offset), length)
 
 
 def _json(source: SourceMap) -> Any:
@@ -110,17 +130,24 @@ def _json(source: SourceMap) -> Any:
         if len(table) < len(pairs):
             seen: set[str] = set()
             twice = next(name for name, _ in pairs if name in seen or seen.add(name))
-            raise ValueError(f'"{_short(twice)}" is given twice in one table')
+            found = [
+                m.start() for m in re.finditer(re.escape(json.dumps(twice, ensure_ascii=False)), source.text)
+            ]
+            place = _spot(source, found[1] if len(found) > 1 else 0, len(twice) + 2)
+            raise ScenarioError(f'"{_short(twice)}" is given twice', None, "keep one of the two", place)
         return table
 
     def constant(name: str) -> Any:
-        raise ValueError(f"{name} is not a number that can be used")
+        place = _spot(source, source.text.find(name), len(name))
+        raise ScenarioError(f"{name} is not a number that can be used", None, "write a finite number", place)
 
     try:
         return json.loads(source.text, object_pairs_hook=once, parse_constant=constant)
     except json.JSONDecodeError as error:
         message = f"{error.msg} (at line {error.lineno}, column {error.colno})"
         raise _syntax(source, message, "JSON") from None
+    except ScenarioError:
+        raise
     except ValueError as error:
         raise ScenarioError(f"not JSON: {error}", None, "", file=source.file) from None
 
@@ -137,6 +164,8 @@ def _yaml(source: SourceMap) -> Any:
                 raise ScenarioError(f'alias "*{event.anchor}"', None, hint, place)
         node = yaml.compose(source.text, Loader=yaml.SafeLoader)
         return None if node is None else _plain(node, yaml.SafeLoader(""), source)
+    except ScenarioError:
+        raise
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f" (at line {mark.line + 1}, column {mark.column + 1})" if mark else ""
@@ -147,6 +176,10 @@ def _yaml(source: SourceMap) -> Any:
 
 def _plain(node: Any, loader: Any, source: SourceMap) -> Any:
     """Data of a YAML node: only strings, numbers, true, false, null, lists and tables."""
+    kind = node.tag.removeprefix("tag:yaml.org,2002:")
+    if kind not in ("str", "int", "float", "bool", "null", "timestamp", "seq", "map"):
+        hint = "use strings, numbers, true, false, lists and tables"
+        raise _at(source, node, f"a value of type {_short(kind)}", hint)
     if node.id == "sequence":
         return [_plain(item, loader, source) for item in node.value]
     if node.id == "mapping":
@@ -159,13 +192,8 @@ def _plain(node: Any, loader: Any, source: SourceMap) -> Any:
                 raise _at(source, key, f'"{_short(name)}" is given twice', "keep one of the two")
             table[name] = _plain(value, loader, source)
         return table
-    kind = node.tag.removeprefix("tag:yaml.org,2002:")
-    if kind not in ("str", "int", "float", "bool", "null"):
-        if kind == "timestamp":
-            return node.value
-        raise _at(
-            source, node, f"a value of type {_short(kind)}", "use strings, numbers, true, false and lists"
-        )
+    if kind == "timestamp":
+        return node.value
     try:
         return loader.construct_object(node)
     except (ValueError, OverflowError):

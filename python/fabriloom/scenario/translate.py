@@ -36,7 +36,11 @@ def translate(error: ValidationError, data: dict[str, Any], source: SourceMap) -
     """One error for all that the schema found wrong, the first in the file first."""
     found: list[ScenarioError] = []
     paths: set[Path] = set()
-    for detail in error.errors(include_url=False):
+    details = error.errors(include_url=False)
+    unknown = {tuple(d["loc"]) for d in details if d["type"] == "extra_forbidden"}
+    for detail in details:
+        if detail["type"] == "missing" and _misspelt(detail["loc"], unknown):
+            continue
         path, rest = _written(detail["loc"], data)
         where = path if rest is None else (*path, rest)
         if where in paths:
@@ -51,6 +55,11 @@ def translate(error: ValidationError, data: dict[str, Any], source: SourceMap) -
     for other in found[1:]:
         other.in_file(source.file)
     return first
+
+
+def _misspelt(loc: tuple[Any, ...], unknown: set[tuple[Any, ...]]) -> bool:
+    """Whether a missing key is there under a name that is nearly right; that name is reported."""
+    return any(loc[:-1] == other[:-1] and units.nearest(str(other[-1]), [str(loc[-1])]) for other in unknown)
 
 
 def _written(loc: tuple[Any, ...], data: Any) -> tuple[Path, str | None]:
@@ -93,13 +102,13 @@ def _message(kind: str, ctx: Any, detail: Any, value: Any, path: Path) -> tuple[
         return f"{name} must be {_TYPES[kind]}, found {_show(value)}", _unquote(kind, value, path)
     if kind in _BOUNDS:
         key, words = _BOUNDS[kind]
-        message = f"{name} is {_show(value)}, it must be {words} {ctx[key]:g}"
+        message = f"{name} is {_show(value)}, it must be {words} {_number(ctx[key])}"
         if path[-1:] == ("load",):
             return (
                 message,
                 "1 is the most that the link of a terminal can carry (100 %); write a fraction such as 0.5",
             )
-        return message, f"write a number {words} {ctx[key]:g}"
+        return message, f"write a number {words} {_number(ctx[key])}"
     if kind in ("literal_error", "enum"):
         choices = _literals(detail)
         near = units.nearest(str(value), choices) if isinstance(value, str) else None
@@ -114,6 +123,10 @@ def _message(kind: str, ctx: Any, detail: Any, value: Any, path: Path) -> tuple[
     return f"{name}: {detail['msg'][:1].lower()}{detail['msg'][1:]}, found {_show(value)}", ""
 
 
+def _number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) and abs(value) < 1e6 else str(int(value))
+
+
 def _literals(detail: Any) -> list[str]:
     return [word.strip(" '") for word in detail["ctx"]["expected"].replace(" or ", ",").split(",")]
 
@@ -122,7 +135,16 @@ def _unquote(kind: str, value: Any, path: Path) -> str:
     if kind == "bool_type":
         return "write true or false, without quotes"
     if kind.startswith(("int", "float")) and isinstance(value, str):
-        return "write it without quotes"
+        return "write a fraction, such as 0.5 for 50 %" if "%" in value else "write it without quotes"
+    if kind == "int_type" and isinstance(value, float):
+        return "write it without a fraction"
+    fixed = {
+        "finite_number": "write a number such as 0.5",
+        "list_type": "write a list such as [8, 8]",
+        "string_type": "write it in quotes",
+    }
+    if kind in fixed:
+        return fixed[kind]
     if kind.startswith("model") and len(path) == 1:
         return f"write a section [{path[0]}]"
     return "see `fabriloom schema` for the settings" if isinstance(value, dict | list) else ""
@@ -133,10 +155,21 @@ def _unknown(path: Path, data: dict[str, Any], source: SourceMap) -> ScenarioErr
     allowed = keys_at(above, data)
     near = units.nearest(name, allowed)
     hint = f'did you mean "{near}"?' if near else "known keys: " + ", ".join(allowed)
+    if others := _elsewhere(above, name, data):
+        hint = f'"{name}" is a setting of {", ".join(others[:4])}; here there are {", ".join(allowed)}'
     where = f"in [{_dotted(above)}]" if above else "at the top of a scenario"
     error = ScenarioError(f'unknown key "{_short(name)}" {where}', path, hint, source.place(path, key=True))
     error.unknown_key = True
     return error
+
+
+def _elsewhere(path: Path, name: str, data: Any) -> list[str]:
+    """The other kinds of the table at ``path`` that have such a key."""
+    if not path:
+        return []
+    models = _models(_field(_model(path[:-1], data), path[len(path) - 1]))
+    having = [m for m in models if any(name in (n, f.alias) for n, f in m.model_fields.items())]
+    return [str(tag) for model in having for tag in _tag_values(model)]
 
 
 def _missing(path: Path, name: str, data: dict[str, Any], source: SourceMap) -> ScenarioError:

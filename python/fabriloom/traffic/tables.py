@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,7 +144,8 @@ def _parquet(file: Path, content: bytes) -> DataFrame:
     import polars as pl
 
     try:
-        return pl.read_parquet(io.BytesIO(content))
+        with _quiet():
+            return pl.read_parquet(io.BytesIO(content))
     except Exception as error:
         raise _unreadable(file, error, "Parquet") from None
     except BaseException as error:  # a panic of the reader is no Exception; Ctrl-C must pass
@@ -149,11 +154,28 @@ def _parquet(file: Path, content: bytes) -> DataFrame:
         raise _unreadable(file, error, "Parquet") from None
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what the reader's own panics print off the terminal; the error that follows says it better."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
 def _unreadable(file: Path, error: BaseException, kind: str) -> TrafficError:
     lines = str(error).strip().splitlines() or ["unknown reason"]
-    reason = lines[0][:160].removeprefix("parquet: ")
     hint = "the file is damaged or incomplete; write it again"
-    return TrafficError(f"{file.name} is not readable {kind}: {reason}", "pattern.path", hint)
+    if "specification" in lines[0] or not isinstance(error, Exception):
+        return TrafficError(f"{file.name} is not a whole {kind} file", "pattern.path", hint)
+    reason = lines[0][:160].removeprefix("parquet: ")
+    return TrafficError(f"{file.name} cannot be read as {kind}: {reason}", "pattern.path", hint)
 
 
 def _csv(file: Path, content: bytes, header: bool) -> DataFrame:

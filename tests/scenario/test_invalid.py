@@ -1,0 +1,64 @@
+"""Every wrong file under ``tests/cases/invalid`` gives exactly the message that stands beside it.
+
+To write the messages anew after a change of words: ``FABRILOOM_EXPECT=write pytest
+tests/scenario/test_invalid.py``, then read the difference.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from fabriloom.compile import compile
+from fabriloom.scenario import ScenarioError, load
+
+FOLDER = Path(__file__).resolve().parent.parent / "cases" / "invalid"
+SUFFIXES = {".toml", ".yaml", ".json", ".ini"}
+CASES = sorted(path.name for path in FOLDER.iterdir() if path.suffix in SUFFIXES)
+
+
+def message_of(name: str) -> str:
+    """What a user reads who runs this file."""
+    with pytest.raises(ScenarioError) as caught:
+        compile(load(name))
+    return f"{caught.value}\n"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_message(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FOLDER)
+    message = message_of(name)
+    expected = Path(name).with_suffix(".expected")
+    if os.environ.get("FABRILOOM_EXPECT") == "write":
+        expected.write_text(message, encoding="utf-8")
+    assert message == expected.read_text(encoding="utf-8")
+    assert "Traceback" not in message
+    assert len(message.splitlines()) <= 24
+
+
+def test_every_message_has_its_file() -> None:
+    wrong = {Path(name).stem for name in CASES}
+    assert {path.stem for path in FOLDER.glob("*.expected")} == wrong
+    assert len(CASES) == len(wrong), "two wrong files share a name"
+
+
+def test_missing_file_offers_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FOLDER)
+    assert message_of("unknown-keys.toml").splitlines() == [
+        "unknown-keys.toml: no such file",
+        "  did you mean unknown-key.toml?",
+    ]
+
+
+def test_folder_for_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("grid.toml").mkdir()
+    assert message_of("grid.toml").startswith("grid.toml: this is a folder")
+
+
+def test_large_file_is_not_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Path("large.toml").open("wb") as file:
+        file.truncate(9 * 2**20)
+    assert message_of("large.toml").startswith("large.toml: the file is larger than 8 MB")
