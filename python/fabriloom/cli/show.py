@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..results import html
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.table import Table
 
     from ..results import Results
     from ..study import Curve, Saturation
@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 140
 
 
-def console() -> Console:
-    """Standard output; in a pipe without colours and wide enough that no table is cut."""
+def draw(drawn: Table) -> None:
+    """A table on standard output; in a pipe without colours, wide, and with no blanks at line ends."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else PIPE_WIDTH
-    return Console(width=width, highlight=False, markup=False, emoji=False)
+    console = Console(width=width, highlight=False, markup=False, emoji=False)
+    with console.capture() as captured:
+        console.print(drawn)
+    for text in captured.get().rstrip("\n").split("\n"):
+        line(text.rstrip())
 
 
 def line(text: str = "") -> None:
@@ -56,7 +60,7 @@ def table(
         drawn.add_column(Text(name), justify="right" if right else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
-    console().print(drawn)
+    draw(drawn)
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> None:
@@ -69,7 +73,7 @@ def pairs(rows: Iterable[tuple[str, str]]) -> None:
     drawn.add_column(overflow="fold")
     for what, value in rows:
         drawn.add_row(Text(what), Text(value))
-    console().print(drawn)
+    draw(drawn)
 
 
 def run(results: Results) -> None:

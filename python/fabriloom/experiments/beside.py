@@ -36,7 +36,7 @@ class Beside:
     def points(self, curve: Curve) -> list[dict[str, Any]]:
         """Printed latencies as points of latency against throughput.
 
-        The paper gives them at a load; a network below saturation accepts its load, so that is the throughput.
+        The paper gives them at a load; below saturation a network accepts its load, which is the throughput.
         """
         per_load = _offered_per_load(curve)
         return [
@@ -64,13 +64,13 @@ class Beside:
 
 
 def _offered_per_load(curve: Curve) -> float | None:
-    """Offered MB/s at a load of 1, from the largest load of the curve."""
+    """Offered MB/s at a load of 1, from the smallest load: there, sources with a wait are hardly held up."""
     loaded = [point for point in curve.points if LOAD in point.settings]
     measured = [point for point in loaded if point.summary["offered_mbytes_per_s"]]
     if not measured:
         return None
-    top: Point = max(measured, key=lambda point: point.settings[LOAD])
-    return top.summary["offered_mbytes_per_s"] / top.settings[LOAD]
+    least: Point = min(measured, key=lambda point: point.settings[LOAD])
+    return least.summary["offered_mbytes_per_s"] / least.settings[LOAD]
 
 
 def _fastest(curve: Curve) -> dict[str, Any] | None:

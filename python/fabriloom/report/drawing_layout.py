@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Points = NDArray[Any]
 
 MAX_STRESS_SWITCHES = 600
-ROUNDS = 80
+ROUNDS = 60
 
 
 def switch_positions(graph: Graph) -> Points:

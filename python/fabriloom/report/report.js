@@ -17,6 +17,11 @@
     const raised = String(power).replace(/[-0-9]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]));
     return "10" + raised;
   };
+  // A logarithmic axis begins at a power of ten when it stands, and just below the data when it lies.
+  const lowest = (described, vertical, range) => {
+    if (!described.log) return Math.min(0, range.min);
+    return vertical ? 10 ** Math.floor(Math.log10(range.min)) : Number((range.min * 0.95).toPrecision(2));
+  };
   const text = (value) => {
     const element = document.createElement("span");
     element.textContent = value;
@@ -44,7 +49,7 @@
     axisLine: { show: true, lineStyle: { color: style("--rule") } },
     axisTick: { show: !vertical, lineStyle: { color: style("--rule") } },
     splitLine: { lineStyle: { color: style("--grid") } },
-    min: described.log ? "dataMin" : 0,
+    min: (range) => lowest(described, vertical, range),
     max: described.log && !vertical ? (range) => Number((range.max * 1.1).toPrecision(2)) : null,
   });
 

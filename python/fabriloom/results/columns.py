@@ -33,6 +33,16 @@ class Table:
     row: str
     columns: tuple[Column, ...]
 
+    @property
+    def is_json(self) -> bool:
+        """True for a dictionary of keys, false for a data frame of columns."""
+        return self.name in ("summary", "saturation", "check", "reproduction")
+
+    @property
+    def names(self) -> list[str]:
+        """Names of its keys or columns, in order."""
+        return [column.name for column in self.columns]
+
 
 def _latency(prefix: str, what: str) -> tuple[Column, ...]:
     """The keys of one latency: mean with confidence, extremes, percentiles and its two ends in words."""
@@ -78,7 +88,11 @@ SUMMARY = Table(
             "Deadlocked only, otherwise empty: the links whose front packets wait for each other, each for the next "
             "and the last for the first.",
         ),
-        Column("warnings", "list of text", "What was noticed before the run, such as a routing that can deadlock."),
+        Column(
+            "warnings",
+            "list of text",
+            "What was noticed before the run, such as a routing that can deadlock.",
+        ),
         Column("network.switches", "count", "Switches of the network."),
         Column("network.terminals", "count", "Terminals of the network."),
         Column("network.links", "count", "Links of the network; a cable is two."),
@@ -254,7 +268,127 @@ POINTS = Table(
     ),
 )
 
-TABLES = (SUMMARY, LINKS, FLOWS, BATCHES, CCDF, TRACE, POINTS)
+SATURATION = Table(
+    "saturation",
+    "Saturation",
+    "The JSON of `fabriloom saturate`. Besides these keys: `name`, `scenario_sha256`, `version` and `seed` as in the summary, and `points`, a list of the summaries of all runs, each with its `settings`.",
+    (
+        Column("definition", "text", "`peak` or `backlog`."),
+        Column("definition_text", "text", "The definition in words."),
+        Column("accepted_mbytes_per_s", "10^6 B/s", "The saturation throughput."),
+        Column(
+            "accepted_mbytes_per_s_ci95",
+            "10^6 B/s",
+            "Half-width of the 95 % confidence interval of that run.",
+        ),
+        Column("at_load", "0 to 1", "Offered load at which it was found; null for `backlog`."),
+        Column(
+            "sustained_load",
+            "0 to 1",
+            "The largest load tried at which accepted equals offered within its confidence; null for `backlog` and for sources that wait for their packets, which never offer more than is accepted.",
+        ),
+        Column("refused_load", "0 to 1", "The smallest load tried above it; null when there is none."),
+        Column("interrupted", "true or false", "Whether runs are missing."),
+    ),
+)
+
+CHECK = Table(
+    "check",
+    "Check",
+    "The JSON of `fabriloom check`. Besides these keys: `name`, `scenario_sha256` and `warnings` as in the summary, and `resolved`, the scenario with every default filled in.",
+    (
+        Column("network.family", "text", "Kind of the topology."),
+        Column("network.switches", "count", "Switches."),
+        Column("network.terminals", "count", "Terminals."),
+        Column("network.links", "count", "Links, one per direction."),
+        Column("network.cables", "count", "Cables; a one-way link counts as one."),
+        Column("network.terminal_cables", "count", "Cables to terminals."),
+        Column("network.switch_cables", "count", "Cables between switches."),
+        Column("network.ports_used_min", "count", "Ports in use on the switch that uses fewest."),
+        Column("network.ports_used_max", "count", "Ports in use on the switch that uses most."),
+        Column(
+            "network.mean_links_on_the_way",
+            "count",
+            "Links that a packet of this traffic crosses, in the mean.",
+        ),
+        Column(
+            "link.payload_mbytes_per_s",
+            "10^6 B/s",
+            "Payload of a link in packets of the mean length, back to back.",
+        ),
+        Column("link.mean_packet_bytes", "B", "Mean payload of a packet."),
+        Column("link.endless_packet_mbytes_per_s", "10^6 B/s", "Payload of a link in one endless packet."),
+        Column(
+            "bisection.links",
+            "count",
+            "Links that cross the narrowest cut into halves, both directions together.",
+        ),
+        Column("bisection.mbytes_per_s", "10^6 B/s", "The same as payload."),
+        Column(
+            "bisection.exact",
+            "true or false",
+            "Whether no narrower cut exists; otherwise it is the narrowest found.",
+        ),
+        Column("bisection.method", "text", "How it was found."),
+        Column("channel_load.busiest_link", "text", "The link that is full first as the load grows."),
+        Column(
+            "channel_load.load",
+            "ratio",
+            "Its packets over those of the busiest source, slower links weighted.",
+        ),
+        Column(
+            "channel_load.load_bound", "0 to 1", "Offered load at which it is full: no network accepts more."
+        ),
+        Column(
+            "channel_load.accepted_mbytes_per_s_bound",
+            "10^6 B/s",
+            "The same as accepted payload of all terminals.",
+        ),
+        Column("zero_load_latency_ns.min", "ns", "Shortest network latency of a packet that meets no other."),
+        Column("zero_load_latency_ns.mean", "ns", "Its mean over the pairs looked at."),
+        Column("zero_load_latency_ns.max", "ns", "Its longest."),
+        Column(
+            "zero_load_latency_ns.pairs", "count", "Pairs of terminals looked at: all, or about a thousand."
+        ),
+        Column(
+            "zero_load_latency_ns.length_bytes", "B", "Payload of these packets: the longest of the scenario."
+        ),
+        Column("deadlock.free", "true or false", "Whether the channel dependency graph has no cycle."),
+        Column("deadlock.cycle", "list of text", "Links of a cycle, if there is one."),
+    ),
+)
+
+REPRODUCTION = Table(
+    "reproduction",
+    "Reproduction",
+    "The JSON of `fabriloom reproduce`: a list, one entry per number that the paper prints.",
+    (
+        Column("id", "text", "Name of the number: paper and place."),
+        Column("paper", "text", "Key of the paper."),
+        Column("where", "text", "Where the paper prints it."),
+        Column("quantity", "text", "What it is."),
+        Column("unit", "text", "Unit of the next three."),
+        Column("published", "unit", "As printed."),
+        Column("ours", "unit", "As computed or simulated; null if it could not be measured."),
+        Column(
+            "ci95", "unit", "Half-width of the 95 % confidence interval of ours; null when exact or unknown."
+        ),
+        Column("deviation", "ratio", "(ours - published) / published."),
+        Column(
+            "kind",
+            "text",
+            "`arithmetic`: follows from the link alone; `calibrated`: a parameter was set by it; `predicted`: nothing was; `reported`: shown, not scored.",
+        ),
+        Column(
+            "tolerance", "unit", "The lowest and the highest value that agrees; null when it is not scored."
+        ),
+        Column("within", "true or false", "Whether ours is between them; null when it is not scored."),
+        Column("parameter", "text", "Calibrated: the parameter that was set by it."),
+        Column("reason", "text", "Reported: why it is not scored."),
+    ),
+)
+
+TABLES = (SUMMARY, LINKS, FLOWS, BATCHES, CCDF, TRACE, POINTS, SATURATION, CHECK, REPRODUCTION)
 
 
 def flatten(summary: dict, prefix: str = "") -> dict[str, object]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .columns import NETWORK_LATENCY_FROM, NETWORK_LATENCY_TO, SUMMARY, TABLES, TOTAL_LATENCY_FROM
+from .columns import NETWORK_LATENCY_FROM, NETWORK_LATENCY_TO, TABLES, TOTAL_LATENCY_FROM
 
 _PREFACE = """# Results: every key and column
 
@@ -43,7 +43,7 @@ def markdown() -> str:
     ]
     for table in TABLES:
         parts.append(
-            f"\n## {table.title}\n\n{table.row}\n\n| {'key' if table is SUMMARY else 'column'} | unit | meaning |"
+            f"\n## {table.title}\n\n{table.row}\n\n| {'key' if table.is_json else 'column'} | unit | meaning |"
         )
         parts.append("\n|---|---|---|\n")
         parts.extend(f"| `{column.name}` | {column.unit} | {column.meaning} |\n" for column in table.columns)

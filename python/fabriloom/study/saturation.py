@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -37,7 +36,8 @@ class Saturation:
     at_load: float | None
     """Offered load at which that throughput was found; none by the definition ``backlog``."""
     sustained_load: float | None
-    """The largest load tried at which accepted equals offered; 0 when even the smallest is too much."""
+    """The largest load tried at which accepted equals offered; 0 when even the smallest is too much. None for
+    sources that wait for their packets, which never offer more than is accepted."""
     refused_load: float | None
     """The smallest load tried above it, at which accepted fell behind; none when all of 1.0 is sustained."""
     points: list[Point]
@@ -101,6 +101,7 @@ def saturate(
     three, so the loads tried do not depend on ``jobs``. The largest of several measured throughputs is a
     little too large by chance; its half-width is that of its own run.
     """
+    resolution = max(resolution, 1e-3)
     if definition not in DEFINITIONS:
         raise ValueError(f"no definition of saturation is called {definition!r}; there are: peak, backlog")
     store = Store(None if out is None else Path(out))
@@ -114,34 +115,73 @@ def saturate(
     return _peak(scenario, resolution, options)
 
 
+class _Search:
+    """Runs at offered loads; every run counts for the peak."""
+
+    def __init__(self, scenario: Scenario, options: dict[str, Any]) -> None:
+        self.scenario = scenario
+        self.options = options
+        self.tried: dict[float, Point] = {}
+        self.interrupted = False
+
+    def run(self, loads: Sequence[float]) -> bool:
+        """Run those that were not run yet; false when interrupted."""
+        new = [load for load in loads if load not in self.tried]
+        runs = [({LOAD: load}, self.scenario.with_settings({LOAD: load})) for load in new]
+        points, self.interrupted = run_points(runs, **self.options)
+        self.tried.update({load: point for load, point in zip(new, points, strict=True) if point is not None})
+        return not self.interrupted
+
+    def sustained(self, load: float) -> bool:
+        """Whether the network accepted this load."""
+        return sustained(self.tried[load].summary)
+
+    def points(self) -> list[Point]:
+        """Finished runs by load."""
+        return [self.tried[load] for load in sorted(self.tried)]
+
+
+def waits_for_its_packets(scenario: Scenario) -> bool:
+    """Whether sources offer less when the network takes less, so that everything offered is accepted."""
+    arrivals = scenario.resolve()["traffic"]["arrivals"]
+    kind = arrivals["kind"] if isinstance(arrivals, dict) else arrivals
+    return kind in ("wait", "random-wait")
+
+
 def _peak(scenario: Scenario, resolution: float, options: dict[str, Any]) -> Saturation:
-    """Narrow down the largest sustained load; every run counts for the peak."""
-    tried: dict[float, Point] = {}
+    """The peak, and for sources that do not wait for the network the largest sustained load."""
+    search = _Search(scenario, options)
+    if waits_for_its_packets(scenario):
+        _look_around(search)
+        return _result(scenario, "peak", search.points(), search.interrupted, None, None)
+    low, high = _narrow_down(search, resolution)
+    return _result(scenario, "peak", search.points(), search.interrupted, low, high)
 
-    def run(loads: list[float]) -> bool:
-        runs = [({LOAD: load}, scenario.with_settings({LOAD: load})) for load in loads]
-        points, interrupted = run_points(runs, **options)
-        tried.update({load: point for load, point in zip(loads, points, strict=True) if point is not None})
-        return interrupted
 
+def _look_around(search: _Search) -> None:
+    """Loads in tenths, then halfway to the neighbours of the best."""
+    if not search.run([tenth / 10 for tenth in range(1, 11)]):
+        return
+    best = max(search.tried, key=lambda load: search.tried[load].summary["accepted_mbytes_per_s"] or 0.0)
+    search.run([round(load, 4) for load in (best - 0.05, best + 0.05) if load <= 1.0])
+
+
+def _narrow_down(search: _Search, resolution: float) -> tuple[float, float | None]:
+    """The largest load that was sustained and the smallest above it that was not."""
     low, high = 0.0, 1.0
-    interrupted = run([1.0])
-    if not interrupted and sustained(tried[1.0].summary):
-        low, high = 1.0, math.inf
-    while not interrupted and high - low > resolution and math.isfinite(high):
+    if search.run([1.0]) and search.sustained(1.0):
+        return 1.0, None
+    while not search.interrupted and high - low > resolution:
         # Rounded so that the loads read well in tables and the scenarios' hashes do not hang on a last bit.
         loads = [round(low + (high - low) * part, 4) for part in (1 / 3, 2 / 3)]
-        interrupted = run(loads)
-        if interrupted:
+        if not search.run(loads):
             break
         for load in loads:
-            if sustained(tried[load].summary):
-                low = load
-            else:
+            if not search.sustained(load):
                 high = load
                 break
-    points = [tried[load] for load in sorted(tried)]
-    return _result(scenario, "peak", points, interrupted, low, high if math.isfinite(high) else None)
+            low = load
+    return low, high
 
 
 def _result(
