@@ -142,7 +142,13 @@ def _centre(
 def rows(widths: list[int], height: float | None = None) -> np.ndarray:
     """Return positions of rows of switches, the first row lowest, all spread over the same width."""
     width = max(widths) - 1
-    step = height if height is not None else max(1.5, width / 5)
+    step = (
+        height
+        if height is not None
+        else max(1.5, width / 3.5 / (len(widths) - 1))
+        if len(widths) > 1
+        else 0.0
+    )
     places: list[np.ndarray] = []
     for row, count in enumerate(widths):
         x = (np.arange(count) + 0.5) * (width + 1) / count - 0.5

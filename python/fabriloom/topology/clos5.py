@@ -51,7 +51,7 @@ def clos5(terminals: int, switch_ports: int = 32) -> Graph:
             "terminals_per_switch": half,
             "pods": pods,
         },
-        rows(counts, max(2.0, max(counts) / 8)),
+        rows(counts, max(2.0, max(counts) / 5)),
     )
 
 

@@ -131,13 +131,15 @@ def _lattice_positions(coordinates: Ints, sides: tuple[int, ...]) -> NDArray[np.
     below."""
     position = np.zeros((len(coordinates), 2))
     reach = np.zeros(2)
+    # The deeper the third dimension leans, the further apart rows and columns must be.
+    stretch = max(1.0, 0.42 * sides[-3]) if len(sides) > 2 else 1.0
     for rank, dimension in enumerate(reversed(range(len(sides)))):
         if rank == 2:
             step = np.array([0.38, 0.31])
         else:
             axis = rank % 2 if rank < 2 else (rank + 1) % 2
             step = np.zeros(2)
-            step[axis] = 1.0 if rank < 2 else reach[axis] + 1.5
+            step[axis] = stretch if rank < 2 else reach[axis] + 1.5
         position += coordinates[:, dimension, None] * step
         reach += (sides[dimension] - 1) * step
     return position
@@ -146,7 +148,7 @@ def _lattice_positions(coordinates: Ints, sides: tuple[int, ...]) -> NDArray[np.
 def _corners(coordinates: Ints) -> NDArray[np.float64]:
     """Return positions of a hypercube's corners, every dimension in a direction of its own so that no cables
     coincide."""
-    steps = [(1.6, 0.0), (0.0, 1.6), (0.62, 0.5), (4.0, 0.3), (0.35, 4.0)]
+    steps = [(1.6, 0.0), (0.0, 1.6), (0.62, 0.5), (3.6, -0.85), (0.5, 4.6)]
     position = np.zeros((len(coordinates), 2))
     for rank, dimension in enumerate(reversed(range(coordinates.shape[1]))):
         if rank < len(steps):

@@ -1,0 +1,165 @@
+"""The switches and terminals of the drawn fabric."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .drawing_layout import Points
+from .drawing_links import draw_stroke
+from .drawing_plan import Plan, dot_columns, dots_room, name_height
+from .drawing_style import BOX, BOX_EDGE, INK, LINE, PAPER, SOFT, counted, label, number, text_width, title
+
+
+def box_of(plan: Plan, switch: int) -> str:
+    """Return a switch: its box, its name and, if there is room, its terminals."""
+    (x, y), (wide, high) = plan.places[switch], plan.box
+    plan.corners += [(x - wide / 2, y - high / 2), (x + wide / 2, y + high / 2)]
+    name = plan.graph.switch_names[switch]
+    terminals = plan.terminals_at[switch]
+    links = plan.terminal_links_at[switch]
+    ends = {max(plan.graph.link_source[link], plan.graph.link_target[link]) for link in links}
+    fill, edge, ink, text = BOX, BOX_EDGE, INK, f"{name}, {counted(len(ends), 'terminal')}"
+    if plan.scale is not None and links and not plan.dots and not plan.outside:
+        mean = _mean(plan, links)
+        fill, edge = plan.scale.colour(mean), INK
+        ink = PAPER if plan.scale.share(mean) > 0.45 else INK
+        text = f"{text}: {plan.scale.label} {plan.scale.text(mean)} on average"
+    parts = [
+        f'<rect x="{number(x - wide / 2)}" y="{number(y - high / 2)}" width="{number(wide)}"'
+        f' height="{number(high)}" rx="{number(min(6.0, high / 5))}" fill="{fill}" stroke="{edge}"'
+        f' stroke-width="{"1" if plan.pitch > 30 else "0.6"}">{title(text)}</rect>'
+    ]
+    shown = bool(terminals) and plan.dots
+    if plan.font:
+        below = y - high / 2 + plan.font + 2.5 if shown else y + 0.36 * plan.font
+        parts.append(label(name, x, below, plan.font, "middle", ink, ' pointer-events="none"'))
+    if shown:
+        parts += _dots(
+            plan, terminals, x, y - high / 2 + name_height(plan.font), *dots_room(plan.box, plan.font)
+        )
+    return "".join(parts)
+
+
+def _mean(plan: Plan, links: list[int]) -> float:
+    """Return the mean of those values of the links that are known."""
+    values = np.array([plan.value(link) for link in links])
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if known.size else float("nan")
+
+
+def _dots(plan: Plan, terminals: list[int], x: float, top: float, wide: float, high: float) -> list[str]:
+    """Draw terminals as rows of dots within a box."""
+    columns, step = dot_columns(len(terminals), wide, high)
+    rows = -(-len(terminals) // columns)
+    parts = []
+    for index, terminal in enumerate(terminals):
+        row, column = divmod(index, columns)
+        here = min(columns, len(terminals) - row * columns)
+        cx = x + (column - (here - 1) / 2) * step
+        cy = top + high / 2 + (row - (rows - 1) / 2) * step
+        parts.append(_dot(plan, terminal, cx, cy, 0.36 * step))
+    return parts
+
+
+def _dot(plan: Plan, terminal: int, x: float, y: float, radius: float) -> str:
+    """Return a terminal as a dot, coloured by the busier of its two links."""
+    graph, scale = plan.graph, plan.scale
+    name, colour = graph.terminal_names[terminal], LINE
+    if scale is not None:
+        out = plan.value(int(graph.terminal_out_links[terminal]))
+        into = plan.value(int(graph.terminal_in_links[terminal]))
+        colour = scale.colour(out if into != into or out > into else into)
+        name += f": {scale.label} {scale.text(out)} sending, {scale.text(into)} receiving"
+    circle = f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{colour}"'
+    edge = f' stroke="{SOFT}" stroke-width="0.5"' if radius > 1.5 else ""
+    return f"{circle}{edge}>{title(name)}</circle>"
+
+
+def draw_outside_terminals(plan: Plan) -> None:
+    """Draw terminals and their links around the switches."""
+    if not plan.outside:
+        return
+    graph = plan.graph
+    for terminal, ends in _terminal_places(plan).items():
+        out, into = int(graph.terminal_out_links[terminal]), int(graph.terminal_in_links[terminal])
+        entry, leave = graph.terminal_entry_switches[terminal], graph.terminal_exit_switches[terminal]
+        if len(ends) == 2:
+            draw_stroke(plan, [out], ends[0], plan.places[entry], 0.0, 0.0, True)
+            draw_stroke(plan, [into], plan.places[leave], ends[1], 0.0, 0.0, True)
+        elif plan.scale is None:
+            draw_stroke(plan, [out], ends[0], plan.places[entry], 0.0, 0.0, True)
+        else:
+            draw_stroke(plan, [out], ends[0], plan.places[entry], 1.5, 0.0, True)
+            draw_stroke(plan, [into], plan.places[leave], ends[0], 1.5, 0.0, True)
+        for place, switch in zip(ends, (entry, leave), strict=False):
+            x, y = float(place[0]), float(place[1])
+            plan.corners += [(x - 6, y - 6), (x + 6, y + 6)]
+            plan.over.append(_dot(plan, terminal, x, y, 4.0))
+            if graph.terminals <= 40:
+                away = place - plan.places[switch]
+                if len(ends) == 2:
+                    away = np.array([-1.0 if place is ends[0] else 1.0, 0.0])
+                elif "levels" in graph.layout and graph.family != "star":
+                    away = np.array([0.0, 1.0])
+                plan.over.append(_terminal_name(plan, terminal, place, away))
+
+
+def _terminal_name(plan: Plan, terminal: int, place: Points, away: Points) -> str:
+    """Write a terminal's name on the far side of its switch."""
+    name, size = plan.graph.terminal_names[terminal], 9.5
+    wide = text_width(name, size)
+    x, y = float(place[0]), float(place[1])
+    if abs(away[0]) > 0.45 * abs(away[1]):
+        anchor, x = ("start", x + 8) if away[0] > 0 else ("end", x - 8)
+        plan.corners.append((x + (wide if anchor == "start" else -wide), y))
+        return label(name, x, y + 3.4, size, anchor, SOFT)
+    y += 15.5 if away[1] > 0 else -8.5
+    plan.corners += [(x - wide / 2, y - 9), (x + wide / 2, y + 3)]
+    return label(name, x, y, size, "middle", SOFT)
+
+
+def _terminal_places(plan: Plan) -> dict[int, list[Points]]:
+    """Return where each terminal is drawn: once beside its switch, or left and right of a one-way network."""
+    graph = plan.graph
+    if graph.family == "banyan":
+        base = graph.layout["base"]
+        rows = (np.arange(graph.terminals) - (base - 1) / 2) / base * plan.pitch
+        left, right = plan.places[:, 0].min() - 0.9 * plan.pitch, plan.places[:, 0].max() + 0.9 * plan.pitch
+        return {
+            terminal: [np.array([left, y]), np.array([right, y])] for terminal, y in enumerate(rows.tolist())
+        }
+    found: dict[int, list[Points]] = {}
+    for switch, terminals in enumerate(plan.terminals_at):
+        if "levels" in graph.layout and graph.family != "star":
+            step = min(40.0, 0.92 * plan.pitch / max(len(terminals), 1))
+            for index, terminal in enumerate(terminals):
+                aside = (index - (len(terminals) - 1) / 2) * step
+                found[terminal] = [plan.places[switch] + np.array([aside, plan.box[1] / 2 + 26])]
+            continue
+        middle, gap = _widest_gap(plan, switch)
+        reach = 0.5 * max(plan.box) + (22 if graph.switches > 1 else 34 + 1.6 * len(terminals))
+        step = min(0.85 * gap / max(len(terminals), 1), 24 / reach + 0.12)
+        for index, terminal in enumerate(terminals):
+            angle = middle + (index - (len(terminals) - 1) / 2) * step
+            found[terminal] = [plan.places[switch] + reach * np.array([np.cos(angle), np.sin(angle)])]
+    return found
+
+
+def _widest_gap(plan: Plan, switch: int) -> tuple[float, float]:
+    """Return the middle and the width of the widest angle at a switch that no link leaves by."""
+    graph = plan.graph
+    links = graph.switch_links
+    others = np.concatenate(
+        [
+            graph.link_target[links[graph.link_source[links] == switch]],
+            graph.link_source[links[graph.link_target[links] == switch]],
+        ]
+    )
+    if not others.size:
+        return -np.pi / 2, 2 * np.pi * 1.17
+    ways = plan.places[np.unique(others)] - plan.places[switch]
+    angles = np.sort(np.arctan2(ways[:, 1], ways[:, 0]))
+    gaps = np.diff(np.append(angles, angles[0] + 2 * np.pi))
+    # Of equal gaps the first counts, whatever the last bit says.
+    widest = int(np.argmax(np.round(gaps, 6)))
+    return float(angles[widest] + gaps[widest] / 2), float(gaps[widest])

@@ -1,0 +1,157 @@
+"""The links of the drawn fabric: bundles of strokes between switches."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .drawing_layout import Points
+from .drawing_plan import MAX_PARALLEL, Plan
+from .drawing_style import LINE, PAPER, SOFT, label, number, text_width, title
+
+
+def draw_switch_links(plan: Plan) -> None:
+    """Draw the bundles of links between every two switches."""
+    graph = plan.graph
+    bundles: dict[tuple[int, int], list[int]] = {}
+    links = graph.switch_links
+    for link, a, b in zip(
+        links.tolist(), graph.link_source[links].tolist(), graph.link_target[links].tolist(), strict=True
+    ):
+        bundles.setdefault((min(a, b), max(a, b)), []).append(link)
+    pairs = np.array(list(bundles), np.int64).reshape(-1, 2)
+    bows = _bows(plan, pairs)
+    for (a, b), bow, inside in zip(pairs.tolist(), bows.tolist(), bundles.values(), strict=True):
+        outward = _wrap(plan, a, b)
+        if outward is None:
+            _bundle(plan, inside, plan.places[a], plan.places[b], bow, a)
+        else:
+            plan.stubs = True
+            _bundle(plan, inside, plan.places[a], plan.places[a] - outward, 0.0, a)
+            _bundle(plan, inside, plan.places[b] + outward, plan.places[b], 0.0, a)
+
+
+def _wrap(plan: Plan, a: int, b: int) -> Points | None:
+    """Return which way a cable round the border of a torus leaves the picture at b, None for any other
+    cable."""
+    layout = plan.graph.layout
+    shape = layout.get("shape", [])
+    if not layout.get("wrap") or len(shape) < 2:
+        return None
+    steps = layout["coordinates"][b] - layout["coordinates"][a]
+    dimension = int(np.abs(steps).argmax())
+    if abs(int(steps[dimension])) < 2:
+        return None
+    step = (plan.places[b] - plan.places[a]) / int(steps[dimension])
+    return step * (0.5 * plan.pitch / max(float(np.hypot(*step)), 1e-9)) * np.sign(steps[dimension])
+
+
+def _bows(plan: Plan, pairs: NDArray[np.int64]) -> Points:
+    """Return how far each bundle must bow aside, in pixels, so as not to pass through a third switch."""
+    bows = np.zeros(len(pairs))
+    # Between the rows of a levelled family nothing is in the way.
+    if len(pairs) * plan.graph.switches > 3_000_000 or "levels" in plan.graph.layout:
+        return bows
+    for index, (a, b) in enumerate(pairs.tolist()):
+        start, way = plan.places[a], plan.places[b] - plan.places[a]
+        length = float(np.hypot(*way))
+        along = (plan.places - start) @ way / length**2
+        aside = ((plan.places - start) @ np.array([-way[1], way[0]])) / length
+        near = (along > 0.02) & (along < 0.98) & (np.abs(aside) < 0.5 * max(plan.box))
+        if near.any():
+            side = -1.0 if aside[near].sum() > 0 or (aside[near].sum() == 0 and index % 2) else 1.0
+            bows[index] = side * (0.7 * plan.pitch + 0.07 * length)
+    return bows
+
+
+def _bundle(plan: Plan, links: list[int], start: Points, end: Points, bow: float, first: int) -> None:
+    """Draw parallel links between two points; ``first`` is the switch that counts as the start."""
+    graph = plan.graph
+    forth = [link for link in links if graph.link_source[link] == first]
+    back = [link for link in links if graph.link_source[link] != first]
+    if plan.scale is None:
+        # Without values both directions look the same: a stroke is a cable.
+        back = [link for link in back if graph.link_reverse[link] < 0]
+    lanes: list[tuple[list[int], bool]]
+    if plan.merged or len(forth) + len(back) > MAX_PARALLEL:
+        lanes = [(group, way) for group, way in ((back, False), (forth, True)) if group]
+    else:
+        lanes = [([link], False) for link in reversed(back)] + [([link], True) for link in forth]
+    gap = float(np.clip(0.045 * plan.pitch, 1.5, 4.0))
+    if len(links) > len(lanes) and any(len(group) > 1 for group, _ in lanes):
+        gap = max(gap, 4.4 if plan.pitch > 40 else 2.4)
+    for lane, (group, way) in enumerate(lanes):
+        offset = (lane - (len(lanes) - 1) / 2) * gap
+        draw_stroke(plan, group, start, end, offset, bow, way)
+
+
+def draw_stroke(
+    plan: Plan, links: list[int], start: Points, end: Points, offset: float, bow: float, way: bool
+) -> None:
+    """Draw one stroke for one link, or for several of the same direction, ``offset`` to the right of start
+    to end."""
+    graph, scale = plan.graph, plan.scale
+    along = end - start
+    right = np.array([-along[1], along[0]]) / max(float(np.hypot(*along)), 1e-9)
+    one, two = start + right * offset * 0.8, end + right * offset * 0.8
+    middle = (start + end) / 2 + right * (offset * 1.2 + bow * 1.0)
+    values = np.array([plan.value(link) for link in links])
+    known = values[np.isfinite(values)]
+    value = float(known.mean()) if known.size else float("nan")
+    colour = LINE if scale is None else scale.colour(value)
+    width = (1.1 if plan.pitch < 40 else 1.5) * plan.ink + (
+        0.0 if scale is None else 0.9 * plan.ink * scale.share(value)
+    )
+    if len(links) > 1:
+        width = width * (1.5 if plan.pitch < 40 else 2.2)
+    dots = [f"{number(x)} {number(y)}" for x, y in (one, middle, two)]
+    path = f"M{dots[0]}Q{dots[1]} {dots[2]}"
+    text = title(_links_text(plan, links, known))
+    shape = f'<path d="{path}" stroke="{colour}" stroke-width="{number(width)}">{text}</path>'
+    plan.strokes.append((-1.0 if value != value else value, shape))
+    if bow:
+        bulge = (one + two) / 4 + middle / 2
+        plan.corners.append((float(bulge[0]), float(bulge[1])))
+    if len(links) > 1 and plan.pitch > 40 and len(plan.strokes) < 200 and (way or scale is None):
+        _count(plan, len(links), start, end, right * bow * 0.5)
+    if graph.link_reverse[links[0]] < 0 and plan.arrows:
+        _arrow(plan, (one, middle, two) if way else (two, middle, one), colour, value)
+
+
+def _links_text(plan: Plan, links: list[int], known: NDArray[np.float64]) -> str:
+    graph, scale = plan.graph, plan.scale
+    name = graph.link_names[links[0]]
+    if len(links) > 1:
+        name = f"{name.split('#')[0]}, {len(links)} links"
+    if scale is None:
+        back = int(graph.link_reverse[links[0]])
+        return name if back < 0 else f"{name} and back"
+    if not known.size:
+        return f"{name}: no value"
+    mean, most = scale.text(float(known.mean())), scale.text(float(known.max()))
+    return f"{name}: {scale.label} {mean}" + (f" on average, {most} at most" if len(links) > 1 else "")
+
+
+def _count(plan: Plan, count: int, start: Points, end: Points, aside: Points) -> None:
+    """Write how many links a stroke stands for, a little off the middle so that crossing strokes keep theirs
+    apart."""
+    at = start + (end - start) * 0.5 + aside
+    half = 0.5 * text_width(f"×{count}", 9) + 2
+    plan.over.append(
+        f'<rect x="{number(at[0] - half)}" y="{number(at[1] - 6.5)}" width="{number(2 * half)}" height="13" '
+        'rx="6"'
+        f' fill="{PAPER}" fill-opacity="0.9"/>' + label(f"×{count}", at[0], at[1] + 3.2, 9, "middle", SOFT)
+    )
+
+
+def _arrow(plan: Plan, curve: tuple[Points, Points, Points], colour: str, value: float) -> None:
+    """Draw a small arrowhead at the middle of a one-way link."""
+    share = 0.55
+    at = curve[0] * (1 - share) ** 2 + curve[1] * 2 * share * (1 - share) + curve[2] * share**2
+    way = curve[2] - curve[0]
+    way = way / max(float(np.hypot(*way)), 1e-9)
+    side = np.array([-way[1], way[0]])
+    corners = (at + 5 * way, at - 3 * way + 3.2 * side, at - 3 * way - 3.2 * side)
+    points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
+    head = f'<polygon points="{points}" fill="{colour}" stroke="none"/>'
+    plan.strokes.append((-1.0 if value != value else value, head))

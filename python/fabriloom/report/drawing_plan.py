@@ -1,0 +1,153 @@
+"""Sizes and places of everything in the drawn fabric, decided before anything is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .drawing_layout import Points, switch_positions
+from .drawing_style import Scale, scale_of, text_width
+
+if TYPE_CHECKING:
+    from ..topology import Graph
+
+MAX_PARALLEL = 8
+"""More strokes than this between two switches become one for each direction, with its count."""
+MAX_STROKES = 3000
+"""More strokes than this in all, and parallel ones are drawn as one."""
+MAX_OUTSIDE = 96
+"""Up to as many terminals are drawn around their switches, more of them within."""
+WIDTH_PX = 940.0
+
+
+@dataclass
+class Plan:
+    """Sizes and places, in pixels."""
+
+    graph: Graph
+    values: NDArray[np.float64] | None
+    scale: Scale | None
+    places: Points
+    pitch: float
+    """Between the nearest two switches."""
+    box: tuple[float, float]
+    font: float
+    """0: no names."""
+    outside: bool
+    """Terminals around their switches."""
+    dots: bool
+    """Terminals one by one within the boxes."""
+    merged: bool
+    """Parallel links as one stroke each way."""
+    terminals_at: list[list[int]]
+    """Per switch the terminals that send into it."""
+    terminal_links_at: list[list[int]]
+    """Per switch the links of terminals that end or begin there."""
+    arrows: bool
+    """One-way links have arrowheads."""
+    strokes: list[tuple[float, str]] = field(default_factory=list)
+    """Strokes with the value by which they are ordered: the highest are drawn last."""
+    over: list[str] = field(default_factory=list)
+    corners: list[tuple[float, float]] = field(default_factory=list)
+    """What the picture must hold."""
+    ink: float = 1.0
+    """Factor of the width of strokes, lower where they would cover too much of the picture."""
+    stubs: bool = False
+
+    def value(self, link: int) -> float:
+        return float("nan") if self.values is None else float(self.values[link])
+
+
+def plan_of(graph: Graph, values: NDArray[np.float64] | None, link_label: str) -> Plan:
+    places = switch_positions(graph)
+    extent = np.ptp(places, axis=0) if graph.switches else np.zeros(2)
+    terminals_at: list[list[int]] = [[] for _ in range(graph.switches)]
+    for terminal, switch in enumerate(graph.terminal_entry_switches.tolist()):
+        terminals_at[switch].append(terminal)
+    terminal_links_at: list[list[int]] = [[] for _ in range(graph.switches)]
+    for links, ends in (
+        (graph.terminal_out_links, graph.terminal_entry_switches),
+        (graph.terminal_in_links, graph.terminal_exit_switches),
+    ):
+        for link, switch in zip(links.tolist(), ends.tolist(), strict=True):
+            terminal_links_at[switch].append(link)
+    most = max(map(len, terminals_at), default=0)
+    one_way = bool((graph.link_reverse[graph.terminal_out_links] < 0).any())
+    lattice = len(graph.layout.get("shape", [])) > 1
+    outside = graph.terminals <= MAX_OUTSIDE and (
+        one_way or graph.switches == 1 or (most <= 4 and not lattice)
+    )
+    room = max(float(extent.max()), 1.0)
+    pitch = float(np.clip(WIDTH_PX / room, 17, 150 if outside else 112))
+    box, font = _box_size(graph, pitch, outside)
+    room_for_dots = not outside and most > 0 and min(dots_room(box, font)) > 3
+    strokes = len(graph.switch_links) // (1 if values is not None else 2)
+    merged = strokes > MAX_STROKES
+    return Plan(
+        graph=graph,
+        values=values,
+        scale=None if values is None else scale_of(values, link_label),
+        places=places * pitch,
+        pitch=pitch,
+        box=box,
+        font=font,
+        outside=outside,
+        dots=room_for_dots and not merged and dot_columns(most, *dots_room(box, font))[1] >= 3.0,
+        merged=merged,
+        terminals_at=terminals_at,
+        terminal_links_at=terminal_links_at,
+        arrows=graph.links <= 400,
+        ink=_ink(graph, places, values is not None, merged),
+    )
+
+
+def _box_size(graph: Graph, pitch: float, outside: bool) -> tuple[tuple[float, float], float]:
+    """Return the width and height of the boxes and the size of the names in them, 0 for none."""
+    high = (0.56 if pitch > 34 else 0.45) * pitch if not outside else min(0.3 * pitch, 34)
+    longest = max(map(len, graph.switch_names), default=1)
+    font = min(12.0, 0.78 * pitch / (0.58 * max(longest, 1)))
+    if font < 6.5 or graph.switches > 260:
+        return (high, high), 0.0
+    wide = max(high, text_width("m" * longest, font) + 8)
+    return (min(wide, 0.84 * pitch), max(high, font + 8)), font
+
+
+def _ink(graph: Graph, places: Points, each_way: bool, merged: bool) -> float:
+    """Return by how much strokes must be thinner than usual so as not to cover the picture."""
+    links = graph.switch_links
+    if not len(links):
+        return 1.0
+    ends = np.sort(np.stack([graph.link_source[links], graph.link_target[links]]), axis=0)
+    pairs, count = np.unique(ends[0] * graph.switches + ends[1], return_counts=True)
+    count = count if each_way else (count + 1) // 2
+    strokes = int(np.where(merged | (count > MAX_PARALLEL), 2, count).sum())
+    ways = places[pairs // graph.switches] - places[pairs % graph.switches]
+    area = float(np.prod(np.maximum(np.ptp(places, axis=0), 1.0)))
+    # The median: the few long ways round the border of a torus are drawn as stubs.
+    covered = float(np.median(np.hypot(*ways.T))) * strokes * 0.03 / area
+    return float(np.clip(0.6 / max(covered, 1e-9), 0.45, 1.0))
+
+
+def dot_columns(count: int, wide: float, high: float) -> tuple[int, float]:
+    """Return in how many columns dots fit best, full rows preferred, and how far apart they then are."""
+
+    def worth(columns: int) -> float:
+        return step(columns) * (1.0 if count % columns == 0 else 0.8)
+
+    def step(columns: int) -> float:
+        return min(wide / columns, high / -(-count // columns), 9.0)
+
+    best = max(range(1, min(count, 64) + 1), key=lambda columns: (round(worth(columns), 6), columns))
+    return best, step(best)
+
+
+def name_height(font: float) -> float:
+    return font + 5 if font else 2.5
+
+
+def dots_room(box: tuple[float, float], font: float) -> tuple[float, float]:
+    """Return the width and height that a box has for dots."""
+    return box[0] - (7 if box[0] > 24 else 4), box[1] - 2.5 - name_height(font)

@@ -1,0 +1,161 @@
+"""The drawn fabric: well-formed, complete, the same every time, and legible in what can be counted."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from xml.etree import ElementTree
+
+import networkx
+import numpy as np
+import pytest
+from fabriloom import topology
+from fabriloom.report.drawing import fabric_svg
+from fabriloom.report.drawing_layout import nearest_distance, switch_positions
+from fabriloom.report.drawing_style import RAMP, ramp, scale_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+GRAPHS = {
+    "crossbar": topology.crossbar(16),
+    "crossbar of many": topology.crossbar(200),
+    "ring": topology.ring(8, 2, 2),
+    "grid": topology.grid([8, 8], 16, 4),
+    "grid of four dimensions": topology.grid([2, 3, 2, 3], 2),
+    "torus": topology.torus([4, 4], 4, 2),
+    "hypercube": topology.hypercube(4, 2),
+    "clos": topology.clos(256),
+    "clos with bundles": topology.clos(64),
+    "five stages": topology.clos5(1024),
+    "fat tree": topology.fat_tree(4, 3),
+    "omega": topology.banyan(16),
+    "large omega": topology.banyan(128),
+    "star": topology.star(5, 3, 2),
+    "tree": topology.tree(3, 2, 2, 2),
+    "petersen": topology.from_networkx(networkx.petersen_graph(), 2),
+    "two switches": topology.from_networkx(networkx.path_graph(2), 3),
+    "complete": topology.from_networkx(networkx.complete_graph(12), 20),
+}
+
+
+def values_of(graph) -> np.ndarray:
+    return np.linspace(0, 0.93, graph.links)
+
+
+def parsed(svg: str) -> ElementTree.Element:
+    return ElementTree.fromstring(svg)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("coloured", [True, False])
+def test_every_family_is_drawn(name, coloured):
+    graph = GRAPHS[name]
+    values = values_of(graph) if coloured else None
+    svg = fabric_svg(graph, values)
+    assert svg == fabric_svg(graph, values)
+    root = parsed(svg)
+    left, top, wide, tall = map(float, root.attrib["viewBox"].split())
+    assert wide <= 1500
+    assert " id=" not in svg
+    assert "<style" not in svg
+    assert "nan" not in re.sub(r"<title>.*?</title>|<text.*?</text>", "", svg).lower()
+    titles = [element.text or "" for element in root.iter(f"{SVG}title")]
+    assert (
+        sum(any(title.startswith(f"{switch},") for title in titles) for switch in graph.switch_names)
+        == graph.switches
+    )
+    for rect in root.iter(f"{SVG}rect"):
+        x, y, width, height = (float(rect.attrib[key]) for key in ("x", "y", "width", "height"))
+        assert left - 0.1 <= x
+        assert x + width <= left + wide + 0.1
+        assert top - 0.1 <= y
+        assert y + height <= top + tall + 0.1
+
+
+def test_every_link_has_a_stroke_of_its_own_with_its_value():
+    graph = topology.grid([2, 2], 1, 4)
+    root = parsed(fabric_svg(graph, np.arange(graph.links) / 100))
+    titles = Counter(path[0].text for path in root.iter(f"{SVG}path"))
+    for link in graph.switch_links:
+        assert titles[f"{graph.link_names[link]}: utilisation {link:g} %"] == 1
+
+
+def test_more_than_eight_parallel_links_become_one_each_way():
+    root = parsed(fabric_svg(topology.grid([1, 2], 1, 5), np.full(14, 0.25)))
+    titles = sorted(path[0].text or "" for path in root.iter(f"{SVG}path"))
+    assert titles == [
+        "s(0,0)>s(0,1), 5 links: utilisation 25 % on average, 25 % at most",
+        "s(0,1)>s(0,0), 5 links: utilisation 25 % on average, 25 % at most",
+    ]
+
+
+def test_names_are_escaped():
+    graph = topology.from_networkx(networkx.relabel_nodes(networkx.path_graph(3), {0: '<a&"b>', 1: "]]>"}), 1)
+    texts = [element.text for element in parsed(fabric_svg(graph, values_of(graph))).iter(f"{SVG}text")]
+    assert '<a&"b>' in texts
+
+
+def test_values_that_are_missing_or_not_shares():
+    graph = topology.clos(64)
+    values = np.linspace(0, 730, graph.links)
+    values[::3] = np.nan
+    svg = fabric_svg(graph, values, "throughput (Mbit/s)")
+    assert ">throughput (Mbit/s)</text>" in svg
+    assert ">800</text>" in svg
+    assert "%" not in svg
+    assert "no value" in fabric_svg(graph, np.full(graph.links, np.nan))
+    parsed(fabric_svg(graph, np.zeros(graph.links)))
+    with pytest.raises(ValueError, match="the graph has 256 links"):
+        fabric_svg(graph, values[1:])
+
+
+def test_a_thousand_switches_stay_small():
+    graph = topology.grid([32, 32], 16, 4)
+    svg = fabric_svg(graph, values_of(graph))
+    assert len(svg) < 1_500_000
+    assert svg.count("<text") < 20
+
+
+def test_the_colours_darken_evenly():
+    def lightness(colour: str) -> float:
+        channels = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+        luminance = float(channels**2.2 @ [0.2126, 0.7152, 0.0722])
+        return 116 * luminance ** (1 / 3) - 16
+
+    steps = np.diff([lightness(ramp(share)) for share in np.linspace(0, 1, 60)])
+    assert (steps < 0).all()
+    assert ramp(0) == RAMP[0]
+    assert ramp(1) == RAMP[-1]
+
+
+@pytest.mark.parametrize(
+    ("most", "top"), [(0.93, 1.0), (0.61, 0.8), (0.1, 0.1), (0.29, 0.3), (730, 800), (0, 1)]
+)
+def test_scales_end_at_a_round_number(most, top):
+    assert scale_of(np.array([0, most]), "x").top == pytest.approx(top)
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        networkx.petersen_graph(),
+        networkx.complete_bipartite_graph(3, 9),
+        networkx.path_graph(30),
+        networkx.star_graph(20),
+    ],
+)
+def test_switches_without_places_are_laid_out_apart(plain):
+    graph = topology.from_networkx(plain, 1)
+    places = switch_positions(graph)
+    assert np.isfinite(places).all()
+    assert nearest_distance(places) == pytest.approx(1)
+    assert np.ptp(places, axis=0).max() < 2 * graph.switches
+
+
+def test_places_that_coincide_are_spread():
+    plain = networkx.path_graph(6)
+    for place in (0.0, 1e300):
+        networkx.set_node_attributes(plain, place, "x")
+        networkx.set_node_attributes(plain, 0.0, "y")
+        places = switch_positions(topology.from_networkx(plain, 1))
+        assert np.isfinite(places).all()
+        assert nearest_distance(places) == pytest.approx(1)
