@@ -96,6 +96,7 @@ class Parts:
                 scenario.parameters("traffic"),
                 tick_ps=self.tick_ps,
                 seed=scenario.seed,
+                via=len(self.table.via_switch) > 0,
             )
         except TrafficError as error:
             raise scenario.located(error, "traffic") from error

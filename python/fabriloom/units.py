@@ -29,7 +29,7 @@ DELAY_PS_PER_M: Final = {"ps/m": 1, "ns/m": 10**3, "us/m": 10**6, "us/km": 10**3
 _BYTE_RATES: Final = {"B/s": 8, "kB/s": 8 * 10**3, "MB/s": 8 * 10**6, "GB/s": 8 * 10**9, "TB/s": 8 * 10**12}
 _LARGEST: Final = 2**62
 _NUMBER: Final = re.compile(
-    r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(.*?)\s*", re.DOTALL | re.ASCII
+    r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?(\d+))?)\s*(.*?)\s*", re.DOTALL | re.ASCII
 )
 _ALIKE: Final = {
     "µs": "us",
@@ -155,9 +155,9 @@ def _amount(value: object, what: str, units: dict[str, Fraction], example: str, 
             )
         raise UnitError(f"expected {what}, found {_quote(value)}", f'write a string such as "{example}"')
     match = _NUMBER.fullmatch(value) if len(value) <= 100 else None
-    if match is None:
+    if match is None or len(match[2] or "") > 3:
         raise UnitError(f"{_quote(value)} is not {what}", f'write a number and a unit, such as "{example}"')
-    number, unit = match.groups()
+    number, unit = match[1], match[3]
     try:
         amount = Fraction(number)
     except ValueError:

@@ -1,0 +1,125 @@
+"""The resolved form: complete, canonical, and a scenario whose resolved form it is."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fabriloom.routing.build import DEFAULT_KINDS
+from fabriloom.scenario import Scenario, json_schema, load
+from fabriloom.scenario.sections.routing import BY_TOPOLOGY
+
+ROOT = Path(__file__).resolve().parent.parent
+VALID = sorted(
+    p for p in (ROOT / "cases" / "valid").iterdir() if p.stem.count(".") == 0 and p.suffix != ".csv"
+)
+EXAMPLES = sorted((ROOT.parent / "scenarios").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", VALID, ids=lambda p: p.name)
+def test_resolved_form(path: Path) -> None:
+    resolved = load(path).resolve()
+    expected = path.with_suffix(".resolved.json")
+    text = json.dumps(resolved, indent=2, ensure_ascii=False) + "\n"
+    if os.environ.get("FABRILOOM_EXPECT") == "write":
+        expected.write_text(text, encoding="utf-8")
+    assert text == expected.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", VALID + EXAMPLES, ids=lambda p: p.name)
+def test_resolving_twice_changes_nothing(path: Path) -> None:
+    scenario = load(path)
+    once = scenario.resolve()
+    again = Scenario.from_dict(once, scenario.base_dir)
+    assert again.resolve() == once
+    assert again.sha256 == scenario.sha256
+    assert again.parameters("traffic") == scenario.parameters("traffic")
+
+
+def test_one_scenario_in_three_formats() -> None:
+    folder = ROOT / "cases" / "valid"
+    sums = {
+        load(folder / name).sha256 for name in ("formats-toml.toml", "formats-yaml.yaml", "formats-json.json")
+    }
+    assert len(sums) == 1
+
+
+GRID: dict[str, Any] = {"topology": {"kind": "grid", "shape": [4, 4]}}
+
+
+def sha(**sections: Any) -> str:
+    return Scenario.from_dict(GRID | sections).sha256
+
+
+def test_the_checksum_says_what_is_simulated() -> None:
+    base = sha()
+    assert sha(traffic={"load": 0.5}) == base, "a default written out"
+    assert sha(technology={"link_rate": "0.1 Gbit/s"}) == base, "the same rate in another unit"
+    assert sha(routing={"kind": "dimension-order"}) == base, "what auto means here"
+    assert sha(traffic={"load": 0.4}) != base
+    assert sha(seed=2) != base
+    assert sha(technology={"preset": "ds-link-c104-32-32"}) != base
+
+
+def test_the_checksum_covers_the_files_it_names(tmp_path: Path) -> None:
+    pattern = {"kind": "descriptors", "path": "packets.csv"}
+    file = tmp_path / "packets.csv"
+    sums = []
+    for length in (64, 32):
+        file.write_text(f"source,destination,length\n0,1,{length}\n")
+        sums.append(Scenario.from_dict(GRID | {"traffic": {"pattern": pattern}}, tmp_path).sha256)
+    assert sums[0] != sums[1]
+
+
+def test_paths_are_relative_to_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "packets.csv").write_text("source,destination,length\n0,1,64\n")
+    pattern = {"kind": "descriptors", "path": "packets.csv"}
+    scenario = Scenario.from_dict(GRID | {"traffic": {"pattern": pattern}}, tmp_path)
+    assert scenario.parameters("traffic")["pattern"]["path"] == str(tmp_path / "packets.csv")
+
+
+def test_usual_routings_are_those_of_the_routing_room() -> None:
+    assert BY_TOPOLOGY == DEFAULT_KINDS
+
+
+def test_points_of_a_sweep() -> None:
+    sweep = {"traffic.load": [0.1, 0.2], "topology.links_per_edge": [1, 2, 4]}
+    found = list(Scenario.from_dict(GRID | {"sweep": sweep}).points())
+    assert [settings for settings, _ in found[:2]] == [
+        {"traffic.load": 0.1, "topology.links_per_edge": 1},
+        {"traffic.load": 0.1, "topology.links_per_edge": 2},
+    ]
+    assert len(found) == 6
+    assert len({scenario.sha256 for _, scenario in found}) == 6
+    for settings, scenario in found:
+        assert scenario.traffic.load == settings["traffic.load"]
+        assert not scenario.sweep
+        assert "sweep" not in scenario.resolve()
+
+
+def test_with_settings_leaves_the_original() -> None:
+    scenario = Scenario.from_dict(GRID | {"traffic": {"load": 0.5, "pattern": "transpose"}})
+    other = scenario.with_settings(
+        {"traffic.arrivals": "backlog", "traffic.pattern.kind": "uniform", "seed": 7}
+    )
+    assert other.parameters("traffic")["arrivals"] == {"kind": "backlog"}
+    assert "load" not in other.parameters("traffic")
+    assert other.seed == 7
+    assert scenario.parameters("traffic")["pattern"] == {"kind": "transpose"}
+
+
+def test_json_schema_accepts_shorthands_and_tables() -> None:
+    schema = json_schema()
+    text = json.dumps(schema)
+    assert schema["additionalProperties"] is False
+    for word in (
+        "nearest-neighbour",
+        "ds-link-c104-70",
+        "up-star-down-star",
+        "generalized-cube",
+        "link_rate",
+    ):
+        assert f'"{word}"' in text

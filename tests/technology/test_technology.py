@@ -1,0 +1,116 @@
+"""Presets are complete and sourced, and the arithmetic of the published links comes out exactly."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from fabriloom.technology import TechnologyError, presets, technology
+from fabriloom.technology.presets import KINDS, settings
+
+
+@pytest.mark.parametrize("name", presets())
+def test_every_number_has_a_kind_and_a_source(name: str) -> None:
+    preset = presets()[name]
+    assert preset.title
+    assert preset.about.endswith(".")
+    for key, entry in preset.entries.items():
+        assert entry.kind in KINDS, key
+        assert len(entry.source) > 15, f"{key}: say where the number comes from"
+
+
+def test_ds_link_arithmetic() -> None:
+    """100 Mbit/s, 10-bit data, 4-bit control characters, one flow-control character for 8 characters."""
+    link = technology("ds-link-c104")
+    assert link.character_ps() == 105_000
+    assert link.end_ps() == 45_000
+    assert link.flow_control_ps() == 40_000
+    assert link.data_bytes_per_s() == pytest.approx(9.5238e6, rel=1e-5)
+    assert 256 * link.data_bytes_per_s() == pytest.approx(2.44e9, rel=2e-3)
+    assert 32 * link.data_bytes_per_s() == pytest.approx(305e6, rel=2e-3)
+    assert link.packet_ps(64) == 66 * 105_000 + 45_000
+
+
+@pytest.mark.parametrize("header_bytes", [1, 2])
+def test_saturation_of_the_macrame_clos_is_57_percent(header_bytes: int) -> None:
+    """1.35 GB/s of 256 links at the 64 B packet rate is printed as 57 %; both header lengths round to it."""
+    link = technology("ds-link-c104", {"header_bytes": header_bytes})
+    assert round(100 * 1.35e9 / (256 * link.payload_bytes_per_s(64))) == 57
+
+
+def test_flow_control_ignored() -> None:
+    link = technology("ds-link-c104", {"flow_control": "ignored"})
+    assert (link.character_ps(), link.end_ps()) == (100_000, 40_000)
+    assert link.data_bytes_per_s() == 10e6
+
+
+def test_times_along_the_cable() -> None:
+    link = technology("ds-link-c104", {"cable_length_m": 10.0, "receiver_latency_ps": 7, "turn_around_ps": 9})
+    assert link.arrival_ps() == 105_000 + 50_000 + 7
+    assert link.credit_ps() == 40_000 + 50_000 + 9
+    assert link.arrival_ps(length_m=0.0) == 105_007
+    assert link.character_ps(50_000_000) == 210_000
+
+
+def test_published_buffers() -> None:
+    found = {name: technology(name) for name in presets() if name.startswith("ds-link")}
+    sizes = {name: (t.input_buffer_chars, t.output_buffer_chars) for name, t in found.items()}
+    assert sizes["ds-link-c104"] == (43, 23)
+    assert sizes["ds-link-c104-32-32"] == (32, 32)
+    assert sum(sizes["ds-link-c104-70"]) == 70
+    for other in found.values():
+        same = dataclasses.replace(other, preset="", input_buffer_chars=43, output_buffer_chars=23)
+        assert same == dataclasses.replace(found["ds-link-c104"], preset="")
+
+
+def test_spacewire_constants() -> None:
+    """ECSS-E-ST-50-12C: 10-bit data, 4-bit control characters, 8 per FCT, at most 56 outstanding."""
+    link = technology("spacewire-200")
+    assert link.character_ps() == 52_500
+    assert link.input_buffer_chars == 56
+    assert link.credit_quantum_chars == 8
+    assert link.crossbar_ps == link.character_ps()
+
+
+def test_generic_packet_of_n_flits_takes_n_cycles() -> None:
+    link = technology(
+        "generic", {"cycle_ps": 500, "flit_bytes": 4, "link_cycles": 3, "turn_around_cycles": 2}
+    )
+    for flits in range(1, 20):
+        assert link.packet_ps(4 * flits) == 500 * flits
+        assert link.payload_bytes(link.payload_chars(4 * flits)) == 4 * flits
+    assert link.character_ps() == link.end_ps() == link.crossbar_ps == 500
+    assert link.arrival_ps() == 1500
+    assert link.credit_ps() == 1000
+    assert link.decode_latency_ps == 500
+
+
+def test_rates_that_do_not_divide_are_said_to_be_rounded() -> None:
+    assert not technology("ds-link-c104").rounded()
+    odd = technology("ds-link-c104", {"link_rate_bits_per_s": 333_000_000})
+    assert odd.rounded()
+    assert odd.character_ps() == 31_532
+
+
+@pytest.mark.parametrize(
+    ("preset", "overrides", "words", "parameter"),
+    [
+        ("ds-link", {}, 'did you mean "ds-link-c104"', "preset"),
+        ("ds-link-c104", {"header": 1}, "has no setting", "header"),
+        ("ds-link-c104", {"input_buffer_bytes": 4}, "smaller than one credit", "input_buffer"),
+        ("ds-link-c104", {"output_buffer_bytes": 0}, "holds no character", "output_buffer"),
+        ("ds-link-c104", {"header_bytes": 60}, "cannot hold a header", "input_buffer"),
+        ("generic", {"cycle_ps": 0}, "above zero", "cycle"),
+        ("generic", {"cycle_ps": 7, "flit_bytes": 1}, "whole number of bits", "cycle"),
+    ],
+)
+def test_refused(preset: str, overrides: dict[str, Any], words: str, parameter: str) -> None:
+    with pytest.raises(TechnologyError) as caught:
+        technology(preset, overrides)
+    assert words in f"{caught.value} {caught.value.hint}"
+    assert caught.value.parameter == parameter
+
+
+def test_none_leaves_the_preset() -> None:
+    assert technology("generic", dict.fromkeys(settings("generic"))) == technology("generic")
