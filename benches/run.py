@@ -171,13 +171,15 @@ def summary(cases: list[dict[str, Any]]) -> list[str]:
     worst = max(case["wakeups_per_hop"] for case in cases)
     start, memory = (max(case[key] for case in largest) for key in ("start_s", "peak_mbytes"))
     rows = {
-        "64 B, 1024 terminals, saturation: 5 M packet-hops/s, at least 3 M": f"{middle['hops_per_s'] / 1e6:.2f} M",
+        "64 B, 1024 terminals, saturation: 5 M packet-hops/s, at least 3 M": (
+            f"{middle['hops_per_s'] / 1e6:.2f} M"
+        ),
         "at most 4 wake-ups per packet-hop": f"{middle['wakeups_per_hop']:.2f} there, {worst:.2f} at worst",
         "at least 20 times the slow twin in the same run": f"{middle['ratio']:.0f} there",
         "a hop at 16384 terminals at most twice as dear as at 256": (
             f"{small['hops_per_s'] / large['hops_per_s']:.2f} times"
         ),
-        "16384 terminals built, checked and started in under 10 s and 1 GB": f"{start:.1f} s, {memory:.0f} MB",
+        "16384 terminals built, checked, started in under 10 s and 1 GB": f"{start:.1f} s, {memory:.0f} MB",
     }
     return ["| aim | measured |", "|---|---|", *(f"| {aim} | {measured} |" for aim, measured in rows.items())]
 

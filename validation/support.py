@@ -22,7 +22,7 @@ def simulate(scenario: dict[str, Any]) -> Results:
 
 def flit_technology(**overrides: Any) -> dict[str, Any]:
     """One flit a cycle of 1 ns and a router that takes no time, with buffers for many packets."""
-    free = {"preset": "generic", "router_cycles": 0, "input_buffer_flits": 256, "turn_around_cycles": 0}
+    free = {"preset": "generic", "router_cycles": 0, "input_buffer_flits": 256}
     return free | overrides
 
 
