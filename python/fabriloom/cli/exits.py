@@ -88,6 +88,16 @@ def _terminated(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """SIGTERM, which batch systems send before they kill, ends a run like Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, _terminated)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def guarded(command: Command) -> Command:
     """The command with every error turned into one message and an exit code."""
 
@@ -95,10 +105,10 @@ def guarded(command: Command) -> Command:
     def inner(*arguments: Any, **options: Any) -> None:
         import typer
 
-        signal.signal(signal.SIGTERM, _terminated)
         try:
-            code = command(*arguments, **options) or OK
-            sys.stdout.flush()
+            with _stoppable():
+                code = command(*arguments, **options) or OK
+                sys.stdout.flush()
         except (typer.Exit, typer.Abort):
             raise
         except BaseException as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,8 @@ def draw(drawn: Table) -> None:
     console = Console(width=width, highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
         console.print(drawn)
-    for text in captured.get().rstrip("\n").split("\n"):
-        line(text.rstrip())
+    lines = [text.rstrip() for text in captured.get().rstrip("\n").split("\n")]
+    line(textwrap.dedent("\n".join(lines)))
 
 
 def line(text: str = "") -> None:
@@ -116,7 +117,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
                 summary["end"]["reason"],
             ]
         )
-    table(head, rows, [*(True for _ in names), *[True] * 6, False], title)
+    table(head, rows, [*(False for _ in names), *[True] * 6, False], title)
     if found:
         latency = found[0].summary["latency_ns"]
         line(f"Latency: from the {latency['from']}, to the {latency['to']}. ± is half of a 95 % interval.")

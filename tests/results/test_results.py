@@ -1,0 +1,171 @@
+"""Results of real runs: every key defined, nothing lost, the same bytes again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from fabriloom.results import ConservationError, Results, columns, reference
+from fabriloom.results.summary import check_conservation
+from uhi.typing.plottable import PlottableHistogram
+
+from .common import deadlock, results
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "results.md"
+
+
+@pytest.fixture(scope="module")
+def small() -> Results:
+    return results()
+
+
+def test_every_key_is_defined_and_every_defined_is_produced(small: Results) -> None:
+    assert sorted(columns.flatten(small.summary)) == sorted(columns.SUMMARY.names)
+
+
+@pytest.mark.parametrize(
+    "table", [columns.LINKS, columns.FLOWS, columns.BATCHES, columns.CCDF, columns.TRACE]
+)
+def test_every_column_is_defined(small: Results, table: columns.Table) -> None:
+    frame = small.ccdf() if table is columns.CCDF else getattr(small, table.name)
+    assert frame.columns == table.names
+    assert len(frame) > 0
+
+
+def test_the_page_is_what_the_table_says() -> None:
+    assert PAGE.read_text(encoding="utf-8") == reference.markdown(), (
+        "run: python -m fabriloom.results.reference docs/reference/results.md"
+    )
+
+
+def test_no_key_is_defined_twice() -> None:
+    for table in columns.TABLES:
+        assert len(set(table.names)) == len(table.names), table.name
+
+
+def test_packets_are_conserved(small: Results) -> None:
+    packets = small.summary["packets"]
+    assert packets["offered"] == packets["delivered"] + packets["refused"] + packets["in_flight"]
+    broken = {**small.native, "delivered": small.native["delivered"] - 1}
+    with pytest.raises(ConservationError, match="not conserved"):
+        check_conservation(broken)
+
+
+def test_tables_agree_with_the_summary(small: Results) -> None:
+    summary = small.summary
+    measured = summary["packets"]["measured"]
+    assert small.flows["packets"].sum() == measured
+    assert small.flows["share"].sum() == pytest.approx(1.0)
+    assert small.flows["mbytes_per_s"].sum() == pytest.approx(summary["accepted_mbytes_per_s"])
+    assert small.ccdf()["packets"].sum() == measured
+    assert small.ccdf()["share_longer"][-1] == 0.0
+    into = small.links.filter(pl.col("target").str.starts_with("t("))
+    assert into["packets"].sum() == pytest.approx(measured, abs=len(into))
+    assert small.links["utilisation"].is_between(0.0, 1.0).all()
+    weighted = (small.flows["latency_ns_mean"] * small.flows["packets"]).sum() / measured
+    assert weighted == pytest.approx(summary["latency_ns"]["mean"])
+
+
+def test_latency_of_the_trace_is_the_latency_of_the_summary(small: Results) -> None:
+    after = small.trace.filter(pl.col("delivered_ns") >= small.summary["warmup_ns"])
+    latency = small.summary["latency_ns"]
+    assert len(after) == small.summary["packets"]["measured"]
+    assert after["latency_ns"].mean() == pytest.approx(latency["mean"])
+    assert after["latency_ns"].min() == latency["min"]
+    assert after["latency_ns"].max() == latency["max"]
+    # The histogram keeps three figures.
+    assert after["latency_ns"].quantile(0.99, "higher") == pytest.approx(latency["p99"], rel=5e-3)
+    created = (after["delivered_ns"] - after["created_ns"]).mean()
+    assert created == pytest.approx(small.summary["total_latency_ns"]["mean"])
+
+
+def test_percentiles_rise(small: Results) -> None:
+    for name in ("latency_ns", "total_latency_ns"):
+        latency = small.summary[name]
+        order = [latency[key] for key in ("min", "p50", "p90", "p99", "p99_9", "p99_99", "max")]
+        assert order == sorted(order)
+        assert latency["mean_ci95"] > 0
+    assert small.summary["total_latency_ns"]["mean"] >= small.summary["latency_ns"]["mean"]
+
+
+def test_a_repeated_run_differs_in_wall_time_only() -> None:
+    def summary() -> dict[str, Any]:
+        found = json.loads(results().to_json())
+        assert found["engine"].pop("wall_s") > 0
+        return found
+
+    assert summary() == summary()
+
+
+def test_another_seed_is_another_run(small: Results) -> None:
+    other = results(seed=8).summary
+    assert other["seed"] == 8
+    assert other["scenario_sha256"] != small.summary["scenario_sha256"]
+    assert other["latency_ns"]["mean"] != small.summary["latency_ns"]["mean"]
+
+
+def test_histogram_speaks_the_common_protocol(small: Results) -> None:
+    histogram = small.latency
+    assert isinstance(histogram, PlottableHistogram)
+    assert histogram.values().sum() == small.summary["packets"]["measured"]
+    axis = histogram.axes[0]
+    assert len(axis) == len(histogram.values())
+    edges = [axis[index] for index in range(len(axis))]
+    assert all(low < high for low, high in edges)
+    assert edges[0][0] <= small.summary["latency_ns"]["min"]
+    assert edges[-1][1] >= small.summary["latency_ns"]["max"]
+    assert list(axis) == edges
+    with pytest.raises(IndexError):
+        axis[len(axis)]
+    assert np.array_equal(histogram.variances(), histogram.counts())
+
+
+def test_nothing_measured_gives_null_and_empty_tables() -> None:
+    none = results(run={"duration": "1 us", "warmup": "0 us", "precision": 0.0})
+    summary = json.loads(none.to_json())
+    assert summary["packets"]["measured"] == 0
+    assert summary["latency_ns"]["mean"] is None
+    assert summary["latency_ns"]["p99"] is None
+    assert len(none.flows) == 0
+    assert len(none.ccdf()) == 0
+    assert none.latency.values().sum() == 0
+    assert sorted(columns.flatten(summary)) == sorted(columns.SUMMARY.names)
+
+
+def test_a_deadlock_names_its_cycle() -> None:
+    stuck = deadlock()
+    end = stuck.summary["end"]
+    assert end["reason"] == "deadlocked"
+    assert len(end["cycle"]) >= 2
+    assert set(end["cycle"]) <= set(stuck.graph.link_names)
+    assert end["message"].count("waits for the one on") == len(end["cycle"])
+
+
+def test_parquet_reads_back(small: Results, tmp_path: Path) -> None:
+    written = small.to_parquet(tmp_path / "new" / "folder")
+    names = ["links", "flows", "batches", "latency", "trace"]
+    assert [path.name for path in written] == [f"{name}.parquet" for name in names]
+    assert pl.read_parquet(written[0]).equals(small.links)
+    assert pl.read_parquet(written[3]).equals(small.ccdf())
+
+
+def test_chrome_trace_pairs_every_begin_with_an_end(small: Results, tmp_path: Path) -> None:
+    small.to_chrome_trace(tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
+    spans = [event for event in events if event["ph"] in "be"]
+    begins = sorted((e["id"], e["name"]) for e in spans if e["ph"] == "b")
+    assert begins == sorted((e["id"], e["name"]) for e in spans if e["ph"] == "e")
+    packets = {event["id"] for event in spans}
+    assert len(packets) == len(small.trace)
+    named = {event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    assert named == set(small.trace["source"])
+
+
+def test_html_escapes_names() -> None:
+    shown = results(name="<script>alert(1)</script>")._repr_html_()
+    assert "<script" not in shown
+    assert "&lt;script&gt;" in shown
