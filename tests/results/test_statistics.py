@@ -53,7 +53,7 @@ def test_ratio_with_equal_batches_is_the_textbook_interval() -> None:
 
 
 def test_interval_holds_the_truth_as_often_as_it_says() -> None:
-    """400 intervals at 95 %: 362 to 394 of them hold it, or this test fails by chance once in a thousand times."""
+    """400 intervals at 95 %: 362 to 394 hold it, or this test fails by chance once in a thousand times."""
     stream = np.random.default_rng(20)
     held = 0
     for _ in range(400):

@@ -1,0 +1,179 @@
+"""Curves, sweeps and saturation: the same for any number of jobs, resumed, ended by Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fabriloom import Scenario, ScenarioError, curve, saturate, simulate
+from fabriloom.results import columns
+from fabriloom.study import inspection
+from fabriloom.study.curves import settings_of
+
+
+def small(**sections: Any) -> Scenario:
+    """A crossbar of eight terminals: fast to run, and its saturation is known."""
+    base: dict[str, Any] = {
+        "name": "Crossbar",
+        "topology": {"kind": "crossbar", "terminals": 8},
+        "traffic": {"pattern": "uniform", "length": "32 B", "load": 0.2},
+        "run": {"duration": "1500 us", "warmup": "200 us", "precision": 0.0},
+    }
+    return Scenario.from_dict({**base, **sections})
+
+
+def without_wall(summary: dict[str, Any]) -> dict[str, Any]:
+    """A study's summary without the one thing that differs from run to run."""
+    summary = json.loads(json.dumps(summary))
+    for point in summary["points"]:
+        point["engine"].pop("wall_s")
+    return summary
+
+
+def test_points_do_not_depend_on_jobs() -> None:
+    loads = [0.1, 0.3, 0.5, 0.9]
+    one, three = (curve(small(), loads, jobs=jobs) for jobs in (1, 3))
+    assert without_wall(one.summary) == without_wall(three.summary)
+    assert [point.settings["traffic.load"] for point in one.points] == loads
+
+
+def test_table_has_the_defined_columns() -> None:
+    found = curve(small(), [0.1, 0.4])
+    assert found.table.columns == ["traffic.load", *columns.POINTS.names]
+    assert found.table["accepted_mbytes_per_s"].is_sorted()
+
+
+def test_sweep_is_cartesian_and_its_loads_can_be_replaced() -> None:
+    sweep = {"traffic.load": [0.1, 0.2], "traffic.length": ["16 B", "64 B"]}
+    scenario = small(sweep=sweep)
+    assert len(settings_of(sweep)) == 4
+    found = curve(scenario)
+    assert [tuple(point.settings.values()) for point in found.points] == [
+        (0.1, "16 B"),
+        (0.1, "64 B"),
+        (0.2, "16 B"),
+        (0.2, "64 B"),
+    ]
+    other = curve(scenario, [0.3])
+    assert {point.settings["traffic.load"] for point in other.points} == {0.3}
+    assert len(other.points) == 2
+
+
+def test_finished_points_are_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = curve(small(), [0.1, 0.2], out=tmp_path)
+    kept = sorted((tmp_path / "points").iterdir())
+    assert len(kept) == 2
+    kept[0].write_text("{cut short", encoding="utf-8")
+    ran: list[float] = []
+    original = simulate.run
+
+    def counted(scenario: Scenario, **options: Any) -> Any:
+        ran.append(scenario.traffic.load or 0.0)
+        return original(scenario, **options)
+
+    monkeypatch.setattr(simulate, "run", counted)
+    again = curve(small(), [0.1, 0.2, 0.3], out=tmp_path)
+    assert len(ran) == 2, "the broken point and the new one"
+    assert without_wall(again.summary)["points"][:2] == without_wall(first.summary)["points"]
+    ran.clear()
+    curve(small(seed=2), [0.1], out=tmp_path)
+    assert ran == [0.1], "another seed is another scenario"
+
+
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
+    def interrupt(_: Any) -> None:
+        raise KeyboardInterrupt
+
+    found = curve(small(), [0.1, 0.2, 0.3, 0.4], jobs=1, out=tmp_path, on_point=interrupt)
+    assert found.interrupted
+    assert len(found.points) == 1
+    assert found.summary["interrupted"] is True
+    assert len(list((tmp_path / "points").glob("*.json"))) == 1
+
+
+def test_a_wrong_load_is_said_before_anything_runs() -> None:
+    with pytest.raises(ScenarioError, match="load"):
+        curve(small(), [0.1, 1.5])
+
+
+def test_saturation_by_backlog_is_between_its_bounds() -> None:
+    """An 8 x 8 crossbar carries about 0.62 of its links, more when packets are short beside the buffers."""
+    found = saturate(small(), "backlog")
+    link = inspection.inspect(small())["link"]["payload_mbytes_per_s"]
+    assert found.accepted_mbytes_per_s is not None
+    assert 0.5 < found.accepted_mbytes_per_s / (8 * link) < 0.85
+    assert found.accepted_mbytes_per_s_ci95 is not None
+    assert found.sustained_load is None
+    keys = set(found.summary) - {"name", "scenario_sha256", "version", "seed", "points"}
+    assert keys == set(columns.SATURATION.names)
+
+
+def test_saturation_by_peak_brackets_the_sustained_load() -> None:
+    found = saturate(small(), "peak", resolution=0.05)
+    assert found.sustained_load is not None
+    assert found.refused_load is not None
+    assert 0 < found.refused_load - found.sustained_load <= 0.05
+    best = max(point.summary["accepted_mbytes_per_s"] for point in found.points)
+    assert found.accepted_mbytes_per_s == best
+
+
+def test_sources_that_wait_have_a_peak_and_no_sustained_load() -> None:
+    traffic = {"pattern": "uniform", "length": "32 B", "load": 0.2, "arrivals": "wait"}
+    found = saturate(small(traffic=traffic), "peak")
+    assert found.sustained_load is None
+    assert found.at_load is not None
+    assert len(found.points) >= 11
+
+
+def test_unknown_definition() -> None:
+    with pytest.raises(ValueError, match="peak, backlog"):
+        saturate(small(), "best")  # type: ignore[arg-type]
+
+
+def test_inspection_has_the_defined_keys() -> None:
+    found = inspection.inspect(small())
+    resolved = found.pop("resolved")
+    assert resolved["topology"]["kind"] == "crossbar"
+    keys = set(columns.flatten(found)) - {"name", "scenario_sha256", "warnings"}
+    assert keys == set(columns.CHECK.names)
+
+
+def test_zero_load_latency_is_that_of_a_lonely_packet() -> None:
+    """A crossbar has one way: first character, decoding, then the packet streams through."""
+    scenario = small(
+        traffic={"pattern": "uniform", "length": "32 B", "load": 0.001}, run={"duration": "20 ms"}
+    )
+    latency = inspection.inspect(scenario)["zero_load_latency_ns"]
+    assert latency["min"] == latency["max"] == latency["mean"]
+    assert latency["pairs"] == 8 * 7
+    assert simulate.run(scenario).summary["latency_ns"]["min"] == latency["min"]
+
+
+def test_lonely_packets_never_meet() -> None:
+    """On a grid the latency depends on the distance only, whatever pair is looked at."""
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "grid", "shape": [4], "terminals_per_switch": 2},
+            "traffic": {"pattern": "uniform", "length": "300 B", "load": 0.5},
+        }
+    )
+    latency = inspection.inspect(scenario)["zero_load_latency_ns"]
+    steps = [0, 1, 2, 3]
+    pairs = [8 * 1, 2 * 3 * 4, 2 * 2 * 4, 2 * 1 * 4]
+    step = (latency["max"] - latency["min"]) / 3
+    mean = sum(count * (latency["min"] + step * far) for far, count in zip(steps, pairs, strict=True)) / sum(
+        pairs
+    )
+    assert latency["mean"] == pytest.approx(mean)
+
+
+def test_channel_load_bound_of_a_line() -> None:
+    """Two switches of four terminals: 4 x 4 / 7 packets cross the one cable for each packet of a source."""
+    scenario = Scenario.from_dict(
+        {"topology": {"kind": "grid", "shape": [2], "terminals_per_switch": 4}, "traffic": {"load": 0.1}}
+    )
+    found = inspection.inspect(scenario)["channel_load"]
+    assert found["load"] == pytest.approx(16 / 7)
+    assert found["load_bound"] == pytest.approx(7 / 16)
