@@ -21,7 +21,7 @@ def findings(_lab: Lab) -> Findings:
     """Link bandwidth, the two cross-sections and the load at saturation."""
     printed = numbers("macrame")
     link = networks.link_mbytes_per_s()
-    capacity = networks.nodes(networks.clos(256)) * networks.node_mbytes_per_s() / 1000
+    capacity = 256 * networks.node_mbytes_per_s(256) / 1000
     saturation = float(printed["clos-256-saturation"]["value"])
     clos, grid = build(**networks.clos(256)), build(**networks.grid(4))
     values = {

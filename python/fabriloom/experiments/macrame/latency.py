@@ -51,7 +51,7 @@ def findings(lab: Lab) -> Findings:
     """Saturation of the 256-node Clos as throughput and as load; one series per size."""
     printed = numbers("macrame")
     found = Findings()
-    capacity = 256 * networks.node_mbytes_per_s()
+    capacity = 256 * networks.node_mbytes_per_s(256)
     points = [
         (0.1 * capacity, 11, "latency-10"),
         (0.5 * capacity, 21, "latency-50"),

@@ -33,9 +33,9 @@ def _inputs(printed: dict[str, Number]) -> list[dict]:
     tech = technology(networks.PRESET)
     ours = {
         "link-rate": networks.LINK_MBITS_PER_S,
-        "flow-control-quantum": tech.credit_quantum_characters,
-        "input-buffer": tech.input_buffer_characters,
-        "output-buffer": tech.output_buffer_characters,
+        "flow-control-quantum": tech.credit_quantum_chars,
+        "input-buffer": tech.input_buffer_chars,
+        "output-buffer": tech.output_buffer_chars,
         "nodes-per-module": networks.NODES_PER_SWITCH,
         "grid-links-per-edge": networks.LINKS_PER_EDGE,
         "cable-length": 2,
