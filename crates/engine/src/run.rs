@@ -4,7 +4,7 @@ use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
 use crate::measure::{Batches, Delivery, Measure, Trace, warmup_end};
 use crate::terminal::{Packet, Sources, Totals};
-use crate::wormhole::{Counts, Event, Network, deadlock};
+use crate::wormhole::{Counts, Event, Network, PacketState, deadlock};
 
 /// What a run is asked to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -202,7 +202,8 @@ impl Simulation {
     }
 
     fn deliver(&mut self, link: u32) {
-        let delivery = Delivery::new(&self.network.deliver(link), self.now);
+        let PacketState { source, target, length, created, started, .. } = self.network.deliver(link);
+        let delivery = Delivery { source, target, length, created, started, delivered: self.now };
         self.delivered += 1;
         self.measure.record(&delivery);
         if self.trace.limit > 0 {

@@ -7,7 +7,6 @@ use hdrhistogram::Histogram;
 
 use crate::fabric::NONE;
 use crate::kernel::Time;
-use crate::wormhole::PacketState;
 
 pub use batches::{Batch, Batches, warmup_end};
 pub use flows::{Flow, Flows};
@@ -30,12 +29,6 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// The delivery of a packet at this tick.
-    pub fn new(packet: &PacketState, delivered: Time) -> Self {
-        let PacketState { source, target, length, created, started, .. } = *packet;
-        Self { source, target, length, created, started, delivered }
-    }
-
     /// Ticks from its first character on the source's wire to its end received.
     pub fn latency(&self) -> Time {
         self.delivered - self.started

@@ -2,7 +2,7 @@
 
 use super::flow::Process;
 use super::state::{Event, Header, Network, PacketState, UNKNOWN, Worm};
-use super::timeline::Run;
+use super::queue::Run;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::terminal::Packet;
@@ -21,16 +21,14 @@ impl Network {
             created: packet.created,
             started: UNKNOWN,
         });
-        let first = self.links[link as usize].supplied.known;
+        let first = self.links[link as usize].granted;
         let end = first + headers + packet.length + 1;
         let worm = self.new_worm(Worm { packet: number, first, end, next: NONE, header, started: 0, sent: UNKNOWN });
         self.append(link, worm);
         let at = &mut self.links[link as usize];
-        let run = Run { first, step: 0, time: packet.dispatch };
-        if self.runs.is_full(&at.supplied) {
-            self.runs.make_room(&mut at.supplied, at.sent.known);
-        }
-        self.runs.push(&mut at.supplied, run, end);
+        at.granted = end;
+        let run = Run { count: end - first, step: 0, time: packet.dispatch };
+        self.runs.push(&mut at.supplied, run);
         self.wake(link, Process::Send);
         self.settle();
     }
@@ -48,7 +46,7 @@ impl Network {
     pub(super) fn grant(&mut self, input: u32, output: u32, now: Time) {
         let at = &self.links[input as usize];
         let worm = self.worms[at.head as usize];
-        let first = self.links[output as usize].supplied.known;
+        let first = self.links[output as usize].granted;
         let strips = (at.strips || self.links[output as usize].deletes_header) && worm.header != Header::Deleted;
         let deleted = if strips { self.header_chars(worm.header) } else { 0 };
         let header = match (strips, worm.header) {
@@ -68,6 +66,7 @@ impl Network {
         at.group = NONE;
         let waited = (now - at.requested) as u64;
         let to = &mut self.links[output as usize];
+        to.granted = end;
         to.holder = input;
         to.free_at = UNKNOWN;
         to.last_grant = now;
@@ -127,11 +126,8 @@ impl Network {
             return;
         }
         let worm = self.worms[at.head as usize];
-        let last = worm.first + self.header_chars(worm.header).max(1) - 1;
-        if at.sent.known <= last {
-            return;
-        }
-        let arrived = self.runs.at(&at.sent, last) + Time::from(at.arrival);
+        let last = self.header_chars(worm.header).max(1) - 1;
+        let Some(arrived) = self.runs.at(&at.arriving, last) else { return };
         let time = arrived.max(at.exit_free) + Time::from(at.decode);
         self.links[link as usize].asked = true;
         self.schedule(Event::Request(link), time);

@@ -11,11 +11,11 @@
 //!
 //! That a place in the output buffer is wanted does not delay what is sent, only what leaves: a place is
 //! free long before the character that takes it is due on the wire, as long as sending a bufferful takes longer
-//! than a character and the way through the switch. A link for which this does not hold is `tight`, and its
-//! supply waits for places too.
+//! than a character and the way through the switch. A link for which this does not hold is `tight`: what is
+//! supplied to it waits for places too, and leaves as it is supplied.
 
+use super::queue::{ALWAYS, Run, Runs, follow};
 use super::state::{Link, Network};
-use super::timeline::{Bound, Run, Runs, follow};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
@@ -55,36 +55,36 @@ impl Network {
     /// Extends what the head packet of an input buffer supplies to its output.
     fn supply(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        if at.output == NONE {
+        let output = at.output;
+        if output == NONE || at.arriving.is_empty() {
             return;
         }
-        let (output, end) = (at.output, self.worms[at.head as usize].end);
+        let end = self.worms[at.head as usize].end;
         let [at, to] = two(&mut self.links, link, output);
-        let before = at.passed;
-        while at.passed < at.deleted.min(at.sent.known) {
-            let (first, limit) = (at.passed, at.deleted.min(at.sent.known));
-            let arrival = at.arrival_bound(&self.runs, first);
-            let (run, until) = follow(first, limit, at.crossbar_free, at.crossbar, [arrival]);
-            at.crossbar_free = after(&run, until, at.crossbar);
-            at.passed = until;
-        }
-        let mut limit = end.min(at.sent.known);
-        if to.tight {
-            limit = limit.min(at.passed + to.places(to.supplied.known));
-        }
-        while at.passed < limit && at.passed >= at.deleted {
-            let first = at.passed;
-            let arrival = at.arrival_bound(&self.runs, first);
-            let place = if to.tight { to.place_bound(&self.runs, to.supplied.known, first) } else { Bound::FREE };
-            let (run, until) = follow(first, limit, at.crossbar_free, at.crossbar, [arrival, place]);
-            at.crossbar_free = after(&run, until, at.crossbar);
-            at.passed = until;
-            let entering = to.supplied.known;
-            if self.runs.is_full(&to.supplied) {
-                let needed = to.sent.known.min(to.entered);
-                self.runs.make_room(&mut to.supplied, needed);
+        let (before, tight) = (at.passed, to.tight);
+        while at.passed < end && !at.arriving.is_empty() {
+            let arrival = self.runs.front(&at.arriving);
+            let header = at.deleted.saturating_sub(at.passed);
+            let run = if header > 0 {
+                follow(header, at.crossbar_free, at.crossbar, [arrival])
+            } else if !tight {
+                follow(end - at.passed, at.crossbar_free, at.crossbar, [arrival])
+            } else if to.places.is_empty() {
+                break;
+            } else {
+                let place = self.runs.front(&to.places);
+                follow(end - at.passed, at.crossbar_free, at.crossbar, [arrival, place])
+            };
+            at.crossbar_free = run.after(at.crossbar);
+            at.passed += run.count;
+            self.runs.take(&mut at.arriving, run.count);
+            self.runs.push(&mut at.leaving, run);
+            if header == 0 {
+                self.runs.push(&mut to.supplied, run.later(to.forward));
+                if tight {
+                    self.runs.take(&mut to.places, run.count);
+                }
             }
-            self.runs.push(&mut to.supplied, Run { first: entering, ..run }, entering + (until - first));
             self.extensions += 1;
         }
         if at.passed != before {
@@ -95,10 +95,10 @@ impl Network {
 
     /// Extends the times at which characters start on the wire of a link.
     fn send(&mut self, link: u32) {
-        let before = self.links[link as usize].sent.known;
-        while self.links[link as usize].sending != NONE && self.send_worm(link) {}
+        let before = self.links[link as usize].sent;
+        while self.send_worm(link) {}
         let at = &self.links[link as usize];
-        if at.sent.known == before {
+        if at.sent == before {
             return;
         }
         let (holder, output) = (at.holder, at.output);
@@ -114,29 +114,30 @@ impl Network {
     fn send_worm(&mut self, link: u32) -> bool {
         let at = &mut self.links[link as usize];
         let number = at.sending;
-        let worm = &mut self.worms[number as usize];
-        let start = at.sent.known;
-        let limit = worm.end.min(at.supplied.known).min(at.credited);
-        let mut first = start;
-        while first < limit {
-            let (run, until) = at.next_on_wire(&self.runs, first, limit);
-            let wire = if until == worm.end { at.end } else { at.character };
-            at.wire_free = after(&run, until, wire);
-            if self.runs.is_full(&at.sent) {
-                let needed = at.sent_needed();
-                self.runs.make_room(&mut at.sent, needed);
-            }
-            self.runs.push(&mut at.sent, run, until);
-            if first == worm.first {
-                worm.started = run.time;
-            }
-            self.extensions += 1;
-            first = until;
-        }
-        if first == start {
+        if number == NONE || at.supplied.is_empty() {
             return false;
         }
-        let complete = first == worm.end;
+        let worm = &mut self.worms[number as usize];
+        let start = at.sent;
+        while at.sent < worm.end {
+            let Some(run) = at.next_on_wire(&mut self.runs, worm.end - at.sent) else { break };
+            if at.sent == worm.first {
+                worm.started = run.time;
+            }
+            at.sent += run.count;
+            at.wire_free = run.after(if at.sent == worm.end { at.end } else { at.character });
+            if !at.to_terminal {
+                self.runs.push(&mut at.arriving, run.later(at.arrival));
+            }
+            if !at.from_terminal {
+                self.runs.push(&mut at.places, run.later(at.character));
+            }
+            self.extensions += 1;
+        }
+        if at.sent == start {
+            return false;
+        }
+        let complete = at.sent == worm.end;
         if at.head == number && !at.asked {
             self.ask(link);
         }
@@ -153,162 +154,126 @@ impl Network {
         if output == NONE {
             return;
         }
-        let (before, end) = (at.left.known, self.worms[at.head as usize].end);
-        self.leave_header(link);
+        let end = self.worms[at.head as usize].end;
         let [at, to] = two(&mut self.links, link, output);
-        let limit = if at.left.known < at.deleted { 0 } else { at.passed.min(at.left.known + to.places(to.entered)) };
-        while at.left.known < limit {
-            let first = at.left.known;
-            let mut supply = self.runs.bound(&to.supplied, to.entered);
-            supply.until = first + (supply.until - to.entered);
-            let place = to.place_bound(&self.runs, to.entered, first);
-            let (run, until) = follow(first, limit, at.exit_free, at.crossbar, [supply, place]);
-            to.entered += until - first;
-            at.left(&mut self.runs, run, until);
+        let (before, waited) = (at.left, at.credit.is_empty() && at.credited == 0 && at.sending != NONE);
+        while !at.leaving.is_empty() {
+            let supply = self.runs.front(&at.leaving);
+            let header = at.deleted.saturating_sub(at.left);
+            let run = if header > 0 {
+                follow(header, at.exit_free, at.crossbar, [supply])
+            } else if to.tight {
+                supply
+            } else if to.places.is_empty() {
+                break;
+            } else {
+                let place = self.runs.front(&to.places);
+                let run = follow(supply.count, at.exit_free, at.crossbar, [supply, place]);
+                self.runs.take(&mut to.places, run.count);
+                run
+            };
+            self.runs.take(&mut at.leaving, run.count);
+            at.exit_free = run.after(at.crossbar);
+            at.give_credit(&mut self.runs, &run);
             self.extensions += 1;
         }
-        let known = at.left.known;
-        if known == before {
+        let left = at.left;
+        if left == before {
             return;
         }
-        let waited = at.sent.known == at.credited && at.sending != NONE;
-        at.credited = at.credit_limit();
-        let tight = to.tight;
-        if waited {
+        if waited && !at.credit.is_empty() {
             self.wake(link, Process::Send);
         }
-        if tight {
-            self.wake(link, Process::Supply);
-        }
-        if known == end {
+        if left == end {
             self.left(link, output);
-        }
-    }
-
-    /// The characters of a header that is deleted need no place in the output buffer.
-    fn leave_header(&mut self, link: u32) {
-        let at = &mut self.links[link as usize];
-        let limit = at.deleted.min(at.sent.known);
-        while at.left.known < limit {
-            let first = at.left.known;
-            let arrival = at.arrival_bound(&self.runs, first);
-            let (run, until) = follow(first, limit, at.exit_free, at.crossbar, [arrival]);
-            at.left(&mut self.runs, run, until);
-            self.extensions += 1;
         }
     }
 }
 
 impl Link {
-    /// Puts a run of characters that leave the input buffer on record.
-    fn left(&mut self, runs: &mut Runs, run: Run, until: u32) {
-        self.exit_free = after(&run, until, self.crossbar);
-        if runs.is_full(&self.left) {
-            let needed = self.left_needed();
-            runs.make_room(&mut self.left, needed);
-        }
-        runs.push(&mut self.left, run, until);
-    }
-
-    /// Characters from `entering` on that find a place in the output buffer, as far as is known what leaves it.
-    fn places(&self, entering: u32) -> u32 {
-        self.sent.known + self.output_buffer - entering
-    }
-
-    /// First character that must wait for credit whose time is not known.
-    pub(super) fn credit_limit(&self) -> u32 {
-        if self.to_terminal { u32::MAX } else { self.quanta(self.left.known + self.input_buffer) }
-    }
-
-    /// The largest whole number of quanta that is at most this many characters.
-    #[inline]
-    fn quanta(&self, characters: u32) -> u32 {
-        let quantum = self.quantum;
-        if quantum.is_power_of_two() { characters & !(quantum - 1) } else { characters - characters % quantum }
-    }
-
-    fn arrival_bound(&self, runs: &Runs, character: u32) -> Bound {
-        let mut bound = runs.bound(&self.sent, character);
-        bound.time += Time::from(self.arrival);
-        bound
-    }
-
-    /// The longest straight run of characters on the wire from `first` on, and the character after it.
+    /// Takes the longest straight run of at most `most` characters that can go on the wire next, if the
+    /// first of them can.
     ///
-    /// Supply and credit are looked at only where they change; between, neither gets later faster than the
+    /// Credit comes in lumps of `quantum` characters; only the first character of a lump waits for it.
+    /// Supply and credit are looked at only where they change: between, neither gets later faster than the
     /// wire sends, unless the supply is a slower link or credit comes back more slowly.
     #[inline]
-    fn next_on_wire(&self, runs: &Runs, first: u32, limit: u32) -> (Run, u32) {
-        let step = self.character;
-        let mut supply = runs.bound(&self.supplied, first);
-        supply.time += Time::from(self.forward);
-        if supply.step > step {
-            return follow(first, limit, self.wire_free, step, [supply, self.credit_bound(runs, first, false)]);
+    fn next_on_wire(&mut self, runs: &mut Runs, most: u32) -> Option<Run> {
+        if self.supplied.is_empty() || (self.credited == 0 && self.credit.is_empty() && !self.to_terminal) {
+            return None;
         }
-        let credit = self.credit_bound(runs, first, false);
-        let run = Run { first, step, time: self.wire_free.max(supply.time).max(credit.time) };
-        let mut until = runs.keeps_up(&self.supplied, self.forward, run, limit);
-        let mut known = credit.until;
-        while known < until {
-            let credit = self.credit_bound(runs, known, true);
-            if credit.time > run.time + Time::from(known - first) * Time::from(step) {
-                until = known;
+        let supply = runs.front(&self.supplied);
+        let mut time = self.wire_free.max(supply.time);
+        if self.credited == 0 {
+            time = time.max(self.take_credit(runs, self.character, most));
+        }
+        let mut run = follow(most.min(self.credited), time, self.character, [supply]);
+        runs.take(&mut self.supplied, run.count);
+        self.credited -= run.count;
+        while run.count < most && !self.supplied.is_empty() {
+            let due = run.at(run.count);
+            let supply = runs.front(&self.supplied);
+            let keeps_pace = supply.time == due && supply.step == run.step;
+            let in_time = supply.time <= due && supply.step <= run.step && run.step == self.character;
+            if !keeps_pace && !in_time {
+                break;
             }
-            known = credit.until;
+            if self.credited == 0 {
+                if self.to_terminal || (!self.credit.is_empty() && runs.front(&self.credit).time <= due) {
+                    self.take_credit(runs, run.step, most - run.count);
+                } else {
+                    break;
+                }
+            }
+            let more = supply.count.min(most - run.count).min(self.credited);
+            runs.take(&mut self.supplied, more);
+            self.credited -= more;
+            run.count += more;
         }
-        (run, until)
+        Some(run)
     }
 
-    /// When credit for a character is there. It comes in lumps of `quantum`, so within one run of the
-    /// places becoming free only the first character of the first lump can be late (`whole_lump`), unless
-    /// places become free more slowly than the wire can send.
-    fn credit_bound(&self, runs: &Runs, character: u32, whole_lump: bool) -> Bound {
+    /// Takes the next lump of credit, with those behind it that are there in time for a wire that sends `most`
+    /// more characters, one every `step` ticks; returns when the first is there.
+    #[inline]
+    fn take_credit(&mut self, runs: &mut Runs, step: u32, most: u32) -> Time {
         if self.to_terminal {
-            return Bound::FREE;
+            self.credited = u32::MAX;
+            return ALWAYS;
         }
-        let (quantum, buffer) = (self.quantum, self.input_buffer);
-        let next_lump = self.quanta(character) + quantum;
-        if next_lump <= buffer {
-            return Bound { until: self.quanta(buffer), ..Bound::FREE };
-        }
-        let freed = runs.bound(&self.left, next_lump - buffer - 1);
-        let in_step = whole_lump && freed.step <= self.character;
-        let until = if in_step { self.quanta(freed.until + buffer) } else { next_lump };
-        Bound { time: freed.time + Time::from(self.credit), step: 0, until }
+        let credit = runs.front(&self.credit);
+        let in_step = u64::from(credit.step) <= u64::from(self.quantum) * u64::from(step);
+        let lumps = if in_step { credit.count.min(most.div_ceil(self.quantum)) } else { 1 };
+        runs.take(&mut self.credit, lumps);
+        self.credited = lumps * self.quantum;
+        credit.time
     }
 
-    /// When there is a place in the output buffer for the character `entering` there, which is called
-    /// `character` where it comes from.
-    fn place_bound(&self, runs: &Runs, entering: u32, character: u32) -> Bound {
-        if entering < self.output_buffer {
-            return Bound { until: character + (self.output_buffer - entering), ..Bound::FREE };
+    /// Returns credit for a run of characters that leave the input buffer: one lump whenever there is room
+    /// for `quantum` more than was promised.
+    #[inline]
+    fn give_credit(&mut self, runs: &mut Runs, run: &Run) {
+        self.left += run.count;
+        if self.left < self.next_lump {
+            return;
         }
-        let leaving = entering - self.output_buffer;
-        let mut bound = runs.bound(&self.sent, leaving);
-        bound.time += Time::from(self.character);
-        bound.until = character + (bound.until - leaving);
-        bound
+        let lumps = (self.left - self.next_lump) / self.quantum + 1;
+        let first = run.count - 1 - (self.left - self.next_lump);
+        let lump = Run { count: lumps, step: run.step.saturating_mul(self.quantum), time: run.at(first) };
+        runs.push(&mut self.credit, lump.later(self.credit_delay));
+        self.next_lump += lumps * self.quantum;
     }
 
-    /// First character whose start on the wire may still be asked for.
-    fn sent_needed(&self) -> u32 {
-        let place = if self.from_terminal { u32::MAX } else { self.entered.saturating_sub(self.output_buffer) };
-        let arrival = if self.to_terminal { u32::MAX } else { self.left.known.min(self.passed) };
-        place.min(arrival)
-    }
-
-    /// First character whose departure may still be asked for, as the one that frees credit.
-    fn left_needed(&self) -> u32 {
-        (self.quanta(self.sent.known) + self.quantum).saturating_sub(self.input_buffer + 1)
+    /// Places of the output buffer and credit for the input buffer when both are empty.
+    pub(super) fn fill(&mut self, runs: &mut Runs) {
+        let places = Run { count: self.output_buffer, step: 0, time: ALWAYS };
+        runs.push(&mut self.places, places);
+        let lumps = self.input_buffer / self.quantum;
+        runs.push(&mut self.credit, Run { count: lumps, step: 0, time: ALWAYS });
+        self.next_lump = self.quantum * (lumps + 1) - self.input_buffer;
     }
 }
 
 fn two(links: &mut [Link], one: u32, other: u32) -> [&mut Link; 2] {
     links.get_disjoint_mut([one as usize, other as usize]).expect("an input link is not its own output")
-}
-
-/// When the character after a run may follow it at the earliest, `step` ticks later.
-#[inline]
-fn after(run: &Run, until: u32, step: u32) -> Time {
-    run.time + Time::from(until - 1 - run.first) * Time::from(run.step) + Time::from(step)
 }

@@ -1,6 +1,6 @@
 //! What the wormhole engine remembers: links, the worms on them, groups and packets.
 
-use super::timeline::{Runs, Timeline};
+use super::queue::{Queue, Runs};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -94,12 +94,16 @@ pub(super) struct Worm {
 /// One link: its output buffer, its wire and the input buffer at its target.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
-    /// When characters could enter the output buffer if it had a place for them.
-    pub supplied: Timeline,
-    /// When characters start on the wire.
-    pub sent: Timeline,
-    /// When characters leave the input buffer.
-    pub left: Timeline,
+    /// Characters to be sent: when they are ready for the wire.
+    pub supplied: Queue,
+    /// Lumps of credit to be used: when they are there.
+    pub credit: Queue,
+    /// Places in the output buffer to be taken: when they are free.
+    pub places: Queue,
+    /// Characters sent and not yet supplied to an output: when they have arrived.
+    pub arriving: Queue,
+    /// Characters supplied to an output: when they could leave the input buffer.
+    pub leaving: Queue,
 
     /// First worm in the input buffer or on its way there.
     pub head: u32,
@@ -110,15 +114,21 @@ pub(super) struct Link {
 
     /// Earliest start of the next character on the wire.
     pub wire_free: Time,
-    /// Characters that have entered the output buffer, as far as is known when.
-    pub entered: u32,
-    /// Characters of the input buffer that have been supplied to their output buffers.
+    /// Characters of all packets granted this link.
+    pub granted: u32,
+    /// Characters sent, as far as is known when.
+    pub sent: u32,
+    /// Characters of the input buffer supplied to their outputs, as far as is known when.
     pub passed: u32,
-    /// First character that must wait for credit whose time is not known.
+    /// Characters that have left the input buffer, as far as is known when.
+    pub left: u32,
+    /// How many must have left it for the next lump of credit.
+    pub next_lump: u32,
+    /// Characters that may be sent on the credit taken so far.
     pub credited: u32,
     /// Processes to be advanced, as bits.
     pub woken: u8,
-    /// Whether places in the output buffer can hold up what is sent (see `flow`).
+    /// Whether places in the output buffer can hold up what is sent (see the module `flow`).
     pub tight: bool,
     /// Earliest departure of the next character from the input buffer.
     pub exit_free: Time,
@@ -157,7 +167,7 @@ pub(super) struct Link {
     pub character: u32,
     pub end: u32,
     pub arrival: u32,
-    pub credit: u32,
+    pub credit_delay: u32,
     pub output_buffer: u32,
     pub input_buffer: u32,
     pub quantum: u32,
@@ -358,15 +368,20 @@ impl Link {
         let bufferful = u64::from(fabric.link_output_buffer[link]) * u64::from(character.min(end));
         let slow = at_switch(&fabric.switch_crossbar_ticks, source) > character;
         let mut new = Self {
-            supplied: runs.timeline(),
-            sent: runs.timeline(),
-            left: runs.timeline(),
+            supplied: runs.queue(),
+            credit: runs.queue(),
+            places: runs.queue(),
+            arriving: runs.queue(),
+            leaving: runs.queue(),
             head: NONE,
             sending: NONE,
             tail: NONE,
             wire_free: 0,
-            entered: 0,
+            granted: 0,
+            sent: 0,
             passed: 0,
+            left: 0,
+            next_lump: 0,
             credited: 0,
             woken: 0,
             tight: slow || bufferful < u64::from(character) + u64::from(forward),
@@ -389,7 +404,7 @@ impl Link {
             character,
             end,
             arrival: fabric.link_arrival_ticks[link],
-            credit: fabric.link_credit_ticks[link],
+            credit_delay: fabric.link_credit_ticks[link],
             output_buffer: fabric.link_output_buffer[link],
             input_buffer: fabric.link_input_buffer[link],
             quantum: fabric.link_quantum[link],
@@ -398,7 +413,7 @@ impl Link {
             crossbar: at_switch(&fabric.switch_crossbar_ticks, target),
             count: Counts::default(),
         };
-        new.credited = new.credit_limit();
+        new.fill(runs);
         new
     }
 }
