@@ -150,7 +150,7 @@ def test_functions_are_short() -> None:
 def test_words_that_have_no_place(pattern: re.Pattern[str], why: str) -> None:
     found = []
     for path in text_files():
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
             if match := pattern.search(line):
                 found.append(f"{path.relative_to(ROOT)}:{number}: {match.group()}")
     assert not found, f"{why}:\n" + "\n".join(found)
@@ -162,7 +162,7 @@ def test_no_issue_numbers() -> None:
     for path in text_files():
         if path.suffix in {".css", ".html", ".js", ".json", ".csv"}:
             continue
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
             if match := ISSUE.search(line):
                 found.append(f"{path.relative_to(ROOT)}:{number}: {match.group().strip()}")
     assert not found, "\n".join(found)

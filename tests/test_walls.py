@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -157,13 +158,10 @@ def test_only_the_command_prints() -> None:
     for path in python_files():
         if room_of(path) in {"cli", "__main__"}:
             continue
+        writes = {"print", "sys.stdout.write", "sys.stderr.write"}
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            prints = (
-                isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-            )
-            streams = isinstance(node, ast.Attribute) and ast.unparse(node) in {"sys.stdout", "sys.stderr"}
-            assert not prints, f"{path.relative_to(ROOT)}:{node.lineno} prints"  # type: ignore[attr-defined]
-            assert not streams, f"{path.relative_to(ROOT)}:{node.lineno} writes"  # type: ignore[attr-defined]
+            prints = isinstance(node, ast.Call) and ast.unparse(node.func) in writes
+            assert not prints, f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)} prints"
 
 
 @pytest.mark.parametrize("path", rust_files("engine"), ids=lambda p: str(p.relative_to(CRATES)))
@@ -205,3 +203,17 @@ def test_the_twin_shares_no_model_with_the_engine() -> None:
         assert used <= TWIN_MAY_USE, (
             f"{path.relative_to(ROOT)} uses {sorted(used - TWIN_MAY_USE)} of the engine"
         )
+
+
+def test_the_arrays_have_the_columns_that_the_engine_knows() -> None:
+    """The second contract: what Python compiles is, name by name and type by type, what Rust reads."""
+    from fabriloom import _native, load
+    from fabriloom.compile import compile
+
+    arrays = compile(load(ROOT / "scenarios" / "own-graph.toml")).arrays
+    sent = {name: np.dtype(column.dtype) for name, column in arrays.items() if isinstance(column, np.ndarray)}
+    sizes = {"u8": "uint8", "u32": "uint32", "u64": "uint64", "f64": "float64"}
+    assert sent == {name: np.dtype(sizes[kind]) for name, kind in _native.columns()}
+    waist = (CRATES / "engine" / "src" / "fabric" / "mod.rs").read_text(encoding="utf-8")
+    scalars = set(re.findall(r"^            pub (\w+): u\d+,$", waist, flags=re.MULTILINE))
+    assert set(arrays) - set(sent) == scalars
