@@ -97,7 +97,7 @@ class Scenario(Section):
     def parameters(self, section: str) -> dict[str, Any]:
         """The settings of a section under their names with units, without those that are not given.
 
-        Paths are complete, checksums left out; the routing and the load are filled in as in the resolved form.
+        Paths are complete, checksums left out; routing and load are filled in as in the resolved form.
         ``parameters("topology")`` is ``{"kind": "grid", "shape": [8, 8], …}``.
         """
         from fabriloom.scenario.resolve import fill_load, fill_routing

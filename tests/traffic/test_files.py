@@ -1,0 +1,166 @@
+"""Descriptors, matrices and permutations from files."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from fabriloom import topology
+from fabriloom.traffic import TrafficError, demand
+from fabriloom.traffic.kinds import LIST, SILENT
+
+from .common import build, grid
+
+
+def write(folder: Path, text: str, name: str = "table.csv") -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def listed(path: str, **pattern: Any) -> dict[str, Any]:
+    """Columns of a descriptor file on a 2 x 2 grid with 2 terminals a switch."""
+    return build(grid(2, 2, terminals=2), {"kind": "descriptors", "path": path, **pattern}, load=None)
+
+
+ROWS = """\
+source,destination,length,wait
+1,"t(1,1).1",64 B,2 us
+# a comment
+"t(0,0).0",3,32,100
+
+1,0,0 B,0 s
+"""
+
+
+def test_descriptors_by_name_and_number_with_and_without_units(tmp_path: Path) -> None:
+    columns = listed(write(tmp_path, ROWS), repeat=False)
+    assert columns["source_arrival"].tolist() == [LIST, LIST] + [SILENT] * 6
+    assert columns["list_start"].tolist() == [0, 1, 3] + [3] * 6
+    assert columns["list_target"].tolist() == [3, 7, 0]
+    assert columns["list_length"].tolist() == [32, 64, 0]
+    assert columns["list_wait_ticks"].tolist() == [20, 400, 0]
+    assert columns["list_repeat"].tolist() == [0] * 8
+
+
+def test_parquet_is_the_same(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "source": [1, 0, 1],
+            "destination": [7, 3, 0],
+            "length_bytes": [64, 32, 0],
+            "wait_ns": [2000, 100, 0],
+        }
+    )
+    frame.write_parquet(tmp_path / "table.parquet")
+    names = frame.with_columns(pl.Series("source", ["t(0,0).1", "t(0,0).0", "t(0,0).1"]))
+    names.write_parquet(tmp_path / "names.parquet")
+    reference = listed(write(tmp_path, ROWS))
+    for name in ("table.parquet", "names.parquet"):
+        columns = listed(str(tmp_path / name))
+        for key, column in reference.items():
+            assert np.array_equal(columns[key], column), key
+
+
+def test_wait_may_be_missing(tmp_path: Path) -> None:
+    columns = listed(write(tmp_path, "source,destination,length\n0,1,64\n"))
+    assert columns["list_wait_ticks"].tolist() == [0]
+
+
+def test_windows_line_ends_and_byte_order_mark(tmp_path: Path) -> None:
+    text = "\ufeffsource,destination,length\r\n0,1,64\r\n0,9,64\r\n"
+    with pytest.raises(TrafficError) as caught:
+        listed(write(tmp_path, text))
+    assert caught.value.place is not None
+    assert caught.value.place[1:] == (3, 3, 1, "0,9,64")
+
+
+def test_random_damage_to_parquet_is_one_error(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    pl.DataFrame({"source": [0, 1], "destination": [1, 2], "length": [64, 32]}).write_parquet(buffer)
+    whole, dice = buffer.getvalue(), random.Random(1)
+    path = tmp_path / "table.parquet"
+    refused: list[str | None] = []
+    for _ in range(60):
+        content = bytearray(whole)
+        for _ in range(dice.randint(1, 8)):
+            content[dice.randrange(len(content))] = dice.randrange(256)
+        path.write_bytes(content[: dice.choice([len(content), dice.randrange(len(content))])])
+        try:
+            listed(str(path))
+        except TrafficError as error:
+            refused.append(error.parameter)
+    assert len(refused) > 20
+    assert set(refused) == {"pattern.path"}
+
+
+def test_random_text_for_csv_is_one_error(tmp_path: Path) -> None:
+    dice = random.Random(2)
+    for _ in range(150):
+        text = list(ROWS)
+        for _ in range(dice.randint(1, 6)):
+            text[dice.randrange(len(text))] = dice.choice(["", ",", '"', "\n", "x", "-", "\0", "#", "é", " "])
+        path = write(tmp_path, "".join(text))
+        with contextlib.suppress(TrafficError):
+            assert "list_start" in listed(path)
+
+
+def weights(columns: dict[str, Any], terminal: int) -> dict[int, float]:
+    start = columns["weight_start"]
+    row = slice(int(start[terminal]), int(start[terminal + 1]))
+    shares = np.diff(columns["weight_cumulative"][row], prepend=0.0)
+    return dict(zip(columns["weight_target"][row].tolist(), shares.tolist(), strict=True))
+
+
+def test_matrix_in_both_forms(tmp_path: Path) -> None:
+    crossbar = topology.build("crossbar", terminals=3)
+    dense = write(tmp_path, "0,1,3\n2,0,0\n0,0,0\n", "dense.csv")
+    sparse = write(tmp_path, "source,destination,weight\n1,0,2\n0,2,3\n0,1,1\n", "sparse.csv")
+    for path in (dense, sparse):
+        columns = build(crossbar, {"kind": "matrix", "path": path})
+        assert weights(columns, 0) == {1: 0.25, 2: 0.75}
+        assert weights(columns, 1) == {0: 1.0}
+        assert columns["source_arrival"].tolist() == [3, 3, 0]
+        assert columns["source_interval_ticks"][0] == columns["source_interval_ticks"][1]
+    columns = build(crossbar, {"kind": "matrix", "path": dense, "rows": "proportional"})
+    assert columns["source_interval_ticks"][1] == pytest.approx(2 * columns["source_interval_ticks"][0])
+
+
+def test_permutation_file(tmp_path: Path) -> None:
+    crossbar = topology.build("crossbar", terminals=4)
+    path = write(tmp_path, "source,destination\n0,1\n1,0\n3,2\n")
+    columns = build(crossbar, {"kind": "permutation", "path": path})
+    assert columns["target_fixed"].tolist() == [1, 0, 2, 2]
+    assert columns["source_arrival"].tolist() == [3, 3, 0, 3]
+    for text in ("source,destination\n0,1\n0,2\n", "source,destination\n0,1\n2,1\n"):
+        with pytest.raises(TrafficError, match="twice") as caught:
+            build(crossbar, {"kind": "permutation", "path": write(tmp_path, text)})
+        assert caught.value.place is not None
+        assert caught.value.place[1] == 3
+
+
+def test_demand(tmp_path: Path) -> None:
+    graph = topology.build("crossbar", terminals=3)
+    assert demand(build(graph)) is None
+    found = demand(build(graph, {"kind": "shift", "by": 1}))
+    assert found is not None
+    assert [column.tolist() for column in found] == [[0, 1, 2], [1, 2, 0], [1, 1, 1]]
+    hot = demand(build(graph, {"kind": "hot-spot", "target": 0, "share": 0.5}))
+    assert hot is not None
+    received = np.bincount(hot[1], weights=hot[2])
+    assert received == pytest.approx([1.5, 0.75, 0.75])
+    path = write(tmp_path, "0,1,3\n2,0,0\n0,0,0\n")
+    matrix = demand(build(graph, {"kind": "matrix", "path": path, "rows": "proportional"}))
+    assert matrix is not None
+    sent = {(int(a), int(b)): float(c) for a, b, c in zip(*matrix, strict=True)}
+    assert sent == pytest.approx({(0, 1): 0.25, (0, 2): 0.75, (1, 0): 0.5})
+    descriptors = write(tmp_path, "source,destination,length\n0,1,64\n0,2,64\n1,0,64\n")
+    lists = demand(build(graph, {"kind": "descriptors", "path": descriptors}))
+    assert lists is not None
+    assert lists[2].tolist() == [0.5, 0.5, 0.5]
