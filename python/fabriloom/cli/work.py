@@ -33,11 +33,17 @@ def numbers(text: str | None) -> list[float] | None:
     if text is None:
         return None
     try:
-        return [float(part) for part in text.split(",")]
+        loads = [float(part) for part in text.split(",")]
     except ValueError:
         raise Mistake(
             f"--loads {text}: write numbers with commas between them, such as 0.1,0.3,0.5"
         ) from None
+    for load in loads:
+        if not 0 < load <= 1:
+            raise Mistake(
+                f"--loads {text}: {load:g} is not above 0 and at most 1; 1 is all that a link carries"
+            )
+    return loads
 
 
 def _written(folder: Path | None, json: bool) -> None:

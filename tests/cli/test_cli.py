@@ -1,0 +1,270 @@
+"""The command as its users meet it: exit codes, one message per mistake, folders, quiet pipes, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from fabriloom import __version__
+from fabriloom.cli import exits
+from fabriloom.cli.app import app
+from typer.testing import CliRunner, Result
+
+SMALL = """
+name = "Small"
+[topology]
+kind = "crossbar"
+terminals = 4
+[traffic]
+length = "32 B"
+load = 0.2
+[run]
+duration = "500 us"
+warmup = "50 us"
+precision = 0
+"""
+FABRILOOM = [sys.executable, "-m", "fabriloom"]
+DEADLOCK = """
+[topology]
+kind = "torus"
+shape = [5, 5]
+terminals_per_switch = 2
+[routing]
+kind = "dimension-order"
+variant = "minimal"
+[traffic]
+arrivals = "backlog"
+[run]
+duration = "20 ms"
+precision = 0
+"""
+
+
+def command(*arguments: str | Path) -> Result:
+    """The command in this process; its errors are told on standard error."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+def test_help_comes_without_the_heavy_packages() -> None:
+    """The time is bounded by what is imported; the clock of a busy machine would be no test."""
+    script = (
+        "import sys; sys.argv = ['fabriloom', '--help']\n"
+        "from fabriloom.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    assert "run" in done.stdout
+    heavy = {"numpy", "polars", "pydantic", "networkx", "matplotlib", "jinja2", "rich", "yaml"}
+    assert not loaded & {*heavy, "fabriloom.scenario", "fabriloom._native"}
+
+
+def test_version() -> None:
+    done = command("--version")
+    assert (done.exit_code, done.stdout) == (0, f"fabriloom {__version__}\n")
+
+
+def test_run_says_what_it_measured(file: Path) -> None:
+    done = command("run", file)
+    assert done.exit_code == exits.OK
+    assert done.stderr == ""
+    assert "time_limit" in done.stdout
+    assert "Latency: from the start of the packet's first character" in done.stdout
+
+
+def test_run_json_is_json_and_nothing_else(file: Path) -> None:
+    done = command("run", file, "--json", "--seed", 9, "--set", "traffic.load=0.4")
+    summary = json.loads(done.stdout)
+    assert summary["seed"] == 9
+    assert summary["end"]["reason"] == "time_limit"
+    assert done.stderr == ""
+
+
+def test_run_writes_its_folder(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "a" / "b"
+    done = command("run", file, "--out", out, "--set", "output.trace=true")
+    assert done.exit_code == exits.OK, done.stderr
+    expected = {"summary.json", "report.html", "scenario.toml", "scenario.resolved.json", "trace.json"}
+    expected |= {f"{name}.parquet" for name in ("links", "flows", "batches", "latency", "trace")}
+    assert {path.name for path in out.iterdir()} == expected
+    assert (out / "scenario.toml").read_text(encoding="utf-8") == SMALL
+    assert len(pl.read_parquet(out / "links.parquet")) == 8
+    again = command("run", out / "scenario.resolved.json", "--json", "--set", "output.trace=true")
+    first = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    assert json.loads(again.stdout)["scenario_sha256"] == first["scenario_sha256"]
+
+
+@pytest.mark.parametrize("name", ["run", "curve", "saturate"])
+def test_a_used_folder_is_refused_before_the_run(file: Path, tmp_path: Path, name: str) -> None:
+    out = tmp_path / "used"
+    out.mkdir()
+    (out / "notes.txt").write_text("mine", encoding="utf-8")
+    done = command(name, file, "--out", out)
+    assert done.exit_code == exits.MISTAKE
+    assert "exists and is not empty" in done.stderr
+    assert "--force" in done.stderr
+    assert [path.name for path in out.iterdir()] == ["notes.txt"]
+
+
+def test_force_writes_and_leaves_other_files_alone(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    assert command("run", file, "--out", tmp_path, "--force").exit_code == exits.OK
+    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
+    assert (tmp_path / "summary.json").exists()
+
+
+def test_a_folder_that_is_a_file_is_refused(file: Path) -> None:
+    done = command("run", file, "--out", file)
+    assert done.exit_code == exits.MISTAKE
+    assert "there is a file of this name" in done.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_refused(file: Path) -> None:
+    done = command("run", file, "--out", "/proc/nowhere/out")
+    assert done.exit_code == exits.MISTAKE
+    assert "cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "missing.toml"], "missing.toml"),
+        (["run"], "Missing argument"),
+        (["run", "FILE", "--set", "traffic.lode=0.5"], "lode"),
+        (["run", "FILE", "--set", "nonsense"], "not a setting"),
+        (["run", "FILE", "--set", "traffic.load=2"], "at most 1"),
+        (["run", "FILE", "--set", "topology.terminals=1000000000"], "terminals"),
+        (["curve", "FILE", "--loads", "0.1,many"], "write numbers with commas"),
+        (["curve", "FILE", "--loads", "0.1,7"], "not above 0 and at most 1"),
+        (["curve", "FILE", "--published"], "no paper that is here"),
+        (["curve", "FILE", "--jobs", "0"], "--jobs"),
+        (["saturate", "FILE", "--definition", "best"], "backlog and peak"),
+        (["reproduce", "nothing"], "macrame"),
+        (["frobnicate"], "frobnicate"),
+    ],
+)
+def test_mistakes_are_one_message_and_exit_code_2(file: Path, arguments: list[str], message: str) -> None:
+    done = command(*(str(file) if argument == "FILE" else argument for argument in arguments))
+    assert done.exit_code == exits.MISTAKE
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_deadlock_is_a_result_with_its_own_exit_code(tmp_path: Path) -> None:
+    path = tmp_path / "deadlock.toml"
+    path.write_text(DEADLOCK, encoding="utf-8")
+    done = command("run", path, "--json")
+    assert done.exit_code == exits.DEADLOCK
+    assert "warning: the routing can deadlock" in done.stderr
+    assert len(json.loads(done.stdout)["end"]["cycle"]) >= 2
+    checked = command("check", path)
+    assert checked.exit_code == exits.DEADLOCK
+    assert "can happen; a cycle" in checked.stdout
+
+
+def test_check_says_all_it_should(file: Path) -> None:
+    done = command("check", file)
+    assert done.exit_code == exits.OK
+    for word in ("cables", "ports", "bisection", "throughput", "zero-load latency", "deadlock", '"duration"'):
+        assert word in done.stdout
+    found = json.loads(command("check", file, "--json").stdout)
+    assert found["network"]["cables"] == 4
+    assert found["deadlock"] == {"free": True, "cycle": []}
+
+
+def test_draw_to_a_file_and_to_a_pipe(file: Path, tmp_path: Path) -> None:
+    svg = tmp_path / "net.svg"
+    assert command("draw", file, "-o", svg).exit_code == exits.OK
+    assert svg.read_text(encoding="utf-8").startswith("<svg")
+    assert "exists" in command("draw", file, "-o", svg).stderr
+    assert command("draw", file, "-o", svg, "--force").exit_code == exits.OK
+    assert command("draw", file).stdout.startswith("<svg")
+
+
+def test_schema_is_a_json_schema() -> None:
+    assert "topology" in json.loads(command("schema").stdout)["properties"]
+
+
+def test_curve_and_saturation_print_their_tables(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "curve"
+    done = command("curve", file, "--loads", "0.1,0.4", "--out", out)
+    assert done.exit_code == exits.OK, done.stderr
+    assert "accepted MB/s" in done.stdout
+    assert len(pl.read_parquet(out / "points.parquet")) == 2
+    saturated = command("saturate", file, "--definition", "backlog")
+    assert "infinite backlog" in saturated.stdout
+    assert "±" in saturated.stdout
+
+
+def test_an_interrupted_curve_is_taken_up_again(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "curve"
+    assert command("curve", file, "--loads", "0.1", "--out", out).exit_code == exits.OK
+    assert command("curve", file, "--loads", "0.1,0.2", "--out", out).exit_code == exits.MISTAKE
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    (out / "summary.json").write_text(json.dumps({**summary, "interrupted": True}), encoding="utf-8")
+    done = command("curve", file, "--loads", "0.1,0.2", "--out", out)
+    assert done.exit_code == exits.OK, done.stderr
+    assert len(json.loads((out / "summary.json").read_text(encoding="utf-8"))["points"]) == 2
+
+
+def test_the_twin_agrees(file: Path) -> None:
+    done = command("run", file, "--twin", "--set", "run.duration=100 us", "--set", "run.warmup=0 us")
+    assert done.exit_code == exits.OK
+    assert "identical" in done.stdout
+
+
+def test_a_fault_of_the_program_says_what_to_report(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError("by naught")
+
+    monkeypatch.setattr("fabriloom.simulate.run", broken)
+    done = command("run", file)
+    assert done.exit_code == exits.FAULT
+    assert "ZeroDivisionError: by naught" in done.stderr
+    assert "Please report it" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_writes_what_there_is(file: Path, tmp_path: Path, sent: signal.Signals) -> None:
+    out = tmp_path / "out"
+    endless = [*FABRILOOM, "run", str(file), "--set", "run.duration=1000 s", "--out", str(out)]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        endless, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        time.sleep(4)
+        process.send_signal(sent)
+        printed, said = process.communicate(timeout=60)
+    assert process.returncode == exits.INTERRUPTED, said
+    assert b"interrupted" in printed
+    assert b"Traceback" not in said
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    assert summary["end"]["reason"] == "interrupted"
+    assert summary["packets"]["delivered"] > 0
+    assert "interrupted" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_pipe_that_closes_is_no_error(file: Path) -> None:
+    """``fabriloom schema | head -1``"""
+    shell = f"{sys.executable} -m fabriloom schema | head -1"
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False)
+    assert done.stdout == "{\n"
+    assert done.stderr == ""
