@@ -258,7 +258,7 @@ fn source(f: &Fabric, terminal: usize) -> Checked {
     }
     let number = |v: f64, low: f64| v >= low && v <= 1e15;
     let interval = f.source_interval_ticks[terminal];
-    let least = if matches!(kind, arrival::CONSTANT | arrival::POISSON | arrival::ON_OFF) { 1e-9 } else { 0.0 };
+    let least = if matches!(kind, arrival::CONSTANT | arrival::POISSON | arrival::ON_OFF) { 1.0 } else { 0.0 };
     if !number(interval, least) {
         return fail("source_interval_ticks", terminal, interval, "a number of ticks");
     }

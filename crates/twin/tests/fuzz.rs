@@ -1,0 +1,103 @@
+//! Arrays with random mistakes are refused, or they are a network and run: nothing panics.
+
+mod scenarios;
+
+use fabriloom_engine::fabric::Fabric;
+use fabriloom_engine::kernel::random::{Family, Stream, streams};
+use fabriloom_engine::run::{Options, Simulation};
+use scenarios::random::random_fabric;
+
+/// Puts a wrong value, or one from another row, into a row, or changes the number of rows.
+trait Spoil: Copy {
+    fn wrong(draw: &mut Stream) -> Self;
+}
+
+impl Spoil for u8 {
+    fn wrong(draw: &mut Stream) -> Self {
+        [0, 1, 2, 3, 7, 255][draw.below(6) as usize]
+    }
+}
+
+impl Spoil for u32 {
+    fn wrong(draw: &mut Stream) -> Self {
+        [0, 1, 2, 5, 100, 1 << 13, 1 << 31, u32::MAX][draw.below(8) as usize]
+    }
+}
+
+impl Spoil for u64 {
+    fn wrong(draw: &mut Stream) -> Self {
+        [0, 1, 1 << 40, 1 << 62, u64::MAX][draw.below(5) as usize]
+    }
+}
+
+impl Spoil for f64 {
+    fn wrong(draw: &mut Stream) -> Self {
+        [0.0, -1.0, 1e-9, 0.5, 1.0, 1e15, 1e300, f64::INFINITY, f64::NAN][draw.below(9) as usize]
+    }
+}
+
+fn spoil_rows<T: Spoil>(rows: &mut Vec<T>, draw: &mut Stream) {
+    let count = rows.len() as u32;
+    match draw.below(12) {
+        0 => rows.push(T::wrong(draw)),
+        1 => rows.truncate(draw.below(count.max(1)) as usize),
+        2..=6 if count > 0 => rows[draw.below(count) as usize] = rows[draw.below(count) as usize],
+        7..=8 if count > 0 => rows.swap(draw.below(count) as usize, draw.below(count) as usize),
+        _ if count > 0 => rows[draw.below(count) as usize] = T::wrong(draw),
+        _ => {}
+    }
+}
+
+fn spoil(f: &mut Fabric, draw: &mut Stream) {
+    let columns = fabriloom_engine::fabric::COLUMNS.len() as u32;
+    let chosen = draw.below(columns + 4);
+    let mut column = 0;
+    macro_rules! visit {
+        ($name:ident: $type:ty) => {
+            if column == chosen {
+                spoil_rows::<$type>(&mut f.$name, draw);
+            }
+            column += 1;
+        };
+    }
+    fabriloom_engine::for_each_column!(visit);
+    match chosen - chosen.min(column - 1) {
+        1 => f.header_chars = u32::wrong(draw),
+        2 => f.via_header_chars = u32::wrong(draw),
+        3 => f.terminals = u32::wrong(draw),
+        4 => f.classes = u32::wrong(draw),
+        _ => {}
+    }
+}
+
+/// True if the arrays passed the check.
+fn survives(fabric: Fabric) -> bool {
+    let options = Options {
+        until: 1 << 40,
+        warmup: Some(0),
+        batch: 1 << 14,
+        trace: 100,
+        ..Options::default()
+    };
+    let Ok(mut simulation) = Simulation::new(fabric, options) else {
+        return false;
+    };
+    if simulation.advance(3_000).is_ok() {
+        simulation.balance().expect("nothing is lost");
+    }
+    true
+}
+
+#[test]
+fn spoiled_arrays_do_not_panic() {
+    let mut passed = 0;
+    for seed in 0..1500 {
+        let draw = &mut streams(seed, Family::Group, 1)[0];
+        let mut fabric = random_fabric(seed % 60);
+        for _ in 0..=draw.below(3) {
+            spoil(&mut fabric, draw);
+        }
+        passed += u32::from(survives(fabric));
+    }
+    assert!(passed > 300 && passed < 1200, "{passed} passed the check");
+}
