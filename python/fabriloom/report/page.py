@@ -94,6 +94,8 @@ class Page:
     status: tuple[str, str] = ("", "")
     """A word and a sentence: how it ended."""
     status_mark: str = ""
+    warnings: list[str] = field(default_factory=list)
+    """What a reader should know before believing anything."""
     facts: list[tuple[str, str, str]] = field(default_factory=list)
     """The key numbers: (what, value, what is said below it)."""
     sections: list[Chart | Table | Drawing | Text] = field(default_factory=list)

@@ -82,6 +82,7 @@ def for_run(results: Results) -> str:
         description=provenance.description,
         status=(summary["end"]["reason"].replace("_", " "), summary["end"]["message"]),
         status_mark="bad" if summary["end"]["reason"] in _BAD_ENDS else "",
+        warnings=list(summary["warnings"]),
         facts=_facts(summary),
     )
     page.sections = [

@@ -1,0 +1,246 @@
+"""Reports: whole, self-contained, and deaf to markup in names. In a real browser too, if one is installed."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fabriloom import Results, Scenario, curve, report, run, saturate
+from fabriloom.report.page import number, plus_minus, script_safe_json
+
+EVIL = (
+    "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">&amp;'\""
+)
+VOID = {"meta", "link", "br", "hr", "img", "input", "path", "circle", "rect", "line", "use", "stop"}
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def scenario(name: str = "Small", **sections: Any) -> Scenario:
+    base: dict[str, Any] = {
+        "name": name,
+        "description": f"About {name}",
+        "topology": {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 2},
+        "traffic": {"pattern": "uniform", "length": "32 B", "load": 0.2},
+        "run": {"duration": "1 ms", "warmup": "100 us", "precision": 0.0},
+        "output": {"flows": True},
+    }
+    return Scenario.from_dict({**base, **sections})
+
+
+def evil_results() -> Results:
+    """A run in which every name is an attack."""
+    results = run(scenario(EVIL))
+    graph = results.graph
+    names = {
+        field: [f"{EVIL}{index}" for index in range(len(getattr(graph, field)))]
+        for field in ("switch_names", "terminal_names", "link_names")
+    }
+    provenance = dataclasses.replace(
+        results.provenance, description=EVIL, source_text=EVIL, source_name=EVIL, resolved={EVIL: EVIL}
+    )
+    native = {**results.native, "deadlock_links": [0, 1], "end_reason": "deadlocked"}
+    evil = Results(native, dataclasses.replace(graph, **names), results.tick_ps, provenance, 1.0)
+    evil.warnings.append(EVIL)
+    return evil
+
+
+def rows() -> list[dict[str, Any]]:
+    """Lines of a reproduction, one of each verdict."""
+    base = {"paper": "macrame", "where": "figure 1", "unit": "MB/s", "published": 10.0, "ci95": None}
+    base |= {"parameter": None, "reason": None}
+    return [
+        {**base, "id": "a", "quantity": EVIL, "ours": 10.1, "deviation": 0.01, "kind": "predicted",
+         "tolerance": [9.0, 11.0], "within": True},
+        {**base, "id": "b", "quantity": "b", "ours": 12.0, "deviation": 0.2, "kind": "predicted",
+         "tolerance": [9.0, 11.0], "within": False},
+        {**base, "id": "c", "quantity": "c", "ours": None, "deviation": None, "kind": "reported",
+         "tolerance": None, "within": None, "reason": "not modelled"},
+    ]  # fmt: skip
+
+
+def series() -> list[dict[str, Any]]:
+    return [
+        {"figure": "5", "title": EVIL, "label": label, "x_quantity": "throughput (MB/s)",
+         "y_quantity": "latency (us)", "x": [1.0, 2.0], "y": [3.0, float("nan")], "ci": [0.1, float("nan")],
+         "published": [{"x": 1.0, "y": 3.0, "id": "a"}], "log": "y"}
+        for label in ("Clos 64", "Clos 128")
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """Every kind of report."""
+    found = curve(scenario(sweep={"traffic.length": ["16 B", "64 B"]}), [0.1, 0.5])
+    published = [{"accepted_mbytes_per_s": 20.0, "latency_us": 10.0, "label": EVIL}]
+    return {
+        "run": report.for_run(run(scenario())),
+        "evil": report.for_run(evil_results()),
+        "curve": report.for_curve(found, published),
+        "saturation": report.for_saturation(saturate(scenario(), "backlog")),
+        "reproduction": report.for_reproduction("macrame", rows(), version="1", series=series()),
+    }
+
+
+KINDS = ["run", "evil", "curve", "saturation", "reproduction"]
+
+
+class Reader(HTMLParser):
+    """Collects elements and complains about what is not closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.scripts.append(data)
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_elements_are_closed_and_ids_unique(pages: dict[str, str], kind: str) -> None:
+    reader = read(pages[kind])
+    ids = [attributes["id"] for _, attributes in reader.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {"h1", "main", "header", "style"} <= {tag for tag, _ in reader.elements}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_is_fetched(pages: dict[str, str], kind: str) -> None:
+    reader = read(pages[kind])
+    for tag, attributes in reader.elements:
+        assert tag not in {"link", "iframe", "object", "embed", "base"}
+        for name in ("src", "href", "srcset", "action", "xlink:href", "data"):
+            assert name not in attributes, f"{tag} has {name}={attributes[name]}"
+    assert "@import" not in pages[kind]
+    assert not re.search(
+        r"url\(\s*['\"]?(?!data:|#)[a-z]", re.sub(r"<script>.*?</script>", "", pages[kind], flags=re.S)
+    )
+    addresses = set(re.findall(r"https?://[^\s\"'<>)\\]+", pages[kind]))
+    assert all(address.startswith("http://www.w3.org/") for address in addresses), addresses
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_our_two_scripts_may_run(pages: dict[str, str], kind: str) -> None:
+    reader = read(pages[kind])
+    policy = next(a["content"] for tag, a in reader.elements if tag == "meta" and "http-equiv" in a)
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+    scripts = [attributes for tag, attributes in reader.elements if tag == "script"]
+    assert len(scripts) == 3
+    data, *running = reader.scripts
+    json.loads(data)
+    for script in running:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert not any(name.startswith("on") for _, attributes in reader.elements for name in attributes)
+
+
+def test_names_are_shown_as_they_are(pages: dict[str, str]) -> None:
+    reader = read(pages["evil"])
+    assert "img" not in {tag for tag, _ in reader.elements}
+    assert "document.title=&#39;taken&#39;" in pages["evil"]
+
+
+def test_data_cannot_end_its_script() -> None:
+    text = script_safe_json({"a": EVIL, "b": "\u2028"})
+    assert not set("<>&\u2028") & set(text)
+    assert json.loads(text) == {"a": EVIL, "b": "\u2028"}
+
+
+def test_what_a_reader_looks_for_is_there(pages: dict[str, str]) -> None:
+    for words in (
+        "Mean latency",
+        "The fabric",
+        "The tail of the latency",
+        "Links",
+        "Flows",
+        "Seed",
+        "SHA-256",
+        "95 %",
+    ):
+        assert words in pages["run"]
+    for words in ("Latency against throughput", "Throughput against load", "published", "length 16 B"):
+        assert words in pages["curve"]
+    assert "infinite backlog" in pages["saturation"]
+    for words in ("1 of 2 agree", "does not agree", "not modelled", "predicted", "Figure 5"):
+        assert words in pages["reproduction"]
+
+
+def test_an_interrupted_run_is_marked() -> None:
+    results = run(scenario())
+    native = {**results.native, "end_reason": "interrupted"}
+    page = report.for_run(Results(native, results.graph, results.tick_ps, results.provenance, 1.0))
+    assert "these results are partial" in page
+
+
+def test_a_run_that_measured_nothing_still_has_a_report() -> None:
+    results = run(scenario(run={"duration": "1 us", "warmup": "0 us", "precision": 0.0}))
+    read(report.for_run(results))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "–"), (0.0, "0"), (1234.5678, "1\u202f235"), (0.012346, "0.01235"), (-2.5, "\u22122.5")],
+)
+def test_numbers_for_reading(value: float | None, text: str) -> None:
+    assert number(value) == text
+
+
+def test_half_widths_have_two_figures() -> None:
+    assert plus_minus(12.3456, 0.12345) == "12.35 ± 0.12"
+    assert plus_minus(12.3456, None) == "12.35"
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed (Debian: apt install chromium)")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_browser_draws_every_chart_and_runs_nothing_else(
+    pages: dict[str, str], kind: str, tmp_path: Path
+) -> None:
+    assert BROWSER is not None
+    path = tmp_path / "report.html"
+    path.write_text(pages[kind], encoding="utf-8")
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=4000", "--dump-dom"]
+    options += [f"--user-data-dir={tmp_path / 'profile'}", "--enable-logging=stderr"]
+    done = subprocess.run(
+        [BROWSER, *options, path.as_uri()], capture_output=True, text=True, timeout=60, check=True
+    )
+    dom = done.stdout
+    places = dom.count('class="canvas"')
+    assert f'data-charts="{places}"' in dom, "the script ran to its end"
+    charts = re.findall(r'<div class="canvas".*?</svg>', dom, flags=re.S)
+    assert len(charts) == places
+    assert all("<path" in chart for chart in charts)
+    assert "<title>taken</title>" not in dom
+    complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    assert complaints == []
