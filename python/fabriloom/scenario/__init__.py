@@ -10,4 +10,8 @@ __all__ = ["Place", "Scenario", "ScenarioError", "json_schema", "load"]
 def json_schema() -> dict[str, object]:
     """JSON Schema of a scenario file, for editors."""
     schema = Scenario.model_json_schema(by_alias=True, mode="validation")
+    # Defaults of times are whole picoseconds inside; a file has them with their unit.
+    run = schema["properties"]["run"]["default"]
+    for name, field in schema["$defs"]["Run"]["properties"].items():
+        field["default"] = run[name]
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

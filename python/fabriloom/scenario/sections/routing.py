@@ -32,7 +32,7 @@ class AnyRouting(Section):
 class Auto(AnyRouting):
     """The usual routing of the topology."""
 
-    kind: Literal["auto"]
+    kind: Literal["auto"] = "auto"
 
 
 class DimensionOrder(AnyRouting):

@@ -45,7 +45,7 @@ class CharacterLinks(AnyTechnology):
     """Links that send characters: DS-Link and SpaceWire."""
 
     preset: Literal["ds-link-c104", "ds-link-c104-32-32", "ds-link-c104-70", "spacewire-200"] = Field(
-        description="Where the numbers come from"
+        default="ds-link-c104", description="Where the numbers come from"
     )
     link_rate_bits_per_s: RateBitsPerS | None = Field(
         default=None, alias="link_rate", description="Bits per second on the wire"

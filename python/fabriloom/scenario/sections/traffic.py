@@ -127,7 +127,7 @@ class Descriptors(Section):
 class FixedLength(Section):
     """Every packet the same."""
 
-    kind: Literal["fixed"]
+    kind: Literal["fixed"] = "fixed"
     value_bytes: Bytes = Field(alias="value", description="Payload of a packet")
 
 

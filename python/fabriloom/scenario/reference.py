@@ -1,0 +1,217 @@
+"""The reference pages of scenarios and technology presets, written from the schema and the presets.
+
+``python -m fabriloom.scenario.reference docs/reference`` writes them; a test compares.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fabriloom import units
+from fabriloom.scenario import json_schema
+from fabriloom.technology import presets, technology
+
+_UNITS = (
+    ("times", units.TIME_PS, "`2 us`"),
+    ("sizes", units.BYTES, "`64 B`; kB is 1000 bytes, KiB 1024"),
+    ("rates", units.RATE_BITS_PER_S, "`100 Mbit/s`, always in bits"),
+    ("lengths", units.LENGTH_M, "`2 m`"),
+    ("delays of cables", units.DELAY_PS_PER_M, "`5 ns/m`"),
+)
+
+_HEAD = """# Scenarios
+
+This page is written by `python -m fabriloom.scenario.reference docs/reference`; do not edit it.
+
+A scenario describes a network, its traffic and how to run it. It is a TOML file; YAML and JSON of the same
+structure are read as well. Only `[topology]` is required. Unknown keys are refused. Paths are relative to
+the folder of the scenario. `fabriloom schema` prints the JSON Schema for editors, `fabriloom check FILE`
+the resolved form, with every default filled in; the resolved form is a scenario itself, and its SHA-256 is
+in every result.
+
+`--set path=value` changes a setting from the command line: the path is dotted (`traffic.load`,
+`topology.shape.0`), the value is read as TOML, or else as a string.
+
+Values with a unit are strings. Mb/s, MB/s for a rate, and numbers without a unit are refused, because they
+are read in two ways.
+
+| | units | such as |
+|---|---|---|
+"""
+
+
+def scenario_page() -> str:
+    """``docs/reference/scenario.md``."""
+    schema = json_schema()
+    definitions: dict[str, Any] = schema["$defs"]  # type: ignore[assignment]
+    properties: dict[str, Any] = schema["properties"]  # type: ignore[assignment]
+    lines = [_HEAD.rstrip("\n")]
+    lines += [f"| {what} | {', '.join(names)} | {example} |" for what, names, example in _UNITS]
+    lines += ["", "## At the top", ""]
+    tables = ("topology", "technology", "routing", "traffic", "run", "output")
+    lines += _table({k: v for k, v in properties.items() if k not in tables}, [])
+    for name in tables:
+        lines += ["", f"## [{name}]", ""]
+        lines += _section(properties[name], definitions)
+    return "\n".join(lines) + "\n"
+
+
+def _section(field: dict[str, Any], definitions: dict[str, Any]) -> list[str]:
+    if "$ref" not in field:
+        return [f"{field['description']}.", *_kinds(field, definitions, "###")]
+    model = _of(field, definitions)
+    lines = [model["description"], "", *_table(model["properties"], model.get("required", []))]
+    for key, inner in model["properties"].items():
+        choice = next((c for c in inner.get("anyOf", []) if "discriminator" in c), None)
+        if choice:
+            lines += ["", f"### {key}", *_kinds(choice, definitions, "####")]
+    return lines
+
+
+def _kinds(field: dict[str, Any], definitions: dict[str, Any], level: str) -> list[str]:
+    tag, lines = field["discriminator"]["propertyName"], []
+    seen: dict[str, list[str]] = {}
+    for kind, reference in field["discriminator"]["mapping"].items():
+        seen.setdefault(reference, []).append(kind)
+    models = [_of(option, definitions) for option in field["oneOf"]]
+    common = {
+        k: v for k, v in models[0]["properties"].items() if all(m["properties"].get(k) == v for m in models)
+    }
+    if common:
+        lines += ["", f"With every {tag}:", "", *_table(common, [])]
+    for option, model in zip(field["oneOf"], models, strict=True):
+        names = seen[option["$ref"]]
+        properties = {k: v for k, v in model["properties"].items() if k != tag and k not in common}
+        title = ", ".join(f"`{name}`" for name in names)
+        lines += ["", f"{level} {tag} = {title}", "", model["description"]]
+        if properties:
+            lines += ["", *_table(properties, model.get("required", []))]
+    return lines
+
+
+def _table(properties: dict[str, Any], required: list[str]) -> list[str]:
+    lines = ["| key | value | default | |", "|---|---|---|---|"]
+    for name, field in sorted(properties.items(), key=lambda item: item[0] not in required):
+        default = "required" if name in required else _default(field)
+        text = str(field.get("description", "")).replace("|", "\\|")
+        lines.append(f"| `{name}` | {_type(field)} | {default} | {text} |")
+    return lines
+
+
+def _default(field: dict[str, Any]) -> str:
+    default = field.get("default")
+    if default in (None, "", {}):
+        return ""
+    if isinstance(default, dict):
+        default = default.get("value", default.get("kind", default.get("preset")))
+    return f"`{default}`" if isinstance(default, str) else f"`{json.dumps(default)}`"
+
+
+def _type(field: dict[str, Any]) -> str:
+    """What may be written, in words."""
+    options = [option for option in field.get("anyOf", []) if option.get("type") != "null"]
+    if options:
+        return " or ".join(dict.fromkeys(_type(option) for option in options))
+    if "enum" in field or "const" in field:
+        return ", ".join(f"`{json.dumps(v)}`" for v in field.get("enum", [field.get("const")]))
+    if "discriminator" in field:
+        return "table, see below"
+    if field.get("type") == "array":
+        return f"list of {_type(field.get('items', {}))}"
+    return {"string": _string, "integer": _number, "number": _number}.get(field.get("type", ""), _other)(
+        field
+    )
+
+
+def _string(field: dict[str, Any]) -> str:
+    example = field.get("examples")
+    return f'string with unit, `"{example[0]}"`' if example else "string"
+
+
+def _number(field: dict[str, Any]) -> str:
+    what = "whole number" if field["type"] == "integer" else "number"
+    low, above = field.get("minimum"), field.get("exclusiveMinimum")
+    high, below = field.get("maximum"), field.get("exclusiveMaximum")
+    words = []
+    if above is not None:
+        words.append(f"above {above:.12g}")
+    elif low is not None:
+        words.append(f"from {low:.12g}")
+    if high is not None and high < 2**40:
+        words.append(f"to {high:.12g}")
+    elif below is not None and below < 2**40:
+        words.append(f"below {below:.12g}")
+    return " ".join([what, *words])
+
+
+def _other(field: dict[str, Any]) -> str:
+    return {"boolean": "`true`, `false`", "object": "table"}.get(field.get("type", ""), "value")
+
+
+def _of(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    return definitions[field["$ref"].rpartition("/")[2]]
+
+
+_PRESETS = """# Technology presets: every number and its source
+
+This page is written by `python -m fabriloom.scenario.reference docs/reference`; do not edit it.
+
+What links and switches are made of. `preset` in `[technology]` chooses one; every number can be changed
+beside it. A number is *given* (printed in its source), *calibrated* (fitted to a published result) or
+*assumed* (neither; the source says on what ground).
+
+A packet on a link is its header, its payload and one end of packet. With `flow_control = "average"` every
+character takes its own bits and its share of a flow-control character of the opposite direction: for a
+DS-Link 10 + 4/8 bits, which is the 9.52 MB/s of a cable that is busy both ways. Durations are whole
+picoseconds; where a rate gives none they are rounded to the nearest one.
+
+A character can be used at the far end one character time, the cable delay and `receiver_latency` after its
+start. A place that becomes free gives credit to the sender a flow-control character, the cable delay and
+`turn_around` later.
+"""
+
+
+def presets_page() -> str:
+    """``docs/reference/presets.md``."""
+    lines = [_PRESETS.rstrip("\n"), "", *_derived()]
+    for preset in presets().values():
+        lines += ["", f"## {preset.name}", "", f"**{preset.title}.** {preset.about}", ""]
+        base = dict(presets()[preset.base].entries) if preset.base else {}
+        lines += ["| setting | value | known as | source |", "|---|---|---|---|"]
+        for key, entry in preset.entries.items():
+            if base.get(key) != entry:
+                value = entry.value if isinstance(entry.value, str) else json.dumps(entry.value)
+                lines.append(f"| `{key}` | {value} | {entry.kind} | {entry.source} |")
+    return "\n".join(lines) + "\n"
+
+
+def _derived() -> list[str]:
+    lines = [
+        "| preset | character | end of packet | 64 B packet | payload in such packets | in an endless one |"
+    ]
+    lines.append("|---|---|---|---|---|---|")
+    for name in presets():
+        link = technology(name)
+        times = (link.character_ps(), link.end_ps(), link.packet_ps(64))
+        rates = (link.payload_bytes_per_s(64), link.data_bytes_per_s())
+        cells = [f"{time / 1000:g} ns" for time in times] + [f"{rate / 1e6:.5g} MB/s" for rate in rates]
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return lines
+
+
+PAGES: dict[str, Callable[[], str]] = {"scenario.md": scenario_page, "presets.md": presets_page}
+"""Name of each page and what writes it."""
+
+
+def write(folder: Path) -> None:
+    """Write all pages."""
+    for name, page in PAGES.items():
+        (folder / name).write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
