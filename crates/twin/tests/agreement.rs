@@ -9,9 +9,8 @@ use fabriloom_twin::{Delivery, FlowControl, TwinRun, run};
 use scenarios::build::{C104, DS_LINK, Switch, grid, line, send_uniform};
 use scenarios::random::{random_fabric, time_for};
 
-/// A run of the fast engine to its end, without looking for deadlocks on the way.
-fn simulate(fabric: &Fabric, until: Time, drain: bool) -> Simulation {
-    let batch = 1 << 50;
+/// A run of the fast engine to its end; it looks for deadlocks every 16 batches and at the end.
+fn simulate_in_batches(fabric: &Fabric, until: Time, drain: bool, batch: Time) -> Simulation {
     let options = Options {
         until,
         drain,
@@ -27,6 +26,11 @@ fn simulate(fabric: &Fabric, until: Time, drain: bool) -> Simulation {
         .is_none()
     {}
     simulation
+}
+
+/// A run of the fast engine to its end, without looking for deadlocks on the way.
+fn simulate(fabric: &Fabric, until: Time, drain: bool) -> Simulation {
+    simulate_in_batches(fabric, until, drain, 1 << 50)
 }
 
 /// Sorted as the twin sorts them.
@@ -142,6 +146,23 @@ fn lines_agree() {
             compare(0, &fabric, 50_000);
         }
     }
+}
+
+/// What the engine calls a deadlock while others still move is one for ever.
+#[test]
+fn deadlocks_found_on_the_way_are_real() {
+    let mut found = 0;
+    for seed in 0..200 {
+        let fabric = random_fabric(seed);
+        let fast = simulate_in_batches(&fabric, time_for(&fabric, 20), false, 16);
+        if fast.end() == Some(End::Deadlocked) {
+            found += 1;
+            let twin = run(&fabric, FlowControl::Counted, fast.now());
+            assert!(twin.deadlocked, "seed {seed}: no deadlock at {}", fast.now());
+            assert_eq!(deliveries(&fast), twin.deliveries, "seed {seed}");
+        }
+    }
+    assert!(found > 10, "{found} deadlocks");
 }
 
 #[test]
