@@ -176,7 +176,7 @@ start. A place that becomes free gives credit to the sender a flow-control chara
 
 
 def presets_page() -> str:
-    """``docs/reference/presets.md``."""
+    """``docs/reference/technologies.md``."""
     lines = [_PRESETS.rstrip("\n"), "", *_derived()]
     for preset in presets().values():
         lines += ["", f"## {preset.name}", "", f"**{preset.title}.** {preset.about}", ""]
@@ -203,7 +203,7 @@ def _derived() -> list[str]:
     return lines
 
 
-PAGES: dict[str, Callable[[], str]] = {"scenario.md": scenario_page, "presets.md": presets_page}
+PAGES: dict[str, Callable[[], str]] = {"scenario.md": scenario_page, "technologies.md": presets_page}
 """Name of each page and what writes it."""
 
 
