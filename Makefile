@@ -51,7 +51,7 @@ lint: $(VENV)/dev.stamp
 	$(PY) -m ruff check .
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 
-types: $(VENV)/dev.stamp
+types: $(VENV)/dev.stamp $(VENV)/engine.stamp
 	$(PY) -m basedpyright
 
 # The Python face holds no logic to test from Rust, and a test binary of it would need a linkable Python.
