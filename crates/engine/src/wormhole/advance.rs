@@ -1,8 +1,8 @@
 //! What becomes of a packet at the turning points of its way: dispatch, request, grant, release, delivery.
 
-use super::flow::Process;
+use super::flow::{Process, two};
 use super::state::{Event, Header, Network, PacketState, UNKNOWN, Worm};
-use super::queue::Run;
+use super::queue::{ALWAYS, Run};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::terminal::Packet;
@@ -23,12 +23,13 @@ impl Network {
         });
         let first = self.links[link as usize].granted;
         let end = first + headers + packet.length + 1;
-        let worm = self.new_worm(Worm { packet: number, first, end, next: NONE, header, started: 0, sent: UNKNOWN });
+        let ready = packet.dispatch;
+        let worm = self.new_worm(Worm { packet: number, first, end, next: NONE, header, ready, started: 0, sent: UNKNOWN });
         self.append(link, worm);
         let at = &mut self.links[link as usize];
         at.granted = end;
         let run = Run { count: end - first, step: 0, time: packet.dispatch };
-        self.runs.push(&mut at.supplied, run);
+        at.entered.push(run);
         self.wake(link, Process::Send);
         self.settle();
     }
@@ -55,15 +56,13 @@ impl Network {
             (true, _) => Header::Deleted,
         };
         let end = first + (worm.end - worm.first - deleted);
-        let number =
-            self.new_worm(Worm { packet: worm.packet, first, end, next: NONE, header, started: 0, sent: UNKNOWN });
-        self.append(output, number);
         let at = &mut self.links[input as usize];
         at.output = output;
-        at.crossbar_free = at.crossbar_free.max(now);
         at.exit_free = at.exit_free.max(now);
         at.deleted = worm.first + deleted;
         at.group = NONE;
+        at.unsent.drop(deleted);
+        let ready = at.exit_free + Time::from(deleted * at.crossbar);
         let waited = (now - at.requested) as u64;
         let to = &mut self.links[output as usize];
         to.granted = end;
@@ -71,8 +70,12 @@ impl Network {
         to.free_at = UNKNOWN;
         to.last_grant = now;
         to.count.wait_ticks += waited;
+        let ready = if to.tight { ALWAYS } else { ready + Time::from(to.forward) };
+        let number = self.new_worm(Worm { first, end, ready, header, next: NONE, sent: UNKNOWN, ..worm });
+        self.append(output, number);
         self.grants += 1;
-        self.wake(input, Process::Supply);
+        self.wake(input, Process::Leave);
+        self.wake(output, Process::Send);
         self.settle();
     }
 
@@ -127,7 +130,7 @@ impl Network {
         }
         let worm = self.worms[at.head as usize];
         let last = self.header_chars(worm.header).max(1) - 1;
-        let Some(arrived) = self.runs.at(&at.arriving, last) else { return };
+        let Some(arrived) = at.arrived.at(last) else { return };
         let time = arrived.max(at.exit_free) + Time::from(at.decode);
         self.links[link as usize].asked = true;
         self.schedule(Event::Request(link), time);
@@ -139,11 +142,16 @@ impl Network {
         let last = at.exit_free - Time::from(at.crossbar);
         let free = last + Time::from(at.crossbar.max(1));
         at.exit_free = free;
-        at.crossbar_free = free;
         at.output = NONE;
         at.asked = false;
         self.take_head(link);
-        let to = &mut self.links[output as usize];
+        let [at, to] = two(&mut self.links, link, output);
+        let worm = &self.worms[to.tail as usize];
+        if to.tight {
+            at.unsent.drop(worm.end - worm.first);
+        } else {
+            at.unsent.give(worm.end - to.sent.max(worm.first), &mut to.entered, to.forward);
+        }
         to.holder = NONE;
         to.free_at = free;
         self.announce(output);

@@ -63,7 +63,7 @@ impl Network {
         }
         if at.output != NONE {
             let to = &self.links[at.output as usize];
-            let full = to.places.is_empty() && (to.tight || !at.leaving.is_empty());
+            let full = to.places.is_empty() && !at.arrived.is_empty();
             return (full && !to.to_terminal).then(|| vec![at.output]);
         }
         if at.group == NONE {

@@ -1,20 +1,21 @@
 //! Working out the times of characters as far as they follow from what is known.
 //!
-//! Three processes per link, each a line of the model's equations:
-//! * `supply`: when the characters of the packet at its input buffer could enter their output buffer, by
-//!   their arrival, the grant and the crossbar;
-//! * `send`: when characters start on its wire, by supply, the wire and credit;
-//! * `leave`: when characters leave its input buffer, by supply and places in the output buffer.
+//! Two processes per link, each a line of the model's equations:
+//! * `send`: when characters start on its wire, by their arrival at the input buffer they come from (or
+//!   the grant), the wire and credit;
+//! * `leave`: when characters leave the input buffer at its end, by their arrival, the grant, the crossbar and
+//!   places in the output buffer.
 //!
 //! Each goes as far as its bounds are known, then wakes those that depend on it. All bounds have a
 //! positive delay, so the result does not depend on the order of the work.
 //!
-//! That a place in the output buffer is wanted does not delay what is sent, only what leaves: a place is
-//! free long before the character that takes it is due on the wire, as long as sending a bufferful takes longer
-//! than a character and the way through the switch. A link for which this does not hold is `tight`: what is
-//! supplied to it waits for places too, and leaves as it is supplied.
+//! What is sent does not depend on places in the output buffer, nor on the crossbar: a place is free long before
+//! the character that takes it is due on the wire, as long as sending a bufferful takes longer than a
+//! character and the way through the switch, and the crossbar is not slower than the wire. A link for
+//! which this does not hold is `tight`; it sends
+//! only what is known to have entered its output buffer.
 
-use super::queue::{ALWAYS, Run, Runs, follow};
+use super::queue::{ALWAYS, Run, follow, in_time};
 use super::state::{Link, Network};
 use crate::fabric::NONE;
 use crate::kernel::Time;
@@ -22,9 +23,8 @@ use crate::kernel::Time;
 /// The processes of a link, as bits of `Link::woken`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Process {
-    Supply = 0,
-    Send = 1,
-    Leave = 2,
+    Send = 0,
+    Leave = 1,
 }
 
 impl Network {
@@ -35,61 +35,20 @@ impl Network {
         let bit = 1 << process as u8;
         if at.woken & bit == 0 {
             at.woken |= bit;
-            self.work.push(link * 4 + process as u32);
+            self.work.push(link * 2 + process as u32);
         }
     }
 
     /// Advances every process that has something new to go on.
     pub(super) fn settle(&mut self) {
         while let Some(item) = self.work.pop() {
-            let (link, process) = (item / 4, item % 4);
+            let (link, process) = (item / 2, item % 2);
             self.links[link as usize].woken &= !(1 << process);
-            match process {
-                0 => self.supply(link),
-                1 => self.send(link),
-                _ => self.leave(link),
-            }
-        }
-    }
-
-    /// Extends what the head packet of an input buffer supplies to its output.
-    fn supply(&mut self, link: u32) {
-        let at = &self.links[link as usize];
-        let output = at.output;
-        if output == NONE || at.arriving.is_empty() {
-            return;
-        }
-        let end = self.worms[at.head as usize].end;
-        let [at, to] = two(&mut self.links, link, output);
-        let (before, tight) = (at.passed, to.tight);
-        while at.passed < end && !at.arriving.is_empty() {
-            let arrival = self.runs.front(&at.arriving);
-            let header = at.deleted.saturating_sub(at.passed);
-            let run = if header > 0 {
-                follow(header, at.crossbar_free, at.crossbar, [arrival])
-            } else if !tight {
-                follow(end - at.passed, at.crossbar_free, at.crossbar, [arrival])
-            } else if to.places.is_empty() {
-                break;
+            if process == Process::Send as u32 {
+                self.send(link);
             } else {
-                let place = self.runs.front(&to.places);
-                follow(end - at.passed, at.crossbar_free, at.crossbar, [arrival, place])
-            };
-            at.crossbar_free = run.after(at.crossbar);
-            at.passed += run.count;
-            self.runs.take(&mut at.arriving, run.count);
-            self.runs.push(&mut at.leaving, run);
-            if header == 0 {
-                self.runs.push(&mut to.supplied, run.later(to.forward));
-                if tight {
-                    self.runs.take(&mut to.places, run.count);
-                }
+                self.leave(link);
             }
-            self.extensions += 1;
-        }
-        if at.passed != before {
-            self.wake(link, Process::Leave);
-            self.wake(output, Process::Send);
         }
     }
 
@@ -102,11 +61,12 @@ impl Network {
             return;
         }
         let (holder, output) = (at.holder, at.output);
-        if holder != NONE {
-            self.wake(holder, if at.tight { Process::Supply } else { Process::Leave });
-        }
         if output != NONE {
-            self.wake(link, Process::Supply);
+            self.wake(link, Process::Leave);
+            self.wake(output, Process::Send);
+        }
+        if holder != NONE {
+            self.wake(holder, Process::Leave);
         }
     }
 
@@ -114,30 +74,21 @@ impl Network {
     fn send_worm(&mut self, link: u32) -> bool {
         let at = &mut self.links[link as usize];
         let number = at.sending;
-        if number == NONE || at.supplied.is_empty() {
+        if number == NONE || (at.credited == 0 && at.credit.is_empty()) {
             return false;
         }
-        let worm = &mut self.worms[number as usize];
-        let start = at.sent;
-        while at.sent < worm.end {
-            let Some(run) = at.next_on_wire(&mut self.runs, worm.end - at.sent) else { break };
-            if at.sent == worm.first {
-                worm.started = run.time;
-            }
-            at.sent += run.count;
-            at.wire_free = run.after(if at.sent == worm.end { at.end } else { at.character });
-            if !at.to_terminal {
-                self.runs.push(&mut at.arriving, run.later(at.arrival));
-            }
-            if !at.from_terminal {
-                self.runs.push(&mut at.places, run.later(at.character));
-            }
-            self.extensions += 1;
+        let ready = self.worms[number as usize].ready;
+        if at.sent == self.worms[number as usize].first {
+            at.wire_free = at.wire_free.max(ready);
         }
-        if at.sent == start {
+        // Only the packet that was granted last can still be in the input buffer it comes from.
+        let coming = at.holder != NONE && number == at.tail && !at.tight;
+        let sent = if coming { self.send_coming(link, number) } else { self.send_entered(link, number) };
+        if sent == 0 {
             return false;
         }
-        let complete = at.sent == worm.end;
+        let at = &self.links[link as usize];
+        let complete = at.sent == self.worms[number as usize].end;
         if at.head == number && !at.asked {
             self.ask(link);
         }
@@ -147,42 +98,99 @@ impl Network {
         complete
     }
 
+    /// Sends what is still arriving at the input buffer that holds this link.
+    fn send_coming(&mut self, link: u32, number: u32) -> u32 {
+        let holder = self.links[link as usize].holder;
+        let [at, from] = two(&mut self.links, link, holder);
+        let worm = &mut self.worms[number as usize];
+        let before = at.sent;
+        while let Some(supply) = from.unsent.front().filter(|_| at.sent < worm.end) {
+            let Some(mut run) = at.next_on_wire(worm.end - at.sent, supply.later(at.forward)) else { break };
+            from.unsent.take(run.count);
+            while run.step == at.character {
+                let most = at.credit_in_time(&run, worm.end - at.sent - run.count);
+                let more = in_time(&from.unsent, run.at(run.count) - Time::from(at.forward), run.step, most);
+                if more == 0 {
+                    break;
+                }
+                at.credited -= more;
+                run.count += more;
+                from.unsent.take(more);
+            }
+            at.put_on_wire(&run, worm.end);
+            if at.sent - run.count == worm.first {
+                worm.started = run.time;
+            }
+            self.extensions += 1;
+        }
+        at.sent - before
+    }
+
+    /// Sends what has entered the output buffer, or stands ready at a terminal.
+    fn send_entered(&mut self, link: u32, number: u32) -> u32 {
+        let at = &mut self.links[link as usize];
+        let worm = &mut self.worms[number as usize];
+        let before = at.sent;
+        while let Some(supply) = at.entered.front().filter(|_| at.sent < worm.end) {
+            let Some(mut run) = at.next_on_wire(worm.end - at.sent, supply) else { break };
+            at.entered.take(run.count);
+            while run.step == at.character {
+                let most = at.credit_in_time(&run, worm.end - at.sent - run.count);
+                let more = in_time(&at.entered, run.at(run.count), run.step, most);
+                if more == 0 {
+                    break;
+                }
+                at.credited -= more;
+                run.count += more;
+                at.entered.take(more);
+            }
+            at.put_on_wire(&run, worm.end);
+            if at.sent - run.count == worm.first {
+                worm.started = run.time;
+            }
+            self.extensions += 1;
+        }
+        at.sent - before
+    }
+
     /// Extends the times at which characters leave the input buffer at the end of a link.
     fn leave(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let output = at.output;
-        if output == NONE {
+        if output == NONE || at.arrived.is_empty() {
             return;
         }
         let end = self.worms[at.head as usize].end;
         let [at, to] = two(&mut self.links, link, output);
-        let (before, waited) = (at.left, at.credit.is_empty() && at.credited == 0 && at.sending != NONE);
-        while !at.leaving.is_empty() {
-            let supply = self.runs.front(&at.leaving);
+        let before = at.left;
+        let waited = at.credited == 0 && at.credit.is_empty() && at.sending != NONE;
+        while let Some(arrival) = at.arrived.front().filter(|_| at.left < end) {
             let header = at.deleted.saturating_sub(at.left);
             let run = if header > 0 {
-                follow(header, at.exit_free, at.crossbar, [supply])
-            } else if to.tight {
-                supply
-            } else if to.places.is_empty() {
-                break;
+                follow(header, at.exit_free, at.crossbar, [arrival])
             } else {
-                let place = self.runs.front(&to.places);
-                let run = follow(supply.count, at.exit_free, at.crossbar, [supply, place]);
-                self.runs.take(&mut to.places, run.count);
+                let Some(place) = to.places.front() else { break };
+                let run = follow(end - at.left, at.exit_free, at.crossbar, [arrival, place]);
+                to.places.take(run.count);
+                if to.tight {
+                    to.entered.push(run.later(to.forward));
+                }
                 run
             };
-            self.runs.take(&mut at.leaving, run.count);
+            at.arrived.take(run.count);
             at.exit_free = run.after(at.crossbar);
-            at.give_credit(&mut self.runs, &run);
+            at.give_credit(&run);
             self.extensions += 1;
         }
-        let left = at.left;
+        let (left, tight) = (at.left, to.tight);
         if left == before {
             return;
         }
         if waited && !at.credit.is_empty() {
             self.wake(link, Process::Send);
+        }
+        if tight {
+            self.wake(output, Process::Send);
         }
         if left == end {
             self.left(link, output);
@@ -191,89 +199,90 @@ impl Network {
 }
 
 impl Link {
-    /// Takes the longest straight run of at most `most` characters that can go on the wire next, if the
-    /// first of them can.
+    /// The next straight run of at most `most` characters on the wire, by the first run of its supply; nothing
+    /// if there is no credit for the first of them.
     ///
     /// Credit comes in lumps of `quantum` characters; only the first character of a lump waits for it.
-    /// Supply and credit are looked at only where they change: between, neither gets later faster than the
-    /// wire sends, unless the supply is a slower link or credit comes back more slowly.
     #[inline]
-    fn next_on_wire(&mut self, runs: &mut Runs, most: u32) -> Option<Run> {
-        if self.supplied.is_empty() || (self.credited == 0 && self.credit.is_empty() && !self.to_terminal) {
-            return None;
-        }
-        let supply = runs.front(&self.supplied);
-        let mut time = self.wire_free.max(supply.time);
+    fn next_on_wire(&mut self, most: u32, supply: Run) -> Option<Run> {
+        let mut own = self.wire_free;
         if self.credited == 0 {
-            time = time.max(self.take_credit(runs, self.character, most));
+            let credit = self.credit.front()?;
+            own = own.max(credit.time);
+            self.take_credit(credit, self.character, most);
         }
-        let mut run = follow(most.min(self.credited), time, self.character, [supply]);
-        runs.take(&mut self.supplied, run.count);
+        let run = follow(most.min(self.credited), own, self.character, [supply]);
         self.credited -= run.count;
-        while run.count < most && !self.supplied.is_empty() {
-            let due = run.at(run.count);
-            let supply = runs.front(&self.supplied);
-            let keeps_pace = supply.time == due && supply.step == run.step;
-            let in_time = supply.time <= due && supply.step <= run.step && run.step == self.character;
-            if !keeps_pace && !in_time {
-                break;
-            }
-            if self.credited == 0 {
-                if self.to_terminal || (!self.credit.is_empty() && runs.front(&self.credit).time <= due) {
-                    self.take_credit(runs, run.step, most - run.count);
-                } else {
-                    break;
-                }
-            }
-            let more = supply.count.min(most - run.count).min(self.credited);
-            runs.take(&mut self.supplied, more);
-            self.credited -= more;
-            run.count += more;
-        }
         Some(run)
     }
 
-    /// Takes the next lump of credit, with those behind it that are there in time for a wire that sends `most`
-    /// more characters, one every `step` ticks; returns when the first is there.
+    /// How many of `most` characters after a run there is credit for in time, taking new lumps if needed.
     #[inline]
-    fn take_credit(&mut self, runs: &mut Runs, step: u32, most: u32) -> Time {
-        if self.to_terminal {
-            self.credited = u32::MAX;
-            return ALWAYS;
+    fn credit_in_time(&mut self, run: &Run, most: u32) -> u32 {
+        if self.credited == 0 && most > 0 {
+            match self.credit.front() {
+                Some(credit) if credit.time <= run.at(run.count) => self.take_credit(credit, run.step, most),
+                _ => return 0,
+            }
         }
-        let credit = runs.front(&self.credit);
+        most.min(self.credited)
+    }
+
+    /// Takes the next lump of credit, with those behind it that are there in time for a wire that sends `most`
+    /// more characters, one every `step` ticks.
+    #[inline]
+    fn take_credit(&mut self, credit: Run, step: u32, most: u32) {
         let in_step = u64::from(credit.step) <= u64::from(self.quantum) * u64::from(step);
         let lumps = if in_step { credit.count.min(most.div_ceil(self.quantum)) } else { 1 };
-        runs.take(&mut self.credit, lumps);
+        if self.to_terminal {
+            // A terminal takes what comes: its credit is one lump without end.
+            self.credited = u32::MAX;
+            return;
+        }
+        self.credit.take(lumps);
         self.credited = lumps * self.quantum;
-        credit.time
+    }
+
+    /// Makes a run known to those who wait for its arrival and for the places it leaves.
+    #[inline]
+    fn put_on_wire(&mut self, run: &Run, end: u32) {
+        self.sent += run.count;
+        self.wire_free = run.after(if self.sent == end { self.end } else { self.character });
+        if !self.to_terminal {
+            let arrival = run.later(self.arrival);
+            self.arrived.push(arrival);
+            self.unsent.push(arrival);
+        }
+        if !self.from_terminal {
+            self.places.push(run.later(self.character));
+        }
     }
 
     /// Returns credit for a run of characters that leave the input buffer: one lump whenever there is room
     /// for `quantum` more than was promised.
     #[inline]
-    fn give_credit(&mut self, runs: &mut Runs, run: &Run) {
+    fn give_credit(&mut self, run: &Run) {
         self.left += run.count;
         if self.left < self.next_lump {
             return;
         }
-        let lumps = (self.left - self.next_lump) / self.quantum + 1;
-        let first = run.count - 1 - (self.left - self.next_lump);
-        let lump = Run { count: lumps, step: run.step.saturating_mul(self.quantum), time: run.at(first) };
-        runs.push(&mut self.credit, lump.later(self.credit_delay));
+        let beyond = self.left - self.next_lump;
+        let lumps = beyond / self.quantum + 1;
+        let step = run.step.saturating_mul(self.quantum);
+        let lump = Run { count: lumps, step, time: run.at(run.count - 1 - beyond) };
+        self.credit.push(lump.later(self.credit_delay));
         self.next_lump += lumps * self.quantum;
     }
 
     /// Places of the output buffer and credit for the input buffer when both are empty.
-    pub(super) fn fill(&mut self, runs: &mut Runs) {
-        let places = Run { count: self.output_buffer, step: 0, time: ALWAYS };
-        runs.push(&mut self.places, places);
+    pub(super) fn fill(&mut self) {
+        self.places.push(Run { count: self.output_buffer, step: 0, time: ALWAYS });
         let lumps = self.input_buffer / self.quantum;
-        runs.push(&mut self.credit, Run { count: lumps, step: 0, time: ALWAYS });
+        self.credit.push(Run { count: lumps, step: 0, time: ALWAYS });
         self.next_lump = self.quantum * (lumps + 1) - self.input_buffer;
     }
 }
 
-fn two(links: &mut [Link], one: u32, other: u32) -> [&mut Link; 2] {
+pub(super) fn two(links: &mut [Link], one: u32, other: u32) -> [&mut Link; 2] {
     links.get_disjoint_mut([one as usize, other as usize]).expect("an input link is not its own output")
 }

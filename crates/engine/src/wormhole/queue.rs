@@ -4,6 +4,8 @@
 //! worm are a handful of runs. The process that works times out pushes them, the one that builds on them
 //! takes them; each queue has one of either.
 
+use std::collections::VecDeque;
+
 use crate::kernel::Time;
 
 /// Characters `step` ticks apart, the first at `time`.
@@ -30,6 +32,22 @@ impl Run {
         self.time + Time::from(position) * Time::from(self.step)
     }
 
+    /// Makes another run part of this one, if it goes on as this one does.
+    #[inline]
+    fn absorbs(&mut self, run: Self) -> bool {
+        let due = self.at(self.count);
+        if (self.step == run.step || run.count == 1) && due == run.time {
+            self.count += run.count;
+            return true;
+        }
+        if self.count == 1 && run.time - self.time == Time::from(run.step) {
+            self.step = run.step;
+            self.count += run.count;
+            return true;
+        }
+        false
+    }
+
     /// When a character `step` ticks behind the last one is due.
     #[inline]
     pub fn after(&self, step: u32) -> Time {
@@ -40,22 +58,18 @@ impl Run {
 /// A time before every other.
 pub const ALWAYS: Time = Time::MIN / 2;
 
-/// Where the runs of one queue are kept.
-#[derive(Clone, Copy, Debug)]
-pub struct Queue {
-    place: u32,
-    head: u16,
-    len: u16,
-    /// One less than the room, which is a power of two.
-    mask: u16,
-}
+/// Runs a queue holds in place; more are rare and are kept apart.
+const ROOM: u8 = 4;
 
-/// Storage for the runs of all queues.
+/// A queue of runs.
 #[derive(Clone, Debug, Default)]
-pub struct Runs(Vec<Run>);
-
-/// Runs that a new queue has room for; it gets more when it needs them.
-const ROOM: u16 = 4;
+pub struct Queue {
+    runs: [Run; ROOM as usize],
+    head: u8,
+    len: u8,
+    /// What follows the runs in place.
+    rest: Option<Box<VecDeque<Run>>>,
+}
 
 impl Queue {
     /// Whether nothing is known.
@@ -65,49 +79,66 @@ impl Queue {
     }
 
     #[inline]
-    fn index(&self, position: u16) -> usize {
-        self.place as usize + usize::from(self.head.wrapping_add(position) & self.mask)
-    }
-}
-
-impl Runs {
-    /// An empty queue.
-    pub fn queue(&mut self) -> Queue {
-        let place = self.0.len() as u32;
-        self.0.resize(self.0.len() + usize::from(ROOM), Run::default());
-        Queue { place, head: 0, len: 0, mask: ROOM - 1 }
+    fn index(&self, position: u8) -> usize {
+        usize::from(self.head.wrapping_add(position) % ROOM)
     }
 
-    /// Bytes held.
-    pub fn bytes(&self) -> usize {
-        self.0.capacity() * size_of::<Run>()
-    }
-
-    /// The first run of a queue that is not empty.
+    /// The first run, if there is one.
     #[inline]
-    pub fn front(&self, queue: &Queue) -> Run {
-        debug_assert!(queue.len > 0);
-        self.0[queue.index(0)]
+    pub fn front(&self) -> Option<Run> {
+        (self.len > 0).then(|| self.runs[self.index(0)])
     }
 
     /// Takes characters of the first run, not more than it has.
     #[inline]
-    pub fn take(&mut self, queue: &mut Queue, count: u32) {
-        let front = &mut self.0[queue.index(0)];
-        debug_assert!(queue.len > 0 && count <= front.count);
-        if count == front.count {
-            queue.head = queue.head.wrapping_add(1);
-            queue.len -= 1;
-        } else {
+    pub fn take(&mut self, count: u32) {
+        let at = self.index(0);
+        let front = &mut self.runs[at];
+        debug_assert!(self.len > 0 && count <= front.count);
+        if count < front.count {
             front.time = front.at(count);
             front.count -= count;
+            return;
+        }
+        self.head = self.head.wrapping_add(1);
+        self.len -= 1;
+        if self.rest.is_some() {
+            self.refill();
+        }
+    }
+
+    #[cold]
+    fn refill(&mut self) {
+        if let Some(run) = self.rest.as_mut().and_then(|rest| rest.pop_front()) {
+            self.runs[self.index(self.len)] = run;
+            self.len += 1;
+        }
+    }
+
+    /// Takes this many characters, which must be there, and gives them to another queue, `delay` ticks later.
+    pub fn give(&mut self, mut count: u32, other: &mut Self, delay: u32) {
+        while count > 0 {
+            let front = self.runs[self.index(0)];
+            let part = Run { count: front.count.min(count), ..front };
+            self.take(part.count);
+            other.push(part.later(delay));
+            count -= part.count;
+        }
+    }
+
+    /// Takes this many characters, which must be there.
+    pub fn drop(&mut self, mut count: u32) {
+        while count > 0 {
+            let part = self.runs[self.index(0)].count.min(count);
+            self.take(part);
+            count -= part;
         }
     }
 
     /// Time of the character at a position of the queue, or nothing if it is not known yet.
-    pub fn at(&self, queue: &Queue, mut position: u32) -> Option<Time> {
-        for n in 0..queue.len {
-            let run = self.0[queue.index(n)];
+    pub fn at(&self, mut position: u32) -> Option<Time> {
+        let rest = self.rest.iter().flat_map(|rest| rest.iter());
+        for run in (0..self.len).map(|n| &self.runs[self.index(n)]).chain(rest) {
             if position < run.count {
                 return Some(run.at(position));
             }
@@ -118,38 +149,30 @@ impl Runs {
 
     /// Appends a run, which begins no earlier than the last one ends.
     #[inline]
-    pub fn push(&mut self, queue: &mut Queue, run: Run) {
-        if queue.len > 0 {
-            let at = queue.index(queue.len - 1);
-            let last = &mut self.0[at];
-            if (last.step == run.step || run.count == 1) && last.at(last.count) == run.time {
-                last.count += run.count;
+    pub fn push(&mut self, run: Run) {
+        if self.len > 0 {
+            if self.rest.as_ref().is_some_and(|rest| !rest.is_empty()) {
+                return self.push_rest(run);
+            }
+            let at = self.index(self.len - 1);
+            if self.runs[at].absorbs(run) {
                 return;
             }
-            if last.count == 1 && run.time - last.time == Time::from(run.step) {
-                last.step = run.step;
-                last.count += run.count;
-                return;
-            }
-            if queue.len > queue.mask {
-                self.grow(queue);
+            if self.len == ROOM {
+                return self.push_rest(run);
             }
         }
-        let at = queue.index(queue.len);
-        self.0[at] = run;
-        queue.len += 1;
+        let at = self.index(self.len);
+        self.runs[at] = run;
+        self.len += 1;
     }
 
     #[cold]
-    fn grow(&mut self, queue: &mut Queue) {
-        let new = self.0.len();
-        let runs: Vec<Run> = (0..queue.len).map(|n| self.0[queue.index(n)]).collect();
-        let room = 2 * runs.len();
-        self.0.extend(runs);
-        self.0.resize(new + room, Run::default());
-        queue.place = u32::try_from(new).expect("more than 2^32 runs");
-        queue.head = 0;
-        queue.mask = u16::try_from(room - 1).expect("a queue of more than 2^16 runs");
+    fn push_rest(&mut self, run: Run) {
+        let rest = self.rest.get_or_insert_default();
+        if !rest.back_mut().is_some_and(|last| last.absorbs(run)) {
+            rest.push_back(run);
+        }
     }
 }
 
@@ -181,6 +204,16 @@ pub fn follow<const N: usize>(most: u32, own: Time, step: u32, bounds: [Run; N])
     run
 }
 
+/// How many characters of a queue, at most `most`, are there in time for a run that would next be due at
+/// `due` and goes on at its own pace of `step` ticks: all up to the first change at which the queue is late.
+#[inline]
+pub fn in_time(queue: &Queue, due: Time, step: u32, most: u32) -> u32 {
+    match queue.front() {
+        Some(front) if front.time <= due && front.step <= step => front.count.min(most),
+        _ => 0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,27 +226,25 @@ mod tests {
             runs in prop::collection::vec((1u32..5, 0u32..4, 0i64..9), 1..60),
             takes in prop::collection::vec(1u32..4, 400),
         ) {
-            let mut store = Runs::default();
-            let mut queue = store.queue();
+            let mut queue = Queue::default();
             let (mut pushed, mut taken) = (Vec::new(), Vec::new());
             let mut takes = takes.into_iter();
             for (count, step, gap) in runs {
                 let time = pushed.last().map_or(0, |last| last + gap);
                 let run = Run { count, step, time };
                 pushed.extend((0..count).map(|k| run.at(k)));
-                store.push(&mut queue, run);
-                prop_assert_eq!(store.at(&queue, (pushed.len() - taken.len()) as u32 - 1), pushed.last().copied());
+                queue.push(run);
+                prop_assert_eq!(queue.at((pushed.len() - taken.len()) as u32 - 1), pushed.last().copied());
                 if step != 1 {
-                    let front = store.front(&queue);
+                    let front = queue.front().expect("something was pushed");
                     let count = takes.next().unwrap_or(1).min(front.count);
                     taken.extend((0..count).map(|k| front.at(k)));
-                    store.take(&mut queue, count);
+                    queue.take(count);
                 }
             }
-            while !queue.is_empty() {
-                let front = store.front(&queue);
+            while let Some(front) = queue.front() {
                 taken.extend((0..front.count).map(|k| front.at(k)));
-                store.take(&mut queue, front.count);
+                queue.take(front.count);
             }
             prop_assert_eq!(pushed, taken);
         }

@@ -1,6 +1,6 @@
 //! What the wormhole engine remembers: links, the worms on them, groups and packets.
 
-use super::queue::{Queue, Runs};
+use super::queue::Queue;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -85,6 +85,8 @@ pub(super) struct Worm {
     pub end: u32,
     pub next: u32,
     pub header: Header,
+    /// Earliest start of its first character on the wire, by its grant or dispatch.
+    pub ready: Time,
     /// When its first character starts on the wire, once known.
     pub started: Time,
     /// When the wire is free after its end of packet, once known.
@@ -94,16 +96,16 @@ pub(super) struct Worm {
 /// One link: its output buffer, its wire and the input buffer at its target.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
-    /// Characters to be sent: when they are ready for the wire.
-    pub supplied: Queue,
-    /// Lumps of credit to be used: when they are there.
-    pub credit: Queue,
+    /// Characters sent, until they leave the input buffer: when they have arrived there.
+    pub arrived: Queue,
+    /// Characters sent, until the next link has sent them: when they have arrived.
+    pub unsent: Queue,
+    /// Characters in the output buffer whose packet has left the input buffer: when they are ready for the wire.
+    pub entered: Queue,
     /// Places in the output buffer to be taken: when they are free.
     pub places: Queue,
-    /// Characters sent and not yet supplied to an output: when they have arrived.
-    pub arriving: Queue,
-    /// Characters supplied to an output: when they could leave the input buffer.
-    pub leaving: Queue,
+    /// Lumps of credit to be used: when they are there.
+    pub credit: Queue,
 
     /// First worm in the input buffer or on its way there.
     pub head: u32,
@@ -118,8 +120,6 @@ pub(super) struct Link {
     pub granted: u32,
     /// Characters sent, as far as is known when.
     pub sent: u32,
-    /// Characters of the input buffer supplied to their outputs, as far as is known when.
-    pub passed: u32,
     /// Characters that have left the input buffer, as far as is known when.
     pub left: u32,
     /// How many must have left it for the next lump of credit.
@@ -132,8 +132,6 @@ pub(super) struct Link {
     pub tight: bool,
     /// Earliest departure of the next character from the input buffer.
     pub exit_free: Time,
-    /// Earliest supply of the next character to its output buffer.
-    pub crossbar_free: Time,
     /// When the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
     pub free_at: Time,
     /// Tick of the last grant, -1 if never.
@@ -211,7 +209,6 @@ pub(super) struct Group {
 #[derive(Clone, Debug)]
 pub struct Network {
     pub(super) fabric: Fabric,
-    pub(super) runs: Runs,
     pub(super) links: Vec<Link>,
     pub(super) worms: Vec<Worm>,
     pub(super) free_worms: Vec<u32>,
@@ -226,7 +223,7 @@ pub struct Network {
     pub(super) touched: Vec<u32>,
     /// Input links whose heads ask in this tick.
     pub(super) asking: Vec<u32>,
-    /// Processes to advance: link * 4 + process.
+    /// Processes to advance: link * 2 + process.
     pub(super) work: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet met one.
     pub(super) lost: Option<(u32, u32)>,
@@ -241,8 +238,7 @@ pub struct Network {
 impl Network {
     /// An empty network. The fabric must have passed [`crate::fabric::check`].
     pub fn new(fabric: Fabric) -> Self {
-        let mut runs = Runs::default();
-        let links = (0..fabric.links()).map(|link| Link::new(&fabric, &mut runs, link)).collect();
+        let links = (0..fabric.links()).map(|link| Link::new(&fabric, link)).collect();
         let group = Group { first: NONE, last: NONE, waiting: 0, served: NONE, queued: false };
         let (link_groups_start, link_groups) = groups_of_links(&fabric);
         let events = 3 * fabric.links() + fabric.terminals as usize;
@@ -250,7 +246,6 @@ impl Network {
             || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         Self {
-            runs,
             links,
             worms: Vec::new(),
             free_worms: Vec::new(),
@@ -360,7 +355,7 @@ impl Network {
 }
 
 impl Link {
-    fn new(fabric: &Fabric, runs: &mut Runs, link: usize) -> Self {
+    fn new(fabric: &Fabric, link: usize) -> Self {
         let (source, target) = (fabric.link_source[link], fabric.link_target[link]);
         let at_switch = |column: &[u32], vertex: u32| column.get(vertex as usize).copied().unwrap_or(0);
         let (character, end) = (fabric.link_character_ticks[link], fabric.link_end_ticks[link]);
@@ -368,25 +363,23 @@ impl Link {
         let bufferful = u64::from(fabric.link_output_buffer[link]) * u64::from(character.min(end));
         let slow = at_switch(&fabric.switch_crossbar_ticks, source) > character;
         let mut new = Self {
-            supplied: runs.queue(),
-            credit: runs.queue(),
-            places: runs.queue(),
-            arriving: runs.queue(),
-            leaving: runs.queue(),
+            arrived: Queue::default(),
+            unsent: Queue::default(),
+            entered: Queue::default(),
+            places: Queue::default(),
+            credit: Queue::default(),
             head: NONE,
             sending: NONE,
             tail: NONE,
             wire_free: 0,
             granted: 0,
             sent: 0,
-            passed: 0,
             left: 0,
             next_lump: 0,
             credited: 0,
             woken: 0,
             tight: slow || bufferful < u64::from(character) + u64::from(forward),
             exit_free: 0,
-            crossbar_free: 0,
             free_at: 0,
             last_grant: -1,
             holder: NONE,
@@ -413,7 +406,7 @@ impl Link {
             crossbar: at_switch(&fabric.switch_crossbar_ticks, target),
             count: Counts::default(),
         };
-        new.fill(runs);
+        new.fill();
         new
     }
 }
