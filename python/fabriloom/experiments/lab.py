@@ -108,6 +108,10 @@ class Lab:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
 
+    def each(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        """Something else than a run of the engine, done side by side; not remembered."""
+        return list(self._pool.map(function, items))
+
     def measure(self, scenarios: Iterable[Scenario]) -> list[Measured]:
         """Measurements in the order of the scenarios; what ran before is not run again."""
         scenarios = list(scenarios)

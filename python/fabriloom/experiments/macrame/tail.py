@@ -6,16 +6,14 @@ A load is what the waits between packets are set for, as the paper varies "the n
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...published import Number, numbers
-from ...results.statistics import student_t95
 from ..lab import Effort, Findings, Lab, Measured, Scenario
-from ..rows import row, series
+from ..rows import mean_of_runs, row, series
 from . import networks
 from .latency import curve
 
@@ -31,12 +29,12 @@ class Pooled:
 
     def mean_us(self) -> tuple[float, float]:
         """Mean latency and its half-width."""
-        return _with_ci([run.latency_ns / 1000 for run in self.runs])
+        return mean_of_runs([run.latency_ns / 1000 for run in self.runs])
 
     def share_longer(self, times_mean: float) -> tuple[float, float]:
         """Share of packets, in per cent, later than a multiple of the mean, and its half-width."""
         limit_ns = times_mean * self.mean_us()[0] * 1000
-        return _with_ci([100 * run.share_longer(limit_ns) for run in self.runs])
+        return mean_of_runs([100 * run.share_longer(limit_ns) for run in self.runs])
 
     def ccdf(self) -> tuple[list[float], list[float]]:
         """Latency in us and share of packets that are later, thinned to what can be seen."""
@@ -50,21 +48,22 @@ class Pooled:
         return values[keep].tolist(), later[keep].tolist()
 
 
-def _with_ci(values: list[float]) -> tuple[float, float]:
-    mean = sum(values) / len(values)
-    spread = math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
-    return mean, student_t95(len(values) - 1) * spread / math.sqrt(len(values))
-
-
 def _loads(effort: Effort) -> list[float]:
     return effort.choose(LOADS, (0.1, 0.5))
 
 
 def _runs(effort: Effort, load: float, **technology: Any) -> list[Scenario]:
     """The same load with several seeds; light loads run longer, their tails are thin."""
-    times = {"warmup_ms": 1.0, "measure_ms": effort.time_ms(80.0 if load < 0.3 else 25.0, 6.0)}
+    measure_ms = effort.time_ms(80.0 if load < 0.3 else 25.0, 6.0)
     return [
-        networks.scenario(networks.clos(256), load=load, seed=seed, technology=technology, **times)
+        networks.scenario(
+            networks.clos(256),
+            load=load,
+            seed=seed,
+            technology=technology,
+            warmup_ms=1.0,
+            measure_ms=measure_ms,
+        )
         for seed in effort.choose(SEEDS, SEEDS[:2])
     ]
 

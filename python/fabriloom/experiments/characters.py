@@ -1,0 +1,24 @@
+"""Runs of the slow twin with flow-control characters sent one by one: what the fast engine averages."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .lab import Scenario
+
+PS_PER_MS = 10**9
+
+
+def accepted_mbytes_per_s(scenario: Scenario, warmup_ms: float, measure_ms: float) -> float:
+    """Payload accepted by all terminals together; slow: half a minute per ms of a saturated Clos of 256."""
+    from .. import _native
+    from ..compile import compile as compile_scenario
+    from ..scenario import Scenario as Checked
+
+    # The characters take their own bits only, because flow control is sent beside them.
+    technology = scenario["technology"] | {"flow_control": "ignored"}
+    arrays = compile_scenario(Checked.from_dict(scenario | {"technology": technology})).arrays
+    per_ms = PS_PER_MS / arrays["tick_ps"]
+    run = _native.run_twin(arrays, True, int((warmup_ms + measure_ms) * per_ms))
+    counted = np.asarray(run["trace_delivered_ticks"]) > warmup_ms * per_ms
+    return float(np.asarray(run["trace_length"])[counted].sum()) / (measure_ms * 1000)

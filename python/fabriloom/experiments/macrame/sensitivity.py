@@ -1,0 +1,61 @@
+"""What the results for the 256-node Clos hang on: one assumption changed at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..lab import Effort, Lab
+from . import networks
+
+CASES: dict[str, dict[str, Any]] = {
+    "as reproduced": {},
+    "header of 2 bytes": {"header": "2 B"},
+    "no time from crossbar to output": {"forward_latency": "0 ns"},
+    "200 ns from crossbar to output": {"forward_latency": "200 ns"},
+    "no time to decode, 900 ns to the output": {"decode_latency": "0 ns", "forward_latency": "900 ns"},
+    "buffers 32 + 32": {"preset": "ds-link-c104-32-32"},
+    "buffers 46 + 24": {"preset": "ds-link-c104-70"},
+    "crossbar at link rate": {"crossbar": "link-rate"},
+    "flow-control characters cost nothing": {"flow_control": "ignored"},
+    "any free link of a group, at random": {"group_choice": "random"},
+    "the free link of a group that rested longest": {"group_choice": "least-recent"},
+    "heads served round robin": {"arbiter": "round-robin"},
+    "heads served by fixed priority": {"arbiter": "fixed"},
+    "heads served at random": {"arbiter": "random"},
+}
+"""What is changed, and the settings of the technology that change it."""
+
+HEADER = (
+    "changed",
+    "saturation (GB/s)",
+    "latency at 10 % (us)",
+    "later than 3 means (%)",
+    "latency at 50 % (us)",
+    "later than 5 means (%)",
+)
+
+
+def table(jobs: int = 2) -> list[list[str]]:
+    """One line per case."""
+    effort, topology = Effort(quick=False), networks.clos(256)
+    with Lab(jobs=jobs) as lab:
+        runs = [
+            networks.saturated(effort, topology, load=load, technology=changed)
+            for changed in CASES.values()
+            for load in (None, 0.1, 0.5)
+        ]
+        measured = iter(lab.measure(runs))
+    lines = []
+    for name in CASES:
+        full, light, half = next(measured), next(measured), next(measured)
+        lines.append(
+            [
+                name,
+                f"{full.accepted_mbytes_per_s / 1000:.3f} ± {full.accepted_mbytes_per_s_ci95 / 1000:.3f}",
+                f"{light.latency_ns / 1000:.2f}",
+                f"{100 * light.share_longer(3 * light.latency_ns):.3f}",
+                f"{half.latency_ns / 1000:.2f}",
+                f"{100 * half.share_longer(5 * half.latency_ns):.3f}",
+            ]
+        )
+    return lines
