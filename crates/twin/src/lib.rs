@@ -40,6 +40,21 @@ pub struct Delivery {
     pub length: u32,
 }
 
+/// What a link did, flow-control characters apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounts {
+    /// Packets sent.
+    pub packets: u64,
+    /// Characters sent, headers and ends of packets included.
+    pub characters: u64,
+    /// Ticks its wire was sending them.
+    pub busy_ticks: u64,
+    /// Ticks its wire was not, between the start of a packet and its end.
+    pub stalled_ticks: u64,
+    /// Ticks heads waited before they were granted this link.
+    pub wait_ticks: u64,
+}
+
 /// What happened in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TwinRun {
@@ -59,6 +74,8 @@ pub struct TwinRun {
     pub end_time: Time,
     /// True if the packets in the fabric at the end could not all be delivered even if no more were sent.
     pub deadlocked: bool,
+    /// Per link, counted on after the end until nothing moved any more.
+    pub links: Vec<LinkCounts>,
 }
 
 /// Simulates a checked fabric until the given tick, the effects of that tick included.

@@ -6,6 +6,8 @@ use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::Stream;
 use fabriloom_engine::terminal::Packet;
 
+use crate::LinkCounts;
+
 /// What a character is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -93,6 +95,11 @@ pub struct Link {
     pub front: Front,
     /// When the next character may cross from the input buffer.
     pub crossbar_free: Time,
+
+    /// What it has done.
+    pub counts: LinkCounts,
+    /// A packet has been started on the wire and its end has not.
+    pub amid_packet: bool,
 }
 
 impl Link {
@@ -112,7 +119,20 @@ impl Link {
             departed: 0,
             front: Front::Nothing,
             crossbar_free: 0,
+            counts: LinkCounts::default(),
+            amid_packet: false,
         }
+    }
+
+    /// Counts a character that starts on the wire at `now` and occupies it for some ticks.
+    pub fn count(&mut self, character: Character, now: Time, occupied: Time) {
+        if self.amid_packet {
+            self.counts.stalled_ticks += (now - self.wire_free) as u64;
+        }
+        self.amid_packet = character.kind != Kind::End;
+        self.counts.packets += u64::from(character.kind == Kind::End);
+        self.counts.characters += 1;
+        self.counts.busy_ticks += occupied as u64;
     }
 
     /// Ends of packets that stand anywhere in this link.

@@ -141,6 +141,7 @@ impl Twin<'_> {
         self.links[head.link as usize].front = Front::Crossing { output, delete };
         self.links[output as usize].holder = Some(head.link);
         self.links[output as usize].last_grant = self.now;
+        self.links[output as usize].counts.wait_ticks += (self.now - head.since) as u64;
         self.agenda.add(self.now, What::Cross { link: head.link });
     }
 

@@ -200,6 +200,7 @@ impl<'a> Twin<'a> {
             packet_hops,
             end_time,
             deadlocked,
+            links: self.links.iter().map(|link| link.counts).collect(),
         }
     }
 

@@ -60,6 +60,7 @@ impl Twin<'_> {
         let state = &mut self.links[row];
         state.output.pop_front();
         state.wire.push_back(character);
+        state.count(character, self.now, occupied);
         state.wire_free = self.now + occupied;
         if !self.enters_terminal(link) {
             self.links[row].credit -= 1;

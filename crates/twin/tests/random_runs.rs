@@ -24,7 +24,7 @@ fn keeps_order(result: &TwinRun) -> bool {
 #[test]
 fn random_fabrics_lose_nothing() {
     let (mut delivered, mut deadlocked, mut ordered) = (0, 0, 0);
-    for seed in 0..150 {
+    for seed in 0..100 {
         let fabric = random_fabric(seed);
         for flow_control in [FlowControl::Counted, FlowControl::Exact] {
             let result = run(&fabric, flow_control, time_for(&fabric, 20));
@@ -42,9 +42,9 @@ fn random_fabrics_lose_nothing() {
             );
         }
     }
-    assert!(delivered > 10_000, "{delivered} deliveries");
-    assert!(deadlocked < 100, "{deadlocked} runs deadlocked");
-    assert!(ordered > 20, "{ordered} runs with single paths");
+    assert!(delivered > 6_000, "{delivered} deliveries");
+    assert!(deadlocked < 60, "{deadlocked} runs deadlocked");
+    assert!(ordered > 10, "{ordered} runs with single paths");
 }
 
 #[test]
