@@ -125,12 +125,12 @@ def format_length_m(length_m: float) -> str:
     return f"{length_m:.15g} m" if length_m != int(length_m) else f"{int(length_m)} m"
 
 
-def nearest(word: str, choices: list[str] | tuple[str, ...]) -> str | None:
-    """The choice that looks most like ``word``, if any comes near."""
+def nearest(word: str, choices: list[str] | tuple[str, ...], likeness: float = 0.55) -> str | None:
+    """The choice that looks most like ``word``, if any comes as near as ``likeness`` (0 to 1)."""
     lower = {choice.lower(): choice for choice in reversed(choices)}
     if word.lower() in lower:
         return lower[word.lower()]
-    found = difflib.get_close_matches(word[:80].lower(), list(lower), n=1, cutoff=0.55)
+    found = difflib.get_close_matches(word[:80].lower(), list(lower), n=1, cutoff=likeness)
     return lower[found[0]] if found else None
 
 

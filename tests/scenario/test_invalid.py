@@ -15,7 +15,11 @@ from fabriloom.scenario import ScenarioError, load
 
 FOLDER = Path(__file__).resolve().parent.parent / "cases" / "invalid"
 SUFFIXES = {".toml", ".yaml", ".json", ".ini"}
-CASES = sorted(path.name for path in FOLDER.iterdir() if path.suffix in SUFFIXES)
+CASES = sorted(
+    path.name
+    for path in FOLDER.iterdir()
+    if path.suffix in SUFFIXES and (path.suffix == ".toml" or not path.with_suffix(".toml").exists())
+)
 
 
 def message_of(name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,3 +16,11 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 def test_page_is_current(name: str) -> None:
     written = (FOLDER / name).read_text(encoding="utf-8")
     assert written == PAGES[name](), "run: python -m fabriloom.scenario.reference docs/reference"
+
+
+def test_reading_a_scenario_imports_nothing_heavy() -> None:
+    """The command answers at once only if what it always needs is light."""
+    heavy = {"polars", "networkx", "matplotlib", "numpy"}
+    code = f"import sys, fabriloom.scenario; print(*({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from fabriloom.scenario.errors import Path
@@ -85,6 +86,13 @@ def _routing(scenario: Scenario) -> None:
         raise scenario.error(message, ("routing", "variant"), "remove it")
 
 
+def _alike(file: FilePath) -> list[str]:
+    """Names of the files of the same kind in the same folder."""
+    if not file.parent.is_dir():
+        return []
+    return sorted(p.name for p in file.parent.iterdir() if p.suffix == file.suffix)[:1000]
+
+
 def _files(scenario: Scenario) -> None:
     """Files that a scenario names must be there, and be the ones that it says they are."""
     from fabriloom import units
@@ -98,8 +106,8 @@ def _files(scenario: Scenario) -> None:
         if file.is_dir():
             raise scenario.error(f"{table.path} is a folder", path, "name a file in it")  # type: ignore[attr-defined]
         if not file.is_file():
-            names = [p.name for p in sorted(file.parent.iterdir())[:1000]] if file.parent.is_dir() else []
-            near = units.nearest(file.name, names)
+            names = _alike(file)
+            near = units.nearest(file.name, names, 0.8)
             hint = f'did you mean "{near}"?' if near else "paths are relative to the folder of the scenario"
             raise scenario.error(f"no such file: {table.path}", path, hint)  # type: ignore[attr-defined]
         try:

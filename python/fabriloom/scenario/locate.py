@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from fabriloom.scenario.errors import Path, Place, ScenarioError
 
 if TYPE_CHECKING:
     from fabriloom.scenario.schema import Scenario
+
+
+_LINE = re.compile(
+    r"(?:[^\n:]*: )?line (?P<line>\d{1,9})(?:, column (?P<column>\d{1,9}))?: (?P<rest>.*)", re.DOTALL
+)
 
 
 def located(scenario: Scenario, error: Exception, section: str, base: Path = ()) -> ScenarioError:
@@ -22,7 +28,30 @@ def located(scenario: Scenario, error: Exception, section: str, base: Path = ())
     if elsewhere is not None:
         place = Place(*elsewhere)
         return ScenarioError(message, path, hint, place)
+    if path[-1:] == ("path",) and (found := _in_named_file(scenario, path, message)):
+        return ScenarioError(found[1], path, hint, found[0])
     return scenario.error(message, path, hint)
+
+
+def _in_named_file(scenario: Scenario, path: Path, message: str) -> tuple[Place, str] | None:
+    """The line of the named file that a message speaks of, and the message without its number."""
+    match = _LINE.match(message)
+    if match is None:
+        return None
+    model: Any = scenario
+    for step in path:
+        model = getattr(model, str(step))
+    file = scenario.base_dir / str(model)
+    try:
+        lines = file.read_text("utf-8-sig").split("\n")
+    except (OSError, ValueError):
+        return None
+    number = int(match["line"])
+    if not 0 < number <= len(lines):
+        return None
+    text = lines[number - 1].rstrip("\r")
+    column = int(match["column"] or 1)
+    return Place(str(file), number, column, 1 if match["column"] else max(1, len(text)), text), match["rest"]
 
 
 def _path(scenario: Scenario, section: str, base: Path, parameter: Any) -> Path:

@@ -72,7 +72,7 @@ def _unreadable(path: FilePath, error: OSError) -> ScenarioError:
         if not folder.is_dir():
             return ScenarioError("no such file", None, f"the folder {folder} does not exist", file=str(path))
         names = sorted(p.name for p in folder.iterdir() if p.suffix.lower() in KINDS)[:1000]
-        near = units.nearest(path.name, names)
+        near = units.nearest(path.name, names, 0.8)
         hint = f"did you mean {near}?" if near else "check the name; paths are relative to the present folder"
         return ScenarioError("no such file", None, hint, file=str(path))
     if path.is_dir():
