@@ -101,6 +101,7 @@ def test_rates_that_do_not_divide_are_said_to_be_rounded() -> None:
         ("ds-link-c104", {"input_buffer_bytes": 4}, "smaller than one credit", "input_buffer"),
         ("ds-link-c104", {"output_buffer_bytes": 0}, "holds no character", "output_buffer"),
         ("ds-link-c104", {"header_bytes": 60}, "cannot hold a header", "input_buffer"),
+        ("ds-link-c104", {"header_bytes": 37}, "a header could wait for itself", "input_buffer"),
         ("generic", {"cycle_ps": 0}, "above zero", "cycle"),
         ("generic", {"cycle_ps": 7, "flit_bytes": 1}, "whole number of bits", "cycle"),
     ],

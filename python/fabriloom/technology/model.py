@@ -77,6 +77,14 @@ class Technology:
         if self.input_buffer_chars < header:
             message = f"input_buffer of {self.input_buffer_chars} characters cannot hold a header of {header}"
             raise TechnologyError(message, "input_buffer", "enlarge input_buffer or shorten the header")
+        # The first characters of a header must not keep the credit for its last one from being promised.
+        if self.input_buffer_chars < self.credit_quantum_chars + header - 1:
+            message = (
+                f"input_buffer of {self.input_buffer_chars} characters is too small for credits of "
+                f"{self.credit_quantum_chars} and a header of {header}: a header could wait for itself"
+            )
+            hint = f"give it at least {self.credit_quantum_chars + header - 1}, or reduce credit_quantum"
+            raise TechnologyError(message, "input_buffer", hint)
 
     # Durations. All are rounded to the nearest picosecond; `rounded` tells whether that changed anything.
 
