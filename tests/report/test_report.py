@@ -193,7 +193,7 @@ def test_what_a_reader_looks_for_is_there(pages: dict[str, str]) -> None:
     for words in ("Latency against throughput", "Throughput against load", "published", "length 16 B"):
         assert words in pages["curve"]
     assert "infinite backlog" in pages["saturation"]
-    for words in ("1 of 2 agree", "does not agree", "not modelled", "predicted", "Figure 5"):
+    for words in ("1 of 2 agree", "does not agree", "not modelled", "Predicted", "Figure 5"):
         assert words in pages["reproduction"]
 
 

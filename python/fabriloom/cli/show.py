@@ -58,7 +58,7 @@ def table(
 
     drawn = Table(box=SIMPLE_HEAD, title=Text(title) if title else None, title_justify="left", pad_edge=False)
     for name, right in zip(head, numbers, strict=True):
-        drawn.add_column(Text(name), justify="right" if right else "left", overflow="fold")
+        drawn.add_column(Text(name), justify="right" if right else "left", overflow="fold", no_wrap=right)
     for row in rows:
         drawn.add_row(*(Text(cell) for cell in row))
     draw(drawn)
@@ -141,7 +141,11 @@ def saturation(study: Saturation) -> None:
 
 
 def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:+.2g} %"
+    if value is None:
+        return "-"
+    if abs(value) < 5e-4:
+        return "0 %"
+    return f"{100 * value:+.1f} %" if abs(value) < 0.0995 else f"{100 * value:+.0f} %"
 
 
 def beside(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -162,43 +166,49 @@ def beside(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def records(rows: Sequence[Mapping[str, Any]]) -> None:
-    """The lines of a reproduction and how many agree."""
-    cells = []
-    for row in rows:
-        limits = row.get("tolerance")
-        agrees = "-" if limits is None else " to ".join(measured(limit) for limit in limits)
-        within = row.get("within")
-        verdict = {True: "agrees", False: "DOES NOT AGREE", None: "-" if limits is None else "NOT MEASURED"}[
-            within
-        ]
-        cells.append(
-            [
-                str(row["where"]),
-                str(row["quantity"]),
-                measured(row["published"]),
-                measured(row["ours"], row.get("ci95")),
-                str(row["unit"]),
-                _percent(row.get("deviation")),
-                agrees,
-                str(row["kind"]),
-                verdict,
-            ]
-        )
-    head = [
-        "where",
-        "quantity",
-        "published",
-        "ours",
-        "unit",
-        "deviation",
-        "agrees from, to",
-        "kind",
-        "verdict",
-    ]
-    table(head, cells, [False, False, True, True, False, True, True, False, False])
-    for row in rows:
-        if row.get("reason") or row.get("parameter"):
-            what = "not scored: " + row["reason"] if row.get("reason") else "set " + row["parameter"]
-            line(f"{row['id']}: {what}")
+    """The lines of a reproduction by kind, and how many agree."""
+    for kind, title in KINDS.items():
+        group = [row for row in rows if row["kind"] == kind]
+        if group:
+            _records_of(group, title, kind != "reported")
     scored = [row for row in rows if row.get("tolerance") is not None]
     line(f"{sum(1 for row in scored if row.get('within'))} of {len(scored)} scored lines agree.")
+
+
+KINDS = {
+    "arithmetic": "Arithmetic: follows from the link and the construction alone",
+    "calibrated": "Calibrated: a parameter was set by it",
+    "predicted": "Predicted: nothing was set by it",
+    "reported": "Reported: shown, not scored",
+}
+
+
+def _records_of(rows: Sequence[Mapping[str, Any]], title: str, scored: bool) -> None:
+    head = ["quantity", "published", "ours", "unit", "deviation"]
+    head += ["agrees from, to", "verdict"] if scored else ["why it is not scored"]
+    cells = []
+    for row in rows:
+        known = [
+            str(row["quantity"]),
+            measured(row["published"]),
+            measured(row["ours"], row.get("ci95")),
+            str(row["unit"]),
+            _percent(row.get("deviation")),
+        ]
+        if scored:
+            cells.append([*known, _agrees(row.get("tolerance")), _verdict(row)])
+        else:
+            cells.append([*known, str(row.get("reason") or "")])
+    table(head, cells, [False, True, True, False, True, *([True, False] if scored else [False])], title)
+
+
+def _agrees(limits: Sequence[float] | None) -> str:
+    if limits is None:
+        return "-"
+    low, high = limits
+    return "exactly" if low == high else f"{measured(low)} to {measured(high)}"
+
+
+def _verdict(row: Mapping[str, Any]) -> str:
+    verdict = {True: "agrees", False: "DOES NOT AGREE", None: "NOT MEASURED"}[row.get("within")]
+    return f"{verdict} (set {row['parameter']})" if row.get("parameter") else verdict

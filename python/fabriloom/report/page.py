@@ -51,6 +51,8 @@ class Cell:
     sort: float | str | None = None
     mark: str = ""
     """``good``, ``bad``, ``quiet`` or nothing."""
+    below: str = ""
+    """A smaller line under the text."""
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@
       type: one.style === "line" || one.style === "step" ? "line" : "scatter",
     };
     if (one.style === "step") Object.assign(drawn, { step: "end", showSymbol: false, lineStyle: { width: 1.8 } });
-    if (one.style === "line") Object.assign(drawn, { symbol: "circle", symbolSize: 7, lineStyle: { width: 2 } });
+    if (one.style === "line") Object.assign(drawn, { symbol: "circle", symbolSize: 7, lineStyle: { width: 2 }, showSymbol: usable.length <= 60 });
     if (one.style === "points") Object.assign(drawn, { symbolSize: 7 });
     if (published) Object.assign(drawn, { symbol: "diamond", symbolSize: 13, itemStyle: { color: "transparent", borderColor: colour, borderWidth: 1.8 } });
     const ranged = usable.filter((p) => p[2] !== null && p[2] !== undefined);

@@ -224,21 +224,20 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
     return Table("The points", head, rows, [*(True for _ in varied), *[True] * 5, False])
 
 
-def _deviation(record: Mapping[str, Any]) -> Cell:
-    value = record.get("deviation")
+def deviation_text(value: float | None) -> str:
+    """A deviation as a signed percentage."""
     if value is None:
-        return Cell("–")
-    text = ("+" if value > 0 else "") + number(100 * value, 3) + " %"
-    return Cell(text, None, value)
+        return "–"
+    if abs(value) < 5e-4:
+        return "0 %"
+    text = f"{100 * value:+.1f}" if abs(value) < 0.0995 else f"{100 * value:+.0f}"
+    return text.replace("-", "\u2212") + " %"
 
 
 def _verdict(record: Mapping[str, Any]) -> Cell:
-    within = record.get("within")
-    if within is None and record.get("tolerance") is not None:
+    if record.get("within") is None:
         return Cell("not measured", None, -1, "bad")
-    if within is None:
-        return Cell(str(record.get("reason") or "not scored"), None, None, "quiet")
-    return Cell("agrees", None, 1, "good") if within else Cell("does not agree", None, 0, "bad")
+    return Cell("agrees", None, 1, "good") if record["within"] else Cell("does not agree", None, 0, "bad")
 
 
 def _tolerance(value: Any) -> str:
@@ -249,45 +248,57 @@ def _tolerance(value: Any) -> str:
     return "exactly" if low == high else f"{number(low)} to {number(high)}"
 
 
+KINDS = {
+    "predicted": ("Predicted", "Nothing was set by these lines: they came out by themselves."),
+    "calibrated": ("Calibrated", "A parameter was set so that these lines agree."),
+    "arithmetic": ("Arithmetic", "These lines follow from the link and the construction alone."),
+    "reported": ("Reported", "These lines are shown and not scored, for the reason given."),
+}
+"""The kinds of lines of a reproduction, in the order of their interest: title and what they are."""
+
+
 def records(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """Published and ours, one table per paper."""
-    papers: dict[str, list[Mapping[str, Any]]] = {}
-    for line in lines:
-        papers.setdefault(str(line.get("paper", "")), []).append(line)
+    """Published and ours, one table per kind of line."""
     tables = []
-    for paper, group in papers.items():
-        rows = [
-            [
-                Cell(str(line.get("where", ""))),
-                Cell(str(line.get("quantity", ""))),
-                Cell(_published(line.get("published"))),
-                Cell(_ours(line)),
-                Cell(str(line.get("unit") or "")),
-                _deviation(line),
-                Cell(_tolerance(line.get("tolerance"))),
-                Cell(str(line.get("kind", "")), None, None, "quiet"),
-                _verdict(line),
-            ]
-            for line in group
+    for kind, (title, note) in KINDS.items():
+        group = [line for line in lines if line.get("kind") == kind]
+        if not group:
+            continue
+        last = {"reported": "Why it is not scored", "calibrated": "The parameter"}.get(kind)
+        scored = kind != "reported"
+        head = ["Quantity", "Published", "Ours", "Unit", "Deviation"]
+        head += ["Agrees from, to", "Verdict"] if scored else []
+        head += [last] if last else []
+        numbers = [
+            False,
+            True,
+            True,
+            False,
+            True,
+            *([True, False] if scored else []),
+            *([False] if last else []),
         ]
-        head = [
-            "Where",
-            "Quantity",
-            "Published",
-            "Ours",
-            "Unit",
-            "Deviation",
-            "Agrees from, to",
-            "Kind",
-            "Verdict",
-        ]
-        note = (
-            "Arithmetic follows from the link alone; a calibrated line set a parameter; a predicted one set "
-            "none; a reported one is not scored. A line agrees when ours is between the two values given."
+        if scored:
+            note += " A line agrees when ours is between the two values given."
+        tables.append(
+            Table(title, head, [_record(line, scored, bool(last)) for line in group], numbers, note)
         )
-        numbers = [False, False, True, True, False, True, True, False, False]
-        tables.append(Table(paper, head, rows, numbers, note))
     return tables
+
+
+def _record(line: Mapping[str, Any], scored: bool, explained: bool) -> list[Cell]:
+    cells = [
+        Cell(str(line.get("quantity", "")), below=str(line.get("where", ""))),
+        Cell(_published(line.get("published"))),
+        Cell(_ours(line)),
+        Cell(str(line.get("unit") or "")),
+        Cell(deviation_text(line.get("deviation")), None, line.get("deviation")),
+    ]
+    if scored:
+        cells += [Cell(_tolerance(line.get("tolerance"))), _verdict(line)]
+    if explained:
+        cells.append(Cell(str(line.get("reason") or line.get("parameter") or ""), None, None, "quiet"))
+    return cells
 
 
 def _is_number(value: Any) -> bool:
