@@ -5,7 +5,7 @@ How each figure is modelled, and where it agrees and where not, is in ``docs/bac
 
 from __future__ import annotations
 
-from . import adaptive, arithmetic, latency, packet_length, parts, size, tail
+from . import adaptive, arithmetic, crossbar, latency, packet_length, parts, size, tail
 
-MODULES = (parts, arithmetic, packet_length, size, latency, tail, adaptive)
+MODULES = (parts, arithmetic, crossbar, packet_length, size, latency, tail, adaptive)
 """Each has ``scenarios(effort)``, what it will surely run, and ``findings(lab)``."""
