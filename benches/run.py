@@ -201,7 +201,7 @@ latency histogram, links and flows counted. 50 %: Poisson arrivals at half of wh
 * A hop is a packet granted an output of a switch. Seconds are of processor time, so other work on the machine
   counts little.
 * A wake-up is an event handled, or a piece of a link's timeline worked out.
-* Start is, on the clock, from the scenario to the first event: topology, routing table, checks, arrays, engine.
+* Start is, on the clock, from the scenario to the first event: topology, routes, checks, arrays, engine.
 * Peak memory is that of the whole process, interpreter included.
 * The twin simulates every character. Both ran the same stretch, from an empty network, and delivered the same
   packets."""
