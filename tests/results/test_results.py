@@ -153,6 +153,11 @@ def test_parquet_reads_back(small: Results, tmp_path: Path) -> None:
     assert pl.read_parquet(written[3]).equals(small.ccdf())
 
 
+def test_links_are_not_written_when_not_wanted(tmp_path: Path) -> None:
+    written = results(output={"links": False, "flows": True}).to_parquet(tmp_path)
+    assert [path.name for path in written] == ["flows.parquet", "batches.parquet", "latency.parquet"]
+
+
 def test_chrome_trace_pairs_every_begin_with_an_end(small: Results, tmp_path: Path) -> None:
     small.to_chrome_trace(tmp_path / "trace.json")
     events = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))["traceEvents"]

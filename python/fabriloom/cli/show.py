@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from ..results import html
@@ -24,6 +25,8 @@ def draw(drawn: Table) -> None:
 
     width = None if sys.stdout.isatty() else PIPE_WIDTH
     console = Console(width=width, highlight=False, markup=False, emoji=False)
+    # Rich leaves out columns that do not fit; a wide line that the terminal breaks is the lesser evil.
+    console.width = max(console.width, console.measure(drawn).minimum)
     with console.capture() as captured:
         console.print(drawn)
     lines = [text.rstrip() for text in captured.get().rstrip("\n").split("\n")]
@@ -56,7 +59,9 @@ def table(
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(box=SIMPLE_HEAD, title=Text(title) if title else None, title_justify="left", pad_edge=False)
+    if title:
+        line(title)
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name, right in zip(head, numbers, strict=True):
         drawn.add_column(Text(name), justify="right" if right else "left", overflow="fold", no_wrap=right)
     for row in rows:
@@ -97,10 +102,19 @@ def curve(study: Curve) -> None:
     points(study.points, study.varied, study.provenance.name)
 
 
+def _percentiles(settings: int) -> dict[str, str]:
+    """Percentiles that there is room for: on a narrow terminal one."""
+    columns = get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
+    if columns < 84 + 12 * settings:
+        return {"p99": "99 % us"}
+    return {"p50": "50 % us", "p99": "99 % us", "p99_9": "99.9 % us"}
+
+
 def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     """One row per point."""
     names = [path.rsplit(".", 1)[-1].replace("_", " ") for path in varied]
-    head = [*names, "offered MB/s", "accepted MB/s", "latency us", "50 % us", "99 % us", "99.9 % us", "ended"]
+    percentiles = _percentiles(len(names))
+    head = [*names, "offered MB/s", "accepted MB/s", "latency us", *percentiles.values(), "ended"]
     rows = []
     for point in found:
         summary, latency = point.summary, point.summary["latency_ns"]
@@ -113,11 +127,11 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
                 measured(summary["offered_mbytes_per_s"]),
                 measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"]),
                 micro(latency["mean"], latency["mean_ci95"]),
-                *(micro(latency[key]) for key in ("p50", "p99", "p99_9")),
+                *(micro(latency[key]) for key in percentiles),
                 summary["end"]["reason"],
             ]
         )
-    table(head, rows, [*(False for _ in names), *[True] * 6, False], title)
+    table(head, rows, [*(False for _ in names), *[True] * (3 + len(percentiles)), False], title)
     if found:
         latency = found[0].summary["latency_ns"]
         line(f"Latency: from the {latency['from']}, to the {latency['to']}. ± is half of a 95 % interval.")

@@ -85,6 +85,11 @@ class Results:
         return tables.trace(self.native, self.graph, self.tick_ps / 1000)
 
     @property
+    def keeps_links(self) -> bool:
+        """False when the scenario does not want the table of links written (``output.links = false``)."""
+        return bool(self.provenance.resolved.get("output", {}).get("links", True))
+
+    @property
     def has_trace(self) -> bool:
         """True when a packet trace was kept."""
         return len(tables.column(self.native, "trace_source")) > 0

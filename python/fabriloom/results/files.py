@@ -18,12 +18,8 @@ def to_json_text(summary: dict[str, Any]) -> str:
 
 def write_parquet(results: Results, folder: Path) -> list[Path]:
     """Write the tables that the run kept into an existing folder; returns the files."""
-    tables = {
-        "links": results.links,
-        "flows": results.flows,
-        "batches": results.batches,
-        "latency": results.ccdf(),
-    }
+    tables = {"links": results.links} if results.keeps_links else {}
+    tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}
     if results.has_trace:
         tables["trace"] = results.trace
     written = []
