@@ -98,6 +98,13 @@ def test_a_wrong_load_is_said_before_anything_runs() -> None:
         curve(small(), [0.1, 1.5])
 
 
+@pytest.mark.parametrize("study", [curve, saturate])
+def test_a_load_that_would_change_nothing_is_refused(study: Any) -> None:
+    backlog = small(traffic={"pattern": "uniform", "length": "32 B", "arrivals": "backlog"})
+    with pytest.raises(ScenarioError, match="no effect: backlog traffic"):
+        study(backlog)
+
+
 def test_saturation_by_backlog_is_between_its_bounds() -> None:
     """An 8 x 8 crossbar carries about 0.62 of its links, more when packets are short beside the buffers."""
     found = saturate(small(), "backlog")

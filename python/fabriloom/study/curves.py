@@ -114,6 +114,17 @@ def without_sweep(scenario: Scenario) -> Scenario:
     return scenario.with_settings({"sweep": {}}) if scenario.sweep else scenario
 
 
+def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
+    """The scenario with settings replaced. Raises ScenarioError, also where a load would change nothing."""
+    changed = scenario.with_settings(settings)
+    traffic = changed.traffic
+    if LOAD in settings and not traffic.needs_load():
+        kind = traffic.pattern.kind if traffic.pattern.kind == "descriptors" else traffic.arrivals.kind
+        message = f"offered loads have no effect: {kind} traffic says by itself when packets are sent"
+        raise scenario.error(message, ("traffic",), "choose arrivals with a load, such as poisson", key=True)
+    return changed
+
+
 def curve(
     scenario: Scenario,
     loads: Sequence[float] | None = None,
@@ -143,7 +154,7 @@ def curve(
     if not sweep:
         sweep = {LOAD: list(LOADS)}
     base = without_sweep(scenario)
-    runs = [(settings, base.with_settings(settings)) for settings in settings_of(sweep)]
+    runs = [(settings, varied(base, settings)) for settings in settings_of(sweep)]
     store = Store(None if out is None else Path(out))
     points, interrupted = run_points(runs, jobs=jobs, store=store, progress=progress, on_point=on_point)
     finished = [point for point in points if point is not None]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..results import Provenance
 from ..results.files import to_json_text
-from .curves import LOAD, Curve, without_sweep
+from .curves import LOAD, Curve, varied, without_sweep
 from .points import Advance, Point, Store, run_points
 
 if TYPE_CHECKING:
@@ -109,6 +109,11 @@ def saturate(
     scenario = without_sweep(scenario)
     if definition == "backlog":
         settings = {"traffic.arrivals": "backlog"}
+        if scenario.traffic.pattern.kind == "descriptors":
+            message = "there is no backlog: descriptors say by themselves when packets are sent"
+            raise scenario.error(
+                message, ("traffic",), "choose another pattern, or a wait of 0 in the lists", key=True
+            )
         points, interrupted = run_points([(settings, scenario.with_settings(settings))], **options)
         found = [point for point in points if point is not None]
         return _result(scenario, definition, found, interrupted, None, None)
@@ -127,7 +132,7 @@ class _Search:
     def run(self, loads: Sequence[float]) -> bool:
         """Run those that were not run yet; false when interrupted."""
         new = [load for load in loads if load not in self.tried]
-        runs = [({LOAD: load}, self.scenario.with_settings({LOAD: load})) for load in new]
+        runs = [({LOAD: load}, varied(self.scenario, {LOAD: load})) for load in new]
         points, self.interrupted = run_points(runs, **self.options)
         self.tried.update({load: point for load, point in zip(new, points, strict=True) if point is not None})
         return not self.interrupted
