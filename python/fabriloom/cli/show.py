@@ -48,7 +48,12 @@ def measured(value: float | None, ci95: float | None = None) -> str:
     if value is None:
         return "-"
     text = f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
-    return text if ci95 is None else f"{text} ± {ci95:.2g}"
+    return text if ci95 is None else f"{text} ± {_half(ci95)}"
+
+
+def _half(ci95: float) -> str:
+    """A half-width to two figures; no exponent where there need be none."""
+    return f"{ci95:.2g}" if ci95 < 99.5 else f"{ci95:.0f}"
 
 
 def table(

@@ -96,6 +96,12 @@ SUMMARY = Table(
         Column("network.switches", "count", "Switches of the network."),
         Column("network.terminals", "count", "Terminals of the network."),
         Column("network.links", "count", "Links of the network; a cable is two."),
+        Column(
+            "reverse_load",
+            "0 to 1",
+            "How busy the opposite directions of cables were taken to be: the part of its flow-control share that "
+            "each character paid. Found by a short run when flow control is matched.",
+        ),
         Column("simulated_ns", "ns", "Simulated time from the start to the end of the run."),
         Column("warmup_ns", "ns", "The part at the beginning that is left out of every measurement."),
         Column("measured_ns", "ns", "The measuring window: simulated time without the warm-up."),

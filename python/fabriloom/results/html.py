@@ -9,9 +9,9 @@ from typing import Any
 def _measured(value: float | None, ci95: float | None, unit: str, digits: int = 4) -> str:
     if value is None:
         return "–"
-    text = f"{value:.{digits}g}"
+    text = f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:.0f}"
     if ci95 is not None:
-        text += f" ± {ci95:.2g}"
+        text += f" ± {ci95:.2g}" if ci95 < 99.5 else f" ± {ci95:.0f}"
     return f"{text} {unit}"
 
 

@@ -126,6 +126,7 @@ def summary(
             "cycle": cycle,
         },
         "network": {"switches": graph.switches, "terminals": graph.terminals, "links": graph.links},
+        "reverse_load": float(native.get("reverse_load", 1.0)),
         "simulated_ns": end_ticks * tick_ps / 1000,
         "warmup_ns": begin_ticks * tick_ps / 1000,
         "measured_ns": (end_ticks - begin_ticks) * tick_ps / 1000,
