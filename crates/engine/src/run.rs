@@ -63,7 +63,9 @@ pub enum RunError {
         class: u32,
     },
     /// The books do not balance; this is a fault of the engine.
-    #[error("packets do not balance: {offered} offered, {delivered} delivered, {refused} refused, {in_flight} in flight")]
+    #[error(
+        "packets do not balance: {offered} offered, {delivered} delivered, {refused} refused, {in_flight} in flight"
+    )]
     NotConserved {
         /// Packets offered.
         offered: u64,

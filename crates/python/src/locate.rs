@@ -54,10 +54,9 @@ fn child<'v, 'i>(
     step: &Step,
 ) -> Option<(Option<Range<usize>>, &'v Spanned<DeValue<'i>>)> {
     match (value.get_ref(), step) {
-        (DeValue::Table(table), Step::Key(name)) => table
-            .iter()
-            .find(|(k, _)| k.get_ref() == name)
-            .map(|(k, v)| (Some(k.span()), v)),
+        (DeValue::Table(table), Step::Key(name)) => {
+            table.iter().find(|(k, _)| k.get_ref() == name).map(|(k, v)| (Some(k.span()), v))
+        }
         (DeValue::Array(array), Step::Index(index)) => array.get(*index).map(|v| (None, v)),
         _ => None,
     }
@@ -69,9 +68,5 @@ fn place(text: &str, span: Range<usize>) -> (usize, usize, usize) {
     let line = before.matches('\n').count() + 1;
     let value = text.get(span).unwrap_or("");
     let first = value.lines().next().unwrap_or("");
-    (
-        line,
-        before[start..].chars().count() + 1,
-        first.chars().count().max(1),
-    )
+    (line, before[start..].chars().count() + 1, first.chars().count().max(1))
 }

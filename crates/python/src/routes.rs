@@ -35,14 +35,7 @@ fn spread(name: &str) -> PyResult<Spread> {
 
 /// The six columns of a table, kept while a [`View`] of them is used.
 #[derive(FromPyObject)]
-struct Columns<'py>(
-    Numbers<'py>,
-    Numbers<'py>,
-    Numbers<'py>,
-    Numbers<'py>,
-    Numbers<'py>,
-    Numbers<'py>,
-);
+struct Columns<'py>(Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>, Numbers<'py>);
 
 impl Columns<'_> {
     fn view(&self, network: &Network) -> PyResult<View<'_>> {
@@ -71,17 +64,9 @@ impl RouteNetwork {
         name: &str,
         via: &Numbers<'_>,
     ) -> PyResult<MadeTable<'py>> {
-        let options = Options {
-            spread: spread(name)?,
-            via: via.as_slice()?,
-        };
+        let options = Options { spread: spread(name)?, via: via.as_slice()? };
         let table = routes::assemble(&self.0, &mut scheme, options).map_err(words)?;
-        let columns = [
-            table.groups.switch,
-            table.groups.start,
-            table.groups.links,
-            table.route,
-        ];
+        let columns = [table.groups.switch, table.groups.start, table.groups.links, table.route];
         let [switch, start, links, route] = columns.map(|column| column.into_pyarray(py));
         Ok((switch, start, links, route))
     }
@@ -92,9 +77,7 @@ impl RouteNetwork {
     #[new]
     fn new(switches: usize, terminals: usize, source: Numbers<'_>, target: Numbers<'_>) -> PyResult<Self> {
         let (source, target) = (source.as_slice()?.to_vec(), target.as_slice()?.to_vec());
-        Network::new(switches, terminals, source, target)
-            .map(Self)
-            .map_err(words)
+        Network::new(switches, terminals, source, target).map(Self).map_err(words)
     }
 
     #[expect(clippy::too_many_arguments, reason = "the columns of a description")]
@@ -143,11 +126,7 @@ impl RouteNetwork {
         spread: &str,
         via: Numbers<'py>,
     ) -> PyResult<MadeTable<'py>> {
-        let hops = if all {
-            routes::NextHops::All
-        } else {
-            routes::NextHops::First
-        };
+        let hops = if all { routes::NextHops::All } else { routes::NextHops::First };
         self.table(py, routes::ShortestPath::new(hops), spread, &via)
     }
 

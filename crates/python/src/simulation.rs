@@ -35,10 +35,14 @@ fn fabric(arrays: &Bound<'_, PyDict>) -> PyResult<Fabric> {
     macro_rules! take {
         ($name:ident: $type:ty) => {
             let name = stringify!($name);
-            let value =
-                arrays.get_item(name)?.ok_or_else(|| PyValueError::new_err(format!("column {name} is missing")))?;
+            let value = arrays
+                .get_item(name)?
+                .ok_or_else(|| PyValueError::new_err(format!("column {name} is missing")))?;
             let column: PyReadonlyArray1<'_, $type> = value.extract().map_err(|_| {
-                PyValueError::new_err(format!("column {name} is not a one-dimensional {} array", stringify!($type)))
+                PyValueError::new_err(format!(
+                    "column {name} is not a one-dimensional {} array",
+                    stringify!($type)
+                ))
             })?;
             fabric.$name = column.as_array().to_vec();
         };
@@ -155,7 +159,8 @@ fn latencies(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
 fn batches(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
     let py = out.py();
     let batches = &measure.batches;
-    let ends: Vec<Time> = (1..=batches.done.len() as Time).map(|n| batches.start + n * batches.length).collect();
+    let ends: Vec<Time> =
+        (1..=batches.done.len() as Time).map(|n| batches.start + n * batches.length).collect();
     out.set_item("batch_end_ticks", ends.into_pyarray(py))?;
     let column = |of: fn(&fabriloom_engine::measure::Batch) -> i64| {
         batches.done.iter().map(of).collect::<Vec<i64>>().into_pyarray(py)
@@ -168,7 +173,8 @@ fn batches(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
 
 fn links<'a>(out: &Bound<'_, PyDict>, counts: impl Iterator<Item = &'a Counts>) -> PyResult<()> {
     let counts: Vec<&Counts> = counts.collect();
-    let column = |of: fn(&Counts) -> u64| counts.iter().map(|c| of(c)).collect::<Vec<u64>>().into_pyarray(out.py());
+    let column =
+        |of: fn(&Counts) -> u64| counts.iter().map(|c| of(c)).collect::<Vec<u64>>().into_pyarray(out.py());
     out.set_item("link_packets", column(|c| c.packets))?;
     out.set_item("link_characters", column(|c| c.characters))?;
     out.set_item("link_busy_ticks", column(|c| c.busy_ticks))?;
@@ -182,7 +188,10 @@ fn flows(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
     let dropped = measure.flows.as_ref().map_or(0, |flows| flows.dropped);
     out.set_item("flow_source", rows.iter().map(|row| row.0).collect::<Vec<u32>>().into_pyarray(py))?;
     out.set_item("flow_target", rows.iter().map(|row| row.1).collect::<Vec<u32>>().into_pyarray(py))?;
-    out.set_item("flow_packets", rows.iter().map(|row| row.2.packets).collect::<Vec<u64>>().into_pyarray(py))?;
+    out.set_item(
+        "flow_packets",
+        rows.iter().map(|row| row.2.packets).collect::<Vec<u64>>().into_pyarray(py),
+    )?;
     out.set_item("flow_bytes", rows.iter().map(|row| row.2.chars).collect::<Vec<u64>>().into_pyarray(py))?;
     let sums: Vec<Time> = rows.iter().map(|row| row.2.latency_sum).collect();
     out.set_item("flow_latency_sum_ticks", sums.into_pyarray(py))?;

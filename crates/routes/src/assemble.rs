@@ -53,14 +53,8 @@ pub fn assemble(net: &Network, scheme: &mut impl Scheme, options: Options) -> Re
             net.switches
         )));
     }
-    if let Some(&switch) = options
-        .via
-        .iter()
-        .find(|&&switch| switch as usize >= net.switches)
-    {
-        return Err(RouteError::text(format!(
-            "there is no intermediate switch {switch}"
-        )));
+    if let Some(&switch) = options.via.iter().find(|&&switch| switch as usize >= net.switches) {
+        return Err(RouteError::text(format!("there is no intermediate switch {switch}")));
     }
     let mut maker = Maker::new(net, options, classes);
     let mut toward = Toward::default();
@@ -97,13 +91,8 @@ struct Maker<'a> {
 
 impl<'a> Maker<'a> {
     fn new(net: &'a Network, options: Options, classes: usize) -> Self {
-        let mut starts: Vec<bool> = (0..net.switches as u32)
-            .map(|switch| net.senders(switch) > 0)
-            .collect();
-        options
-            .via
-            .iter()
-            .for_each(|&switch| starts[switch as usize] = true);
+        let mut starts: Vec<bool> = (0..net.switches as u32).map(|switch| net.senders(switch) > 0).collect();
+        options.via.iter().for_each(|&switch| starts[switch as usize] = true);
         Self {
             net,
             spread: options.spread,
@@ -123,11 +112,7 @@ impl<'a> Maker<'a> {
         self.complete(to, toward, residents[0])?;
         for &terminal in residents {
             let link = self.net.terminal_in[terminal as usize];
-            let groups = if self.spread != Spread::Turns {
-                &mut self.candidates
-            } else {
-                &mut self.single
-            };
+            let groups = if self.spread != Spread::Turns { &mut self.candidates } else { &mut self.single };
             let local = groups.link(self.net, link);
             self.route[to as usize * self.classes + terminal as usize] = local * 2;
         }
@@ -159,12 +144,8 @@ impl<'a> Maker<'a> {
         let missing = (0..self.net.switches as u32)
             .find(|&s| s != to && self.net.senders(s) > 0 && toward.group[s as usize] == NONE);
         if let Some(switch) = missing {
-            let words = [
-                "no way from ".into(),
-                Word::Switch(switch),
-                " to intermediate ".into(),
-                Word::Switch(to),
-            ];
+            let words =
+                ["no way from ".into(), Word::Switch(switch), " to intermediate ".into(), Word::Switch(to)];
             return Err(RouteError::of(words));
         }
         if self.spread != Spread::Turns {
@@ -179,18 +160,11 @@ impl<'a> Maker<'a> {
             }
             self.columns.clear();
         }
-        let groups = if self.spread != Spread::Turns {
-            &self.candidates
-        } else {
-            &self.single
-        };
+        let groups = if self.spread != Spread::Turns { &self.candidates } else { &self.single };
         for &switch in &toward.order {
             let entry = &mut self.route[switch as usize * self.classes + class as usize];
             let links = groups.group(*entry >> 1);
-            let entering = links
-                .iter()
-                .filter(|&&link| self.net.link_target[link as usize] == to)
-                .count();
+            let entering = links.iter().filter(|&&link| self.net.link_target[link as usize] == to).count();
             if entering == links.len() {
                 *entry |= 1;
             } else if entering > 0 {
@@ -243,16 +217,8 @@ impl<'a> Maker<'a> {
         if self.spread == Spread::Runs {
             (0..self.net.switches).for_each(|switch| self.runs(switch));
         }
-        let groups = if self.spread == Spread::Adaptive {
-            self.candidates
-        } else {
-            self.single
-        };
-        Table {
-            groups,
-            route: self.route,
-            classes: self.classes,
-        }
+        let groups = if self.spread == Spread::Adaptive { self.candidates } else { self.single };
+        Table { groups, route: self.route, classes: self.classes }
     }
 
     /// Replaces the groups of one switch by single links, each for a run of consecutive destinations.
@@ -264,10 +230,7 @@ impl<'a> Maker<'a> {
         let own = self.net.residents(switch as u32).len();
         let senders = self.starts.iter().filter(|&&start| start).count().max(1);
         let mut users: HashMap<u32, (usize, usize)> = HashMap::new();
-        for &entry in self.route[row..row + terminals]
-            .iter()
-            .filter(|&&entry| entry != NONE)
-        {
+        for &entry in self.route[row..row + terminals].iter().filter(|&&entry| entry != NONE) {
             users.entry(entry >> 1).or_default().0 += 1;
         }
         for class in 0..self.classes {

@@ -21,11 +21,7 @@ pub fn dependency_cycle(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>
     let mut next: Vec<Vec<u32>> = vec![vec![]; links];
     for (before, after) in waits {
         let switch = net.link_source[view.group(after)[0] as usize];
-        for &link in view
-            .group(before)
-            .iter()
-            .filter(|&&link| net.link_target[link as usize] == switch)
-        {
+        for &link in view.group(before).iter().filter(|&&link| net.link_target[link as usize] == switch) {
             next[link as usize].push(links as u32 + after);
         }
     }
@@ -36,10 +32,7 @@ pub fn dependency_cycle(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>
     next.extend((0..view.groups() as u32).map(|group| view.group(group).to_vec()));
     Ok(component(&next).map(|members| {
         let cycle = shortest_cycle(&next, &members);
-        cycle
-            .into_iter()
-            .filter(|&vertex| (vertex as usize) < links)
-            .collect()
+        cycle.into_iter().filter(|&vertex| (vertex as usize) < links).collect()
     }))
 }
 
@@ -48,10 +41,7 @@ fn waits(net: &Network, view: View<'_>) -> Result<Vec<(u32, u32)>, RouteError> {
     let targets = view.targets(net);
     let starts = Starts::new(net, view);
     let mut walk = Walk::new(net, view, &targets);
-    let mut pairs = Pairs {
-        seen: HashSet::new(),
-        last: vec![NONE; view.groups()],
-    };
+    let mut pairs = Pairs { seen: HashSet::new(), last: vec![NONE; view.groups()] };
     for (class, end) in ends(view) {
         // What would be new is waiting for the link to the terminal, which never waits.
         if walk.repeats(class, end) {
@@ -93,20 +83,14 @@ impl Pairs {
 /// At its intermediate switch a packet may go on to any terminal.
 fn turning(view: View<'_>, targets: &Targets, order: &[u32], via: (u32, u32), pairs: &mut Pairs) {
     let (class, switch) = via;
-    let mut onward: Vec<u32> = view
-        .terminal_class
-        .iter()
-        .map(|&class| view.entry(switch, class) >> 1)
-        .collect();
+    let mut onward: Vec<u32> =
+        view.terminal_class.iter().map(|&class| view.entry(switch, class) >> 1).collect();
     onward.sort_unstable();
     onward.dedup();
     for &from in order {
         let before = view.entry(from, class) >> 1;
         if targets.of(before).iter().any(|&(vertex, _)| vertex == switch) {
-            onward
-                .iter()
-                .filter(|&&after| after != NONE >> 1)
-                .for_each(|&after| pairs.add(before, after));
+            onward.iter().filter(|&&after| after != NONE >> 1).for_each(|&after| pairs.add(before, after));
         }
     }
 }
@@ -144,10 +128,7 @@ fn component(next: &[Vec<u32>]) -> Option<Vec<bool>> {
                 low[above as usize] = low[above as usize].min(low[v]);
             }
             if low[v] == index[v] {
-                let first = members
-                    .iter()
-                    .rposition(|&w| w == v as u32)
-                    .expect("still on the stack");
+                let first = members.iter().rposition(|&w| w == v as u32).expect("still on the stack");
                 let found = members.split_off(first);
                 if found.len() > 1 {
                     let mut member = vec![false; vertices];

@@ -80,28 +80,16 @@ impl DimensionOrder {
         let mut named = order.to_vec();
         named.sort_unstable();
         if !named.iter().copied().eq(0..dimensions) {
-            return Err(RouteError::text(
-                "the order of dimensions must name each dimension once",
-            ));
+            return Err(RouteError::text("the order of dimensions must name each dimension once"));
         }
-        let cells = shape
-            .iter()
-            .try_fold(1usize, |cells, &size| cells.checked_mul(size));
+        let cells = shape.iter().try_fold(1usize, |cells, &size| cells.checked_mul(size));
         if cells != Some(net.switches) || coordinates.len() != net.switches * dimensions {
-            return Err(RouteError::text(
-                "dimension order needs exactly one switch per point of the shape",
-            ));
+            return Err(RouteError::text("dimension order needs exactly one switch per point of the shape"));
         }
         let at = switches_by_place(shape, coordinates)?;
         let ports = ports(net, shape, coordinates, &at);
         let rings = shape.iter().map(|&size| Ring::new(size, wrap)).collect();
-        Ok(Self {
-            order: order.to_vec(),
-            rings,
-            coordinates: coordinates.to_vec(),
-            ports,
-            buckets: vec![],
-        })
+        Ok(Self { order: order.to_vec(), rings, coordinates: coordinates.to_vec(), ports, buckets: vec![] })
     }
 
     fn place(&self, switch: u32) -> &[u32] {
@@ -132,12 +120,9 @@ impl DimensionOrder {
             NONE => Err(RouteError::of([
                 "dimension order: ".into(),
                 Word::Switch(from),
-                format!(
-                    " has no link {} in dimension {dimension}",
-                    if backward { "down" } else { "up" }
-                )
-                .as_str()
-                .into(),
+                format!(" has no link {} in dimension {dimension}", if backward { "down" } else { "up" })
+                    .as_str()
+                    .into(),
             ])),
             edge => Ok((length, edge)),
         }
@@ -156,15 +141,9 @@ fn switches_by_place(shape: &[usize], coordinates: &[u32]) -> Result<Vec<u32>, R
     let mut at = vec![NONE; shape.iter().product()];
     for (switch, place) in coordinates.chunks_exact(shape.len().max(1)).enumerate() {
         if place.iter().zip(shape).any(|(&c, &size)| c as usize >= size) {
-            return Err(RouteError::of([
-                Word::Switch(switch as u32),
-                " lies outside the shape".into(),
-            ]));
+            return Err(RouteError::of([Word::Switch(switch as u32), " lies outside the shape".into()]));
         }
-        let cell = place
-            .iter()
-            .zip(shape)
-            .fold(0, |cell, (&c, &size)| cell * size + c as usize);
+        let cell = place.iter().zip(shape).fold(0, |cell, (&c, &size)| cell * size + c as usize);
         if std::mem::replace(&mut at[cell], switch as u32) != NONE {
             return Err(RouteError::of([
                 Word::Switch(switch as u32),
@@ -178,12 +157,7 @@ fn switches_by_place(shape: &[usize], coordinates: &[u32]) -> Result<Vec<u32>, R
 /// Per switch, dimension and direction (up, down; round the ring): the edge, or [`NONE`].
 fn ports(net: &Network, shape: &[usize], coordinates: &[u32], at: &[u32]) -> Vec<u32> {
     let mut ports = vec![NONE; net.switches * shape.len() * 2];
-    let cell = |place: &[u32]| {
-        place
-            .iter()
-            .zip(shape)
-            .fold(0, |cell, (&c, &size)| cell * size + c as usize)
-    };
+    let cell = |place: &[u32]| place.iter().zip(shape).fold(0, |cell, (&c, &size)| cell * size + c as usize);
     let mut port = 0;
     for (switch, place) in coordinates.chunks_exact(shape.len().max(1)).enumerate() {
         let mut place = place.to_vec();

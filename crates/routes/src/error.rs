@@ -30,9 +30,7 @@ impl RouteError {
 
     /// An error of several words.
     pub fn of(words: impl IntoIterator<Item = Word>) -> Self {
-        Self {
-            words: words.into_iter().collect(),
-        }
+        Self { words: words.into_iter().collect() }
     }
 
     /// The switches one after another, with " > " between them.

@@ -63,11 +63,7 @@ impl Groups {
         if let Some(&group) = self.of_set.get(edges) {
             return group;
         }
-        let mut links: Vec<u32> = edges
-            .iter()
-            .flat_map(|&edge| network.edge_links(edge))
-            .copied()
-            .collect();
+        let mut links: Vec<u32> = edges.iter().flat_map(|&edge| network.edge_links(edge)).copied().collect();
         links.sort_unstable();
         let group = self.push(network.edge_source[edges[0] as usize], &links);
         self.of_set.insert(edges.into(), group);

@@ -26,11 +26,7 @@ impl Traffic<'_> {
             if source.len() != target.len() || source.len() != rate.len() {
                 return Err(RouteError::text("every pair needs a source, a target and a rate"));
             }
-            if source
-                .iter()
-                .chain(*target)
-                .any(|&terminal| terminal as usize >= net.terminals)
-            {
+            if source.iter().chain(*target).any(|&terminal| terminal as usize >= net.terminals) {
                 return Err(RouteError::text("a pair names a terminal that does not exist"));
             }
             if rate.iter().any(|&rate| !(rate.is_finite() && rate >= 0.0)) {
@@ -46,10 +42,7 @@ impl Traffic<'_> {
             Traffic::Uniform => vec![if net.terminals > 1 { 1.0 } else { 0.0 }; net.terminals],
             Traffic::Pairs { source, rate, .. } => {
                 let mut sent = vec![0.0; net.terminals];
-                source
-                    .iter()
-                    .zip(*rate)
-                    .for_each(|(&s, &r)| sent[s as usize] += r);
+                source.iter().zip(*rate).for_each(|(&s, &r)| sent[s as usize] += r);
                 sent
             }
         }
@@ -81,12 +74,7 @@ pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<
     let sent = traffic.sent(net);
     let mut sent_at = vec![0.0; net.switches];
     (0..net.terminals).for_each(|t| sent_at[net.entry(t as u32) as usize] += sent[t]);
-    let mut origins = Origins {
-        net,
-        traffic,
-        sorted: traffic.by_target(),
-        next: 0,
-    };
+    let mut origins = Origins { net, traffic, sorted: traffic.by_target(), next: 0 };
     let mut flow = vec![0.0; net.switches];
     let mut load = vec![0.0; net.links()];
     let mut group_load = vec![0.0; view.groups()];
@@ -102,9 +90,7 @@ pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<
             End::Terminal(terminal) => {
                 let total = origins.add(terminal, &mut flow, view.via_switch.is_empty());
                 load[net.terminal_in[terminal as usize] as usize] += total;
-                view.via_switch
-                    .iter()
-                    .for_each(|&s| flow[s as usize] += total / vias);
+                view.via_switch.iter().for_each(|&s| flow[s as usize] += total / vias);
             }
         }
     }
@@ -112,9 +98,7 @@ pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<
     (0..net.terminals).for_each(|t| load[net.terminal_out[t] as usize] = sent[t]);
     for group in 0..view.groups() as u32 {
         let links = view.group(group);
-        links
-            .iter()
-            .for_each(|&link| load[link as usize] += group_load[group as usize] / links.len() as f64);
+        links.iter().for_each(|&link| load[link as usize] += group_load[group as usize] / links.len() as f64);
     }
     Ok(load)
 }
@@ -124,11 +108,7 @@ fn spill(net: &Network, walk: &Walk<'_>, targets: &Targets, flow: &mut [f64], gr
     for &switch in walk.order.iter().rev() {
         let group = walk.entry(switch) >> 1;
         let through = std::mem::take(&mut flow[switch as usize]);
-        for &(vertex, share) in targets
-            .of(group)
-            .iter()
-            .filter(|end| (end.0 as usize) < net.switches)
-        {
+        for &(vertex, share) in targets.of(group).iter().filter(|end| (end.0 as usize) < net.switches) {
             group_load[group as usize] += through * share;
             flow[vertex as usize] += through * share;
         }
@@ -158,10 +138,8 @@ impl Origins<'_> {
             }
             Traffic::Pairs { source, target, rate } => {
                 let mut total = 0.0;
-                while let Some(&pair) = self
-                    .sorted
-                    .get(self.next)
-                    .filter(|&&p| target[p as usize] == terminal)
+                while let Some(&pair) =
+                    self.sorted.get(self.next).filter(|&&p| target[p as usize] == terminal)
                 {
                     let pair = pair as usize;
                     if direct {
@@ -195,13 +173,7 @@ pub fn path(
         let end = view.via_switch[via as usize];
         follow(net, view, view.via_class[via as usize], end, &mut links)?;
     }
-    follow(
-        net,
-        view,
-        view.terminal_class[to as usize],
-        net.switches as u32 + to,
-        &mut links,
-    )?;
+    follow(net, view, view.terminal_class[to as usize], net.switches as u32 + to, &mut links)?;
     Ok(links)
 }
 

@@ -74,10 +74,7 @@ impl Network {
             return Err(RouteError::text("links need one source and one target each"));
         }
         if let Some(link) = (0..source.len()).find(|&l| source[l].max(target[l]) as usize >= vertices) {
-            return Err(RouteError::of([
-                Word::Link(link as u32),
-                " has no such vertex".into(),
-            ]));
+            return Err(RouteError::of([Word::Link(link as u32), " has no such vertex".into()]));
         }
         let (terminal_out, terminal_in) = terminal_links(switches, terminals, &source, &target)?;
         let mut between: Vec<(u32, u32, u32)> = (0..source.len())
@@ -93,20 +90,10 @@ impl Network {
             }
             members.push((edge_source.len() as u32 - 1, link));
         }
-        let numbered = |ends: &[u32]| {
-            (0u32..)
-                .zip(ends)
-                .map(|(edge, &end)| (end, edge))
-                .collect::<Vec<_>>()
-        };
-        let homes: Vec<_> = (0u32..)
-            .zip(&terminal_in)
-            .map(|(t, &l)| (source[l as usize], t))
-            .collect();
+        let numbered = |ends: &[u32]| (0u32..).zip(ends).map(|(edge, &end)| (end, edge)).collect::<Vec<_>>();
+        let homes: Vec<_> = (0u32..).zip(&terminal_in).map(|(t, &l)| (source[l as usize], t)).collect();
         let mut senders = vec![0; switches];
-        terminal_out
-            .iter()
-            .for_each(|&l| senders[target[l as usize] as usize] += 1);
+        terminal_out.iter().for_each(|&l| senders[target[l as usize] as usize] += 1);
         Ok(Self {
             switches,
             terminals,
@@ -152,9 +139,7 @@ impl Network {
     /// The edge from one switch to another, if there is one.
     pub fn edge(&self, from: u32, to: u32) -> Option<u32> {
         let edges = self.out_edges(from);
-        let place = edges
-            .binary_search_by_key(&to, |&edge| self.edge_target[edge as usize])
-            .ok()?;
+        let place = edges.binary_search_by_key(&to, |&edge| self.edge_target[edge as usize]).ok()?;
         Some(edges[place])
     }
 
@@ -199,20 +184,14 @@ fn terminal_links(
         for (end, slots) in [(from, &mut out), (to, &mut inward)] {
             if end >= switches && std::mem::replace(&mut slots[end - switches], link as u32) != NONE {
                 let terminal = Word::Terminal((end - switches) as u32);
-                return Err(RouteError::of([
-                    terminal,
-                    " has more than one link in one direction".into(),
-                ]));
+                return Err(RouteError::of([terminal, " has more than one link in one direction".into()]));
             }
         }
     }
     match (0..terminals).find(|&t| out[t] == NONE || inward[t] == NONE) {
         Some(t) => {
             let terminal = Word::Terminal(t as u32);
-            Err(RouteError::of([
-                terminal,
-                " needs a link to send on and a link to receive on".into(),
-            ]))
+            Err(RouteError::of([terminal, " needs a link to send on and a link to receive on".into()]))
         }
         None => Ok((out, inward)),
     }

@@ -22,11 +22,7 @@ pub struct ShortestPath {
 impl ShortestPath {
     /// Shortest paths with the given choice among equals.
     pub fn new(hops: NextHops) -> Self {
-        Self {
-            hops,
-            distance: vec![],
-            edges: vec![],
-        }
+        Self { hops, distance: vec![], edges: vec![] }
     }
 }
 
@@ -44,14 +40,9 @@ impl Scheme for ShortestPath {
         for &switch in &out.order {
             let nearer = self.distance[switch as usize] - 1;
             let short = |&&edge: &&u32| self.distance[net.edge_target[edge as usize] as usize] == nearer;
-            let most = if self.hops == NextHops::First {
-                1
-            } else {
-                usize::MAX
-            };
+            let most = if self.hops == NextHops::First { 1 } else { usize::MAX };
             self.edges.clear();
-            self.edges
-                .extend(net.out_edges(switch).iter().filter(short).take(most));
+            self.edges.extend(net.out_edges(switch).iter().filter(short).take(most));
             out.group[switch as usize] = groups.edges(net, &self.edges);
         }
         Ok(())

@@ -21,12 +21,7 @@ impl UpDown {
     pub fn new(height: Vec<i64>) -> Self {
         let mut highest_first: Vec<u32> = (0..height.len() as u32).collect();
         highest_first.sort_by_key(|&switch| std::cmp::Reverse(height[switch as usize]));
-        Self {
-            height,
-            highest_first,
-            distance: vec![],
-            edges: vec![],
-        }
+        Self { height, highest_first, distance: vec![], edges: vec![] }
     }
 
     fn climbs(&self, net: &Network, edge: u32) -> bool {
@@ -52,13 +47,7 @@ impl Scheme for UpDown {
             return Err(RouteError::text("up-down routing needs one height per switch"));
         }
         let mut distance = std::mem::take(&mut self.distance);
-        backward(
-            net,
-            to,
-            |edge| self.falls(net, edge),
-            &mut distance,
-            &mut out.order,
-        );
+        backward(net, to, |edge| self.falls(net, edge), &mut distance, &mut out.order);
         let mut edges = std::mem::take(&mut self.edges);
         out.group.clear();
         out.group.resize(net.switches, NONE);
@@ -66,23 +55,14 @@ impl Scheme for UpDown {
             let nearer = distance[switch as usize] - 1;
             let shorter = |edge: u32| distance[net.edge_target[edge as usize] as usize] == nearer;
             edges.clear();
-            edges.extend(
-                net.out_edges(switch)
-                    .iter()
-                    .filter(|&&e| self.falls(net, e) && shorter(e)),
-            );
+            edges.extend(net.out_edges(switch).iter().filter(|&&e| self.falls(net, e) && shorter(e)));
             out.group[switch as usize] = groups.edges(net, &edges);
         }
         for &switch in &self.highest_first {
             if distance[switch as usize] != NONE {
                 continue;
             }
-            let ups = || {
-                net.out_edges(switch)
-                    .iter()
-                    .copied()
-                    .filter(|&edge| self.climbs(net, edge))
-            };
+            let ups = || net.out_edges(switch).iter().copied().filter(|&edge| self.climbs(net, edge));
             let beyond = |edge: u32| distance[net.edge_target[edge as usize] as usize];
             let best = ups().map(beyond).min().unwrap_or(NONE);
             if best == NONE {

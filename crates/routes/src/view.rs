@@ -56,19 +56,10 @@ impl<'a> View<'a> {
         if self.terminal_class.len() != net.terminals || self.via_class.len() != self.via_switch.len() {
             return fail("terminal_class and via_class need one entry per terminal and per intermediate");
         }
-        if self
-            .terminal_class
-            .iter()
-            .chain(self.via_class)
-            .any(|&class| class as usize >= self.classes)
-        {
+        if self.terminal_class.iter().chain(self.via_class).any(|&class| class as usize >= self.classes) {
             return fail("terminal_class or via_class names a class that does not exist");
         }
-        if self
-            .via_switch
-            .iter()
-            .any(|&switch| switch as usize >= net.switches)
-        {
+        if self.via_switch.iter().any(|&switch| switch as usize >= net.switches) {
             return fail("via_switch names a switch that does not exist");
         }
         self.check_entries(net)
@@ -76,15 +67,9 @@ impl<'a> View<'a> {
 
     fn check_entries(&self, net: &Network) -> Result<(), RouteError> {
         let groups: Vec<&[u32]> = (0..self.groups() as u32).map(|group| self.group(group)).collect();
-        let owner: Vec<u32> = groups
-            .iter()
-            .map(|links| net.link_source[links[0] as usize])
-            .collect();
-        let alien = |group: usize| {
-            groups[group]
-                .iter()
-                .find(|&&l| net.link_source[l as usize] != owner[group])
-        };
+        let owner: Vec<u32> = groups.iter().map(|links| net.link_source[links[0] as usize]).collect();
+        let alien =
+            |group: usize| groups[group].iter().find(|&&l| net.link_source[l as usize] != owner[group]);
         if let Some(&link) = (0..groups.len()).find_map(alien) {
             return Err(RouteError::of([
                 Word::Link(link),
@@ -118,10 +103,7 @@ impl<'a> View<'a> {
             }
             pairs.extend((first..ends.len()).map(|place| (group, place as u32)));
         }
-        Targets {
-            rows: Rows::new(self.groups(), &pairs),
-            ends,
-        }
+        Targets { rows: Rows::new(self.groups(), &pairs), ends }
     }
 }
 

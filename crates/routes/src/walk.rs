@@ -66,10 +66,7 @@ impl<'a> Walk<'a> {
             return false;
         }
         let start = (class - self.block_classes.start) * net.switches;
-        let (ours, last) = (
-            &self.block[start..start + net.switches],
-            &self.block[self.column.clone()],
-        );
+        let (ours, last) = (&self.block[start..start + net.switches], &self.block[self.column.clone()]);
         let alike = ours[..home] == last[..home] && ours[home + 1..] == last[home + 1..];
         alike && ours[home] != NONE && self.delivers(ours[home] >> 1, now)
     }
@@ -189,15 +186,10 @@ impl<'a> Walk<'a> {
 
 /// Every class with its end, terminals first.
 pub(crate) fn ends(view: View<'_>) -> impl Iterator<Item = (u32, End)> {
-    let terminals = (0u32..)
-        .zip(view.terminal_class)
-        .map(|(terminal, &class)| (class, End::Terminal(terminal)));
-    terminals.chain(
-        view.via_class
-            .iter()
-            .zip(view.via_switch)
-            .map(|(&class, &switch)| (class, End::Via(switch))),
-    )
+    let terminals =
+        (0u32..).zip(view.terminal_class).map(|(terminal, &class)| (class, End::Terminal(terminal)));
+    terminals
+        .chain(view.via_class.iter().zip(view.via_switch).map(|(&class, &switch)| (class, End::Via(switch))))
 }
 
 /// The switches from which packets for `end` set out: where terminals send into, and the intermediates.
@@ -209,19 +201,11 @@ pub(crate) struct Starts {
 
 impl Starts {
     pub(crate) fn new(net: &Network, view: View<'_>) -> Self {
-        let senders: Vec<u32> = (0..net.switches as u32)
-            .map(|switch| net.senders(switch))
-            .collect();
-        let switches: Vec<u32> = (0..net.switches as u32)
-            .filter(|&s| senders[s as usize] > 0)
-            .collect();
+        let senders: Vec<u32> = (0..net.switches as u32).map(|switch| net.senders(switch)).collect();
+        let switches: Vec<u32> = (0..net.switches as u32).filter(|&s| senders[s as usize] > 0).collect();
         let mut with_via = switches.clone();
         with_via.extend(view.via_switch.iter().filter(|&&s| senders[s as usize] == 0));
-        Self {
-            senders,
-            switches,
-            with_via,
-        }
+        Self { senders, switches, with_via }
     }
 
     /// A terminal that is alone at its switch sends nothing to itself.
@@ -229,14 +213,7 @@ impl Starts {
         let (switches, alone) = match end {
             End::Terminal(terminal) => {
                 let entry = net.entry(terminal);
-                (
-                    &self.with_via,
-                    if self.senders[entry as usize] == 1 {
-                        entry
-                    } else {
-                        NONE
-                    },
-                )
+                (&self.with_via, if self.senders[entry as usize] == 1 { entry } else { NONE })
             }
             End::Via(_) => (&self.switches, NONE),
         };

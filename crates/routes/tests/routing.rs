@@ -33,9 +33,7 @@ fn lattice(shape: &[usize], per_switch: usize, parallel: usize, wrap: bool) -> (
             }
         }
     }
-    let homes: Vec<u32> = (0..switches * per_switch)
-        .map(|t| (t / per_switch) as u32)
-        .collect();
+    let homes: Vec<u32> = (0..switches * per_switch).map(|t| (t / per_switch) as u32).collect();
     (network(switches, &cables, &homes), coordinates)
 }
 
@@ -54,12 +52,7 @@ impl Whole {
     fn new(net: &Network, table: Table, via: &[u32]) -> Self {
         let classes = net.terminals as u32;
         let via_class = (classes..).take(via.len()).collect();
-        Self {
-            table,
-            class: (0..classes).collect(),
-            via: via.to_vec(),
-            via_class,
-        }
+        Self { table, class: (0..classes).collect(), via: via.to_vec(), via_class }
     }
 
     fn view(&self) -> View<'_> {
@@ -110,10 +103,7 @@ fn dimension_order_has_no_cycle_on_grids() {
 fn a_minimal_torus_has_a_cycle_and_edges_without_transit_break_it() {
     for shape in [&[5][..], &[8], &[4, 3], &[4, 4], &[5, 6], &[3, 4, 5]] {
         let (net, whole) = torus(shape, Wrap::Minimal);
-        assert_cycle(
-            &net,
-            &dependency_cycle(&net, whole.view()).unwrap().expect("a cycle"),
-        );
+        assert_cycle(&net, &dependency_cycle(&net, whole.view()).unwrap().expect("a cycle"));
         let (net, whole) = torus(shape, Wrap::NoEdgeTransit);
         assert_eq!(dependency_cycle(&net, whole.view()).unwrap(), None);
     }
@@ -124,10 +114,7 @@ fn edges_without_transit_relieve_the_middle_of_a_grid() {
     let busiest = |(net, whole): (Network, Whole)| {
         let loads = loads(&net, whole.view(), Traffic::Uniform).unwrap();
         let between = |&l: &usize| (net.link_source[l].max(net.link_target[l]) as usize) < net.switches;
-        (0..net.links())
-            .filter(between)
-            .map(|l| loads[l])
-            .fold(0.0, f64::max)
+        (0..net.links()).filter(between).map(|l| loads[l]).fold(0.0, f64::max)
     };
     let gain = busiest(torus(&[8, 8], Wrap::Line)) / busiest(torus(&[8, 8], Wrap::NoEdgeTransit));
     assert!((1.15..1.35).contains(&gain), "{gain}");
@@ -136,15 +123,9 @@ fn edges_without_transit_relieve_the_middle_of_a_grid() {
 #[test]
 fn missing_ways_are_named() {
     let net = network(3, &[(0, 1)], &[0, 1, 2]);
-    let options = Options {
-        spread: Spread::Adaptive,
-        via: &[],
-    };
+    let options = Options { spread: Spread::Adaptive, via: &[] };
     let error = assemble(&net, &mut ShortestPath::new(NextHops::All), options).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "no way from switch 2 to terminal 0 at switch 0"
-    );
+    assert_eq!(error.to_string(), "no way from switch 2 to terminal 0 at switch 0");
 }
 
 #[test]
@@ -152,42 +133,23 @@ fn loops_dead_ends_and_wrong_arrivals_are_named() {
     let net = network(3, &[(0, 1), (1, 2)], &[0, 1, 2]);
     let good = whole(&net, ShortestPath::new(NextHops::All), Spread::Adaptive, &[]);
     let entry = |table: &Table, link: u32| {
-        2 * (0..table.groups.switch.len() as u32)
-            .find(|&g| table.groups.group(g) == [link])
-            .unwrap()
+        2 * (0..table.groups.switch.len() as u32).find(|&g| table.groups.group(g) == [link]).unwrap()
     };
     let fault = |change: &dyn Fn(&mut Table)| {
         let mut bad = good.table.clone();
         change(&mut bad);
-        verify(&net, Whole::new(&net, bad, &[]).view())
-            .unwrap_err()
-            .to_string()
+        verify(&net, Whole::new(&net, bad, &[]).view()).unwrap_err().to_string()
     };
     let looping = fault(&|t| t.route[3 + 2] = entry(t, 1));
-    assert_eq!(
-        looping,
-        "packets for terminal 2 run in a loop: switch 0 > switch 1 > switch 0"
-    );
+    assert_eq!(looping, "packets for terminal 2 run in a loop: switch 0 > switch 1 > switch 0");
     let dead = fault(&|t| t.route[3 + 2] = NONE);
-    assert_eq!(
-        dead,
-        "packets for terminal 2 come to a dead end: switch 0 > switch 1"
-    );
+    assert_eq!(dead, "packets for terminal 2 come to a dead end: switch 0 > switch 1");
     let wrong = fault(&|t| t.route[3 + 2] = t.route[3 + 1]);
-    assert_eq!(
-        wrong,
-        "packets for terminal 2 arrive elsewhere: switch 0 > switch 1 > terminal 1"
-    );
+    assert_eq!(wrong, "packets for terminal 2 arrive elsewhere: switch 0 > switch 1 > terminal 1");
     let stripped = fault(&|t| t.route[2] |= 1);
-    assert_eq!(
-        stripped,
-        "packets for terminal 2 lose their header before they arrive: switch 0"
-    );
+    assert_eq!(stripped, "packets for terminal 2 lose their header before they arrive: switch 0");
     let alien = fault(&|t| t.route[2] = t.route[3 + 2]);
-    assert!(
-        alien.contains("names a group of another switch than switch 0"),
-        "{alien}"
-    );
+    assert!(alien.contains("names a group of another switch than switch 0"), "{alien}");
 }
 
 #[test]
@@ -201,12 +163,7 @@ fn destinations_are_dealt_evenly_in_every_stage() {
         let whole = whole(&net, UpDown::new(heights.clone()), spread, &[4, 5]);
         verify(&net, whole.view()).unwrap();
         assert_eq!(dependency_cycle(&net, whole.view()).unwrap(), None);
-        let single = whole
-            .table
-            .groups
-            .start
-            .windows(2)
-            .all(|pair| pair[1] - pair[0] == 1);
+        let single = whole.table.groups.start.windows(2).all(|pair| pair[1] - pair[0] == 1);
         assert_eq!(single, spread != Spread::Adaptive);
     }
     let whole = whole(&net, UpDown::new(heights), Spread::Turns, &[]);
@@ -216,18 +173,11 @@ fn destinations_are_dealt_evenly_in_every_stage() {
             let group = whole.view().entry(switch, class) >> 1;
             used[whole.view().group(group)[0] as usize] += 1;
         }
-        let ups: Vec<i32> = (0..net.links())
-            .filter(|&l| used[l] > 0)
-            .map(|l| used[l])
-            .collect();
+        let ups: Vec<i32> = (0..net.links()).filter(|&l| used[l] > 0).map(|l| used[l]).collect();
         assert_eq!(ups, [3, 3, 3, 3]);
     }
     let load = loads(&net, whole.view(), Traffic::Uniform).unwrap();
-    assert!(
-        (0..32).all(|link| (load[link] - 0.8).abs() < 1e-9),
-        "{:?}",
-        &load[..32]
-    );
+    assert!((0..32).all(|link| (load[link] - 0.8).abs() < 1e-9), "{:?}", &load[..32]);
 }
 
 #[test]
@@ -239,9 +189,7 @@ fn the_header_of_an_intermediate_switch_is_deleted_on_entry_to_it() {
     verify(&net, whole.view()).unwrap();
     assert_cycle(
         &net,
-        &dependency_cycle(&net, whole.view())
-            .unwrap()
-            .expect("two phases on one set of links"),
+        &dependency_cycle(&net, whole.view()).unwrap().expect("two phases on one set of links"),
     );
     let links = path(&net, whole.view(), 0, 8, Some(4)).unwrap();
     assert_eq!(links.len(), 6);
@@ -258,13 +206,8 @@ fn self_routing_demands_a_single_way() {
     // Terminals 4 and 5 on a diamond 0 > {1, 2} > 3 of one-way links.
     let (source, target) = (vec![4, 5, 0, 0, 1, 2, 3, 3], vec![0, 0, 1, 2, 3, 3, 4, 5]);
     let net = Network::new(4, 2, source, target).unwrap();
-    let options = Options {
-        spread: Spread::Adaptive,
-        via: &[],
-    };
-    let error = assemble(&net, &mut SelfRouting::default(), options)
-        .unwrap_err()
-        .to_string();
+    let options = Options { spread: Spread::Adaptive, via: &[] };
+    let error = assemble(&net, &mut SelfRouting::default(), options).unwrap_err().to_string();
     assert_eq!(
         error,
         "not self-routing: from switch 0 the way to switch 3 leads through switch 1 and through switch 2"
@@ -278,11 +221,7 @@ fn equal_sets_of_links_are_one_group() {
     let (net, coordinates) = lattice(&[4, 4], 3, 2, false);
     let scheme = DimensionOrder::new(&net, &[4, 4], &coordinates, &[1, 0], Wrap::Line).unwrap();
     let whole = whole(&net, scheme, Spread::Adaptive, &[]);
-    assert_eq!(
-        whole.table.groups.switch.len(),
-        48 + 48,
-        "one per edge and one per terminal"
-    );
+    assert_eq!(whole.table.groups.switch.len(), 48 + 48, "one per edge and one per terminal");
 }
 
 /// A connected multigraph of two-way cables with terminals.
@@ -292,9 +231,7 @@ fn graphs() -> impl Strategy<Value = Network> {
         let more = proptest::collection::vec((0..switches, 0..switches), 0..20);
         let homes = proptest::collection::vec(0..switches, 2..12);
         (parents, more, homes).prop_map(move |(parents, more, homes)| {
-            let tree = (1u32..)
-                .zip(parents)
-                .map(|(switch, parent)| (switch, parent % switch));
+            let tree = (1u32..).zip(parents).map(|(switch, parent)| (switch, parent % switch));
             let cables: Vec<_> = tree.chain(more).filter(|(a, b)| a != b).collect();
             network(switches as usize, &cables, &homes)
         })

@@ -138,11 +138,7 @@ impl Link {
     /// Ends of packets that stand anywhere in this link.
     pub fn ends(&self) -> usize {
         let queued = self.output.iter().map(|(_, character)| character);
-        queued
-            .chain(&self.wire)
-            .chain(&self.input)
-            .filter(|character| character.kind == Kind::End)
-            .count()
+        queued.chain(&self.wire).chain(&self.input).filter(|character| character.kind == Kind::End).count()
     }
 }
 

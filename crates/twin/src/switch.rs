@@ -10,10 +10,7 @@ impl Twin<'_> {
     /// The switch at the target of a link.
     fn switch_at(&self, link: u32) -> usize {
         let vertex = self.fabric.link_target[link as usize];
-        assert!(
-            !self.fabric.is_terminal(vertex),
-            "link {link} does not enter a switch"
-        );
+        assert!(!self.fabric.is_terminal(vertex), "link {link} does not enter a switch");
         vertex as usize
     }
 
@@ -22,10 +19,7 @@ impl Twin<'_> {
         let worm = &self.worms[packet];
         let class = self.fabric.terminal_class[worm.packet.target as usize];
         match (worm.has_via, worm.has_header) {
-            (true, _) => (
-                self.fabric.via_header_chars,
-                self.fabric.via_class[worm.packet.via as usize],
-            ),
+            (true, _) => (self.fabric.via_header_chars, self.fabric.via_class[worm.packet.via as usize]),
             (false, true) => (self.fabric.header_chars, class),
             (false, false) => (0, class),
         }
@@ -43,8 +37,7 @@ impl Twin<'_> {
         }
         let decode = self.fabric.switch_decode_ticks[self.switch_at(link)];
         self.links[link as usize].front = Front::Decoding;
-        self.agenda
-            .add(self.now + i64::from(decode), What::Request { link });
+        self.agenda.add(self.now + i64::from(decode), What::Request { link });
     }
 
     /// The head joins those that wait for its group.
@@ -57,10 +50,7 @@ impl Twin<'_> {
         let (group, strip) = (entry >> 1, entry & 1 == 1);
         self.links[link as usize].front = Front::Waiting { strip };
         let waiting = &mut self.groups[group as usize].waiting;
-        waiting.push(Head {
-            since: self.now,
-            link,
-        });
+        waiting.push(Head { since: self.now, link });
         waiting.sort();
         self.agenda.add(self.now, What::Arbitrate { group });
     }
@@ -94,12 +84,7 @@ impl Twin<'_> {
             arbiter::FIXED => lowest,
             arbiter::ROUND_ROBIN => {
                 let after = |head: &&Head| state.last_granted.is_none_or(|last| head.link > last);
-                waiting
-                    .iter()
-                    .filter(after)
-                    .min_by_key(|head| head.link)
-                    .copied()
-                    .or(lowest)
+                waiting.iter().filter(after).min_by_key(|head| head.link).copied().or(lowest)
             }
             _ => Some(waiting[state.stream.below(waiting.len() as u32) as usize]),
         };
@@ -110,9 +95,7 @@ impl Twin<'_> {
         match self.fabric.switch_choice[self.fabric.group_switch[group as usize] as usize] {
             choice::FIRST => free[0],
             choice::LEAST_RECENT => {
-                let oldest = free
-                    .iter()
-                    .min_by_key(|&&link| self.links[link as usize].last_grant);
+                let oldest = free.iter().min_by_key(|&&link| self.links[link as usize].last_grant);
                 *oldest.expect("a link is free")
             }
             _ => free[self.groups[group as usize].stream.below(free.len() as u32) as usize],
@@ -168,14 +151,8 @@ impl Twin<'_> {
         self.links[link as usize].input.pop_front();
         self.take_from_input(link);
         if delete > 0 {
-            assert!(
-                matches!(character.kind, Kind::Via | Kind::Header),
-                "only headers are deleted"
-            );
-            self.links[link as usize].front = Front::Crossing {
-                output,
-                delete: delete - 1,
-            };
+            assert!(matches!(character.kind, Kind::Via | Kind::Header), "only headers are deleted");
+            self.links[link as usize].front = Front::Crossing { output, delete: delete - 1 };
         } else {
             let ready = self.now + i64::from(self.fabric.switch_forward_ticks[switch]);
             self.links[output as usize].output.push_back((ready, character));

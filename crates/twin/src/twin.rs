@@ -35,11 +35,7 @@ impl<'a> Twin<'a> {
     pub fn new(fabric: &'a Fabric, flow_control: FlowControl) -> Self {
         let groups = streams(fabric.seed, Family::Group, fabric.groups())
             .into_iter()
-            .map(|stream| Group {
-                waiting: Vec::new(),
-                last_granted: None,
-                stream,
-            })
+            .map(|stream| Group { waiting: Vec::new(), last_granted: None, stream })
             .collect();
         let mut groups_of_link = vec![Vec::new(); fabric.links()];
         for group in 0..fabric.groups() as u32 {
@@ -139,17 +135,11 @@ impl<'a> Twin<'a> {
     }
 
     fn deliver(&mut self, link: u32) {
-        let end = self.links[link as usize]
-            .wire
-            .pop_front()
-            .expect("the end of packet is on its way");
+        let end = self.links[link as usize].wire.pop_front().expect("the end of packet is on its way");
         assert_eq!(end.kind, Kind::End);
         let worm = &mut self.worms[end.packet];
         let terminal = self.fabric.link_target[link as usize] - self.fabric.switches;
-        assert_eq!(
-            worm.packet.target, terminal,
-            "a packet came to the wrong terminal"
-        );
+        assert_eq!(worm.packet.target, terminal, "a packet came to the wrong terminal");
         assert_eq!(worm.received, worm.packet.length, "a packet lost characters");
         assert!(!worm.delivered, "a packet came twice");
         worm.delivered = true;
@@ -174,19 +164,10 @@ impl<'a> Twin<'a> {
         let totals = self.sources.totals(self.fabric, until, later.into_iter());
         let delivered = deliveries.len() as u64;
         let in_fabric = self.packets_in_fabric();
-        assert_eq!(
-            self.worms.len() as u64,
-            delivered + in_fabric,
-            "packets were lost in the fabric"
-        );
-        let in_flight = totals
-            .offered
-            .checked_sub(delivered + totals.refused)
-            .expect("more came than was sent");
-        assert!(
-            in_flight >= in_fabric,
-            "the fabric holds packets that no source made"
-        );
+        assert_eq!(self.worms.len() as u64, delivered + in_fabric, "packets were lost in the fabric");
+        let in_flight =
+            totals.offered.checked_sub(delivered + totals.refused).expect("more came than was sent");
+        assert!(in_flight >= in_fabric, "the fabric holds packets that no source made");
         let (events, packet_hops) = (self.events, self.packet_hops);
         self.stopped = true;
         self.run_until(Time::MAX);

@@ -35,8 +35,7 @@ impl Twin<'_> {
         self.links[link as usize].flow_control -= 1;
         self.links[link as usize].wire_free = self.now + occupied;
         self.agenda.add(self.now + occupied, What::Wire { link });
-        self.agenda
-            .add(self.now + usable, What::Credit { link: promised });
+        self.agenda.add(self.now + usable, What::Credit { link: promised });
     }
 
     fn start_data(&mut self, link: u32) {
@@ -49,11 +48,7 @@ impl Twin<'_> {
         }
         let (row, data, end) = (link as usize, Kind::Payload, Kind::End);
         let of = |kind| {
-            if kind == end {
-                self.fabric.link_end_ticks[row]
-            } else {
-                self.fabric.link_character_ticks[row]
-            }
+            if kind == end { self.fabric.link_end_ticks[row] } else { self.fabric.link_character_ticks[row] }
         };
         let (occupied, place) = (i64::from(of(character.kind)), i64::from(of(data)));
         let arrival = i64::from(self.fabric.link_arrival_ticks[row]);
@@ -68,8 +63,7 @@ impl Twin<'_> {
         self.worms[character.packet].started.get_or_insert(self.now);
         self.agenda.add(self.now + occupied, What::Wire { link });
         if self.enters_terminal(link) && character.kind == end {
-            self.agenda
-                .add(self.now + occupied + arrival - place, What::Deliver { link });
+            self.agenda.add(self.now + occupied + arrival - place, What::Deliver { link });
         } else {
             self.agenda.add(self.now + arrival, What::Arrive { link });
         }
@@ -83,10 +77,7 @@ impl Twin<'_> {
 
     /// A character enters the input buffer; a terminal takes it at once.
     pub(crate) fn arrive(&mut self, link: u32) {
-        let character = self.links[link as usize]
-            .wire
-            .pop_front()
-            .expect("a character is on its way");
+        let character = self.links[link as usize].wire.pop_front().expect("a character is on its way");
         if self.enters_terminal(link) {
             if character.kind == Kind::Payload {
                 self.worms[character.packet].received += 1;
@@ -97,10 +88,7 @@ impl Twin<'_> {
         let state = &mut self.links[link as usize];
         state.input.push_back(character);
         let most = self.fabric.link_input_buffer[link as usize] as usize;
-        assert!(
-            state.input.len() <= most,
-            "the input buffer of link {link} overflows"
-        );
+        assert!(state.input.len() <= most, "the input buffer of link {link} overflows");
         self.look_at_header(link);
         self.agenda.add(self.now, What::Cross { link });
     }

@@ -11,20 +11,9 @@ use scenarios::random::{random_fabric, time_for};
 
 /// A run of the fast engine to its end; it looks for deadlocks every 16 batches and at the end.
 fn simulate_in_batches(fabric: &Fabric, until: Time, drain: bool, batch: Time) -> Simulation {
-    let options = Options {
-        until,
-        drain,
-        batch,
-        warmup: Some(0),
-        trace: usize::MAX,
-        ..Options::default()
-    };
+    let options = Options { until, drain, batch, warmup: Some(0), trace: usize::MAX, ..Options::default() };
     let mut simulation = Simulation::new(fabric.clone(), options).expect("a legal fabric");
-    while simulation
-        .advance(1 << 20)
-        .expect("a route for every packet")
-        .is_none()
-    {}
+    while simulation.advance(1 << 20).expect("a route for every packet").is_none() {}
     simulation
 }
 
@@ -52,11 +41,7 @@ fn compare(seed: u64, fabric: &Fabric, until: Time) -> TwinRun {
     let twin = run(fabric, FlowControl::Counted, until);
     let fast = simulate(fabric, until, false);
     let list = deliveries(&fast);
-    let same = list
-        .iter()
-        .zip(&twin.deliveries)
-        .take_while(|(a, b)| a == b)
-        .count();
+    let same = list.iter().zip(&twin.deliveries).take_while(|(a, b)| a == b).count();
     assert!(
         list == twin.deliveries,
         "seed {seed}, until {until}: the engine delivers {}, the twin {}; after {same} equal ones {:?} against {:?}",
@@ -69,11 +54,7 @@ fn compare(seed: u64, fabric: &Fabric, until: Time) -> TwinRun {
     let balance = fast.balance().expect("nothing is lost");
     if fast.now() == until {
         let counts = (balance.offered, balance.refused, balance.in_flight);
-        assert_eq!(
-            counts,
-            (twin.offered, twin.refused, twin.in_flight),
-            "packets, seed {seed}"
-        );
+        assert_eq!(counts, (twin.offered, twin.refused, twin.in_flight), "packets, seed {seed}");
     }
     twin
 }
@@ -81,11 +62,7 @@ fn compare(seed: u64, fabric: &Fabric, until: Time) -> TwinRun {
 /// Emptied after the time limit, both find the same packets stuck for ever, or have used the links alike.
 fn compare_emptied(seed: u64, fabric: &Fabric, until: Time, twin: &TwinRun) {
     let drained = simulate(fabric, until, true);
-    assert_eq!(
-        drained.end() == Some(End::Deadlocked),
-        twin.deadlocked,
-        "deadlock, seed {seed}"
-    );
+    assert_eq!(drained.end() == Some(End::Deadlocked), twin.deadlocked, "deadlock, seed {seed}");
     assert_eq!(drained.cycle().is_empty(), !twin.deadlocked, "cycle, seed {seed}");
     if twin.deadlocked {
         return;
@@ -113,24 +90,16 @@ fn compare_many(seeds: std::ops::Range<u64>, packets: u32) {
         deadlocked += u64::from(twin.deadlocked);
     }
     let runs = seeds.end - seeds.start;
-    assert!(
-        delivered as u64 > 30 * runs,
-        "{delivered} deliveries in {runs} runs"
-    );
-    assert!(
-        deadlocked > 0 && deadlocked < runs / 2,
-        "{deadlocked} of {runs} runs deadlocked"
-    );
+    assert!(delivered as u64 > 30 * runs, "{delivered} deliveries in {runs} runs");
+    assert!(deadlocked > 0 && deadlocked < runs / 2, "{deadlocked} of {runs} runs deadlocked");
 }
 
 /// The sizes and speeds of real networks: a grid of C104 from light load to an unlimited backlog.
 #[test]
 fn grids_agree() {
-    for (kind, interval_ticks) in [
-        (arrival::POISSON, 7000.0),
-        (arrival::POISSON, 3000.0),
-        (arrival::BACKLOG, 0.0),
-    ] {
+    for (kind, interval_ticks) in
+        [(arrival::POISSON, 7000.0), (arrival::POISSON, 3000.0), (arrival::BACKLOG, 0.0)]
+    {
         for chars in [8, 64, 1000] {
             let mut fabric = grid(4, 4, C104, DS_LINK);
             send_uniform(&mut fabric, kind, interval_ticks * f64::from(chars) / 64.0, chars);
@@ -145,16 +114,7 @@ fn grids_agree() {
 fn lines_agree() {
     for (switches, crossbar_ticks) in [(0, 0), (1, 0), (1, 10), (3, 25), (6, 0)] {
         for kind in [arrival::BACKLOG, arrival::POISSON, arrival::RANDOM_WAIT] {
-            let mut fabric = line(
-                &vec![
-                    Switch {
-                        crossbar_ticks,
-                        ..C104
-                    };
-                    switches
-                ],
-                DS_LINK,
-            );
+            let mut fabric = line(&vec![Switch { crossbar_ticks, ..C104 }; switches], DS_LINK);
             send_uniform(&mut fabric, kind, 800.0, 64);
             compare(0, &fabric, 50_000);
         }
@@ -194,8 +154,5 @@ fn long_runs_agree() {
 fn chosen_runs_agree() {
     let range = std::env::var("FABRILOOM_SEEDS").unwrap_or_else(|_| "0..1000".into());
     let (low, high) = range.split_once("..").expect("a range such as 0..1000");
-    compare_many(
-        low.parse().expect("a number")..high.parse().expect("a number"),
-        20,
-    );
+    compare_many(low.parse().expect("a number")..high.parse().expect("a number"), 20);
 }

@@ -72,13 +72,8 @@ fn spoil(f: &mut Fabric, draw: &mut Stream) {
 
 /// True if the arrays passed the check.
 fn survives(fabric: Fabric) -> bool {
-    let options = Options {
-        until: 1 << 40,
-        warmup: Some(0),
-        batch: 1 << 14,
-        trace: 100,
-        ..Options::default()
-    };
+    let options =
+        Options { until: 1 << 40, warmup: Some(0), batch: 1 << 14, trace: 100, ..Options::default() };
     let Ok(mut simulation) = Simulation::new(fabric, options) else {
         return false;
     };

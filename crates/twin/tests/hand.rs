@@ -20,24 +20,11 @@ fn sources(deliveries: &[Delivery]) -> Vec<u32> {
 /// First bit to end of packet through `n` equal switches: each adds its header, arrival, decoding and forwarding.
 #[test]
 fn latency_without_load() {
-    let cable = Cable {
-        arrival_ticks: 17,
-        input_buffer: 64,
-        ..DS_LINK
-    };
+    let cable = Cable { arrival_ticks: 17, input_buffer: 64, ..DS_LINK };
     for switches in 0..3_usize {
         for crossbar_ticks in [0, 10] {
             for (header, payload) in [(0, 0), (0, 64), (1, 0), (1, 16), (2, 64), (3, 500)] {
-                let mut f = line(
-                    &vec![
-                        Switch {
-                            crossbar_ticks,
-                            ..C104
-                        };
-                        switches
-                    ],
-                    cable,
-                );
+                let mut f = line(&vec![Switch { crossbar_ticks, ..C104 }; switches], cable);
                 f.header_chars = header;
                 send_list(&mut f, &[&[(1, payload, 0)], &[]]);
                 let result = counted(&f, i64::MAX);
@@ -61,15 +48,7 @@ fn latency_without_load() {
 /// A slow crossbar, not the links, sets the pace of a long packet.
 #[test]
 fn a_slow_crossbar_limits() {
-    let mut f = line(
-        &[Switch {
-            crossbar_ticks: 25,
-            decode_ticks: 0,
-            forward_ticks: 0,
-            ..C104
-        }],
-        DS_LINK,
-    );
+    let mut f = line(&[Switch { crossbar_ticks: 25, decode_ticks: 0, forward_ticks: 0, ..C104 }], DS_LINK);
     send_list(&mut f, &[&[(1, 1000, 0)], &[]]);
     let result = counted(&f, i64::MAX);
     // The header crosses at 10, the end of packet 1001 characters later, and is sent and received in 4.
@@ -93,20 +72,8 @@ fn back_to_back_packets_fill_the_link() {
 /// With a buffer of one quantum, the next 8 characters wait until the last of the 8 before has left and its credit came.
 #[test]
 fn a_small_buffer_stalls_for_credit() {
-    let cable = Cable {
-        input_buffer: 8,
-        arrival_ticks: 35,
-        credit_ticks: 40,
-        ..DS_LINK
-    };
-    let mut f = line(
-        &[Switch {
-            decode_ticks: 0,
-            forward_ticks: 5,
-            ..C104
-        }],
-        cable,
-    );
+    let cable = Cable { input_buffer: 8, arrival_ticks: 35, credit_ticks: 40, ..DS_LINK };
+    let mut f = line(&[Switch { decode_ticks: 0, forward_ticks: 5, ..C104 }], cable);
     send_list(&mut f, &[&[(1, 100, 0)], &[]]);
     let result = counted(&f, i64::MAX);
     let end = 101;
@@ -117,20 +84,8 @@ fn a_small_buffer_stalls_for_credit() {
 /// 11 places with a quantum of 4 start with 8 characters; the third lump needs one departure, the fourth five.
 #[test]
 fn credit_comes_in_lumps() {
-    let cable = Cable {
-        input_buffer: 11,
-        quantum: 4,
-        credit_ticks: 140,
-        ..DS_LINK
-    };
-    let mut f = line(
-        &[Switch {
-            decode_ticks: 200,
-            forward_ticks: 0,
-            ..C104
-        }],
-        cable,
-    );
+    let cable = Cable { input_buffer: 11, quantum: 4, credit_ticks: 140, ..DS_LINK };
+    let mut f = line(&[Switch { decode_ticks: 200, forward_ticks: 0, ..C104 }], cable);
     send_list(&mut f, &[&[(1, 12, 0)], &[]]);
     let result = counted(&f, i64::MAX);
     // Granted at 210, when 8 characters have come and cross. The first is the 1st place after 12 - 11, so credit for
@@ -142,18 +97,8 @@ fn credit_comes_in_lumps() {
 /// One place in the output buffer: the next character crosses when the one before has left completely.
 #[test]
 fn a_single_output_place_alternates() {
-    let cable = Cable {
-        output_buffer: 1,
-        ..DS_LINK
-    };
-    let mut f = line(
-        &[Switch {
-            decode_ticks: 0,
-            forward_ticks: 15,
-            ..C104
-        }],
-        cable,
-    );
+    let cable = Cable { output_buffer: 1, ..DS_LINK };
+    let mut f = line(&[Switch { decode_ticks: 0, forward_ticks: 15, ..C104 }], cable);
     send_list(&mut f, &[&[(1, 10, 0)], &[]]);
     let result = counted(&f, i64::MAX);
     assert_eq!(result.deliveries[0].delivered, 10 + 11 * (15 + 10) + 15 + 4);
@@ -174,14 +119,7 @@ fn fifo_serves_in_order_of_requests() {
 #[test]
 fn arbiters_differ() {
     let order = |kind| {
-        let mut f = crossbar(
-            Switch {
-                arbiter: kind,
-                ..C104
-            },
-            4,
-            DS_LINK,
-        );
+        let mut f = crossbar(Switch { arbiter: kind, ..C104 }, 4, DS_LINK);
         let many: &[(u32, u32, u64)] = &[(3, 200, 0); 3];
         send_list(&mut f, &[many, many, many, &[]]);
         for terminal in 0..2 {
@@ -201,29 +139,14 @@ fn choices_differ() {
         let mut f = empty(&[Switch { choice: kind, ..C104 }, C104], 2, 2);
         add_cable(&mut f, 2, 0, DS_LINK);
         let (first, _) = add_cable(&mut f, 0, 1, DS_LINK);
-        let (second, _) = add_cable(
-            &mut f,
-            0,
-            1,
-            Cable {
-                arrival_ticks: 10 + 1,
-                ..DS_LINK
-            },
-        );
+        let (second, _) = add_cable(&mut f, 0, 1, Cable { arrival_ticks: 10 + 1, ..DS_LINK });
         let (last, _) = add_cable(&mut f, 1, 3, DS_LINK);
         set_route(&mut f, 0, 1, &[first, second], false);
         set_route(&mut f, 1, 1, &[last], false);
         send_list(&mut f, &[&[(1, 8, 5000); 4], &[]]);
         let deliveries = counted(&f, i64::MAX).deliveries;
-        let quickest = deliveries
-            .iter()
-            .map(|d| d.delivered - d.started)
-            .min()
-            .expect("packets came");
-        deliveries
-            .iter()
-            .map(|d| d.delivered - d.started - quickest)
-            .collect::<Vec<_>>()
+        let quickest = deliveries.iter().map(|d| d.delivered - d.started).min().expect("packets came");
+        deliveries.iter().map(|d| d.delivered - d.started - quickest).collect::<Vec<_>>()
     };
     assert_eq!(sent_on(choice::FIRST), [0, 0, 0, 0]);
     assert_eq!(sent_on(choice::LEAST_RECENT), [0, 1, 0, 1]);
@@ -243,10 +166,7 @@ fn deleted_headers_are_not_sent() {
             }
             send_list(&mut f, &[&[(1, 20, 0)], &[]]);
             let first = (2 * 10 + 10 + i64::from(decode_ticks)).max(3 * 10 + 10);
-            assert_eq!(
-                counted(&f, i64::MAX).deliveries[0].delivered,
-                first + 20 + 20 * 10 + 4
-            );
+            assert_eq!(counted(&f, i64::MAX).deliveries[0].delivered, first + 20 + 20 * 10 + 4);
         }
     }
 }
@@ -279,9 +199,7 @@ fn packets_pass_the_intermediate_switch() {
 #[test]
 fn a_ring_deadlocks() {
     let mut f = empty(&[C104; 4], 4, 4);
-    let ring: Vec<u32> = (0..4)
-        .map(|s| add_cable(&mut f, s, (s + 1) % 4, DS_LINK).0)
-        .collect();
+    let ring: Vec<u32> = (0..4).map(|s| add_cable(&mut f, s, (s + 1) % 4, DS_LINK).0).collect();
     for terminal in 0..4 {
         let (inward, _) = add_cable(&mut f, terminal, 4 + terminal, DS_LINK);
         set_route(&mut f, terminal, terminal, &[inward], false);
@@ -307,10 +225,7 @@ fn full_queues_refuse() {
     f.source_queue.fill(2);
     let result = counted(&f, 200_000);
     assert!(result.refused > 500 && result.in_flight <= 3 * 4);
-    assert_eq!(
-        result.offered,
-        result.deliveries.len() as u64 + result.refused + result.in_flight
-    );
+    assert_eq!(result.offered, result.deliveries.len() as u64 + result.refused + result.in_flight);
 }
 
 /// One flow-control character of 4 bits for 8 characters of 10: 8 bytes in 84 bits of 10 ns, 9.524 MB/s each way.

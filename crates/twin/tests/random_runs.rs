@@ -15,10 +15,10 @@ fn has_single_paths(fabric: &Fabric) -> bool {
 
 fn keeps_order(result: &TwinRun) -> bool {
     let mut last = HashMap::new();
-    result.deliveries.iter().all(|d| {
-        last.insert((d.source, d.target), d.started)
-            .is_none_or(|before| before < d.started)
-    })
+    result
+        .deliveries
+        .iter()
+        .all(|d| last.insert((d.source, d.target), d.started).is_none_or(|before| before < d.started))
 }
 
 #[test]
@@ -34,12 +34,7 @@ fn random_fabrics_lose_nothing() {
                 ordered += 1;
                 assert!(keeps_order(&result), "seed {seed}");
             }
-            assert!(
-                result
-                    .deliveries
-                    .iter()
-                    .all(|d| d.created <= d.started && d.started < d.delivered)
-            );
+            assert!(result.deliveries.iter().all(|d| d.created <= d.started && d.started < d.delivered));
         }
     }
     assert!(delivered > 6_000, "{delivered} deliveries");
@@ -52,9 +47,6 @@ fn runs_repeat_themselves() {
     for seed in [3, 14, 15] {
         let fabric = random_fabric(seed);
         let until = time_for(&fabric, 10);
-        assert_eq!(
-            run(&fabric, FlowControl::Exact, until),
-            run(&fabric, FlowControl::Exact, until)
-        );
+        assert_eq!(run(&fabric, FlowControl::Exact, until), run(&fabric, FlowControl::Exact, until));
     }
 }

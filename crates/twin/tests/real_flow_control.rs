@@ -18,16 +18,8 @@ const REAL: Cable = Cable {
     flow_control_ticks: 8,
     ..DS_LINK
 };
-const AVERAGE: Cable = Cable {
-    character_ticks: 21,
-    end_ticks: 9,
-    ..REAL
-};
-const SWITCH: Switch = Switch {
-    decode_ticks: 160,
-    forward_ticks: 40,
-    ..C104
-};
+const AVERAGE: Cable = Cable { character_ticks: 21, end_ticks: 9, ..REAL };
+const SWITCH: Switch = Switch { decode_ticks: 160, forward_ticks: 40, ..C104 };
 const CHARS: u32 = 64;
 
 /// Leaves with three terminals each around a centre, two cables to each.
@@ -36,10 +28,7 @@ fn star(leaves: u32, cable: Cable) -> Fabric {
     let mut f = empty(&switches, leaves * 3, leaves * 3);
     let mut trunks = Vec::new();
     for leaf in 0..leaves {
-        let pair = [
-            add_cable(&mut f, leaf, leaves, cable),
-            add_cable(&mut f, leaf, leaves, cable),
-        ];
+        let pair = [add_cable(&mut f, leaf, leaves, cable), add_cable(&mut f, leaf, leaves, cable)];
         trunks.push((pair.map(|p| p.0), pair.map(|p| p.1)));
     }
     for terminal in 0..leaves * 3 {
@@ -62,9 +51,7 @@ fn networks(cable: Cable) -> [Fabric; 3] {
 fn measure(fabric: &Fabric, flow_control: FlowControl, until: i64) -> (f64, f64) {
     let result = run(fabric, flow_control, until);
     let late = result.deliveries.iter().filter(|d| d.created > until / 10);
-    let (count, sum) = late.fold((0u32, 0i64), |(count, sum), d| {
-        (count + 1, sum + d.delivered - d.started)
-    });
+    let (count, sum) = late.fold((0u32, 0i64), |(count, sum), d| (count + 1, sum + d.delivered - d.started));
     (sum as f64 / f64::from(count), f64::from(count))
 }
 
@@ -79,11 +66,7 @@ fn differences(kind: u8, load: f64, until: i64) -> Vec<(f64, f64)> {
         let average = measure(&average, FlowControl::Counted, until);
         (average.0 / real.0 - 1.0, average.1 / real.1 - 1.0)
     };
-    networks(REAL)
-        .into_iter()
-        .zip(networks(AVERAGE))
-        .map(compare)
-        .collect()
+    networks(REAL).into_iter().zip(networks(AVERAGE)).map(compare).collect()
 }
 
 /// Same packets at the same moments: 3 to 5 % were seen, always slower, and the same throughput.
@@ -91,14 +74,8 @@ fn differences(kind: u8, load: f64, until: i64) -> Vec<(f64, f64)> {
 fn below_saturation_latency_is_within_6_percent() {
     for load in [0.1, 0.4] {
         for (latency, delivered) in differences(arrival::POISSON, load, 800_000) {
-            assert!(
-                (0.0..0.06).contains(&latency),
-                "latency differs by {latency} at load {load}"
-            );
-            assert!(
-                delivered.abs() < 0.005,
-                "throughput differs by {delivered} at load {load}"
-            );
+            assert!((0.0..0.06).contains(&latency), "latency differs by {latency} at load {load}");
+            assert!(delivered.abs() < 0.005, "throughput differs by {delivered} at load {load}");
         }
     }
 }

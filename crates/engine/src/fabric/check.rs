@@ -40,7 +40,8 @@ fn scalars(f: &Fabric) -> Checked {
 }
 
 fn shapes(f: &Fabric) -> Checked {
-    let (switches, terminals, links, groups) = (f.switches as usize, f.terminals as usize, f.links(), f.groups());
+    let (switches, terminals, links, groups) =
+        (f.switches as usize, f.terminals as usize, f.links(), f.groups());
     let optional = |rows: usize, full: usize| if rows == 0 { 0 } else { full };
     let rows = [
         ("switch_decode_ticks", f.switch_decode_ticks.len(), switches),
@@ -128,7 +129,12 @@ fn links(f: &Fabric) -> Checked {
         let (buffer, quantum) = (f.link_input_buffer[link], f.link_quantum[link]);
         // Otherwise a header that ends in the next quantum waits for ever: its beginning keeps that from being promised.
         if buffer < quantum + header.saturating_sub(1) || buffer > 1 << 20 {
-            return fail("link_input_buffer", link, buffer, "at least a quantum and a header less one, at most 2^20");
+            return fail(
+                "link_input_buffer",
+                link,
+                buffer,
+                "at least a quantum and a header less one, at most 2^20",
+            );
         }
         let arrival = f.link_arrival_ticks[link];
         if arrival < f.link_character_ticks[link] {
@@ -230,7 +236,9 @@ fn traffic(f: &Fabric) -> Checked {
     below("weight_target", &f.weight_target, terminals, "a terminal")?;
     below("list_target", &f.list_target, terminals, "a terminal")?;
     cumulative("length_cumulative", &f.length_cumulative)?;
-    for lengths in [("length_max", &f.length_max), ("length_values", &f.length_values), ("list_length", &f.list_length)] {
+    for lengths in
+        [("length_max", &f.length_max), ("length_values", &f.length_values), ("list_length", &f.list_length)]
+    {
         between(lengths.0, lengths.1, 0, 1 << 24, "at most 2^24 characters")?;
     }
     (0..terminals).try_for_each(|terminal| source(f, terminal))
@@ -258,12 +266,20 @@ fn source(f: &Fabric, terminal: usize) -> Checked {
     }
     let number = |v: f64, low: f64| v >= low && v <= 1e15;
     let interval = f.source_interval_ticks[terminal];
-    let least = if matches!(kind, arrival::CONSTANT | arrival::POISSON | arrival::ON_OFF) { 1.0 } else { 0.0 };
+    let least =
+        if matches!(kind, arrival::CONSTANT | arrival::POISSON | arrival::ON_OFF) { 1.0 } else { 0.0 };
     if !number(interval, least) {
         return fail("source_interval_ticks", terminal, interval, "a number of ticks");
     }
-    if kind == arrival::ON_OFF && !(number(f.source_burst[terminal], 1.0) && number(f.source_gap_ticks[terminal], 0.0)) {
-        return fail("source_burst", terminal, f.source_burst[terminal], "at least 1, with a gap of at least 0");
+    if kind == arrival::ON_OFF
+        && !(number(f.source_burst[terminal], 1.0) && number(f.source_gap_ticks[terminal], 0.0))
+    {
+        return fail(
+            "source_burst",
+            terminal,
+            f.source_burst[terminal],
+            "at least 1, with a gap of at least 0",
+        );
     }
     if kind == arrival::LIST {
         if f.list_start.is_empty() || f.list_repeat.is_empty() {
@@ -290,7 +306,9 @@ fn source(f: &Fabric, terminal: usize) -> Checked {
         cumulative("weight_cumulative", row)?;
     }
     match f.source_length[terminal] {
-        length::TABLE if f.length_values.is_empty() => fail("length_values", 0, "nothing", "a table of lengths"),
+        length::TABLE if f.length_values.is_empty() => {
+            fail("length_values", 0, "nothing", "a table of lengths")
+        }
         length::UNIFORM if f.length_min[terminal] > f.length_max[terminal] => {
             fail("length_min", terminal, f.length_min[terminal], "at most length_max")
         }

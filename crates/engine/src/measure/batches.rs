@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn a_transient_is_left_out() {
-        let values: Vec<i64> = (0..64).map(|n| if n < 8 { 100 * n } else { 1000 + (n * 7919) % 13 }).collect();
+        let values: Vec<i64> =
+            (0..64).map(|n| if n < 8 { 100 * n } else { 1000 + (n * 7919) % 13 }).collect();
         assert_eq!(warmup_end(&series(&values)), Some(8));
         let rising: Vec<i64> = (0..64).map(|n| 100 * n).collect();
         assert_eq!(warmup_end(&series(&rising)), None);

@@ -69,7 +69,8 @@ impl Flows {
 
     /// Source, target and sums of every pair, in order of source and target.
     pub fn sorted(&self) -> Vec<(u32, u32, Flow)> {
-        let mut rows: Vec<_> = self.pairs.iter().map(|(&key, &flow)| ((key >> 32) as u32, key as u32, flow)).collect();
+        let mut rows: Vec<_> =
+            self.pairs.iter().map(|(&key, &flow)| ((key >> 32) as u32, key as u32, flow)).collect();
         rows.sort_unstable_by_key(|&(source, target, _)| (source, target));
         rows
     }

@@ -239,7 +239,9 @@ impl Source {
                 let index = self.stream.index(&fabric.weight_cumulative[row.clone()]);
                 fabric.weight_target[row][index]
             }
-            target::HOT_SPOT if self.stream.unit() < fabric.target_share[terminal] => fabric.target_fixed[terminal],
+            target::HOT_SPOT if self.stream.unit() < fabric.target_share[terminal] => {
+                fabric.target_fixed[terminal]
+            }
             _ => self.other(fabric, terminal),
         }
     }
@@ -264,7 +266,8 @@ impl Source {
     }
 
     fn listed(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
-        let (start, end) = (u64::from(fabric.list_start[terminal]), u64::from(fabric.list_start[terminal + 1]));
+        let (start, end) =
+            (u64::from(fabric.list_start[terminal]), u64::from(fabric.list_start[terminal + 1]));
         if start == end || (fabric.list_repeat[terminal] == 0 && self.position >= end - start) {
             return None;
         }
@@ -275,6 +278,12 @@ impl Source {
         self.position += 1;
         let created = free_at + wait;
         let via = self.via(fabric, terminal);
-        Some(Packet { created, dispatch: created, target: fabric.list_target[row], length: fabric.list_length[row], via })
+        Some(Packet {
+            created,
+            dispatch: created,
+            target: fabric.list_target[row],
+            length: fabric.list_length[row],
+            via,
+        })
     }
 }

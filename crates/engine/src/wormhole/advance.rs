@@ -1,8 +1,8 @@
 //! What becomes of a packet at the turning points of its way: dispatch, request, grant, release, delivery.
 
 use super::flow::{Process, two};
-use super::state::{Event, Header, Network, PacketState, UNKNOWN, Worm};
 use super::queue::{ALWAYS, Run};
+use super::state::{Event, Header, Network, PacketState, UNKNOWN, Worm};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::terminal::Packet;
@@ -12,7 +12,8 @@ impl Network {
     pub fn dispatch(&mut self, terminal: u32, packet: &Packet) {
         let link = self.fabric.terminal_out_link[terminal as usize];
         let header = if packet.via == NONE { Header::Final } else { Header::Via };
-        let headers = self.header_chars(header) + if packet.via == NONE { 0 } else { self.fabric.header_chars };
+        let headers =
+            self.header_chars(header) + if packet.via == NONE { 0 } else { self.fabric.header_chars };
         let number = self.new_packet(PacketState {
             source: terminal,
             target: packet.target,
@@ -24,7 +25,16 @@ impl Network {
         let first = self.links[link as usize].granted;
         let end = first + headers + packet.length + 1;
         let ready = packet.dispatch;
-        let worm = self.new_worm(Worm { packet: number, first, end, next: NONE, header, ready, started: 0, sent: UNKNOWN });
+        let worm = self.new_worm(Worm {
+            packet: number,
+            first,
+            end,
+            next: NONE,
+            header,
+            ready,
+            started: 0,
+            sent: UNKNOWN,
+        });
         self.append(link, worm);
         let at = &mut self.links[link as usize];
         at.granted = end;
@@ -48,7 +58,8 @@ impl Network {
         let at = &self.links[input as usize];
         let worm = self.worms[at.head as usize];
         let first = self.links[output as usize].granted;
-        let strips = (at.strips || self.links[output as usize].deletes_header) && worm.header != Header::Deleted;
+        let strips =
+            (at.strips || self.links[output as usize].deletes_header) && worm.header != Header::Deleted;
         let deleted = if strips { self.header_chars(worm.header) } else { 0 };
         let header = match (strips, worm.header) {
             (false, header) => header,

@@ -53,7 +53,8 @@ impl Network {
         if at.release_pending || at.free_at == UNKNOWN {
             return;
         }
-        let waited_for = self.groups_of(link).any(|at| self.groups[self.link_groups[at] as usize].waiting > 0);
+        let waited_for =
+            self.groups_of(link).any(|at| self.groups[self.link_groups[at] as usize].waiting > 0);
         if waited_for {
             let free = self.links[link as usize].free_at;
             self.links[link as usize].release_pending = true;

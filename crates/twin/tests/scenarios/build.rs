@@ -135,14 +135,9 @@ pub fn set_route(f: &mut Fabric, switch: u32, class: u32, links: &[u32], strip: 
 pub fn line(switches: &[Switch], cable: Cable) -> Fabric {
     let count = switches.len() as u32;
     let mut f = empty(switches, 2, 2);
-    let vertices: Vec<u32> = std::iter::once(count)
-        .chain(0..count)
-        .chain([count + 1])
-        .collect();
-    let cables: Vec<(u32, u32)> = vertices
-        .windows(2)
-        .map(|pair| add_cable(&mut f, pair[0], pair[1], cable))
-        .collect();
+    let vertices: Vec<u32> = std::iter::once(count).chain(0..count).chain([count + 1]).collect();
+    let cables: Vec<(u32, u32)> =
+        vertices.windows(2).map(|pair| add_cable(&mut f, pair[0], pair[1], cable)).collect();
     for switch in 0..count {
         set_route(&mut f, switch, 1, &[cables[switch as usize + 1].0], false);
         set_route(&mut f, switch, 0, &[cables[switch as usize].1], false);

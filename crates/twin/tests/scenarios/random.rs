@@ -38,15 +38,8 @@ pub fn random_fabric(seed: u64) -> Fabric {
     let count = draw.between(1, 8);
     let same = switch(draw, character_ticks);
     let mixed = draw.chance(50);
-    let switches: Vec<Switch> = (0..count)
-        .map(|_| {
-            if mixed {
-                switch(draw, character_ticks)
-            } else {
-                same
-            }
-        })
-        .collect();
+    let switches: Vec<Switch> =
+        (0..count).map(|_| if mixed { switch(draw, character_ticks) } else { same }).collect();
     let per_switch: Vec<u32> = (0..count).map(|_| draw.between(1, 4)).collect();
     let terminals = per_switch.iter().sum::<u32>().max(2);
     let mut f = empty(&switches, terminals, terminals + count);
@@ -73,13 +66,7 @@ pub fn time_for(f: &Fabric, packets: u32) -> Time {
 }
 
 fn switch(draw: &mut Draw, character_ticks: u32) -> Switch {
-    let kinds = [
-        arbiter::FIFO,
-        arbiter::FIFO,
-        arbiter::ROUND_ROBIN,
-        arbiter::FIXED,
-        arbiter::RANDOM,
-    ];
+    let kinds = [arbiter::FIFO, arbiter::FIFO, arbiter::ROUND_ROBIN, arbiter::FIXED, arbiter::RANDOM];
     let choices = [choice::FIRST, choice::FIRST, choice::LEAST_RECENT, choice::RANDOM];
     let odd = draw.between(1, 3 * character_ticks);
     Switch {
@@ -103,14 +90,7 @@ fn cable(draw: &mut Draw, character_ticks: u32, uneven: bool) -> Cable {
     let end_ticks = (character_ticks * 4 / 10).max(1);
     Cable {
         character_ticks,
-        end_ticks: draw.pick(&[
-            end_ticks,
-            end_ticks,
-            end_ticks,
-            character_ticks,
-            2 * character_ticks,
-            1,
-        ]),
+        end_ticks: draw.pick(&[end_ticks, end_ticks, end_ticks, character_ticks, 2 * character_ticks, 1]),
         arrival_ticks: character_ticks + delay,
         credit_ticks: end_ticks + delay,
         output_buffer: draw.pick(&[1, 2, 8, 23, 23, 32, 66]),
@@ -134,11 +114,7 @@ fn wiring(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
     }
     for (a, b) in pairs {
         for _ in 0..draw.pick(&[1, 1, 2, 3, 4]) {
-            let cable = if alike {
-                same
-            } else {
-                cable(draw, character_ticks, uneven)
-            };
+            let cable = if alike { same } else { cable(draw, character_ticks, uneven) };
             add_cable(f, a, b, cable);
         }
     }
@@ -146,9 +122,8 @@ fn wiring(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
 
 /// Joins every terminal to a switch, or to one that it sends to and one that it receives from.
 fn homes(f: &mut Fabric, draw: &mut Draw, per_switch: &[u32], character_ticks: u32) {
-    let mut homes: Vec<u32> = (0..f.switches)
-        .flat_map(|s| vec![s; per_switch[s as usize] as usize])
-        .collect();
+    let mut homes: Vec<u32> =
+        (0..f.switches).flat_map(|s| vec![s; per_switch[s as usize] as usize]).collect();
     homes.resize(f.terminals as usize, 0);
     if draw.chance(50) {
         draw.shuffle(&mut homes);
@@ -158,11 +133,7 @@ fn homes(f: &mut Fabric, draw: &mut Draw, per_switch: &[u32], character_ticks: u
     let same = cable(draw, character_ticks, uneven);
     for (terminal, &home) in homes.iter().enumerate() {
         let vertex = f.switches + terminal as u32;
-        let cable = if uneven {
-            cable(draw, character_ticks, true)
-        } else {
-            same
-        };
+        let cable = if uneven { cable(draw, character_ticks, true) } else { same };
         if one_way {
             let entry = draw.between(0, f.switches - 1);
             add_link(f, vertex, entry, cable);
@@ -224,12 +195,7 @@ fn routes_to(f: &mut Fabric, draw: &mut Draw, home: u32, class: u32, how: (bool,
 
 /// The tree consists of the first cable of every switch, in the order of numbers, to a lower one, and its parallels.
 fn in_tree(f: &Fabric, link: u32) -> bool {
-    let ends = |l: usize| {
-        (
-            f.link_source[l].min(f.link_target[l]),
-            f.link_source[l].max(f.link_target[l]),
-        )
-    };
+    let ends = |l: usize| (f.link_source[l].min(f.link_target[l]), f.link_source[l].max(f.link_target[l]));
     let (low, high) = ends(link as usize);
     let first = (0..f.links())
         .find(|&l| f.link_source[l] < f.switches && f.link_target[l] < f.switches && ends(l).1 == high);
@@ -287,43 +253,21 @@ fn traffic(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
         arrival::ON_OFF,
         arrival::LIST,
     ];
-    let lengths = [
-        (0, 0),
-        (1, 7),
-        (8, 8),
-        (16, 16),
-        (64, 64),
-        (64, 64),
-        (0, 200),
-        (30, 100),
-        (200, 200),
-    ];
+    let lengths = [(0, 0), (1, 7), (8, 8), (16, 16), (64, 64), (64, 64), (0, 200), (30, 100), (200, 200)];
     f.length_values = vec![0, 8, 64, 200];
     f.length_cumulative = vec![0.25, 0.5, 0.9375, 1.0];
-    let common = (
-        draw.pick(&kinds),
-        draw.pick(&lengths),
-        draw.pick(&[0.1, 0.3, 0.6, 0.9, 1.5]),
-    );
+    let common = (draw.pick(&kinds), draw.pick(&lengths), draw.pick(&[0.1, 0.3, 0.6, 0.9, 1.5]));
     let mixed = draw.chance(50);
     lists(f, draw);
     weights(f, draw);
     for terminal in 0..f.terminals as usize {
         let (kind, (low, high), load) = if mixed {
-            (
-                draw.pick(&kinds),
-                draw.pick(&lengths),
-                draw.pick(&[0.1, 0.5, 1.1]),
-            )
+            (draw.pick(&kinds), draw.pick(&lengths), draw.pick(&[0.1, 0.5, 1.1]))
         } else {
             common
         };
         let packet = f64::from((low + high) / 2 + 2) * f64::from(character_ticks);
-        f.source_arrival[terminal] = if mixed && draw.chance(5) {
-            arrival::SILENT
-        } else {
-            kind
-        };
+        f.source_arrival[terminal] = if mixed && draw.chance(5) { arrival::SILENT } else { kind };
         f.source_interval_ticks[terminal] = packet / load;
         f.source_burst[terminal] = f64::from(draw.between(1, 8));
         f.source_gap_ticks[terminal] = packet * f64::from(draw.between(0, 20));
