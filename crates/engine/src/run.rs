@@ -242,12 +242,15 @@ impl Simulation {
         while next >= self.measure.batches.end_of_open() && self.end.is_none() {
             let edge = self.measure.batches.end_of_open();
             self.measure.batches.close();
-            if self.watch.measuring { self.judge(edge) } else { self.judge_warmup(edge) }
-        }
-        if let Some(warmup) = self.options.warmup.filter(|_| !self.watch.measuring) {
-            if next >= warmup {
-                self.begin_measuring(warmup);
+            if self.watch.measuring {
+                self.judge(edge);
+            } else {
+                self.judge_warmup(edge);
             }
+        }
+        let warmup = self.options.warmup.filter(|&end| !self.watch.measuring && next >= end);
+        if let Some(warmup) = warmup {
+            self.begin_measuring(warmup);
         }
         if next >= self.watch.next_deadlock {
             self.watch.next_deadlock = next + self.options.batch.max(1) * 16;

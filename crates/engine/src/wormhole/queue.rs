@@ -67,7 +67,8 @@ pub struct Queue {
     runs: [Run; ROOM as usize],
     head: u8,
     len: u8,
-    /// What follows the runs in place.
+    /// What follows the runs in place; boxed, or it would double a queue that hardly ever has any.
+    #[expect(clippy::box_collection)]
     rest: Option<Box<VecDeque<Run>>>,
 }
 
