@@ -46,7 +46,7 @@ def back_to_back(name: str, length_bytes: int) -> dict:
         "name": "back to back",
         "seed": 1,
         "topology": {"kind": "crossbar", "terminals": 2},
-        "technology": {"preset": name},
+        "technology": {"preset": name, "flow_control": "average"},
         "traffic": {
             "pattern": {"kind": "shift", "by": 1},
             "length": f"{length_bytes} B",

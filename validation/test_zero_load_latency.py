@@ -42,7 +42,7 @@ def line(switches: int, technology: dict, length_bytes: int) -> dict:
             "terminals_per_switch": terminals,
             "links_per_edge": 1,
         },
-        "technology": technology,
+        "technology": technology | ({} if technology["preset"] == "generic" else {"flow_control": "average"}),
         "traffic": {
             "pattern": {"kind": "shift", "by": max(switches - 1, 1)},
             "length": f"{length_bytes} B",

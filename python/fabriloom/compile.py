@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from math import gcd
 from typing import Any
@@ -35,12 +36,24 @@ class Compiled:
     technology: Technology
     arrays: Arrays
     """The columns of the engine (their meaning: ``crates/engine/src/fabric``) and its scalars."""
+    parts: Parts
     warnings: list[str] = field(default_factory=list)
 
     @property
     def tick_ps(self) -> int:
         """Picoseconds of one tick of the engine."""
         return int(self.arrays["tick_ps"])
+
+    @property
+    def reverse_load(self) -> Fraction:
+        """How busy opposite directions are taken to be, see ``Technology.reverse_load``."""
+        return self.technology.reverse_load
+
+    def beside(self, reverse_load: Fraction) -> Compiled:
+        """The same network, sources included, with opposite directions that are this busy."""
+        tech = self.parts.technology.beside(reverse_load)
+        arrays = self.parts.arrays(tech)
+        return Compiled(self.scenario, self.graph, self.table, tech, arrays, self.parts, self.warnings)
 
     @cached_property
     def cycle(self) -> list[int] | None:
@@ -59,8 +72,8 @@ def compile(scenario: Scenario) -> Compiled:
         ScenarioError: the scenario describes something that cannot be built; it says where and why.
     """
     parts = Parts(scenario)
-    arrays = {**_network(parts), **parts.traffic}
-    compiled = Compiled(scenario, parts.graph, parts.table, parts.technology, arrays)
+    arrays = parts.arrays(parts.technology)
+    compiled = Compiled(scenario, parts.graph, parts.table, parts.technology, arrays, parts)
     if compiled.cycle:
         names = compiled.cycle_names()
         shown = " -> ".join([*names[:8], *(["…"] if len(names) > 8 else []), names[0]])
@@ -87,21 +100,26 @@ class Parts:
             routing.verify(self.graph, self.table)
         except RoutingError as error:
             raise scenario.located(error, "routing") from error
-        self.link_times_ps = link_times(self.graph, self.technology)
-        self.tick_ps = _tick(self.link_times_ps, self.technology)
+
+    def arrays(self, tech: Technology) -> Arrays:
+        """The engine's arrays with the link times of ``tech``; loads stay those of :attr:`technology`."""
+        times_ps = link_times(self.graph, tech)
+        tick_ps = _tick(times_ps, tech)
+        scenario = self.scenario
         try:
-            self.traffic = traffic.build(
+            columns = traffic.build(
                 self.graph,
                 self.technology,
                 scenario.parameters("traffic"),
-                tick_ps=self.tick_ps,
+                tick_ps=tick_ps,
                 seed=scenario.seed,
                 via=len(self.table.via_switch) > 0,
             )
         except TrafficError as error:
             raise scenario.located(error, "traffic") from error
-        if scenario.run.duration_ps // self.tick_ps > _MAX_TICKS:
+        if scenario.run.duration_ps // tick_ps > _MAX_TICKS:
             raise scenario.error("the run is too long", ("run", "duration"), "shorten it")
+        return {**_network(self, tech, times_ps, tick_ps), **columns}
 
 
 def _for_file(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -142,12 +160,12 @@ def _tick(times: dict[str, NDArray[np.int64]], tech: Technology) -> int:
     return int(np.gcd.reduce(np.concatenate([np.unique(column) for column in times.values()]), initial=tick))
 
 
-def _network(parts: Parts) -> Arrays:
-    graph, tech, table, tick = parts.graph, parts.technology, parts.table, parts.tick_ps
+def _network(parts: Parts, tech: Technology, times_ps: dict[str, NDArray[np.int64]], tick: int) -> Arrays:
+    graph, table = parts.graph, parts.table
     vertices = graph.switches + np.arange(graph.terminals)
     source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
     to_terminal = target >= graph.switches
-    per_link = {f"link_{name}_ticks": _u32(column // tick) for name, column in parts.link_times_ps.items()}
+    per_link = {f"link_{name}_ticks": _u32(column // tick) for name, column in times_ps.items()}
     return {
         "tick_ps": tick,
         "switches": graph.switches,

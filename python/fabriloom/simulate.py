@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,9 @@ def run(scenario: Scenario | Compiled, progress: Report | None = None) -> Result
     """
     compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
     began = time.perf_counter()
-    native = _in_bytes(_simulate(compiled, progress), compiled)
+    compiled = matched(compiled)
+    native = _in_bytes(_simulate(compiled, options_of(compiled), progress), compiled)
+    native["reverse_load"] = float(compiled.reverse_load)
     wall_s = time.perf_counter() - began
     provenance = Provenance.of(compiled.scenario)
     results = Results(native, compiled.graph, compiled.tick_ps, provenance, wall_s)
@@ -55,8 +58,46 @@ def run(scenario: Scenario | Compiled, progress: Report | None = None) -> Result
     return results
 
 
-def _simulate(compiled: Compiled, progress: Report | None) -> dict[str, Any]:
-    options = options_of(compiled)
+def matched(compiled: Compiled) -> Compiled:
+    """The same, with flow control matched to how busy opposite directions are, if the scenario asks for it.
+
+    That is measured by one or two short runs, to a tenth: a tenth of the share is 0.5 % of a character.
+    """
+    if compiled.technology.flow_control != "matched":
+        return compiled
+    guess = Fraction(1, 2)
+    for _ in range(2):
+        pilot = compiled.beside(guess)
+        options = {
+            **options_of(pilot),
+            "precision": 0.05,
+            "packets": 0,
+            "drain": False,
+            "flows": 0,
+            "trace": 0,
+        }
+        options["until"] = max(1, options["until"] // 4)
+        options["warmup"] = (
+            None if options["warmup"] is None else min(options["warmup"], options["until"] // 2)
+        )
+        found = Fraction(round(10 * _reverse_load(_simulate(pilot, options, None), pilot)), 10)
+        if found == guess:
+            break
+        guess = found
+    return compiled.beside(guess)
+
+
+def _reverse_load(native: dict[str, Any], compiled: Compiled) -> float:
+    """How busy the opposite direction is, on the mean over the characters that were sent."""
+    ticks = native["end_time_ticks"] - native["measure_start_ticks"]
+    characters = np.asarray(native["link_characters"], np.float64)
+    reverse = np.asarray(compiled.graph.link_reverse)
+    busy = np.where(reverse < 0, 0.0, np.asarray(native["link_busy_ticks"], np.float64)[reverse])
+    total = characters.sum() * ticks
+    return min(1.0, float((characters * busy).sum() / total)) if total > 0 else 0.0
+
+
+def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | None) -> dict[str, Any]:
     simulation = _native.Simulation(compiled.arrays, **options)
     tick_ps, until = compiled.tick_ps, max(1, options["until"])
     try:
@@ -123,7 +164,7 @@ def compare(scenario: Scenario | Compiled, duration_ps: int | None = None) -> Co
 
     ``duration_ps`` shortens the run; the twin is some tens to hundreds of times slower.
     """
-    compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
+    compiled = matched(scenario if isinstance(scenario, Compiled) else compile(scenario))
     until = (duration_ps or compiled.scenario.run.duration_ps) // compiled.tick_ps
     options = {**options_of(compiled), "until": until, "precision": 0.0, "packets": 0, "drain": False}
     began = time.perf_counter()

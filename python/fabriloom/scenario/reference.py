@@ -166,7 +166,9 @@ beside it. A number is *given* (printed in its source), *calibrated* (fitted to 
 
 A packet on a link is its header, its payload and one end of packet. With `flow_control = "average"` every
 character takes its own bits and its share of a flow-control character of the opposite direction: for a
-DS-Link 10 + 4/8 bits, which is the 9.52 MB/s of a cable that is busy both ways. Durations are whole
+DS-Link 10 + 4/8 bits, which is the 9.52 MB/s of a cable that is busy both ways. With `"matched"` it pays as
+much of that share as opposite directions are busy; short runs of the same scenario find out how busy that
+is, to a tenth. Loads and bounds always count the full share. Durations are whole
 picoseconds; where a rate gives none they are rounded to the nearest one.
 
 A character can be used at the far end one character time, the cable delay and `receiver_latency` after its

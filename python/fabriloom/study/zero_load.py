@@ -3,6 +3,7 @@ another."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     Packets are as long as the scenario's longest. Exact for each pair: the packets of one source follow each
     other after the one before has arrived; so do the sources.
     """
+    if compiled.technology.flow_control == "matched":
+        compiled = compiled.beside(Fraction(0))  # no packet comes the other way
     graph, arrays = compiled.graph, compiled.arrays
     if graph.terminals < 2:
         return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}

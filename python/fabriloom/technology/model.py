@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
 Crossbar = Literal["fast", "link-rate"]
-FlowControl = Literal["average", "ignored"]
+FlowControl = Literal["matched", "average", "ignored"]
 Arbiter = Literal["fifo", "round-robin", "fixed", "random"]
 GroupChoice = Literal["first", "least-recent", "random"]
 
@@ -61,6 +61,9 @@ class Technology:
     flow_control: FlowControl
     arbiter: Arbiter
     group_choice: GroupChoice
+    reverse_load: Fraction = Fraction(1)
+    """How busy the opposite direction of a cable is, 0 to 1: the part of its flow-control share that a
+    character pays. 1 for loads and bounds; what a run is simulated with is measured when it is matched."""
 
     def __post_init__(self) -> None:
         """Refuse buffers that could never move a packet."""
@@ -122,7 +125,11 @@ class Technology:
         """Bits of flow control that every character pays for."""
         if self.flow_control == "ignored":
             return Fraction(0)
-        return Fraction(self.flow_control_bits, self.credit_quantum_chars)
+        return Fraction(self.flow_control_bits, self.credit_quantum_chars) * self.reverse_load
+
+    def beside(self, reverse_load: Fraction) -> Technology:
+        """The same technology with opposite directions that are busy for this part of the time."""
+        return replace(self, reverse_load=reverse_load)
 
     def rounded(self, rate_bits_per_s: int | None = None) -> bool:
         """True when a character does not last a whole number of picoseconds, so its time is rounded."""

@@ -97,8 +97,11 @@ class CharacterLinks(AnyTechnology):
         alias="turn_around",
         description="From a place becoming free to the start of the flow-control character",
     )
-    flow_control: Literal["average", "ignored"] | None = Field(
-        default=None, description="average: every character pays its share of a flow-control character"
+    flow_control: Literal["matched", "average", "ignored"] | None = Field(
+        default=None,
+        description="What characters pay for flow-control characters. average: their full share, as on "
+        "cables that are busy both ways; matched: as much of it as the opposite directions are busy, found "
+        "by a short run first; ignored: nothing",
     )
 
 
