@@ -21,8 +21,9 @@ def _scenario(flow_control: str) -> Scenario:
 def test_matched_is_close_to_exact() -> None:
     """Mean latency and throughput within 2 % of the twin that sends every flow-control character.
 
-    Both runs have the same seed but not the same packets, so statistics count: with about 10 000 packets the
-    standard error of either mean is 0.5 %; false alarms are below one in a thousand, and with fixed seeds none.
+    Both runs have the same seed but not the same packets, so statistics count: with about 10 000 packets
+    the standard error of either mean is 0.5 %; false alarms are below one in a thousand, and with fixed
+    seeds there are none.
     """
     results = simulate.run(_scenario("matched"))
     assert 0 < results.summary["reverse_load"] < 1
