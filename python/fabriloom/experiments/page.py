@@ -40,21 +40,28 @@ def figure(value: float | None) -> str:
     return f"{value:.4g}"
 
 
-def results(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Published beside ours, one line per row."""
+def _compared(row: Mapping[str, Any]) -> list[str]:
+    """The columns that both tables share."""
+    ours = figure(row["ours"]) + (f" ± {row['ci95']:.2g}" if row["ci95"] else "")
+    deviation = "" if row["deviation"] is None else f"{100 * row['deviation']:+.1f} %"
+    return [row["quantity"], row["unit"], figure(row["published"]), ours, deviation]
+
+
+def scored(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Published beside ours, with what agrees."""
     lines = []
     for row in rows:
-        ours = figure(row["ours"]) + (f" ± {row['ci95']:.2g}" if row["ci95"] else "")
-        deviation = "" if row["deviation"] is None else f"{100 * row['deviation']:+.1f} %"
-        tolerance = row["tolerance"]
-        agrees = "" if tolerance is None else ("yes" if row["within"] else "**no**")
-        limits = "" if tolerance is None else f"{figure(tolerance[0])} to {figure(tolerance[1])}"
-        unit = row["unit"]
-        printed = figure(row["published"])
-        lines.append([row["quantity"], unit, printed, ours, deviation, row["kind"], limits, agrees])
-    return markdown(
-        ["quantity", "unit", "published", "ours", "deviation", "kind", "agrees from", "agrees"], lines
-    )
+        low, high = row["tolerance"]
+        limits = figure(low) if low == high else f"{figure(low)} to {figure(high)}"
+        lines.append([*_compared(row), row["kind"], limits, "yes" if row["within"] else "**no**"])
+    header = ["quantity", "unit", "published", "ours", "deviation", "kind", "tolerance", "agrees"]
+    return markdown(header, lines)
+
+
+def reported(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Published beside ours, with the reason why it is not scored."""
+    lines = [[*_compared(row), row["reason"]] for row in rows]
+    return markdown(["quantity", "unit", "published", "ours", "deviation", "why not scored"], lines)
 
 
 def main(path: Path) -> None:
@@ -62,8 +69,8 @@ def main(path: Path) -> None:
     from .macrame import sensitivity
 
     rows = study("macrame").rows
-    told = {"results": results([row for row in rows if row["kind"] != "reported"])}
-    told["reported"] = results([row for row in rows if row["kind"] == "reported"])
+    told = {"results": scored([row for row in rows if row["kind"] != "reported"])}
+    told["reported"] = reported([row for row in rows if row["kind"] == "reported"])
     told["sensitivity"] = markdown(sensitivity.HEADER, sensitivity.table())
     path.write_text(replace(path.read_text(encoding="utf-8"), told), encoding="utf-8")
 
