@@ -65,6 +65,14 @@ class Compiled:
         return [self.graph.link_names[link] for link in self.cycle or []]
 
 
+def graph_of(scenario: Scenario) -> Graph:
+    """The network of a scenario alone. Raises ScenarioError."""
+    try:
+        return topology.build(**_for_file(scenario.parameters("topology")))
+    except GraphError as error:
+        raise scenario.located(error, "topology") from error
+
+
 def compile(scenario: Scenario) -> Compiled:
     """Build and check everything a run needs.
 
@@ -91,10 +99,7 @@ class Parts:
             self.technology = technology(scenario.technology.preset, scenario.technology.overrides())
         except TechnologyError as error:
             raise scenario.located(error, "technology") from error
-        try:
-            self.graph = topology.build(**_for_file(scenario.parameters("topology")))
-        except GraphError as error:
-            raise scenario.located(error, "topology") from error
+        self.graph = graph_of(scenario)
         try:
             self.table = routing.build(self.graph, **_for_file(scenario.parameters("routing")))
             routing.verify(self.graph, self.table)

@@ -118,7 +118,8 @@ def curve(
         found = study.curve(scenario, loads, jobs=jobs, out=folder, progress=bar.study)
     rows = beside.rows(found) if beside else []
     if folder is not None:
-        folders.write_study(folder, found, for_curve(found, beside.points(found) if beside else ()))
+        points = beside.points(found) if beside else ()
+        folders.write_study(folder, found, for_curve(found, points, rows))
     if json:
         text = jsonlib.dumps({**found.summary, "published": rows}, indent=2) if beside else found.to_json()
         show.line(text.rstrip("\n"))

@@ -88,7 +88,7 @@ def for_run(results: Results) -> str:
     page.sections = [
         *sections.cycle(summary["end"]["cycle"]),
         *sections.tail({provenance.name: results.thinned_tail()}, _latency_note(summary)),
-        *sections.fabric(results),
+        *sections.fabric(results.graph, results.utilisation),
         *sections.batches(results.batches),
         *sections.busiest_links(results.links),
         *sections.flows(results.flows),
@@ -134,10 +134,15 @@ def _curve_facts(points: Sequence[Any]) -> list[tuple[str, str, str]]:
     ]
 
 
-def for_curve(curve: Curve, published: Sequence[Mapping[str, Any]] = ()) -> str:
+def for_curve(
+    curve: Curve,
+    published: Sequence[Mapping[str, Any]] = (),
+    rows: Sequence[Mapping[str, Any]] = (),
+) -> str:
     """The report of a curve or sweep as HTML text.
 
-    ``published`` are points to show beside ours: ``{accepted_mbytes_per_s, latency_us, label}``.
+    ``published`` are points to show beside ours: ``{accepted_mbytes_per_s, latency_us, label}``; ``rows`` are
+    printed numbers and ours: ``{where, quantity, unit, published, ours, ci95, deviation}``.
     """
     provenance = curve.provenance
     missing = curve.runs - len(curve.points)
@@ -151,8 +156,22 @@ def for_curve(curve: Curve, published: Sequence[Mapping[str, Any]] = ()) -> str:
     if curve.interrupted:
         page.status = ("interrupted", f"{missing} of {curve.runs} points are missing: run it again.")
         page.status_mark = "bad"
-    page.sections = [*_curve_sections(curve.points, curve.varied, published), *_scenario_texts(provenance)]
+    page.sections = [
+        *sections.published_rows(rows),
+        *_curve_sections(curve.points, curve.varied, published),
+        *_busiest_fabric(curve),
+        *_scenario_texts(provenance),
+    ]
     return render(page)
+
+
+def _busiest_fabric(curve: Curve) -> list[Any]:
+    """The fabric at the point that accepted most."""
+    measured = [p for p in curve.points if p.summary["accepted_mbytes_per_s"] is not None and p.utilisation]
+    if not measured:
+        return []
+    best = max(measured, key=lambda p: p.summary["accepted_mbytes_per_s"])
+    return sections.fabric(curve.graph, best.utilisation, f" at {sections.settings_text(best.settings)}")
 
 
 def _curve_sections(

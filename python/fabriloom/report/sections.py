@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .page import Axis, Cell, Chart, Drawing, Series, Table, number, plus_minus
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..results import Results
+    from ..topology.graph import Graph
 
 MOST_DRAWN_SWITCHES = 600
 """Above this a drawing is a grey smudge of many megabytes; the table of links says more."""
@@ -67,14 +69,14 @@ def tail(tails: Mapping[str, Mapping[str, Sequence[float]]], note: str) -> list[
     return [Chart("The tail of the latency", *axes, series, note)]
 
 
-def fabric(results: Results) -> list[Drawing]:
+def fabric(graph: Graph | None, utilisation: Sequence[float] | np.ndarray, when: str = "") -> list[Drawing]:
     """The fabric with its links coloured by utilisation; left out when there is too much to see."""
-    if results.graph.switches > MOST_DRAWN_SWITCHES:
+    if graph is None or not len(utilisation) or graph.switches > MOST_DRAWN_SWITCHES:
         return []
     from .drawing import fabric_svg
 
-    svg = fabric_svg(results.graph, results.links["utilisation"].to_numpy())
-    note = "Colour is utilisation: the share of the time in which the wire was occupied."
+    svg = fabric_svg(graph, np.asarray(utilisation))
+    note = f"Colour is utilisation{when}: the share of the time in which the wire was occupied."
     return [Drawing("The fabric", svg, note)]
 
 
@@ -255,6 +257,16 @@ KINDS = {
     "reported": ("Reported", "These lines are shown and not scored, for the reason given."),
 }
 """The kinds of lines of a reproduction, in the order of their interest: title and what they are."""
+
+
+def published_rows(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """What a paper prints about this network, and ours."""
+    if not rows:
+        return []
+    head = ["Quantity", "Published", "Ours", "Unit", "Deviation"]
+    numbers = [False, True, True, False, True]
+    cells = [_record(row, scored=False, explained=False) for row in rows]
+    return [Table("Published beside ours", head, cells, numbers)]
 
 
 def records(lines: Sequence[Mapping[str, Any]]) -> list[Table]:

@@ -64,6 +64,11 @@ class Results:
         """Length of the measuring window in ticks."""
         return int(self.native["end_time_ticks"]) - int(self.native["measure_start_ticks"])
 
+    @property
+    def utilisation(self) -> np.ndarray:
+        """Per link: the share of the measuring window in which its wire was occupied, 0 to 1."""
+        return tables.utilisation(self.native, self.measured_ticks)
+
     @cached_property
     def links(self) -> pl.DataFrame:
         """One row per link: utilisation, blocked time, packets."""

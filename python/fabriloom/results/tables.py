@@ -35,12 +35,18 @@ def vertex_names(graph: Graph) -> NDArray[np.object_]:
     return np.array([*graph.switch_names, *graph.terminal_names], dtype=object)
 
 
+def utilisation(native: Mapping[str, Any], window_ticks: int) -> NDArray[np.float64]:
+    """Per link: the share of the window in which its wire was occupied, 0 to 1."""
+    # A packet counts when its end has left, so one that began before the window can lead over 1.
+    return np.minimum(per(column(native, "link_busy_ticks"), window_ticks), 1.0)
+
+
 def links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
     """The table of links; ``window_ticks`` is the time over which the engine counted."""
     import polars as pl
 
     names = vertex_names(graph)
-    busy, stalled = column(native, "link_busy_ticks"), column(native, "link_stalled_ticks")
+    stalled = column(native, "link_stalled_ticks")
     packets, waiting = column(native, "link_packets"), column(native, "link_wait_ticks") * tick_ns
     return pl.DataFrame(
         {
@@ -49,8 +55,7 @@ def links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks:
             "target": list(names[graph.link_target]),
             "packets": packets.astype(np.int64),
             "characters": column(native, "link_characters").astype(np.int64),
-            # A packet counts when its end has left, so one that began before the window can lead over 1.
-            "utilisation": np.minimum(per(busy, window_ticks), 1.0),
+            "utilisation": utilisation(native, window_ticks),
             "blocked_share": np.minimum(per(stalled, window_ticks), 1.0),
             "blocked_ns": stalled * tick_ns,
             "waiting_ns": waiting,

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..compile import graph_of
 from ..results import Provenance
 from ..results.files import to_json_text
 from .points import Advance, Point, Store, run_points
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ..scenario.schema import Scenario
+    from ..topology import Graph
 
 LOADS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Offered loads of a curve when the scenario has no ``[sweep]`` and the caller names none."""
@@ -61,6 +63,8 @@ class Curve:
     runs: int
     """Points that were wanted; more than there are when it was interrupted."""
     interrupted: bool = False
+    graph: Graph | None = None
+    """The network, if it is the same at all points."""
     notes: list[str] = field(default_factory=list)
 
     @cached_property
@@ -138,11 +142,10 @@ def curve(
 
     Args:
         scenario: what to run; its ``[sweep]`` may name any settings, all combinations are run.
-        loads: offered loads, each above 0 and up to 1; they take the place of ``traffic.load`` in
-        ``[sweep]``. jobs: runs at a time; the points do not depend on it.
-        out: folder in which every finished point is kept at once. A point that is there already, of the same
-        resolved
-            scenario and version, is not run again.
+        loads: offered loads, each above 0 and up to 1, in place of ``traffic.load`` in ``[sweep]``.
+        jobs: runs at a time; the points do not depend on it.
+        out: folder in which every finished point is kept at once. A point that is there already, of the
+            same resolved scenario and version, is not run again.
         progress: called now and then with how far it is.
         on_point: called with every point as it is finished.
 
@@ -158,4 +161,5 @@ def curve(
     store = Store(None if out is None else Path(out))
     points, interrupted = run_points(runs, jobs=jobs, store=store, progress=progress, on_point=on_point)
     finished = [point for point in points if point is not None]
-    return Curve(finished, list(sweep), Provenance.of(scenario), len(runs), interrupted)
+    graph = None if any(path.startswith("topology.") for path in sweep) else graph_of(base)
+    return Curve(finished, list(sweep), Provenance.of(scenario), len(runs), interrupted, graph)

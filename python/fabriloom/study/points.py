@@ -6,13 +6,16 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..results import Results
     from ..scenario.schema import Scenario
+
+MOST_LINKS = 1 << 13
+"""A point of a network with more links than this does not keep how busy each was."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +28,14 @@ class Point:
     """The summary of the run, see ``results.columns.SUMMARY``."""
     tail: dict[str, list[float]]
     """Complementary cumulative latency: ``latency_ns`` and ``share_longer``, thinned for drawing."""
+    utilisation: list[float] = field(default_factory=list)
+    """Per link, 0 to 1: how busy its wire was; empty for large networks."""
 
     @classmethod
     def of(cls, settings: dict[str, Any], results: Results) -> Point:
         """What is kept of a run."""
-        return cls(settings, results.summary, results.thinned_tail())
+        busy = results.utilisation.round(4).tolist() if results.graph.links <= MOST_LINKS else []
+        return cls(settings, results.summary, results.thinned_tail(), busy)
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ class Store:
             kept = json.loads(path.read_text(encoding="utf-8"))
             summary = kept["summary"]
             same = summary["scenario_sha256"] == sha256 and summary["version"] == version
-            return Point(settings, summary, kept["tail"]) if same else None
+            return Point(settings, summary, kept["tail"], kept["utilisation"]) if same else None
         except (OSError, ValueError, KeyError, TypeError):
             return None  # a file cut short by an interruption: the run is made again
 
