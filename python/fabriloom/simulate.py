@@ -48,14 +48,27 @@ def run(scenario: Scenario | Compiled, progress: Report | None = None) -> Result
     """
     compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
     began = time.perf_counter()
-    compiled = matched(compiled)
-    native = _in_bytes(_simulate(compiled, options_of(compiled), progress), compiled)
+    try:
+        compiled = matched(compiled)
+        native = _simulate(compiled, options_of(compiled), progress)
+    except _InterruptedError as interrupted:
+        compiled, native = interrupted.compiled, interrupted.native
+    native = _in_bytes(native, compiled)
     native["reverse_load"] = float(compiled.reverse_load)
     wall_s = time.perf_counter() - began
     provenance = Provenance.of(compiled.scenario)
     results = Results(native, compiled.graph, compiled.tick_ps, provenance, wall_s)
     results.warnings += compiled.warnings
     return results
+
+
+class _InterruptedError(Exception):
+    """Ctrl-C during a run that was to find out about flow control; its results are what there is."""
+
+    def __init__(self, compiled: Compiled, native: dict[str, Any]) -> None:
+        super().__init__("interrupted")
+        self.compiled = compiled
+        self.native = native
 
 
 def matched(compiled: Compiled) -> Compiled:
@@ -80,7 +93,10 @@ def matched(compiled: Compiled) -> Compiled:
         options["warmup"] = (
             None if options["warmup"] is None else min(options["warmup"], options["until"] // 2)
         )
-        found = Fraction(round(10 * _reverse_load(_simulate(pilot, options, None), pilot)), 10)
+        native = _simulate(pilot, options, None)
+        if native["end_reason"] == "interrupted":
+            raise _InterruptedError(pilot, native)
+        found = Fraction(round(10 * _reverse_load(native, pilot)), 10)
         if found == guess:
             break
         guess = found
