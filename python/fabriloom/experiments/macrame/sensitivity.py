@@ -16,6 +16,7 @@ CASES: dict[str, dict[str, Any]] = {
     "buffers 32 + 32": {"preset": "ds-link-c104-32-32"},
     "buffers 46 + 24": {"preset": "ds-link-c104-70"},
     "crossbar at link rate": {"crossbar": "link-rate"},
+    "flow-control characters paid for in full": {"flow_control": "average"},
     "flow-control characters cost nothing": {"flow_control": "ignored"},
     "any free link of a group, at random": {"group_choice": "random"},
     "the free link of a group that rested longest": {"group_choice": "least-recent"},
