@@ -57,7 +57,7 @@ def test_every_printed_number_has_a_row(found: Findings) -> None:
 
 
 def test_scored_rows_agree(found: Findings) -> None:
-    """What is predicted, calibrated or arithmetic is what the paper prints, within the tolerance of the row."""
+    """What is predicted, calibrated or arithmetic is what the paper prints, within its tolerance."""
 
     def agrees(row: dict[str, Any]) -> bool:
         slack = row["ci95"] or 0.0
