@@ -6,7 +6,7 @@ In a page, in order and in one folder that holds a copy of ``scenarios/``:
 * a block under ``<!-- file: NAME -->`` is written to NAME;
 * a ``sh`` block under ``<!-- run -->`` is executed, under ``<!-- run, exit N -->`` it must end with N;
 * a block under ``<!-- output -->`` is compared with what the commands before it printed; ``...`` stands for
-  anything.
+  anything, and numbers may differ a little.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ BLOCK = re.compile(
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SECONDS = 120
+NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?"
+TOLERANCE = 0.3
+"""Of the numbers in shown outputs: a page need not be written again for every change in the last digits."""
 
 
 @dataclass
@@ -95,9 +98,21 @@ def run_shell(block: Block, folder: Path) -> str:
 
 
 def compare(block: Block, printed: str, where: str) -> None:
-    """Compare a shown output with what was printed."""
-    agree = doctest.OutputChecker().check_output(block.body, printed, FLAGS)
-    assert agree, f"{where} shows:\n{block.body}\nbut it is:\n{printed}"
+    """Compare a shown output with what was printed, numbers by size."""
+    shown, got = (" ".join(text.split()) for text in (block.body, printed))
+    parts = re.split(rf"(\.\.\.|{NUMBER})", shown)
+    pattern = "".join(
+        ".*?" if part == "..." else f"({NUMBER})" if re.fullmatch(NUMBER, part) else re.escape(part)
+        for part in parts
+    )
+    match = re.fullmatch(pattern, got, flags=re.DOTALL)
+    assert match, f"{where} shows:\n{block.body}\nbut it is:\n{printed}"
+    numbers = [part for part in parts if re.fullmatch(NUMBER, part)]
+    for mine, found in zip(numbers, match.groups(), strict=True):
+        there, here = (float(number.replace(",", "")) for number in (mine, found))
+        assert abs(there - here) <= TOLERANCE * abs(there), (
+            f"{where} shows {mine}, but it is {found}:\n{printed}"
+        )
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if any(map(runs, blocks_of(p)))], ids=name_of)
