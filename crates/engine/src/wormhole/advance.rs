@@ -1,8 +1,9 @@
 //! What becomes of a packet at the turning points of its way: dispatch, request, grant, release, delivery.
 
-use super::flow::{Process, two};
-use super::queue::{ALWAYS, Run};
+use super::flow::two;
+use super::queue::ALWAYS;
 use super::state::{Event, Header, Network, PacketState, UNKNOWN, Worm};
+use super::timeline::Who;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::terminal::Packet;
@@ -23,8 +24,8 @@ impl Network {
             started: UNKNOWN,
         });
         let first = self.links[link as usize].granted;
-        let end = first + headers + packet.length + 1;
-        let ready = packet.dispatch;
+        let end = first + u64::from(headers) + u64::from(packet.length) + 1;
+        let (ready, bound) = (packet.dispatch, false);
         let worm = self.new_worm(Worm {
             packet: number,
             first,
@@ -32,15 +33,14 @@ impl Network {
             next: NONE,
             header,
             ready,
+            bound,
             started: 0,
             sent: UNKNOWN,
         });
         self.append(link, worm);
         let at = &mut self.links[link as usize];
         at.granted = end;
-        let run = Run { count: end - first, step: 0, time: packet.dispatch };
-        at.entered.push(run);
-        self.wake(link, Process::Send);
+        self.wake(link);
         self.settle();
     }
 
@@ -66,13 +66,13 @@ impl Network {
             (true, Header::Via) => Header::Final,
             (true, _) => Header::Deleted,
         };
-        let end = first + (worm.end - worm.first - deleted);
+        let end = first + (worm.end - worm.first) - u64::from(deleted);
         let at = &mut self.links[input as usize];
         at.output = output;
         at.exit_free = at.exit_free.max(now);
-        at.deleted = worm.first + deleted;
+        at.deleted = worm.first + u64::from(deleted);
         at.group = NONE;
-        at.unsent.drop(deleted);
+        at.line.take(Who::Next, deleted);
         let ready = at.exit_free + Time::from(deleted * at.crossbar);
         let waited = (now - at.requested) as u64;
         let to = &mut self.links[output as usize];
@@ -82,11 +82,12 @@ impl Network {
         to.last_grant = now;
         to.count.wait_ticks += waited;
         let ready = if to.tight { ALWAYS } else { ready + Time::from(to.forward) };
-        let number = self.new_worm(Worm { first, end, ready, header, next: NONE, sent: UNKNOWN, ..worm });
+        let bound = to.tight;
+        let number =
+            self.new_worm(Worm { first, end, ready, bound, header, next: NONE, sent: UNKNOWN, ..worm });
         self.append(output, number);
         self.grants += 1;
-        self.wake(input, Process::Leave);
-        self.wake(output, Process::Send);
+        self.wake(output);
         self.settle();
     }
 
@@ -96,7 +97,7 @@ impl Network {
         let worm = &mut self.worms[number as usize];
         worm.sent = at.wire_free;
         at.sending = worm.next;
-        let chars = u64::from(worm.end - worm.first);
+        let chars = worm.end - worm.first;
         let busy = (chars - 1) * u64::from(at.character) + u64::from(at.end);
         at.count.packets += 1;
         at.count.characters += chars;
@@ -136,13 +137,15 @@ impl Network {
     /// Schedules the request of the head of an input buffer, once its header is readable.
     pub(super) fn ask(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        if at.head == NONE || at.to_terminal {
+        if at.head == NONE || at.line.is_read(Who::Leave) {
             return;
         }
         let worm = self.worms[at.head as usize];
         let last = self.header_chars(worm.header).max(1) - 1;
-        let Some(arrived) = at.arrived.at(last) else { return };
-        let time = arrived.max(at.exit_free) + Time::from(at.decode);
+        let Some(arrived) = at.line.at(Who::Leave, last) else {
+            return;
+        };
+        let time = (arrived + Time::from(at.arrival)).max(at.exit_free) + Time::from(at.decode);
         self.links[link as usize].asked = true;
         self.schedule(Event::Request(link), time);
     }
@@ -157,11 +160,12 @@ impl Network {
         at.asked = false;
         self.take_head(link);
         let [at, to] = two(&mut self.links, link, output);
-        let worm = &self.worms[to.tail as usize];
-        if to.tight {
-            at.unsent.drop(worm.end - worm.first);
-        } else {
-            at.unsent.give(worm.end - to.sent.max(worm.first), &mut to.entered, to.forward);
+        // Without a tail all of the packet has even left the next input buffer already.
+        if let Some(worm) = self.worms.get_mut(to.tail as usize) {
+            let rest = (worm.end - to.line.known().max(worm.first)) as u32;
+            if rest > 0 && !worm.bound {
+                worm.bound = at.line.hand_over(rest, at.arrival + to.forward, to.wire_free, &mut to.entered);
+            }
         }
         to.holder = NONE;
         to.free_at = free;

@@ -5,6 +5,7 @@
 //! then those that wait for a marked one.
 
 use super::state::{Network, UNKNOWN};
+use super::timeline::Who;
 use crate::fabric::NONE;
 
 /// Input links whose head packets wait for each other in a circle, in order; empty if nothing is deadlocked.
@@ -63,7 +64,7 @@ impl Network {
         }
         if at.output != NONE {
             let to = &self.links[at.output as usize];
-            let full = to.places.is_empty() && !at.arrived.is_empty();
+            let full = to.line.is_read(Who::Place) && !at.line.is_read(Who::Leave);
             return (full && !to.to_terminal).then(|| vec![at.output]);
         }
         if at.group == NONE {

@@ -2,7 +2,7 @@
 //!
 //! The model is given in equations in `docs/background/wormhole-model.md`. This engine looks ahead: as soon
 //! as a packet is granted an output, the times of all its characters that follow from what is known are
-//! worked out, as straight runs (see [`queue`]). A time is unknown only while it depends on a grant
+//! worked out, as straight runs (see [`timeline`]). A time is unknown only while it depends on a grant
 //! that has not been made, so only requests, contended releases, dispatches and deliveries are events.
 
 mod advance;
@@ -11,6 +11,7 @@ mod deadlock;
 mod flow;
 pub mod queue;
 mod state;
+pub mod timeline;
 
 pub use deadlock::deadlock;
 pub use state::{Counts, Event, Network, PacketState};

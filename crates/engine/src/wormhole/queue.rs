@@ -116,38 +116,6 @@ impl Queue {
         }
     }
 
-    /// Takes this many characters, which must be there, and gives them to another queue, `delay` ticks later.
-    pub fn give(&mut self, mut count: u32, other: &mut Self, delay: u32) {
-        while count > 0 {
-            let front = self.runs[self.index(0)];
-            let part = Run { count: front.count.min(count), ..front };
-            self.take(part.count);
-            other.push(part.later(delay));
-            count -= part.count;
-        }
-    }
-
-    /// Takes this many characters, which must be there.
-    pub fn drop(&mut self, mut count: u32) {
-        while count > 0 {
-            let part = self.runs[self.index(0)].count.min(count);
-            self.take(part);
-            count -= part;
-        }
-    }
-
-    /// Time of the character at a position of the queue, or nothing if it is not known yet.
-    pub fn at(&self, mut position: u32) -> Option<Time> {
-        let rest = self.rest.iter().flat_map(|rest| rest.iter());
-        for run in (0..self.len).map(|n| &self.runs[self.index(n)]).chain(rest) {
-            if position < run.count {
-                return Some(run.at(position));
-            }
-            position -= run.count;
-        }
-        None
-    }
-
     /// Appends a run, which begins no earlier than the last one ends.
     #[inline]
     pub fn push(&mut self, run: Run) {
@@ -205,16 +173,6 @@ pub fn follow<const N: usize>(most: u32, own: Time, step: u32, bounds: [Run; N])
     run
 }
 
-/// How many characters of a queue, at most `most`, are there in time for a run that would next be due at
-/// `due` and goes on at its own pace of `step` ticks: all up to the first change at which the queue is late.
-#[inline]
-pub fn in_time(queue: &Queue, due: Time, step: u32, most: u32) -> u32 {
-    match queue.front() {
-        Some(front) if front.time <= due && front.step <= step => front.count.min(most),
-        _ => 0,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,7 +193,6 @@ mod tests {
                 let run = Run { count, step, time };
                 pushed.extend((0..count).map(|k| run.at(k)));
                 queue.push(run);
-                prop_assert_eq!(queue.at((pushed.len() - taken.len()) as u32 - 1), pushed.last().copied());
                 if step != 1 {
                     let front = queue.front().expect("something was pushed");
                     let count = takes.next().unwrap_or(1).min(front.count);

@@ -1,6 +1,7 @@
 //! What the wormhole engine remembers: links, the worms on them, groups and packets.
 
 use super::queue::Queue;
+use super::timeline::{Timeline, Who};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -81,10 +82,12 @@ pub(super) enum Header {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Worm {
     pub packet: u32,
-    pub first: u32,
-    pub end: u32,
     pub next: u32,
+    pub first: u64,
+    pub end: u64,
     pub header: Header,
+    /// Whether each character waits for its entry in `Link::entered`, rather than only the first for `ready`.
+    pub bound: bool,
     /// Earliest start of its first character on the wire, by its grant or dispatch.
     pub ready: Time,
     /// When its first character starts on the wire, once known.
@@ -96,16 +99,13 @@ pub(super) struct Worm {
 /// One link: its output buffer, its wire and the input buffer at its target.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
-    /// Characters sent, until they leave the input buffer: when they have arrived there.
-    pub arrived: Queue,
-    /// Characters sent, until the next link has sent them: when they have arrived.
-    pub unsent: Queue,
-    /// Characters in the output buffer whose packet has left the input buffer: when they are ready for the wire.
-    pub entered: Queue,
-    /// Places in the output buffer to be taken: when they are free.
-    pub places: Queue,
+    /// When characters start on the wire, until they have left the input buffer, are sent by the next link, and
+    /// their places in the output buffer are taken. The output buffer begins with characters sent long ago.
+    pub line: Timeline,
     /// Lumps of credit to be used: when they are there.
     pub credit: Queue,
+    /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
+    pub entered: Queue,
 
     /// First worm in the input buffer or on its way there.
     pub head: u32,
@@ -117,17 +117,13 @@ pub(super) struct Link {
     /// Earliest start of the next character on the wire.
     pub wire_free: Time,
     /// Characters of all packets granted this link.
-    pub granted: u32,
-    /// Characters sent, as far as is known when.
-    pub sent: u32,
-    /// Characters that have left the input buffer, as far as is known when.
-    pub left: u32,
-    /// How many must have left it for the next lump of credit.
-    pub next_lump: u32,
+    pub granted: u64,
+    /// How many must have left the input buffer for the next lump of credit.
+    pub next_lump: u64,
     /// Characters that may be sent on the credit taken so far.
     pub credited: u32,
-    /// Processes to be advanced, as bits.
-    pub woken: u8,
+    /// Whether it is to advance before the present event is over.
+    pub woken: bool,
     /// Whether places in the output buffer can hold up what is sent (see the module `flow`).
     pub tight: bool,
     /// Earliest departure of the next character from the input buffer.
@@ -142,7 +138,7 @@ pub(super) struct Link {
     /// Link granted to the head packet of the input buffer, or [`NONE`].
     pub output: u32,
     /// Characters before this one are not passed on: the header is deleted.
-    pub deleted: u32,
+    pub deleted: u64,
 
     /// Group its head waits for, or [`NONE`].
     pub group: u32,
@@ -165,10 +161,13 @@ pub(super) struct Link {
     pub character: u32,
     pub end: u32,
     pub arrival: u32,
+    /// From `wire_free` to when the last character sent can be used at the target, at most.
+    pub last_arrival: u32,
     pub credit_delay: u32,
-    pub output_buffer: u32,
     pub input_buffer: u32,
     pub quantum: u32,
+    /// Of a quantum that is a power of two; 32 of others.
+    pub quantum_shift: u8,
     /// Of the switch at the source.
     pub forward: u32,
     /// Of the switch at the target.
@@ -223,7 +222,7 @@ pub struct Network {
     pub(super) touched: Vec<u32>,
     /// Input links whose heads ask in this tick.
     pub(super) asking: Vec<u32>,
-    /// Processes to advance: link * 2 + process.
+    /// Links to advance.
     pub(super) work: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet met one.
     pub(super) lost: Option<(u32, u32)>,
@@ -362,22 +361,24 @@ impl Link {
         let forward = at_switch(&fabric.switch_forward_ticks, source);
         let bufferful = u64::from(fabric.link_output_buffer[link]) * u64::from(character.min(end));
         let slow = at_switch(&fabric.switch_crossbar_ticks, source) > character;
+        let (from, to) = (fabric.is_terminal(source), fabric.is_terminal(target));
+        // Nothing is put into the output buffer of a terminal, and nothing leaves for a next link behind one.
+        let readers = [Who::Place, Who::Leave, Who::Next];
         let mut new = Self {
-            arrived: Queue::default(),
-            unsent: Queue::default(),
-            entered: Queue::default(),
-            places: Queue::default(),
+            line: Timeline::new(
+                fabric.link_output_buffer[link],
+                &readers[usize::from(from)..if to { 1 } else { 3 }],
+            ),
             credit: Queue::default(),
+            entered: Queue::default(),
             head: NONE,
             sending: NONE,
             tail: NONE,
             wire_free: 0,
-            granted: 0,
-            sent: 0,
-            left: 0,
+            granted: u64::from(fabric.link_output_buffer[link]),
             next_lump: 0,
             credited: 0,
-            woken: 0,
+            woken: false,
             tight: slow || bufferful < u64::from(character) + u64::from(forward),
             exit_free: 0,
             free_at: 0,
@@ -391,16 +392,17 @@ impl Link {
             next_waiting: NONE,
             asked: false,
             release_pending: false,
-            to_terminal: fabric.is_terminal(target),
-            from_terminal: fabric.is_terminal(source),
+            to_terminal: to,
+            from_terminal: from,
             deletes_header: fabric.link_deletes_header[link] != 0,
             character,
             end,
             arrival: fabric.link_arrival_ticks[link],
+            last_arrival: fabric.link_arrival_ticks[link] - character.min(end),
             credit_delay: fabric.link_credit_ticks[link],
-            output_buffer: fabric.link_output_buffer[link],
             input_buffer: fabric.link_input_buffer[link],
             quantum: fabric.link_quantum[link],
+            quantum_shift: shift_of(fabric.link_quantum[link]),
             forward,
             decode: at_switch(&fabric.switch_decode_ticks, target),
             crossbar: at_switch(&fabric.switch_crossbar_ticks, target),
@@ -409,6 +411,11 @@ impl Link {
         new.fill();
         new
     }
+}
+
+/// The shift that divides by a power of two; 32 for other numbers.
+fn shift_of(number: u32) -> u8 {
+    if number.is_power_of_two() { number.trailing_zeros() as u8 } else { 32 }
 }
 
 /// The groups of every link, as starts and members.
