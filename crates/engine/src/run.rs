@@ -125,6 +125,8 @@ struct Watch {
     measuring: bool,
     /// Mean age of the newest dispatched packets when measuring began.
     lag: f64,
+    /// Next tick at which there is something to look at.
+    next: Time,
     /// Next tick at which to look for deadlock.
     next_deadlock: Time,
     /// What had been offered when measuring began.
@@ -154,7 +156,7 @@ impl Simulation {
             newest: vec![0; terminals],
             due: Vec::new(),
             now: -1,
-            watch: Watch { measuring, lag: 0.0, next_deadlock: look, offered: Totals::default() },
+            watch: Watch { measuring, lag: 0.0, next: 0, next_deadlock: look, offered: Totals::default() },
             measure: Measure::new(0, options.batch, flows),
             trace: Trace { limit: options.trace, ..Trace::default() },
             events: 0,
@@ -177,18 +179,23 @@ impl Simulation {
                 self.finish(next.is_none());
                 break;
             };
-            self.look(next);
-            if self.end.is_none() {
-                self.tick()?;
+            if next >= self.watch.next {
+                self.look(next);
+                self.watch.next = self.next_look();
+                if self.end.is_some() {
+                    break;
+                }
             }
+            self.tick(next)?;
         }
         Ok(self.end)
     }
 
     /// Handles all events of the next tick, then arbitrates.
-    fn tick(&mut self) -> Result<(), RunError> {
+    fn tick(&mut self, now: Time) -> Result<(), RunError> {
         let mut due = std::mem::take(&mut self.due);
-        self.now = self.network.wheel.advance(&mut due).unwrap_or(self.now);
+        self.now = now;
+        self.network.wheel.take(now, &mut due);
         self.events += due.len() as u64;
         let links = self.network.fabric().links() as u32;
         for number in due.drain(..) {
@@ -256,6 +263,13 @@ impl Simulation {
             self.watch.next_deadlock = next + self.options.batch.max(1) * 16;
             self.look_for_deadlock();
         }
+    }
+
+    /// The first tick for which [`Self::look`] has something to do.
+    fn next_look(&self) -> Time {
+        let next = self.measure.batches.end_of_open().min(self.watch.next_deadlock);
+        let warmup = self.options.warmup.filter(|_| !self.watch.measuring);
+        warmup.map_or(next, |warmup| next.min(warmup))
     }
 
     fn judge_warmup(&mut self, edge: Time) {

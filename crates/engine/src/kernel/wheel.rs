@@ -63,6 +63,7 @@ impl Wheel {
     }
 
     /// The tick of the next event, if there is one.
+    #[inline]
     pub fn peek(&self) -> Option<Time> {
         let far = self.far.peek().map(|&Reverse((time, _))| time);
         match (self.near(), far) {
@@ -71,9 +72,10 @@ impl Wheel {
         }
     }
 
-    /// Takes all events of the next tick into `due`; returns that tick, or nothing if no event is pending.
-    pub fn advance(&mut self, due: &mut Vec<u32>) -> Option<Time> {
-        let time = self.peek()?;
+    /// Takes all events of the next tick, as given by [`Wheel::peek`], into `due`.
+    #[inline]
+    pub fn take(&mut self, time: Time, due: &mut Vec<u32>) {
+        debug_assert_eq!(self.peek(), Some(time));
         self.now = time;
         while let Some(&Reverse((far, event))) = self.far.peek() {
             if far - time >= SLOTS as Time {
@@ -93,10 +95,10 @@ impl Wheel {
         if self.occupied[slot / 64] == 0 {
             self.words &= !(1 << (slot / 64));
         }
-        Some(time)
     }
 
     /// The next occupied slot after `now`, going round once.
+    #[inline]
     fn near(&self) -> Option<Time> {
         if self.words == 0 {
             return None;
@@ -134,7 +136,8 @@ mod tests {
                 wheel.schedule(event as u32, delay);
                 heap.push(Reverse((delay, event as u32)));
             }
-            while let Some(now) = wheel.advance(&mut due) {
+            while let Some(now) = wheel.peek() {
+                wheel.take(now, &mut due);
                 due.sort_unstable();
                 for event in due.drain(..) {
                     prop_assert_eq!(heap.pop(), Some(Reverse((now, event))));

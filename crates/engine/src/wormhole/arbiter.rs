@@ -48,6 +48,7 @@ impl Network {
     }
 
     /// Makes sure that waiting heads hear of a link whose release is known.
+    #[inline]
     pub(super) fn announce(&mut self, link: u32) {
         let at = &self.links[link as usize];
         if at.release_pending || at.free_at == UNKNOWN {
@@ -109,17 +110,19 @@ impl Network {
     /// Grants links of a group until no head waits or none is free.
     fn serve(&mut self, group: u32, now: Time) {
         while self.groups[group as usize].waiting > 0 {
-            let free = self.free_links(group, now);
-            if free == 0 {
+            let Some(output) = self.choose_link(group, now) else {
                 self.announce_group(group);
                 return;
-            }
+            };
             let input = self.choose_head(group);
-            let output = self.choose_link(group, free, now);
+            let kind = self.fabric.switch_choice[self.fabric.group_switch[group as usize] as usize];
+            // The stream is drawn from for the head first.
+            let output = if kind == choice::RANDOM { self.draw_link(group, now) } else { output };
             self.grant(input, output, now);
         }
     }
 
+    #[inline]
     fn announce_group(&mut self, group: u32) {
         for at in self.links_of(group) {
             self.announce(self.fabric.group_links[at]);
@@ -134,26 +137,22 @@ impl Network {
         self.links[link as usize].free_at <= now
     }
 
-    fn free_links(&self, group: u32, now: Time) -> u32 {
-        let links = &self.fabric.group_links[self.links_of(group)];
+    /// The free link to be granted next, or any free link if the choice is random.
+    fn choose_link(&self, group: u32, now: Time) -> Option<u32> {
         let kind = self.fabric.switch_choice[self.fabric.group_switch[group as usize] as usize];
-        if kind == choice::FIRST {
-            // Only whether there is one matters.
-            return u32::from(links.iter().any(|&link| self.is_free(link, now)));
+        let links = &self.fabric.group_links[self.links_of(group)];
+        let mut free = links.iter().copied().filter(|&link| self.is_free(link, now));
+        match kind {
+            choice::LEAST_RECENT => free.min_by_key(|&link| self.links[link as usize].last_grant),
+            _ => free.next(),
         }
-        links.iter().filter(|&&link| self.is_free(link, now)).count() as u32
     }
 
-    fn choose_link(&mut self, group: u32, free: u32, now: Time) -> u32 {
-        let kind = self.fabric.switch_choice[self.fabric.group_switch[group as usize] as usize];
-        let skip = if kind == choice::RANDOM { self.streams[group as usize].below(free) } else { 0 };
+    fn draw_link(&mut self, group: u32, now: Time) -> u32 {
         let links = &self.fabric.group_links[self.links_of(group)];
-        let mut candidates = links.iter().copied().filter(|&link| self.is_free(link, now));
-        let chosen = match kind {
-            choice::LEAST_RECENT => candidates.min_by_key(|&link| self.links[link as usize].last_grant),
-            _ => candidates.nth(skip as usize),
-        };
-        chosen.expect("a free link was counted")
+        let free = links.iter().copied().filter(|&link| self.links[link as usize].free_at <= now);
+        let drawn = self.streams[group as usize].below(free.clone().count() as u32);
+        free.clone().nth(drawn as usize).expect("a free link was chosen before")
     }
 
     /// Takes the head that is served next out of the group's queue.
