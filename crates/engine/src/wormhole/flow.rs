@@ -145,23 +145,20 @@ impl Link {
         let mut rest = most;
         let late = self.arrived_by();
         while rest > 0 {
-            let own = self.exit_free;
             let next = self.line.next(Who::Leave);
             let run = if next < self.deleted {
                 let arrival = self.line.read(Who::Leave).later(self.arrival);
-                follow(rest.min((self.deleted - next) as u32), own, self.crossbar, [arrival])
+                let run =
+                    follow(rest.min((self.deleted - next) as u32), self.exit_free, self.crossbar, [arrival]);
+                self.line.take(Who::Leave, run.count);
+                run
             } else {
                 if to.line.is_read(Who::Place) {
                     break;
                 }
-                let place = to.line.read(Who::Place).later(to.character);
-                // Once the last has arrived, so have all, whatever the pieces.
-                let run = if late <= own.max(place.time) {
-                    follow(rest, own, self.crossbar, [place])
-                } else {
-                    let arrival = self.line.read(Who::Leave).later(self.arrival);
-                    follow(rest, own, self.crossbar, [arrival, place])
-                };
+                let mut place = to.line.read(Who::Place).later(to.character);
+                place.count = place.count.min(rest);
+                let run = self.take_arrived(place, late);
                 to.line.take(Who::Place, run.count);
                 if to.tight {
                     to.entered.push(run.later(to.forward));
@@ -170,12 +167,43 @@ impl Link {
                 run
             };
             rest -= run.count;
-            self.line.take(Who::Leave, run.count);
             self.exit_free = run.after(self.crossbar);
             self.give_credit(&run);
             pieces += 1;
         }
         pieces
+    }
+
+    /// Takes characters out of the input buffer for a run of places: all those that can follow in one straight
+    /// run. By `late` all that are known of have arrived.
+    #[inline(always)]
+    fn take_arrived(&mut self, place: Run, late: Time) -> Run {
+        let (own, pace) = (self.exit_free, self.crossbar);
+        let run = if late <= own.max(place.time) {
+            follow(place.count, own, pace, [place])
+        } else if place.time >= own {
+            // Go by the places as long as the characters have arrived in time for them.
+            let mut run = Run { count: 0, step: place.step.max(pace), time: place.time };
+            while run.count < place.count {
+                let arrival = self.line.read(Who::Leave).later(self.arrival);
+                if arrival.time > run.at(run.count) || arrival.step > run.step {
+                    break;
+                }
+                let count = arrival.count.min(place.count - run.count);
+                self.line.take(Who::Leave, count);
+                run.count += count;
+            }
+            if run.count > 0 {
+                return run;
+            }
+            let arrival = self.line.read(Who::Leave).later(self.arrival);
+            follow(place.count, own, pace, [arrival, place])
+        } else {
+            let arrival = self.line.read(Who::Leave).later(self.arrival);
+            follow(place.count, own, pace, [arrival, place])
+        };
+        self.line.take(Who::Leave, run.count);
+        run
     }
 
     /// Sends at most `most` characters of a worm that is still arriving at the input buffer that holds this link;
@@ -184,21 +212,34 @@ impl Link {
     fn send_coming(&mut self, from: &mut Self, most: u32) -> u64 {
         let mut rest = most.min(from.line.unread(Who::Next));
         let missing = most - rest;
+        let way = from.arrival + self.forward;
         let late = from.arrived_by() + Time::from(self.forward);
         let mut pieces = 0;
         while rest > 0 {
+            let Some(own) = self.take_credit(missing + rest) else { break };
+            let limit = rest.min(self.credited);
+            let mut run = Run { count: 0, step: self.character, time: own };
             // Once the last has arrived, so have all, whatever the pieces.
-            let supply = if late <= self.wire_free {
-                Run { count: rest, step: 0, time: ALWAYS }
-            } else {
-                from.line.read(Who::Next).later(from.arrival + self.forward)
-            };
-            let count = self.put_on_wire(missing + rest, supply);
-            if count == 0 {
-                break;
+            if late <= own {
+                run.count = limit;
+                from.line.take(Who::Next, limit);
             }
-            from.line.take(Who::Next, count);
-            rest -= count;
+            while run.count < limit {
+                let supply = from.line.read(Who::Next).later(way);
+                let count = if supply.time <= run.at(run.count) && supply.step <= run.step {
+                    supply.count.min(limit - run.count)
+                } else if run.count == 0 {
+                    run = follow(limit, own, self.character, [supply]);
+                    from.line.take(Who::Next, run.count);
+                    break;
+                } else {
+                    break;
+                };
+                from.line.take(Who::Next, count);
+                run.count += count;
+            }
+            self.put_on_wire(&run, run.count == missing + rest);
+            rest -= run.count;
             pieces += 1;
         }
         pieces
@@ -209,12 +250,11 @@ impl Link {
         let (mut rest, mut pieces) = (most, 0);
         while rest > 0 {
             let Some(supply) = self.entered.front() else { break };
-            let count = self.put_on_wire(rest, supply);
-            if count == 0 {
-                break;
-            }
-            self.entered.take(count);
-            rest -= count;
+            let Some(own) = self.take_credit(rest) else { break };
+            let run = follow(rest.min(self.credited), own, self.character, [supply]);
+            self.entered.take(run.count);
+            self.put_on_wire(&run, run.count == rest);
+            rest -= run.count;
             pieces += 1;
         }
         pieces
@@ -226,51 +266,54 @@ impl Link {
     fn send_ready(&mut self, most: u32) -> u64 {
         let (mut rest, mut pieces) = (most, 0);
         while rest > 0 {
-            let count = self.put_on_wire(rest, Run { count: rest, step: 0, time: ALWAYS });
-            if count == 0 {
-                break;
-            }
-            rest -= count;
+            let Some(time) = self.take_credit(rest) else { break };
+            let run = Run { count: rest.min(self.credited), step: self.character, time };
+            self.put_on_wire(&run, run.count == rest);
+            rest -= run.count;
             pieces += 1;
         }
         pieces
     }
 
-    /// Works out the next straight run on the wire, of at most `most` characters to the end of the packet, by the
-    /// first run of its supply, and returns how long it is: 0 if there is no credit for its first character.
+    /// Sends a run, which may be the last of its packet.
+    #[inline(always)]
+    fn put_on_wire(&mut self, run: &Run, last: bool) {
+        self.credited -= run.count;
+        self.wire_free = run.after(if last { self.end } else { self.character });
+        self.line.push(run);
+    }
+
+    /// Takes credit for the next of `most` characters of one packet, and with it all credit that is there in time
+    /// for those behind it. Returns when the next character can be sent at the earliest; nothing without credit.
     ///
     /// Credit comes in lumps of `quantum` characters; only the first character of a lump waits for it.
     #[inline(always)]
-    fn put_on_wire(&mut self, most: u32, supply: Run) -> u32 {
+    fn take_credit(&mut self, most: u32) -> Option<Time> {
         let mut own = self.wire_free;
-        if self.credited == 0 {
-            let Some(credit) = self.credit.front() else {
-                return 0;
-            };
-            own = own.max(credit.time);
-            self.take_credit(credit, most);
-        }
-        let run = follow(most.min(self.credited), own, self.character, [supply]);
-        self.credited -= run.count;
-        self.wire_free = run.after(if run.count == most { self.end } else { self.character });
-        self.line.push(run);
-        run.count
-    }
-
-    /// Takes the next lump of credit, with those behind it that are there in time for a wire that sends `most`
-    /// more characters of one packet.
-    #[inline(always)]
-    fn take_credit(&mut self, credit: Run, most: u32) {
         if self.to_terminal {
             // A terminal takes what comes: its credit is one lump without end.
             self.credited = u32::MAX;
-            return;
+            return Some(own);
         }
-        let in_step = u64::from(credit.step) <= u64::from(self.quantum) * u64::from(self.character);
-        let lumps =
-            if in_step && most > self.quantum { credit.count.min(self.lumps(most - 1) + 1) } else { 1 };
-        self.credit.take(lumps);
-        self.credited = lumps * self.quantum;
+        if self.credited == 0 {
+            own = own.max(self.credit.front()?.time);
+        }
+        while self.credited < most {
+            let Some(credit) = self.credit.front() else { break };
+            if credit.time > own + Time::from(self.credited) * Time::from(self.character) {
+                break;
+            }
+            let missing = most - self.credited;
+            let in_step = credit.step <= self.lump_ticks;
+            let lumps = if in_step && missing > self.quantum {
+                credit.count.min(self.lumps(missing - 1) + 1)
+            } else {
+                1
+            };
+            self.credit.take(lumps);
+            self.credited += lumps * self.quantum;
+        }
+        Some(own)
     }
 
     /// Whole lumps in a number of characters. Divisions are slow, and most quanta are powers of two.

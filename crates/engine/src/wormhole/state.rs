@@ -166,6 +166,8 @@ pub(super) struct Link {
     pub credit_delay: u32,
     pub input_buffer: u32,
     pub quantum: u32,
+    /// Ticks in which a lump's characters can be sent at least.
+    pub lump_ticks: u32,
     /// Of a quantum that is a power of two; 32 of others.
     pub quantum_shift: u8,
     /// Of the switch at the source.
@@ -402,6 +404,7 @@ impl Link {
             credit_delay: fabric.link_credit_ticks[link],
             input_buffer: fabric.link_input_buffer[link],
             quantum: fabric.link_quantum[link],
+            lump_ticks: fabric.link_quantum[link].saturating_mul(character),
             quantum_shift: shift_of(fabric.link_quantum[link]),
             forward,
             decode: at_switch(&fabric.switch_decode_ticks, target),

@@ -123,10 +123,11 @@ impl Timeline {
     #[inline(always)]
     fn find(&self, reader: &mut Reader) -> Run {
         debug_assert!(reader.next < self.known);
+        let (last, next) = (self.written - 1, reader.next);
         let mut until = self.known;
-        while reader.piece + 1 < self.written {
+        while reader.piece != last {
             let first = self.piece(reader.piece + 1).first;
-            if first > reader.next {
+            if first > next {
                 until = first;
                 break;
             }
@@ -174,9 +175,9 @@ impl Timeline {
 
     /// Appends a run, which begins no earlier than the last one ends.
     #[inline(always)]
-    pub fn push(&mut self, run: Run) {
+    pub fn push(&mut self, run: &Run) {
         if run.time != self.due || run.step != self.step {
-            self.write(&run);
+            self.write(run);
         }
         self.known += u64::from(run.count);
         self.due = run.at(run.count);
@@ -259,7 +260,7 @@ mod tests {
             for (count, step, gap) in runs {
                 let run = Run { count, step, time: pushed.last().map_or(0, |last| last + gap) };
                 pushed.extend((0..count).map(|k| run.at(k)));
-                line.push(run);
+                line.push(&run);
                 prop_assert_eq!(line.known(), 3 + pushed.len() as u64);
                 if let Some((reader, most)) = takes.next() {
                     take(&mut line, reader, most);
