@@ -18,7 +18,7 @@ struct Piece {
 }
 
 /// Pieces there is room for at first; more are rare.
-const ROOM: usize = 8;
+const ROOM: usize = 4;
 
 /// Who builds on the times of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
