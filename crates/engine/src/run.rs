@@ -198,7 +198,7 @@ impl Simulation {
         self.network.wheel.take(now, &mut due);
         self.events += due.len() as u64;
         let links = self.network.fabric().links() as u32;
-        for number in due.drain(..) {
+        for &number in &due {
             match Event::of(number, links) {
                 Event::Request(link) => self.network.request(link),
                 Event::Release(link) => self.network.release(link),
@@ -206,6 +206,7 @@ impl Simulation {
                 Event::Source(terminal) => self.source(terminal),
             }
         }
+        due.clear();
         self.due = due;
         self.network.arbitrate(self.now).map_err(|(switch, class)| RunError::NoRoute { switch, class })
     }

@@ -92,6 +92,7 @@ impl Network {
     }
 
     /// A worm's end of packet has a time on the wire.
+    #[inline(always)]
     pub(super) fn sent(&mut self, link: u32, number: u32) {
         let at = &mut self.links[link as usize];
         let worm = &mut self.worms[number as usize];
@@ -135,6 +136,7 @@ impl Network {
     }
 
     /// Schedules the request of the head of an input buffer, once its header is readable.
+    #[inline]
     pub(super) fn ask(&mut self, link: u32) {
         let at = &self.links[link as usize];
         if at.head == NONE || at.line.is_read(Who::Leave) {

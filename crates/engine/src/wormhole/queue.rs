@@ -147,7 +147,7 @@ impl Queue {
 
 /// The longest straight run of at most `most` characters that starts no earlier than `own` (and goes on at
 /// `step`) and than all bounds. Each bound is a run of at least one character; the result is not longer.
-#[inline]
+#[inline(always)]
 pub fn follow<const N: usize>(most: u32, own: Time, step: u32, bounds: [Run; N]) -> Run {
     let mut run = Run { count: most, step, time: own };
     for bound in &bounds {
