@@ -68,6 +68,8 @@ def test_nothing_is_lost(scenario: dict[str, Any]) -> None:
     native = simulate(scenario).native
     assert native["offered"] == native["delivered"] + native["refused"] + native["in_flight"]
     assert len(native["trace_source"]) == native["delivered"]
+    if native["end_reason"] == "drained":
+        assert native["in_flight"] == 0
     assert int(np.sum(native["flow_packets"])) == native["measured_packets"]
     assert int(np.sum(native["flow_bytes"])) == native["measured_delivered_bytes"]
     assert int(np.sum(native["latency_counts"])) == native["measured_packets"]

@@ -72,7 +72,7 @@ pub struct TwinRun {
     pub packet_hops: u64,
     /// The time limit, or the moment of the last event if nothing was left to do before it, in ticks.
     pub end_time: Time,
-    /// True if the packets in the fabric at the end could not all be delivered even if no more were sent.
+    /// True if the packets made up to the end could not all be delivered even if no more were made.
     pub deadlocked: bool,
     /// Per link, counted on after the end until nothing moved any more.
     pub links: Vec<LinkCounts>,

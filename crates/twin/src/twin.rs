@@ -24,8 +24,6 @@ pub struct Twin<'a> {
     sources: Sources,
     /// Per terminal: the packet its source has given it and that it has not dispatched yet.
     given: Vec<Option<Packet>>,
-    /// Sources are asked no more and dispatch no more.
-    stopped: bool,
     deliveries: Vec<Delivery>,
     events: u64,
 }
@@ -55,7 +53,6 @@ impl<'a> Twin<'a> {
             packet_hops: 0,
             sources: Sources::new(fabric),
             given: vec![None; fabric.terminals as usize],
-            stopped: false,
             deliveries: Vec::new(),
             events: 0,
         };
@@ -89,9 +86,6 @@ impl<'a> Twin<'a> {
     }
 
     fn ask(&mut self, terminal: u32) {
-        if self.stopped {
-            return;
-        }
         let packet = self.sources.next(self.fabric, terminal as usize, self.now);
         self.given[terminal as usize] = packet;
         if let Some(packet) = packet {
@@ -101,10 +95,7 @@ impl<'a> Twin<'a> {
     }
 
     fn dispatch(&mut self, terminal: u32) {
-        if self.stopped {
-            return;
-        }
-        let packet = self.given[terminal as usize].take().expect("a packet was given");
+        let Some(packet) = self.given[terminal as usize].take() else { return };
         let link = self.fabric.terminal_out_link[terminal as usize];
         let number = self.worms.len();
         let has_via = packet.via != NONE;
@@ -161,7 +152,8 @@ impl<'a> Twin<'a> {
         let mut deliveries = std::mem::take(&mut self.deliveries);
         deliveries.sort_by_key(|delivery| (delivery.delivered, delivery.target));
         let later: Vec<Packet> = self.given.iter().flatten().copied().collect();
-        let totals = self.sources.totals(self.fabric, until, later.into_iter());
+        // A copy, because counting what has arrived by now draws from the sources.
+        let totals = self.sources.clone().totals(self.fabric, until, later.into_iter());
         let delivered = deliveries.len() as u64;
         let in_fabric = self.packets_in_fabric();
         assert_eq!(self.worms.len() as u64, delivered + in_fabric, "packets were lost in the fabric");
@@ -169,7 +161,8 @@ impl<'a> Twin<'a> {
             totals.offered.checked_sub(delivered + totals.refused).expect("more came than was sent");
         assert!(in_flight >= in_fabric, "the fabric holds packets that no source made");
         let (events, packet_hops) = (self.events, self.packet_hops);
-        self.stopped = true;
+        self.sources.stop_after(until);
+        self.drop_later(until);
         self.run_until(Time::MAX);
         let deadlocked = self.packets_in_fabric() > 0;
         TwinRun {
@@ -182,6 +175,15 @@ impl<'a> Twin<'a> {
             end_time,
             deadlocked,
             links: self.links.iter().map(|link| link.counts).collect(),
+        }
+    }
+
+    /// Takes back what sources have handed out and would have made after this tick.
+    fn drop_later(&mut self, until: Time) {
+        for given in &mut self.given {
+            if given.is_some_and(|packet| packet.created > until) {
+                *given = None;
+            }
         }
     }
 

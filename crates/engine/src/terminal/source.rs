@@ -57,6 +57,8 @@ struct Source {
 pub struct Sources {
     sources: Vec<Source>,
     totals: Totals,
+    /// Packets that would be made later than this are not made.
+    last: Time,
 }
 
 impl Sources {
@@ -66,11 +68,16 @@ impl Sources {
             .into_iter()
             .map(|stream| Source { stream, clock: 0.0, ahead: None, waiting: VecDeque::new(), position: 0 })
             .collect();
-        let mut all = Self { sources, totals: Totals::default() };
+        let mut all = Self { sources, totals: Totals::default(), last: Time::MAX };
         for terminal in 0..fabric.terminals as usize {
             all.start(fabric, terminal);
         }
         all
+    }
+
+    /// Has the sources make nothing more after this tick. What was made before is still handed out.
+    pub fn stop_after(&mut self, last: Time) {
+        self.last = last;
     }
 
     fn start(&mut self, fabric: &Fabric, terminal: usize) {
@@ -90,7 +97,7 @@ impl Sources {
         let packet = match kind {
             arrival::SILENT => return None,
             arrival::LIST => source.listed(fabric, terminal, free_at)?,
-            kind if is_open(kind) => return Some(self.open(fabric, terminal, free_at)),
+            kind if is_open(kind) => return self.open(fabric, terminal, free_at),
             _ => {
                 let mean = fabric.source_interval_ticks[terminal];
                 let wait = match kind {
@@ -101,18 +108,23 @@ impl Sources {
                 source.packet(fabric, terminal, free_at + wait as Time)
             }
         };
+        if packet.created > self.last {
+            return None;
+        }
         self.totals.count(&packet);
         Some(packet)
     }
 
-    fn open(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Packet {
+    fn open(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
         let limit = fabric.source_queue[terminal] as usize;
         if limit > 0 {
-            self.pull(fabric, terminal, free_at, limit);
+            self.pull(fabric, terminal, free_at.min(self.last), limit);
         }
+        let last = self.last;
         let source = &mut self.sources[terminal];
         let mut packet = match source.waiting.pop_front() {
             Some(packet) => packet,
+            None if source.ahead.is_some_and(|packet| packet.created > last) => return None,
             None => {
                 let packet = source.arrive(fabric, terminal);
                 self.totals.count(&packet);
@@ -120,7 +132,7 @@ impl Sources {
             }
         };
         packet.dispatch = packet.created.max(free_at);
-        packet
+        Some(packet)
     }
 
     /// Moves every arrival up to `now` into the limited queue, refusing those that find it full.
@@ -142,13 +154,14 @@ impl Sources {
     /// `handed_out` are the packets given by [`Sources::next`] that have not been dispatched: those made later
     /// than `now` do not count, the others wait. Draws the arrivals up to `now`, so ask a copy in mid-run.
     pub fn totals(&mut self, fabric: &Fabric, now: Time, handed_out: impl Iterator<Item = Packet>) -> Totals {
+        let until = now.min(self.last);
         for terminal in 0..self.sources.len() {
             if Self::is_open(fabric, terminal) {
                 let limit = fabric.source_queue[terminal] as usize;
                 if limit > 0 {
-                    self.pull(fabric, terminal, now, limit);
+                    self.pull(fabric, terminal, until, limit);
                 } else {
-                    self.count_waiting(fabric, terminal, now);
+                    self.count_waiting(fabric, terminal, until);
                 }
             }
         }

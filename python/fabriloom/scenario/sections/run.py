@@ -29,7 +29,7 @@ class Run(Section):
         default=0, description="Stop when so many packets have been delivered; 0: no limit"
     )
     drain: bool = Field(
-        default=False, description="Stop the sources at the duration and let the network empty"
+        default=False, description="Make no packets after the duration, but deliver those that have been made"
     )
 
 
