@@ -19,7 +19,7 @@ pub struct Options {
     pub packets: u64,
     /// Ticks of the first batches; they grow with the run.
     pub batch: Time,
-    /// After `until`, stop the sources and let the network empty.
+    /// Make no packets after `until`, but deliver those that have been made.
     pub drain: bool,
     /// Pairs of terminals to keep sums for; 0: none.
     pub flows: usize,
@@ -141,7 +141,10 @@ impl Simulation {
     pub fn new(fabric: Fabric, options: Options) -> Result<Self, FabricError> {
         check(&fabric)?;
         let terminals = fabric.terminals as usize;
-        let sources = Sources::new(&fabric);
+        let mut sources = Sources::new(&fabric);
+        if options.drain {
+            sources.stop_after(options.until);
+        }
         let mut network = Network::new(fabric);
         for terminal in 0..terminals as u32 {
             network.schedule(Event::Source(terminal), 0);
@@ -228,7 +231,6 @@ impl Simulation {
         let at = terminal as usize;
         let packet = match self.pending[at].take() {
             Some(packet) => packet,
-            None if self.now > self.options.until => return,
             None => match self.sources.next(self.network.fabric(), at, self.now) {
                 Some(packet) => packet,
                 None => return,
@@ -344,7 +346,7 @@ impl Simulation {
         if self.end.is_some() {
             return;
         }
-        let silent = self.options.drain || self.pending.iter().all(Option::is_none);
+        let silent = self.pending.iter().all(Option::is_none);
         if empty && silent && self.network.in_flight() == 0 {
             self.end = Some(End::Drained);
             return;
