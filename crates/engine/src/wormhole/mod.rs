@@ -15,6 +15,3 @@ pub mod timeline;
 
 pub use deadlock::deadlock;
 pub use state::{Counts, Event, Network, PacketState};
-
-#[cfg(test)]
-mod tests;
