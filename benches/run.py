@@ -202,9 +202,9 @@ def processor() -> str:
     return platform.machine()
 
 
-NOTES = """Grids of switches with 16 terminals each and 4 links per edge, DS-Links with C104, random traffic; counted
-as in any run: latencies, links, flows up to 65,536 pairs. 50 %: Poisson arrivals at half of what is accepted at
-saturation.
+NOTES = """Grids of switches with 16 terminals each and 4 links per edge, DS-Links with C104, random
+traffic; counted as in any run: latencies, links, flows up to 65,536 pairs. 50 %: Poisson arrivals at half
+of what is accepted at saturation.
 
 * A hop is a packet granted an output of a switch. Seconds are of processor time, so other work on the machine
   counts little; they are the median of five stretches.
