@@ -38,9 +38,9 @@ def line(text: str = "") -> None:
     sys.stdout.write(text + "\n")
 
 
-def micro(value: float | None, ci95: float | None = None) -> str:
-    """Nanoseconds as microseconds, with a half-width."""
-    return measured(None if value is None else value / 1e3, None if ci95 is None else ci95 / 1e3)
+def time(divisor: float, value: float | None, ci95: float | None = None) -> str:
+    """Nanoseconds over how many make the unit, with a half-width."""
+    return measured(None if value is None else value / divisor, None if ci95 is None else ci95 / divisor)
 
 
 def measured(value: float | None, ci95: float | None = None) -> str:
@@ -107,19 +107,21 @@ def curve(study: Curve) -> None:
     points(study.points, study.varied, study.provenance.name)
 
 
-def _percentiles(settings: int) -> dict[str, str]:
+def _percentiles(settings: int, unit: str) -> dict[str, str]:
     """Percentiles that there is room for: on a narrow terminal one."""
     columns = get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
     if columns < 84 + 12 * settings:
-        return {"p99": "99 % us"}
-    return {"p50": "50 % us", "p99": "99 % us", "p99_9": "99.9 % us"}
+        return {"p99": f"99 % {unit}"}
+    return {"p50": f"50 % {unit}", "p99": f"99 % {unit}", "p99_9": f"99.9 % {unit}"}
 
 
 def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     """One row per point."""
     names = [path.rsplit(".", 1)[-1].replace("_", " ") for path in varied]
-    percentiles = _percentiles(len(names))
-    head = [*names, "offered MB/s", "accepted MB/s", "latency us", *percentiles.values(), "ended"]
+    means = [point.summary["latency_ns"]["mean"] for point in found]
+    unit, divisor = html.time_unit(min((mean for mean in means if mean is not None), default=None))
+    percentiles = _percentiles(len(names), unit)
+    head = [*names, "offered MB/s", "accepted MB/s", f"latency {unit}", *percentiles.values(), "ended"]
     rows = []
     for point in found:
         summary, latency = point.summary, point.summary["latency_ns"]
@@ -131,8 +133,8 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
                 ),
                 measured(summary["offered_mbytes_per_s"]),
                 measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"]),
-                micro(latency["mean"], latency["mean_ci95"]),
-                *(micro(latency[key]) for key in percentiles),
+                time(divisor, latency["mean"], latency["mean_ci95"]),
+                *(time(divisor, latency[key]) for key in percentiles),
                 summary["end"]["reason"],
             ]
         )

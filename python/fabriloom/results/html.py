@@ -15,10 +15,16 @@ def _measured(value: float | None, ci95: float | None, unit: str, digits: int = 
     return f"{text} {unit}"
 
 
+def time_unit(value_ns: float | None) -> tuple[str, float]:
+    """The unit that suits a time, and how many nanoseconds it has: networks on chip take nanoseconds."""
+    return ("ns", 1.0) if value_ns is not None and value_ns < 1000 else ("us", 1e3)
+
+
 def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """The lines that a reader wants first: (what, value)."""
     latency, packets = summary["latency_ns"], summary["packets"]
-    scale = lambda value: None if value is None else value / 1e3  # noqa: E731
+    unit, divisor = time_unit(latency["mean"])
+    scale = lambda value: None if value is None else value / divisor  # noqa: E731
     return [
         ("ended", f"{summary['end']['reason']} – {summary['end']['message']}"),
         ("offered", _measured(summary["offered_mbytes_per_s"], None, "MB/s")),
@@ -26,9 +32,9 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
             "accepted",
             _measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"], "MB/s"),
         ),
-        ("latency, mean", _measured(scale(latency["mean"]), scale(latency["mean_ci95"]), "us")),
+        ("latency, mean", _measured(scale(latency["mean"]), scale(latency["mean_ci95"]), unit)),
         *(
-            (f"latency, {label}", _measured(scale(latency[key]), None, "us"))
+            (f"latency, {label}", _measured(scale(latency[key]), None, unit))
             for key, label in (
                 ("min", "shortest"),
                 ("p50", "50 %"),
