@@ -62,10 +62,12 @@ pub fn assemble(net: &Network, scheme: &mut impl Scheme, options: Options) -> Re
         if net.residents(to).is_empty() {
             continue;
         }
+        toward.reset(net.switches);
         scheme.toward(net, &mut maker.candidates, to, &mut toward)?;
         maker.terminals(to, &toward)?;
     }
     for (place, &to) in options.via.iter().enumerate() {
+        toward.reset(net.switches);
         scheme.toward(net, &mut maker.candidates, to, &mut toward)?;
         maker.intermediate(to, (net.terminals + place) as u32, &toward)?;
     }

@@ -182,8 +182,6 @@ impl Scheme for DimensionOrder {
         to: u32,
         out: &mut Toward,
     ) -> Result<(), RouteError> {
-        out.group.clear();
-        out.group.resize(net.switches, NONE);
         let mut buckets = std::mem::take(&mut self.buckets);
         buckets.iter_mut().for_each(Vec::clear);
         for from in (0..net.switches as u32).filter(|&from| from != to) {

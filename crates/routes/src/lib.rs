@@ -46,6 +46,14 @@ pub struct Toward {
     pub order: Vec<u32>,
 }
 
+impl Toward {
+    /// No switch has a group yet.
+    fn reset(&mut self, switches: usize) {
+        self.group.clear();
+        self.group.resize(switches, NONE);
+    }
+}
+
 /// A rule of routing, asked for one destination switch at a time.
 pub trait Scheme {
     /// Fills `out` with the ways towards switch `to`, making groups as they are needed.

@@ -18,8 +18,6 @@ impl Scheme for SelfRouting {
         out: &mut Toward,
     ) -> Result<(), RouteError> {
         backward(net, to, |_| true, &mut self.distance, &mut out.order);
-        out.group.clear();
-        out.group.resize(net.switches, NONE);
         for &switch in &out.order {
             let reaches = |&&edge: &&u32| self.distance[net.edge_target[edge as usize] as usize] != NONE;
             let mut ways = net.out_edges(switch).iter().filter(reaches);

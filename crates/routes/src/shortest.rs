@@ -35,8 +35,6 @@ impl Scheme for ShortestPath {
         out: &mut Toward,
     ) -> Result<(), RouteError> {
         backward(net, to, |_| true, &mut self.distance, &mut out.order);
-        out.group.clear();
-        out.group.resize(net.switches, NONE);
         for &switch in &out.order {
             let nearer = self.distance[switch as usize] - 1;
             let short = |&&edge: &&u32| self.distance[net.edge_target[edge as usize] as usize] == nearer;

@@ -49,8 +49,6 @@ impl Scheme for UpDown {
         let mut distance = std::mem::take(&mut self.distance);
         backward(net, to, |edge| self.falls(net, edge), &mut distance, &mut out.order);
         let mut edges = std::mem::take(&mut self.edges);
-        out.group.clear();
-        out.group.resize(net.switches, NONE);
         for &switch in &out.order {
             let nearer = distance[switch as usize] - 1;
             let shorter = |edge: u32| distance[net.edge_target[edge as usize] as usize] == nearer;
