@@ -98,7 +98,7 @@ def matched(compiled: Compiled) -> Compiled:
             raise _InterruptedError(pilot, native)
         found = Fraction(round(10 * _reverse_load(native, pilot)), 10)
         if found == guess:
-            break
+            return pilot
         guess = found
     return compiled.beside(guess)
 

@@ -117,10 +117,7 @@ class Results:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The summary as JSON text, written to ``path`` too when one is given."""
-        text = files.to_json_text(self.summary)
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
+        return files.to_json(self.summary, path)
 
     def to_parquet(self, folder: str | Path) -> list[Path]:
         """Write the tables as Parquet into ``folder``, which is made if needed; returns the files."""

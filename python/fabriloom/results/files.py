@@ -11,9 +11,15 @@ if TYPE_CHECKING:
     from . import Results
 
 
-def to_json_text(summary: dict[str, Any]) -> str:
-    """A summary as indented JSON; every number reads back as the same number."""
-    return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+def to_json(summary: dict[str, Any], path: str | Path | None = None) -> str:
+    """A summary as indented JSON, written to ``path`` too when one is given.
+
+    Every number reads back as the same number.
+    """
+    text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
 
 
 def write_parquet(results: Results, folder: Path) -> list[Path]:

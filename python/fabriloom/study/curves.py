@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..compile import graph_of
-from ..results import Provenance
-from ..results.files import to_json_text
+from ..results import Provenance, files
 from .points import Advance, Point, Store, run_points
 
 if TYPE_CHECKING:
@@ -65,7 +64,6 @@ class Curve:
     interrupted: bool = False
     graph: Graph | None = None
     """The network, if it is the same at all points."""
-    notes: list[str] = field(default_factory=list)
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -92,10 +90,7 @@ class Curve:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The summary as JSON text, written to ``path`` too when one is given."""
-        text = to_json_text(self.summary)
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
+        return files.to_json(self.summary, path)
 
     def to_parquet(self, folder: str | Path) -> list[Path]:
         """Write ``points.parquet`` into ``folder``, which is made if needed; returns the files."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..results import Provenance
-from ..results.files import to_json_text
+from ..results import Provenance, files
 from .curves import LOAD, Curve, varied, without_sweep
 from .points import Advance, Point, Store, run_points
 
@@ -65,10 +64,7 @@ class Saturation:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The summary as JSON text, written to ``path`` too when one is given."""
-        text = to_json_text(self.summary)
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
+        return files.to_json(self.summary, path)
 
     def to_parquet(self, folder: str | Path) -> list[Path]:
         """Write ``points.parquet`` into ``folder``, which is made if needed; returns the files."""

@@ -12,8 +12,7 @@
 //! What is sent does not depend on places in the output buffer, nor on the crossbar: a place is free long before
 //! the character that takes it is due on the wire, as long as sending a bufferful takes longer than a
 //! character and the way through the switch, and the crossbar is not slower than the wire. A link for
-//! which this does not hold is `tight`; it sends
-//! only what is known to have entered its output buffer.
+//! which this does not hold is `tight`; it sends only what is known to have entered its output buffer.
 
 use super::queue::{ALWAYS, Run, follow};
 use super::state::{Link, Network};
