@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import routing, topology, traffic
+from . import _native, routing, topology, traffic
 from .routing import RouteTable, RoutingError
 from .scenario import Scenario
 from .technology import Technology, TechnologyError, technology
@@ -23,6 +23,7 @@ Arrays = dict[str, Any]
 _NONE = 0xFFFF_FFFF
 _MAX_TICKS = 2**62
 _ARBITERS = {"fifo": 0, "round-robin": 1, "fixed": 2, "random": 3}
+_DTYPES = {"u8": np.uint8, "u32": np.uint32, "u64": np.uint64, "f64": np.float64}
 _CHOICES = {"first": 0, "least-recent": 1, "random": 2}
 
 
@@ -124,7 +125,15 @@ class Parts:
             raise scenario.located(error, "traffic") from error
         if scenario.run.duration_ps // tick_ps > _MAX_TICKS:
             raise scenario.error("the run is too long", ("run", "duration"), "shorten it")
-        return {**_network(self, tech, times_ps, tick_ps), **columns}
+        return {**unused(), **_network(self, tech, times_ps, tick_ps), **columns}
+
+
+def unused() -> Arrays:
+    """Every column of the engine empty and every scalar 0: what a network has not."""
+    return {
+        **{name: 0 for name, _ in _native.scalars()},
+        **{name: np.empty(0, _DTYPES[kind]) for name, kind in _native.columns()},
+    }
 
 
 def _for_file(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 //! Runs: arrays in, columns out.
 
-use fabriloom_engine::fabric::{COLUMNS, Fabric};
+use fabriloom_engine::fabric::{COLUMNS, Fabric, SCALARS};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::measure::{Delivery, Measure, cells};
 use fabriloom_engine::run::{End, Options, Simulation as Engine};
@@ -22,16 +22,13 @@ where
 
 /// The fabric of a dictionary of arrays; every column must be there, one-dimensional, of its own type.
 fn fabric(arrays: &Bound<'_, PyDict>) -> PyResult<Fabric> {
-    let mut fabric = Fabric {
-        tick_ps: scalar(arrays, "tick_ps")?,
-        switches: scalar(arrays, "switches")?,
-        terminals: scalar(arrays, "terminals")?,
-        classes: scalar(arrays, "classes")?,
-        header_chars: scalar(arrays, "header_chars")?,
-        via_header_chars: scalar(arrays, "via_header_chars")?,
-        seed: scalar(arrays, "seed")?,
-        ..Fabric::default()
-    };
+    let mut fabric = Fabric::default();
+    macro_rules! take_scalar {
+        ($name:ident: $type:ty) => {
+            fabric.$name = scalar(arrays, stringify!($name))?;
+        };
+    }
+    fabriloom_engine::for_each_scalar!(take_scalar);
     macro_rules! take {
         ($name:ident: $type:ty) => {
             let name = stringify!($name);
@@ -55,6 +52,12 @@ fn fabric(arrays: &Bound<'_, PyDict>) -> PyResult<Fabric> {
 #[pyfunction]
 fn columns() -> Vec<(&'static str, &'static str)> {
     COLUMNS.to_vec()
+}
+
+/// Names and types of the scalars, in order.
+#[pyfunction]
+fn scalars() -> Vec<(&'static str, &'static str)> {
+    SCALARS.to_vec()
 }
 
 /// One run of the engine. Options are named as in the engine: until, warmup, precision, packets, batch, drain,
@@ -249,5 +252,6 @@ fn run_twin<'py>(arrays: &Bound<'py, PyDict>, exact: bool, until: Time) -> PyRes
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Simulation>()?;
     module.add_function(wrap_pyfunction!(columns, module)?)?;
+    module.add_function(wrap_pyfunction!(scalars, module)?)?;
     module.add_function(wrap_pyfunction!(run_twin, module)?)
 }

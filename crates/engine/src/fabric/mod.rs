@@ -54,7 +54,39 @@ pub mod arrival {
     pub const ON_OFF: u8 = 6;
     /// The terminal's descriptor list: destination, length, wait after the packet has gone.
     pub const LIST: u8 = 7;
+    /// One every `source_interval_ticks`, the first at tick 0, so that all such sources are in step.
+    pub const TOGETHER: u8 = 8;
+
+    /// Whether packets are made at times of their own, however many wait.
+    pub fn is_open(kind: u8) -> bool {
+        matches!(kind, CONSTANT | POISSON | ON_OFF | TOGETHER)
+    }
 }
+
+/// What a packet of a ring network asks its target for.
+pub mod transaction {
+    /// To store its payload and to answer.
+    pub const WRITE: u8 = 0;
+    /// To store its payload without an answer.
+    pub const MOVE: u8 = 1;
+    /// To answer with the payload.
+    pub const READ: u8 = 2;
+    /// To work on 16 B that come with it, and to answer with 16 B.
+    pub const LOCK: u8 = 3;
+}
+
+/// How the delay grows after which a busied packet is sent again.
+pub mod retry {
+    /// Always `ring_retry_delay_ticks`.
+    pub const CONSTANT: u8 = 0;
+    /// That times the number of times it has been busied.
+    pub const LINEAR: u8 = 1;
+    /// Twice as long each time.
+    pub const EXPONENTIAL: u8 = 2;
+}
+
+/// No way: an entry of `port_route` for terminals whose packets pass the port.
+pub const PASS: u8 = u8::MAX;
 
 /// Where a terminal sends its packets.
 pub mod target {
@@ -79,29 +111,28 @@ pub mod length {
 }
 
 macro_rules! columns {
-    ($($(#[$doc:meta])* $name:ident : $type:ty),* $(,)?) => {
+    (
+        scalars { $($(#[$scalar_doc:meta])* $scalar:ident : $scalar_type:ty),* $(,)? }
+        columns { $($(#[$doc:meta])* $name:ident : $type:ty),* $(,)? }
+    ) => {
         /// A network and its traffic as flat arrays.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct Fabric {
-            /// Picoseconds in one tick.
-            pub tick_ps: u64,
-            /// Number of switches.
-            pub switches: u32,
-            /// Number of terminals.
-            pub terminals: u32,
-            /// Number of routing classes (columns of the routing table).
-            pub classes: u32,
-            /// Characters of the routing header of every packet.
-            pub header_chars: u32,
-            /// Characters of the additional header that leads to a random intermediate switch.
-            pub via_header_chars: u32,
-            /// Seed of every random stream.
-            pub seed: u64,
+            $($(#[$scalar_doc])* pub $scalar: $scalar_type,)*
             $($(#[$doc])* pub $name: Vec<$type>,)*
         }
 
+        /// Names and types of the scalars, in order.
+        pub const SCALARS: &[(&str, &str)] = &[$((stringify!($scalar), stringify!($scalar_type)),)*];
+
         /// Names and element types of the array columns, in order.
         pub const COLUMNS: &[(&str, &str)] = &[$((stringify!($name), stringify!($type)),)*];
+
+        /// Calls `$visit!(name: type)` for every scalar; used by the language border.
+        #[macro_export]
+        macro_rules! for_each_scalar {
+            ($visit:ident) => { $($visit!($scalar: $scalar_type);)* };
+        }
 
         /// Calls `$visit!(name: type)` for every array column; used by the language border.
         #[macro_export]
@@ -112,110 +143,215 @@ macro_rules! columns {
 }
 
 columns! {
-    /// Per switch: ticks to decode a header once it stands whole at the front of an input buffer.
-    switch_decode_ticks: u32,
-    /// Per switch: ticks between two characters through the crossbar; 0 means as fast as buffers allow.
-    switch_crossbar_ticks: u32,
-    /// Per switch: ticks from leaving the input buffer to being ready for the wire at the output.
-    switch_forward_ticks: u32,
-    /// Per switch: one of [`arbiter`].
-    switch_arbiter: u8,
-    /// Per switch: one of [`choice`].
-    switch_choice: u8,
+    scalars {
+        /// Picoseconds in one tick.
+        tick_ps: u64,
+        /// Number of switches.
+        switches: u32,
+        /// Number of terminals.
+        terminals: u32,
+        /// Number of routing classes (columns of the routing table).
+        classes: u32,
+        /// Characters of the routing header of every packet.
+        header_chars: u32,
+        /// Characters of the additional header that leads to a random intermediate switch.
+        via_header_chars: u32,
+        /// Seed of every random stream.
+        seed: u64,
 
-    /// Per link: vertex it leaves.
-    link_source: u32,
-    /// Per link: vertex it enters.
-    link_target: u32,
-    /// Per link: ticks a data or header character occupies the wire.
-    link_character_ticks: u32,
-    /// Per link: ticks the end of packet occupies the wire.
-    link_end_ticks: u32,
-    /// Per link: ticks from the start of a character on the wire until it can be used at the target.
-    link_arrival_ticks: u32,
-    /// Per link: ticks from a place becoming free at the target until the sender can use its credit.
-    link_credit_ticks: u32,
-    /// Per link: characters the output buffer in front of the wire holds.
-    link_output_buffer: u32,
-    /// Per link: characters the input buffer at the target holds.
-    link_input_buffer: u32,
-    /// Per link: characters one flow-control character (or credit) is worth.
-    link_quantum: u32,
-    /// Per link: ticks a flow-control character occupies the reverse wire (0: none is sent there).
-    link_flow_control_ticks: u32,
-    /// Per link: the opposite direction of the same cable, or [`NONE`].
-    link_reverse: u32,
-    /// Per link: 1 when the front header is deleted on entry to this link.
-    link_deletes_header: u8,
+        /// Ring networks: bytes of a request without data. All scalars below are 0 in networks without rings.
+        ring_request_header_bytes: u32,
+        /// Bytes of a response without data.
+        ring_response_header_bytes: u32,
+        /// Bytes of an echo.
+        ring_echo_bytes: u32,
+        /// Bytes of the idle symbols behind a request or a response.
+        ring_send_idle_bytes: u32,
+        /// Bytes of the idle symbols behind an echo.
+        ring_echo_idle_bytes: u32,
+        /// 1: stations pass packets on as soon as their address is decoded; 0: once they are there whole.
+        ring_cut_through: u8,
+        /// 1: a transmit place is free again when its packet was accepted; 0: when it has left.
+        ring_hold_until_echo: u8,
+        /// 1: packets of one kind between one pair of terminals are sent one after the other.
+        ring_in_order: u8,
+        /// 1: receive queues reserve places for what they have busied, in two phases.
+        ring_phases: u8,
+        /// 1: stations whose bypass FIFO recovers stop the others.
+        ring_allocation: u8,
+        /// One of [`retry`].
+        ring_retry_strategy: u8,
+        /// Delay before a packet that was busied once is sent again.
+        ring_retry_delay_ticks: u64,
+        /// 1: the responder holds the busy echo back for the delay; 0: the requester waits after it.
+        ring_retry_at_responder: u8,
+        /// After this long a transaction without a response is given up; 0: never.
+        ring_timeout_ticks: u64,
+    }
+    columns {
+        /// Per switch: ticks to decode a header once it stands whole at the front of an input buffer.
+        switch_decode_ticks: u32,
+        /// Per switch: ticks between two characters through the crossbar; 0 means as fast as buffers allow.
+        switch_crossbar_ticks: u32,
+        /// Per switch: ticks from leaving the input buffer to being ready for the wire at the output.
+        switch_forward_ticks: u32,
+        /// Per switch: one of [`arbiter`].
+        switch_arbiter: u8,
+        /// Per switch: one of [`choice`].
+        switch_choice: u8,
 
-    /// Per group: its switch.
-    group_switch: u32,
-    /// Per group and one more: where its links start in `group_links`.
-    group_start: u32,
-    /// Links of all groups, in order of preference.
-    group_links: u32,
+        /// Per link: vertex it leaves.
+        link_source: u32,
+        /// Per link: vertex it enters.
+        link_target: u32,
+        /// Per link: ticks a data or header character occupies the wire.
+        link_character_ticks: u32,
+        /// Per link: ticks the end of packet occupies the wire.
+        link_end_ticks: u32,
+        /// Per link: ticks from the start of a character on the wire until it can be used at the target.
+        link_arrival_ticks: u32,
+        /// Per link: ticks from a place becoming free at the target until the sender can use its credit.
+        link_credit_ticks: u32,
+        /// Per link: characters the output buffer in front of the wire holds.
+        link_output_buffer: u32,
+        /// Per link: characters the input buffer at the target holds.
+        link_input_buffer: u32,
+        /// Per link: characters one flow-control character (or credit) is worth.
+        link_quantum: u32,
+        /// Per link: ticks a flow-control character occupies the reverse wire (0: none is sent there).
+        link_flow_control_ticks: u32,
+        /// Per link: the opposite direction of the same cable, or [`NONE`].
+        link_reverse: u32,
+        /// Per link: 1 when the front header is deleted on entry to this link.
+        link_deletes_header: u8,
 
-    /// Switch by class: group number * 2 + (1 if the front header is deleted on the way out), or [`NONE`].
-    route: u32,
-    /// Per terminal: class of the header that leads to it.
-    terminal_class: u32,
-    /// Per terminal: the link it sends on.
-    terminal_out_link: u32,
-    /// Per terminal: the link it receives on.
-    terminal_in_link: u32,
-    /// Switches that may be random intermediates (empty: none are used).
-    via_switch: u32,
-    /// Per entry of `via_switch`: class of the header that leads there.
-    via_class: u32,
+        /// Per group: its switch.
+        group_switch: u32,
+        /// Per group and one more: where its links start in `group_links`.
+        group_start: u32,
+        /// Links of all groups, in order of preference.
+        group_links: u32,
 
-    /// Per terminal: one of [`arrival`].
-    source_arrival: u8,
-    /// Per terminal: see [`arrival`].
-    source_interval_ticks: f64,
-    /// Per terminal: see [`arrival::ON_OFF`].
-    source_burst: f64,
-    /// Per terminal: see [`arrival::ON_OFF`].
-    source_gap_ticks: f64,
-    /// Per terminal: packets that may wait at the source; more are refused; 0 means any number.
-    source_queue: u32,
-    /// Per terminal: one of [`target`].
-    source_target: u8,
-    /// Per terminal: see [`target`].
-    target_fixed: u32,
-    /// Per terminal: see [`target::HOT_SPOT`].
-    target_share: f64,
-    /// Per terminal and one more: where its row starts in `weight_target` (or all empty).
-    weight_start: u32,
-    /// Destinations of the weighted rows.
-    weight_target: u32,
-    /// Cumulative probability within a row, the last being 1.
-    weight_cumulative: f64,
-    /// Per terminal: one of [`length`].
-    source_length: u8,
-    /// Per terminal: payload characters, see [`length`].
-    length_min: u32,
-    /// Per terminal: payload characters, see [`length`].
-    length_max: u32,
-    /// Payload characters of the length table.
-    length_values: u32,
-    /// Cumulative probability of the length table, the last being 1.
-    length_cumulative: f64,
-    /// Per terminal and one more: where its list starts in `list_target` (or all empty).
-    list_start: u32,
-    /// Destination of each descriptor.
-    list_target: u32,
-    /// Payload characters of each descriptor.
-    list_length: u32,
-    /// Ticks to wait after each descriptor's packet has gone.
-    list_wait_ticks: u64,
-    /// Per terminal: 1 when its list starts again after its end.
-    list_repeat: u8,
+        /// Switch by class: group number * 2 + (1 if the front header is deleted on the way out), or [`NONE`].
+        route: u32,
+        /// Per terminal: class of the header that leads to it.
+        terminal_class: u32,
+        /// Per terminal: the link it sends on.
+        terminal_out_link: u32,
+        /// Per terminal: the link it receives on.
+        terminal_in_link: u32,
+        /// Switches that may be random intermediates (empty: none are used).
+        via_switch: u32,
+        /// Per entry of `via_switch`: class of the header that leads there.
+        via_class: u32,
+
+        /// Per terminal: one of [`arrival`].
+        source_arrival: u8,
+        /// Per terminal: see [`arrival`].
+        source_interval_ticks: f64,
+        /// Per terminal: see [`arrival::ON_OFF`].
+        source_burst: f64,
+        /// Per terminal: see [`arrival::ON_OFF`].
+        source_gap_ticks: f64,
+        /// Per terminal: packets that may wait at the source; more are refused; 0 means any number. [`NONE`]: not one,
+    /// so that what cannot leave when it is made is refused.
+        source_queue: u32,
+        /// Per terminal: one of [`target`].
+        source_target: u8,
+        /// Per terminal: see [`target`].
+        target_fixed: u32,
+        /// Per terminal: see [`target::HOT_SPOT`].
+        target_share: f64,
+        /// Per terminal and one more: where its row starts in `weight_target` (or all empty).
+        weight_start: u32,
+        /// Destinations of the weighted rows.
+        weight_target: u32,
+        /// Cumulative probability within a row, the last being 1.
+        weight_cumulative: f64,
+        /// Per terminal: one of [`length`].
+        source_length: u8,
+        /// Per terminal: payload characters, see [`length`].
+        length_min: u32,
+        /// Per terminal: payload characters, see [`length`].
+        length_max: u32,
+        /// Payload characters of the length table.
+        length_values: u32,
+        /// Cumulative probability of the length table, the last being 1.
+        length_cumulative: f64,
+        /// Per terminal and one more: where its list starts in `list_target` (or all empty).
+        list_start: u32,
+        /// Destination of each descriptor.
+        list_target: u32,
+        /// Payload characters of each descriptor.
+        list_length: u32,
+        /// Ticks to wait after each descriptor's packet has gone.
+        list_wait_ticks: u64,
+        /// Per terminal: 1 when its list starts again after its end.
+        list_repeat: u8,
+
+        /// Ring networks, per link: the station it leads to; a station has the number of the link it sends on.
+        /// Empty in networks without rings; `link_source` and `link_target` are then the vertices of both stations,
+        /// `link_character_ticks` the time of a symbol, and the columns of switches, groups and routes above are empty.
+        station_next: u32,
+        /// Per station: its ring.
+        station_ring: u32,
+        /// Per station: ticks of the address decoder.
+        station_decode_ticks: u32,
+        /// Per station: ticks through the bypass FIFO when it is empty.
+        station_bypass_ticks: u32,
+        /// Per station: ticks from a packet standing whole in a receive queue to the user (bus or terminal).
+        station_receive_ticks: u32,
+        /// Per station: ticks from the user to a packet being ready for the link.
+        station_transmit_ticks: u32,
+        /// Per station: places for requests to be sent.
+        station_requests_out: u32,
+        /// Per station: places for responses to be sent.
+        station_responses_out: u32,
+        /// Per station: places for requests received.
+        station_requests_in: u32,
+        /// Per station: places for responses received.
+        station_responses_in: u32,
+        /// Per station: send packets that may have been sent and not been accepted yet.
+        station_window: u32,
+        /// Per switch and one more: where its ports start in `port_station`.
+        port_start: u32,
+        /// The stations that are ports, switch by switch.
+        port_station: u32,
+        /// Per entry of `port_station`, a row of one entry per terminal: port of the same switch (0, 1, ...) by which a
+        /// packet for that terminal leaves, or 255: it passes.
+        port_route: u8,
+        /// Per switch: number of equal buses.
+        bus_count: u32,
+        /// Per switch: ticks before each transfer.
+        bus_setup_ticks: u32,
+        /// Per switch: ticks of a bus cycle.
+        bus_cycle_ticks: u32,
+        /// Per switch: bytes moved in a bus cycle.
+        bus_width_bytes: u32,
+        /// Per switch: bytes added to every packet on the bus.
+        bus_encapsulation_bytes: u32,
+        /// Per terminal: ticks that an access takes, however short.
+        terminal_access_ticks: u32,
+        /// Per terminal: ticks for each 64 B of an access.
+        terminal_block_ticks: u32,
+        /// Per terminal: ticks in the host before a request reaches its station.
+        terminal_host_ticks: u32,
+        /// Per terminal: transactions that may be open at a time.
+        terminal_transactions: u32,
+        /// Per terminal: what its packets are, one of [`transaction`].
+        terminal_transaction: u8,
+    }
 }
 
 impl Fabric {
     /// Number of links.
     pub fn links(&self) -> usize {
         self.link_source.len()
+    }
+
+    /// True when the network is one of rings.
+    pub fn has_rings(&self) -> bool {
+        !self.station_next.is_empty()
     }
 
     /// Number of groups.

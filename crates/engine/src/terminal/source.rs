@@ -82,10 +82,12 @@ impl Sources {
 
     fn start(&mut self, fabric: &Fabric, terminal: usize) {
         let source = &mut self.sources[terminal];
-        if fabric.source_arrival[terminal] == arrival::CONSTANT {
-            source.clock = source.stream.unit() * fabric.source_interval_ticks[terminal];
+        let kind = fabric.source_arrival[terminal];
+        if matches!(kind, arrival::CONSTANT | arrival::TOGETHER) {
+            let phase = if kind == arrival::CONSTANT { source.stream.unit() } else { 0.0 };
+            source.clock = phase * fabric.source_interval_ticks[terminal];
             source.ahead = Some(source.packet(fabric, terminal, source.clock as Time));
-        } else if is_open(fabric.source_arrival[terminal]) {
+        } else if arrival::is_open(kind) {
             source.arrive(fabric, terminal);
         }
     }
@@ -97,7 +99,7 @@ impl Sources {
         let packet = match kind {
             arrival::SILENT => return None,
             arrival::LIST => source.listed(fabric, terminal, free_at)?,
-            kind if is_open(kind) => return self.open(fabric, terminal, free_at),
+            kind if arrival::is_open(kind) => return self.open(fabric, terminal, free_at),
             _ => {
                 let mean = fabric.source_interval_ticks[terminal];
                 let wait = match kind {
@@ -116,9 +118,11 @@ impl Sources {
     }
 
     fn open(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
-        let limit = fabric.source_queue[terminal] as usize;
-        if limit > 0 {
-            self.pull(fabric, terminal, free_at.min(self.last), limit);
+        match fabric.source_queue[terminal] {
+            0 => {}
+            // What is made at the very tick can still leave.
+            NONE => self.pull(fabric, terminal, (free_at - 1).min(self.last), 0),
+            limit => self.pull(fabric, terminal, free_at.min(self.last), limit as usize),
         }
         let last = self.last;
         let source = &mut self.sources[terminal];
@@ -157,11 +161,10 @@ impl Sources {
         let until = now.min(self.last);
         for terminal in 0..self.sources.len() {
             if Self::is_open(fabric, terminal) {
-                let limit = fabric.source_queue[terminal] as usize;
-                if limit > 0 {
-                    self.pull(fabric, terminal, until, limit);
-                } else {
-                    self.count_waiting(fabric, terminal, until);
+                match fabric.source_queue[terminal] {
+                    0 => self.count_waiting(fabric, terminal, until),
+                    NONE => self.pull(fabric, terminal, until, 0),
+                    limit => self.pull(fabric, terminal, until, limit as usize),
                 }
             }
         }
@@ -189,12 +192,8 @@ impl Sources {
 
     /// Whether a terminal makes packets at times of its own, however many wait.
     pub fn is_open(fabric: &Fabric, terminal: usize) -> bool {
-        is_open(fabric.source_arrival[terminal])
+        arrival::is_open(fabric.source_arrival[terminal])
     }
-}
-
-fn is_open(kind: u8) -> bool {
-    matches!(kind, arrival::CONSTANT | arrival::POISSON | arrival::ON_OFF)
 }
 
 impl Totals {

@@ -1,0 +1,230 @@
+//! Checks of ring networks: stations, rings, ports, buses and their routes.
+
+use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known};
+use crate::fabric::{Fabric, PASS, retry, transaction};
+
+/// The most places of a queue, and the most of other things that are counted one by one.
+const MOST_PLACES: u32 = 1 << 16;
+const PLACES: &str = "from 1 to 2^16";
+/// The most ports of a switch and the most buses.
+const MOST_PORTS: usize = 64;
+/// The longest delays; keeps every sum far inside 64 bits.
+const MOST_DELAY_TICKS: u64 = 1 << 40;
+
+/// Refuses what is no network of rings.
+pub fn check(f: &Fabric) -> Checked {
+    protocol(f)?;
+    durations(f)?;
+    capacities(f)?;
+    rings(f)?;
+    ports(f)?;
+    routes(f)
+}
+
+/// Of the columns that only ring networks have.
+pub fn shapes(f: &Fabric) -> Shapes {
+    let (switches, terminals, stations) = (f.switches as usize, f.terminals as usize, f.links());
+    let ports = f.port_station.len();
+    vec![
+        ("station_next", f.station_next.len(), stations),
+        ("station_ring", f.station_ring.len(), stations),
+        ("station_decode_ticks", f.station_decode_ticks.len(), stations),
+        ("station_bypass_ticks", f.station_bypass_ticks.len(), stations),
+        ("station_receive_ticks", f.station_receive_ticks.len(), stations),
+        ("station_transmit_ticks", f.station_transmit_ticks.len(), stations),
+        ("station_requests_out", f.station_requests_out.len(), stations),
+        ("station_responses_out", f.station_responses_out.len(), stations),
+        ("station_requests_in", f.station_requests_in.len(), stations),
+        ("station_responses_in", f.station_responses_in.len(), stations),
+        ("station_window", f.station_window.len(), stations),
+        ("port_start", f.port_start.len(), switches + 1),
+        ("port_station", ports, ports),
+        ("port_route", f.port_route.len(), ports.saturating_mul(terminals)),
+        ("bus_count", f.bus_count.len(), switches),
+        ("bus_setup_ticks", f.bus_setup_ticks.len(), switches),
+        ("bus_cycle_ticks", f.bus_cycle_ticks.len(), switches),
+        ("bus_width_bytes", f.bus_width_bytes.len(), switches),
+        ("bus_encapsulation_bytes", f.bus_encapsulation_bytes.len(), switches),
+        ("terminal_access_ticks", f.terminal_access_ticks.len(), terminals),
+        ("terminal_block_ticks", f.terminal_block_ticks.len(), terminals),
+        ("terminal_host_ticks", f.terminal_host_ticks.len(), terminals),
+        ("terminal_transactions", f.terminal_transactions.len(), terminals),
+        ("terminal_transaction", f.terminal_transaction.len(), terminals),
+    ]
+}
+
+fn protocol(f: &Fabric) -> Checked {
+    for (name, bytes) in [
+        ("ring_request_header_bytes", f.ring_request_header_bytes),
+        ("ring_response_header_bytes", f.ring_response_header_bytes),
+        ("ring_echo_bytes", f.ring_echo_bytes),
+    ] {
+        between(name, &[bytes], 1, 1024, "from 1 to 1024 bytes")?;
+    }
+    between("ring_send_idle_bytes", &[f.ring_send_idle_bytes], 0, 1024, "at most 1024 bytes")?;
+    between("ring_echo_idle_bytes", &[f.ring_echo_idle_bytes], 0, 1024, "at most 1024 bytes")?;
+    let shortest = f.ring_request_header_bytes.min(f.ring_response_header_bytes) + f.ring_send_idle_bytes;
+    let echo = f.ring_echo_bytes + f.ring_echo_idle_bytes;
+    if echo > shortest {
+        return fail("ring_echo_bytes", 0, echo, "with its idles at most as long as the shortest packet");
+    }
+    for (name, flag) in [
+        ("ring_cut_through", f.ring_cut_through),
+        ("ring_hold_until_echo", f.ring_hold_until_echo),
+        ("ring_in_order", f.ring_in_order),
+        ("ring_phases", f.ring_phases),
+        ("ring_allocation", f.ring_allocation),
+        ("ring_retry_at_responder", f.ring_retry_at_responder),
+    ] {
+        known(name, &[flag], 1)?;
+    }
+    known("ring_retry_strategy", &[f.ring_retry_strategy], retry::EXPONENTIAL)?;
+    for (name, ticks) in
+        [("ring_retry_delay_ticks", f.ring_retry_delay_ticks), ("ring_timeout_ticks", f.ring_timeout_ticks)]
+    {
+        if ticks > MOST_DELAY_TICKS {
+            return fail(name, 0, ticks, "at most 2^40 ticks");
+        }
+    }
+    known("terminal_transaction", &f.terminal_transaction, transaction::LOCK)
+}
+
+fn durations(f: &Fabric) -> Checked {
+    for (column, ticks) in [
+        ("station_decode_ticks", &f.station_decode_ticks),
+        ("station_bypass_ticks", &f.station_bypass_ticks),
+        ("station_receive_ticks", &f.station_receive_ticks),
+        ("station_transmit_ticks", &f.station_transmit_ticks),
+        ("bus_setup_ticks", &f.bus_setup_ticks),
+        ("terminal_access_ticks", &f.terminal_access_ticks),
+        ("terminal_block_ticks", &f.terminal_block_ticks),
+        ("terminal_host_ticks", &f.terminal_host_ticks),
+    ] {
+        between(column, ticks, 0, MOST_TICKS, "a duration")?;
+    }
+    between("bus_cycle_ticks", &f.bus_cycle_ticks, 1, MOST_TICKS, "a positive duration")
+}
+
+fn capacities(f: &Fabric) -> Checked {
+    for (column, places) in [
+        ("station_requests_out", &f.station_requests_out),
+        ("station_responses_out", &f.station_responses_out),
+        ("station_requests_in", &f.station_requests_in),
+        ("station_responses_in", &f.station_responses_in),
+        ("station_window", &f.station_window),
+        ("terminal_transactions", &f.terminal_transactions),
+    ] {
+        between(column, places, 1, MOST_PLACES, PLACES)?;
+    }
+    between("bus_count", &f.bus_count, 1, MOST_PORTS as u32, "from 1 to 64 buses")?;
+    between("bus_width_bytes", &f.bus_width_bytes, 1, 1024, "from 1 to 1024 bytes")?;
+    between("bus_encapsulation_bytes", &f.bus_encapsulation_bytes, 0, 1024, "at most 1024 bytes")
+}
+
+/// Every ring is one circle of at least two stations, at one speed.
+fn rings(f: &Fabric) -> Checked {
+    let stations = f.links();
+    below("station_next", &f.station_next, stations, "a station")?;
+    below("station_ring", &f.station_ring, stations, "the number of a ring")?;
+    let mut led_to = vec![false; stations];
+    let mut size = vec![0u32; stations];
+    for (station, &next) in f.station_next.iter().enumerate() {
+        let at = next as usize;
+        if at == station {
+            return fail("station_next", station, next, "another station: a ring has at least two");
+        }
+        if std::mem::replace(&mut led_to[at], true) {
+            return fail("station_next", station, next, "a station that no other leads to");
+        }
+        if f.link_target[station] != f.link_source[at] {
+            return fail("link_target", station, f.link_target[station], "the vertex of station_next");
+        }
+        if f.station_ring[station] != f.station_ring[at] {
+            return fail("station_ring", station, f.station_ring[station], "the ring of station_next");
+        }
+        if f.link_character_ticks[station] != f.link_character_ticks[at] {
+            let ticks = f.link_character_ticks[station];
+            return fail("link_character_ticks", station, ticks, "the same on the whole ring");
+        }
+        size[f.station_ring[station] as usize] += 1;
+    }
+    closed(f, &size)
+}
+
+/// Following `station_next` from a station leads past every other of its ring.
+fn closed(f: &Fabric, size: &[u32]) -> Checked {
+    let mut seen = vec![false; f.links()];
+    for first in 0..f.links() {
+        let ring = f.station_ring[first] as usize;
+        if std::mem::replace(&mut seen[ring], true) {
+            continue;
+        }
+        let (mut station, mut steps) = (f.station_next[first] as usize, 1);
+        while station != first {
+            station = f.station_next[station] as usize;
+            steps += 1;
+        }
+        if steps != size[ring] {
+            return fail("station_ring", first, ring, "a single circle of stations");
+        }
+    }
+    Ok(())
+}
+
+/// Every station is a port of its switch, or the only one of its terminal.
+fn ports(f: &Fabric) -> Checked {
+    ascending("port_start", &f.port_start, f.port_station.len())?;
+    below("port_station", &f.port_station, f.links(), "a station")?;
+    let mut is_port = vec![false; f.links()];
+    for switch in 0..f.switches as usize {
+        let range = f.port_start[switch] as usize..f.port_start[switch + 1] as usize;
+        if range.len() < 2 || range.len() > MOST_PORTS {
+            return fail("port_start", switch, range.len(), "the start of 2 to 64 ports");
+        }
+        for port in range {
+            let station = f.port_station[port] as usize;
+            if f.link_source[station] as usize != switch {
+                return fail("port_station", port, station, "a station of its switch");
+            }
+            if std::mem::replace(&mut is_port[station], true) {
+                return fail("port_station", port, station, "a station that is no other port");
+            }
+        }
+    }
+    let lost = |&station: &usize| !is_port[station] && !f.is_terminal(f.link_source[station]);
+    if let Some(station) = (0..f.links()).find(lost) {
+        return fail(
+            "link_source",
+            station,
+            f.link_source[station],
+            "a terminal, or a switch with this port",
+        );
+    }
+    for (terminal, &inward) in f.terminal_in_link.iter().enumerate() {
+        if f.station_next.get(inward as usize) != Some(&f.terminal_out_link[terminal]) {
+            return fail("terminal_in_link", terminal, inward, "the link that leads to terminal_out_link");
+        }
+    }
+    Ok(())
+}
+
+fn routes(f: &Fabric) -> Checked {
+    let terminals = f.terminals as usize;
+    for switch in 0..f.switches as usize {
+        let (first, end) = (f.port_start[switch] as usize, f.port_start[switch + 1] as usize);
+        for port in first..end {
+            let entries = &f.port_route[port * terminals..(port + 1) * terminals];
+            let wrong =
+                |&way: &u8| way != PASS && (way as usize >= end - first || way as usize == port - first);
+            if let Some(column) = entries.iter().position(wrong) {
+                return fail(
+                    "port_route",
+                    port * terminals + column,
+                    entries[column],
+                    "another port of the switch",
+                );
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! Checks of the sources.
+
+use super::{Checked, ascending, below, between, fail, known};
+use crate::fabric::{Fabric, arrival, length, target};
+
+/// Refuses sources that make no sense.
+pub fn check(f: &Fabric) -> Checked {
+    known("source_arrival", &f.source_arrival, arrival::TOGETHER)?;
+    known("source_target", &f.source_target, target::HOT_SPOT)?;
+    known("source_length", &f.source_length, length::TABLE)?;
+    ascending("weight_start", &f.weight_start, f.weight_target.len())?;
+    ascending("list_start", &f.list_start, f.list_target.len())?;
+    let terminals = f.terminals as usize;
+    below("weight_target", &f.weight_target, terminals, "a terminal")?;
+    below("list_target", &f.list_target, terminals, "a terminal")?;
+    cumulative("length_cumulative", &f.length_cumulative)?;
+    for lengths in
+        [("length_max", &f.length_max), ("length_values", &f.length_values), ("list_length", &f.list_length)]
+    {
+        between(lengths.0, lengths.1, 0, 1 << 24, "at most 2^24 characters")?;
+    }
+    (0..terminals).try_for_each(|terminal| source(f, terminal))
+}
+
+fn cumulative(column: &'static str, values: &[f64]) -> Checked {
+    let mut last = 0.0;
+    for (row, &value) in values.iter().enumerate() {
+        if !(value >= last && value <= 1.0) {
+            return fail(column, row, value, "ascending and at most 1");
+        }
+        last = value;
+    }
+    if !values.is_empty() && last != 1.0 {
+        return fail(column, values.len() - 1, last, "1");
+    }
+    Ok(())
+}
+
+fn source(f: &Fabric, terminal: usize) -> Checked {
+    let kind = f.source_arrival[terminal];
+    if kind == arrival::SILENT {
+        return Ok(());
+    }
+    let number = |v: f64, low: f64| v >= low && v <= 1e15;
+    let interval = f.source_interval_ticks[terminal];
+    let least = if arrival::is_open(kind) { 1.0 } else { 0.0 };
+    if !number(interval, least) {
+        return fail("source_interval_ticks", terminal, interval, "a number of ticks");
+    }
+    if kind == arrival::ON_OFF
+        && !(number(f.source_burst[terminal], 1.0) && number(f.source_gap_ticks[terminal], 0.0))
+    {
+        return fail(
+            "source_burst",
+            terminal,
+            f.source_burst[terminal],
+            "at least 1, with a gap of at least 0",
+        );
+    }
+    if kind == arrival::LIST {
+        if f.list_start.is_empty() || f.list_repeat.is_empty() {
+            return fail("list_start", terminal, "nothing", "given for a source with a list");
+        }
+        return Ok(());
+    }
+    let aim = f.source_target[terminal];
+    if aim == target::UNIFORM && f.terminals < 2 {
+        return fail("source_target", terminal, aim, "possible with a single terminal");
+    }
+    if matches!(aim, target::FIXED | target::HOT_SPOT) && f.target_fixed[terminal] >= f.terminals {
+        return fail("target_fixed", terminal, f.target_fixed[terminal], "a terminal");
+    }
+    if aim == target::HOT_SPOT && !(0.0..=1.0).contains(&f.target_share[terminal]) {
+        return fail("target_share", terminal, f.target_share[terminal], "a probability");
+    }
+    if aim == target::WEIGHTED {
+        let range = f.weight_start.get(terminal..terminal + 2).map(|s| s[0] as usize..s[1] as usize);
+        let row = range.and_then(|r| f.weight_cumulative.get(r)).unwrap_or(&[]);
+        if row.is_empty() {
+            return fail("weight_start", terminal, "nothing", "a row of at least one destination");
+        }
+        cumulative("weight_cumulative", row)?;
+    }
+    match f.source_length[terminal] {
+        length::TABLE if f.length_values.is_empty() => {
+            fail("length_values", 0, "nothing", "a table of lengths")
+        }
+        length::UNIFORM if f.length_min[terminal] > f.length_max[terminal] => {
+            fail("length_min", terminal, f.length_min[terminal], "at most length_max")
+        }
+        length::FIXED | length::UNIFORM => {
+            between("length_min", &f.length_min[terminal..=terminal], 0, 1 << 24, "at most 2^24 characters")
+        }
+        _ => Ok(()),
+    }
+}

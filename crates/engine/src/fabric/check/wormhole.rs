@@ -1,0 +1,108 @@
+//! Checks of wormhole networks: switches, groups and routes.
+
+use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known};
+use crate::fabric::{Fabric, NONE, arbiter, choice};
+
+/// Refuses what is no wormhole network.
+pub fn check(fabric: &Fabric) -> Checked {
+    links(fabric)?;
+    groups(fabric)?;
+    routes(fabric)?;
+    for (column, values, most) in [
+        ("switch_arbiter", &fabric.switch_arbiter, arbiter::RANDOM),
+        ("switch_choice", &fabric.switch_choice, choice::RANDOM),
+    ] {
+        known(column, values, most)?;
+    }
+    Ok(())
+}
+
+/// Of the columns that only wormhole networks have.
+pub fn shapes(f: &Fabric) -> Shapes {
+    let (switches, terminals, links, groups) =
+        (f.switches as usize, f.terminals as usize, f.links(), f.groups());
+    vec![
+        ("switch_decode_ticks", f.switch_decode_ticks.len(), switches),
+        ("switch_crossbar_ticks", f.switch_crossbar_ticks.len(), switches),
+        ("switch_forward_ticks", f.switch_forward_ticks.len(), switches),
+        ("switch_arbiter", f.switch_arbiter.len(), switches),
+        ("switch_choice", f.switch_choice.len(), switches),
+        ("link_end_ticks", f.link_end_ticks.len(), links),
+        ("link_credit_ticks", f.link_credit_ticks.len(), links),
+        ("link_output_buffer", f.link_output_buffer.len(), links),
+        ("link_input_buffer", f.link_input_buffer.len(), links),
+        ("link_quantum", f.link_quantum.len(), links),
+        ("link_flow_control_ticks", f.link_flow_control_ticks.len(), links),
+        ("link_reverse", f.link_reverse.len(), links),
+        ("link_deletes_header", f.link_deletes_header.len(), links),
+        ("group_switch", groups, groups),
+        ("group_links", f.group_links.len(), f.group_links.len()),
+        ("via_switch", f.via_switch.len(), f.via_switch.len()),
+        ("group_start", f.group_start.len(), groups + 1),
+        ("route", f.route.len(), switches * f.classes as usize),
+        ("terminal_class", f.terminal_class.len(), terminals),
+        ("via_class", f.via_class.len(), f.via_switch.len()),
+    ]
+}
+
+fn links(f: &Fabric) -> Checked {
+    between("link_end_ticks", &f.link_end_ticks, 1, MOST_TICKS, "a positive duration")?;
+    between("link_credit_ticks", &f.link_credit_ticks, 1, MOST_TICKS, "a positive duration")?;
+    between("link_flow_control_ticks", &f.link_flow_control_ticks, 0, MOST_TICKS, "a duration")?;
+    between("link_output_buffer", &f.link_output_buffer, 1, 1 << 20, "from 1 to 2^20 characters")?;
+    between("link_quantum", &f.link_quantum, 1, 1 << 20, "from 1 to 2^20 characters")?;
+    between("switch_decode_ticks", &f.switch_decode_ticks, 0, MOST_TICKS, "a duration")?;
+    between("switch_crossbar_ticks", &f.switch_crossbar_ticks, 0, MOST_TICKS, "a duration")?;
+    between("switch_forward_ticks", &f.switch_forward_ticks, 0, MOST_TICKS, "a duration")?;
+    let header = f.header_chars.max(f.via_header_chars);
+    for link in 0..f.links() {
+        let (buffer, quantum) = (f.link_input_buffer[link], f.link_quantum[link]);
+        // Otherwise a header that ends in the next quantum waits for ever: its beginning keeps that from being promised.
+        if buffer < quantum + header.saturating_sub(1) || buffer > 1 << 20 {
+            return fail(
+                "link_input_buffer",
+                link,
+                buffer,
+                "at least a quantum and a header less one, at most 2^20",
+            );
+        }
+        if f.link_source[link] == f.link_target[link] {
+            return fail("link_target", link, f.link_target[link], "another vertex than link_source");
+        }
+        let reverse = f.link_reverse[link];
+        if reverse != NONE && f.link_reverse.get(reverse as usize) != Some(&(link as u32)) {
+            return fail("link_reverse", link, reverse, "a link whose reverse is this one");
+        }
+    }
+    Ok(())
+}
+
+fn groups(f: &Fabric) -> Checked {
+    ascending("group_start", &f.group_start, f.group_links.len())?;
+    below("group_switch", &f.group_switch, f.switches as usize, "a switch")?;
+    below("group_links", &f.group_links, f.links(), "a link")?;
+    for group in 0..f.groups() {
+        let links = f.group(group as u32);
+        if links.is_empty() {
+            return fail("group_start", group, f.group_start[group], "the start of at least one link");
+        }
+        if let Some(link) = links.iter().find(|&&l| f.link_source[l as usize] != f.group_switch[group]) {
+            return fail("group_links", group, link, "a link that leaves the group's switch");
+        }
+    }
+    Ok(())
+}
+
+fn routes(f: &Fabric) -> Checked {
+    below("terminal_class", &f.terminal_class, f.classes as usize, "a class")?;
+    below("via_class", &f.via_class, f.classes as usize, "a class")?;
+    below("via_switch", &f.via_switch, f.switches as usize, "a switch")?;
+    let classes = f.classes.max(1) as usize;
+    for (row, &entry) in f.route.iter().enumerate().filter(|&(_, &entry)| entry != NONE) {
+        let group = (entry >> 1) as usize;
+        if group >= f.groups() || f.group_switch[group] as usize != row / classes {
+            return fail("route", row, entry, "a group of its own switch");
+        }
+    }
+    Ok(())
+}
