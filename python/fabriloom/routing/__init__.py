@@ -10,12 +10,14 @@
 from .build import DEFAULT_KINDS, KINDS, build, intermediates
 from .check import channel_loads, dependency_cycle, mean_hops, path, verify
 from .intervals import IntervalLabels, interval_labels
+from .rings import PASS, port_route
 from .table import NONE, RouteTable, RoutingError
 
 __all__ = [
     "DEFAULT_KINDS",
     "KINDS",
     "NONE",
+    "PASS",
     "IntervalLabels",
     "RouteTable",
     "RoutingError",
@@ -26,5 +28,6 @@ __all__ = [
     "interval_labels",
     "mean_hops",
     "path",
+    "port_route",
     "verify",
 ]

@@ -22,6 +22,10 @@ from .file import file, write
 from .graph import MAX_LINKS, MAX_TERMINALS, Graph, GraphError
 from .grid import grid, hypercube, ring, torus
 from .networkx_graph import from_networkx, to_networkx
+from .rings import Rings
+from .sci_banyan import sci_banyan
+from .sci_ring import sci_bridge, sci_ring
+from .sci_switch import sci_long_rings, sci_switch
 from .tree import star, tree
 
 KINDS: dict[str, Callable[..., Graph]] = {
@@ -37,6 +41,11 @@ KINDS: dict[str, Callable[..., Graph]] = {
     "star": star,
     "tree": tree,
     "file": file,
+    "sci-ring": sci_ring,
+    "sci-bridge": sci_bridge,
+    "sci-switch": sci_switch,
+    "sci-long-rings": sci_long_rings,
+    "sci-banyan": sci_banyan,
 }
 """Name of each family and the function that builds it."""
 
@@ -46,6 +55,7 @@ __all__ = [
     "MAX_TERMINALS",
     "Graph",
     "GraphError",
+    "Rings",
     "banyan",
     "build",
     "clos",
@@ -57,6 +67,11 @@ __all__ = [
     "grid",
     "hypercube",
     "ring",
+    "sci_banyan",
+    "sci_bridge",
+    "sci_long_rings",
+    "sci_ring",
+    "sci_switch",
     "star",
     "to_networkx",
     "torus",

@@ -31,18 +31,16 @@ def banyan(terminals: int, variant: str = "omega", base: int = 2) -> Graph:
 
     ``terminals`` must be a power of ``base``. All links are one-way (``link_reverse`` -1).
     """
-    if variant not in VARIANTS:
-        raise GraphError(f"variant is {variant!r}; it must be one of {', '.join(VARIANTS)}", "variant")
-    stages = _stages(terminals, base)
+    before = lines_before(terminals, variant, base)
+    stages = len(before) - 1
     per_stage = terminals // base
     switches = stages * per_stage
     line = np.arange(terminals)
-    before = [_permute(variant, stage, line, base, stages) for stage in range(stages + 1)]
 
     terminal = switches + line
-    source = np.column_stack([terminal, (stages - 1) * per_stage + _inverse(before[stages]) // base]).ravel()
+    source = np.column_stack([terminal, (stages - 1) * per_stage + inverse(before[stages]) // base]).ravel()
     target = np.column_stack([before[0] // base, terminal]).ravel()
-    port = np.column_stack([np.full(terminals, -1), _inverse(before[stages]) % base]).ravel()
+    port = np.column_stack([np.full(terminals, -1), inverse(before[stages]) % base]).ravel()
     sources, targets, ports = [source], [target], [port]
     for stage in range(stages - 1):
         sources.append(stage * per_stage + line // base)
@@ -78,6 +76,15 @@ def banyan(terminals: int, variant: str = "omega", base: int = 2) -> Graph:
         layout=layout,
         positions=positions,
     )
+
+
+def lines_before(terminals: int, variant: str, base: int) -> list[Ints]:
+    """Return, per stage and behind the last one, where each line goes before it. Checks the parameters."""
+    if variant not in VARIANTS:
+        raise GraphError(f"variant is {variant!r}; it must be one of {', '.join(VARIANTS)}", "variant")
+    stages = _stages(terminals, base)
+    line = np.arange(terminals)
+    return [_permute(variant, stage, line, base, stages) for stage in range(stages + 1)]
 
 
 def _stages(terminals: int, base: int) -> int:
@@ -142,7 +149,8 @@ def _swap(line: Ints, digit: int, base: int) -> Ints:
     return line + (high - low) + (low - high) * weight if digit else line
 
 
-def _inverse(permutation: Ints) -> Ints:
+def inverse(permutation: Ints) -> Ints:
+    """Return the permutation backwards."""
     back = np.empty_like(permutation)
     back[permutation] = np.arange(len(permutation))
     return back

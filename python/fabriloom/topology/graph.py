@@ -22,6 +22,7 @@ banyan              ``base``, ``stages``, ``variant``, ``levels`` (per switch it
                     ``tag_digit`` (per stage the digit of the destination, 0 the least significant, that is
                     the output port to take)
 file                nothing more
+sci-…               see the builders; all have ``rings``, and link ``l`` is the output of station ``l``
 ==================  =====================================================================================
 """
 
@@ -34,6 +35,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .rings import Rings
 
 Ints = NDArray[np.int64]
 
@@ -78,6 +81,8 @@ class Graph:
     attributes: dict[str, NDArray[Any]] = field(default_factory=dict)
     """Optional per-link overrides read from a graph file: ``rate_bits_per_s``, ``length_m`` (NaN: not
     given)."""
+    rings: Rings | None = None
+    """The rings and buses of a ring network; None: a network of switches with crossbars."""
 
     @property
     def switches(self) -> int:
