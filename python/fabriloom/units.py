@@ -1,7 +1,8 @@
 """Strings with units to integers and back: "100 Mbit/s", "2 us", "64 B", "5 ns/m".
 
-Inside, time is whole picoseconds, a size is whole bytes and a rate is whole bits per second. A rate is never
-given in bytes: "100 MB/s" where bits per second are expected is refused, with both readings offered.
+Inside, time is whole picoseconds, a size is whole bytes and a rate is whole bits per second. Where rates are
+usually said in bits, "100 MB/s" is refused, with both readings offered; the links and buses of SCI, whose rates
+are said in bytes, are read in both (:func:`parse_byte_rate_bits_per_s`). "Mb/s" is refused everywhere.
 Numbers are read exactly (as fractions), so "0.1 us" is 100000 ps and not a neighbour of it.
 """
 
@@ -26,7 +27,13 @@ RATE_BITS_PER_S: Final = {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s"
 LENGTH_M: Final = {"mm": Fraction(1, 1000), "cm": Fraction(1, 100), "m": Fraction(1), "km": Fraction(1000)}
 DELAY_PS_PER_M: Final = {"ps/m": 1, "ns/m": 10**3, "us/m": 10**6, "us/km": 10**3, "ns/km": 1}
 
-_BYTE_RATES: Final = {"B/s": 8, "kB/s": 8 * 10**3, "MB/s": 8 * 10**6, "GB/s": 8 * 10**9, "TB/s": 8 * 10**12}
+BYTE_RATE_BITS_PER_S: Final = {
+    "B/s": 8,
+    "kB/s": 8 * 10**3,
+    "MB/s": 8 * 10**6,
+    "GB/s": 8 * 10**9,
+    "TB/s": 8 * 10**12,
+}
 _LARGEST: Final = 2**62
 _NUMBER: Final = re.compile(
     r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?(\d+))?)\s*(.*?)\s*", re.DOTALL | re.ASCII
@@ -87,6 +94,12 @@ def parse_rate_bits_per_s(value: object, *, positive: bool = True) -> int:
     return _parse(value, "a rate in bits per second", RATE_BITS_PER_S, "100 Mbit/s", positive)
 
 
+def parse_byte_rate_bits_per_s(value: object, *, positive: bool = True) -> int:
+    """Whole bits per second of a rate such as "500 MB/s", or of the same in bits, "4 Gbit/s"."""
+    units = {**BYTE_RATE_BITS_PER_S, **RATE_BITS_PER_S}
+    return _parse(value, "a rate", units, "500 MB/s", positive)
+
+
 def parse_delay_ps_per_m(value: object, *, positive: bool = False) -> int:
     """Whole picoseconds per metre of a cable delay such as "5 ns/m"."""
     return _parse(value, "a delay per length", DELAY_PS_PER_M, "5 ns/m", positive)
@@ -113,6 +126,12 @@ def format_bytes(size_bytes: int) -> str:
 def format_rate_bits_per_s(rate_bits_per_s: int) -> str:
     """The shortest exact form: 100000000 is "100 Mbit/s"."""
     return _format(rate_bits_per_s, RATE_BITS_PER_S)
+
+
+def format_byte_rate(rate_bits_per_s: int) -> str:
+    """The shortest exact form in bytes, 4000000000 is "500 MB/s"; in bits where bytes are not whole."""
+    whole = rate_bits_per_s % 8 == 0
+    return _format(rate_bits_per_s, BYTE_RATE_BITS_PER_S if whole else RATE_BITS_PER_S)
 
 
 def format_delay_ps_per_m(delay_ps_per_m: int) -> str:
@@ -183,8 +202,8 @@ def _wrong_unit(
         return UnitError(
             f"{_quote(value)} has no unit; expected {what}", f"write for example {offer}; units: {names}"
         )
-    if "bit/s" in units and unit in _BYTE_RATES:
-        bits = format_rate_bits_per_s(int(abs(Fraction(number)) * _BYTE_RATES[unit]))
+    if "bit/s" in units and unit in BYTE_RATE_BITS_PER_S:
+        bits = format_rate_bits_per_s(int(abs(Fraction(number)) * BYTE_RATE_BITS_PER_S[unit]))
         message = f"{_quote(value)} is in bytes per second; expected {what}"
         return UnitError(
             message,

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from fabriloom.scenario.errors import Path
-from fabriloom.scenario.sections.routing import DimensionOrder
-from fabriloom.scenario.sections.traffic import Descriptors, OnOff, Permutation, TableLength, UniformLength
+from fabriloom.scenario.sections.ring_technology import RingLinks
+from fabriloom.scenario.sections.ring_topology import SciRings
+from fabriloom.scenario.sections.routing import Auto, DimensionOrder, FewestBuses
+from fabriloom.scenario.sections.traffic import (
+    Descriptors,
+    Local,
+    OnOff,
+    Permutation,
+    TableLength,
+    UniformLength,
+)
 
 if TYPE_CHECKING:
     from fabriloom.scenario.schema import Scenario
@@ -16,6 +25,7 @@ if TYPE_CHECKING:
 def check(scenario: Scenario) -> None:
     """Raise a :class:`ScenarioError` for settings that contradict each other."""
     _run(scenario)
+    _kind_of_network(scenario)
     _lengths(scenario)
     _pattern(scenario)
     _load(scenario)
@@ -28,6 +38,38 @@ def _run(scenario: Scenario) -> None:
     if isinstance(run.warmup_ps, int) and run.warmup_ps >= run.duration_ps:
         hint = "duration includes the warm-up: make it longer, or the warm-up shorter"
         raise scenario.error("run.warmup leaves nothing of run.duration to measure", ("run", "warmup"), hint)
+
+
+def _kind_of_network(scenario: Scenario) -> None:
+    """Rings have technologies, routing and transactions of their own."""
+    technology, topology = scenario.technology, scenario.topology
+    preset: Path = ("technology", "preset")
+    if scenario.of_rings and not isinstance(technology, RingLinks):
+        message = (
+            f'technology.preset "{technology.preset}" has no rings, {topology.kind} is a network of rings'
+        )
+        hint = f"choose {_choices(RingLinks)}, or leave it out"
+        raise scenario.error(message, preset, hint)
+    if not scenario.of_rings and isinstance(technology, RingLinks):
+        message = f'technology.preset "{technology.preset}" is of rings, a {topology.kind} has none'
+        raise scenario.error(message, preset, "choose a topology of rings, such as sci-ring or sci-switch")
+    if not scenario.of_rings and scenario.traffic.transaction is not None:
+        message = f"transactions are for networks of rings, not for a {topology.kind}"
+        raise scenario.error(message, ("traffic", "transaction"), "remove it")
+    routing = scenario.routing
+    if scenario.of_rings and not isinstance(routing, FewestBuses) and routing != Auto():
+        message = f"{topology.kind} has no other routing than over the fewest buses"
+        raise scenario.error(message, ("routing",), "remove the section")
+    if not scenario.of_rings and isinstance(routing, FewestBuses):
+        message = f"the routing fewest-buses is for networks of rings, not for a {topology.kind}"
+        raise scenario.error(message, ("routing", "kind"), 'choose "auto"')
+    if isinstance(topology, SciRings) and (topology.path is None) == (topology.rings is None):
+        message = "a network of kind sci-rings takes either rings or the path of a file"
+        raise scenario.error(message, ("topology",), 'write for example rings = [["t0", "t1"], …]')
+
+
+def _choices(model: type[RingLinks]) -> str:
+    return ", ".join(get_args(model.model_fields["preset"].annotation))
 
 
 def _lengths(scenario: Scenario) -> None:
@@ -55,6 +97,12 @@ def _pattern(scenario: Scenario) -> None:
             raise scenario.error(
                 "seed is for a random permutation", ("traffic", "pattern", "seed"), "remove it"
             )
+    if isinstance(pattern, Local):
+        if pattern.map is not None and pattern.random is not None:
+            message = "local traffic takes partners from map or from random, not both"
+            raise scenario.error(message, ("traffic", "pattern"), "keep one")
+        if pattern.seed is not None and pattern.random is None:
+            raise scenario.error("seed is for random partners", ("traffic", "pattern", "seed"), "remove it")
 
 
 def _load(scenario: Scenario) -> None:

@@ -55,6 +55,12 @@ RateBitsPerS = Annotated[
     PlainSerializer(units.format_rate_bits_per_s, when_used="json"),
     _unit(list(units.RATE_BITS_PER_S), "100 Mbit/s"),
 ]
+ByteRateBitsPerS = Annotated[
+    int,
+    _positive(units.parse_byte_rate_bits_per_s),
+    PlainSerializer(units.format_byte_rate, when_used="json"),
+    _unit([*units.BYTE_RATE_BITS_PER_S, *units.RATE_BITS_PER_S], "500 MB/s"),
+]
 LengthM = Annotated[
     float,
     BeforeValidator(units.parse_length_m),

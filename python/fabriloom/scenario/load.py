@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from fabriloom.scenario.checks import check
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.read import read
-from fabriloom.scenario.schema import Scenario
+from fabriloom.scenario.schema import Scenario, with_preset
 from fabriloom.scenario.source import Override, SourceMap
 from fabriloom.scenario.translate import translate
 
@@ -66,7 +66,7 @@ def _build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scena
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
-        raise translate(error, data, source) from None
+        raise translate(error, with_preset(data), source) from None
     except RecursionError:
         raise ScenarioError("nested too deeply", file=source.file) from None
     scenario._raw, scenario._source, scenario._base_dir = data, source, base_dir
@@ -105,7 +105,7 @@ def _check_swept(
     except ScenarioError as found:
         raise scenario.error(found.message, ("sweep", override.key), found.hint, key=True) from None
     except ValidationError as error:
-        found = translate(error, data, SourceMap())
+        found = translate(error, with_preset(data), SourceMap())
     here, path = override.path, found.path or ()
     if path[: len(here)] == here and not (found.unknown_key and path == here):
         raise scenario.error(found.message, ("sweep", override.key, index), found.hint) from None

@@ -13,12 +13,14 @@ from typing import Any
 
 from fabriloom import units
 from fabriloom.scenario import json_schema
-from fabriloom.technology import presets, technology
+from fabriloom.technology import presets, ring_technology, technology
+from fabriloom.technology.presets import is_ring
 
 _UNITS = (
     ("times", units.TIME_PS, "`2 us`"),
     ("sizes", units.BYTES, "`64 B`; kB is 1000 bytes, KiB 1024"),
     ("rates", units.RATE_BITS_PER_S, "`100 Mbit/s`, always in bits"),
+    ("rates of rings", units.BYTE_RATE_BITS_PER_S, "`500 MB/s`, or in bits"),
     ("lengths", units.LENGTH_M, "`2 m`"),
     ("delays of cables", units.DELAY_PS_PER_M, "`5 ns/m`"),
 )
@@ -36,8 +38,8 @@ in every result.
 `--set path=value` changes a setting from the command line: the path is dotted (`traffic.load`,
 `topology.shape.0`), the value is read as TOML, or else as a string.
 
-Values with a unit are strings. Mb/s, MB/s for a rate, and numbers without a unit are refused, because they
-are read in two ways.
+Values with a unit are strings. Mb/s, MB/s for the rate of a link other than SCI's, and numbers without a unit
+are refused, because they are read in two ways.
 
 | | units | such as |
 |---|---|---|
@@ -78,19 +80,40 @@ def _kinds(field: dict[str, Any], definitions: dict[str, Any], level: str) -> li
     for kind, reference in field["discriminator"]["mapping"].items():
         seen.setdefault(reference, []).append(kind)
     models = [_of(option, definitions) for option in field["oneOf"]]
-    common = {
-        k: v for k, v in models[0]["properties"].items() if all(m["properties"].get(k) == v for m in models)
-    }
+    common, without = _common(models)
     if common:
-        lines += ["", f"With every {tag}:", "", *_table(common, [])]
+        kept = "" if without is None else f" but {_names(seen, field['oneOf'][without])}"
+        lines += ["", f"With every {tag}{kept}:", "", *_table(common, [])]
     for option, model in zip(field["oneOf"], models, strict=True):
-        names = seen[option["$ref"]]
         properties = {k: v for k, v in model["properties"].items() if k != tag and k not in common}
-        title = ", ".join(f"`{name}`" for name in names)
-        lines += ["", f"{level} {tag} = {title}", "", model["description"]]
+        lines += ["", f"{level} {tag} = {_names(seen, option)}", "", model["description"]]
         if properties:
-            lines += ["", *_table(properties, model.get("required", []))]
+            lines += ["", *_table(_opened(properties, definitions), model.get("required", []))]
     return lines
+
+
+def _names(seen: dict[str, list[str]], option: dict[str, Any]) -> str:
+    return ", ".join(f"`{name}`" for name in seen[option["$ref"]])
+
+
+def _common(models: list[dict[str, Any]]) -> tuple[dict[str, Any], int | None]:
+    """The most properties that all models share, or all but one, and the number of that one."""
+    best: tuple[dict[str, Any], int | None] = {}, None
+    for without in (None, *range(len(models) if len(models) > 2 else 0)):
+        others = [model["properties"] for number, model in enumerate(models) if number != without]
+        shared = {k: v for k, v in others[0].items() if all(inner.get(k) == v for inner in others)}
+        if len(shared) > len(best[0]):
+            best = shared, without
+    return best
+
+
+def _opened(properties: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """Properties with those of tables within in their place, named with a dot."""
+    found: dict[str, Any] = {}
+    for name, field in properties.items():
+        inner = _of(field, definitions)["properties"] if "$ref" in field else None
+        found |= {name: field} if inner is None else {f"{name}.{key}": each for key, each in inner.items()}
+    return found
 
 
 def _table(properties: dict[str, Any], required: list[str]) -> list[str]:
@@ -174,6 +197,10 @@ picoseconds; where a rate gives none they are rounded to the nearest one.
 A character can be used at the far end one character time, the cable delay and `receiver_latency` after its
 start. A place that becomes free gives credit to the sender a flow-control character, the cable delay and
 `turn_around` later.
+
+Presets of rings are of another kind: packets of symbols, stations with places, buses. What their settings
+mean is on [the page of the model](../background/ring-model.md). A load of 1 is requests of the transaction,
+with their idle symbols, back to back on the sender's link.
 """
 
 
@@ -192,11 +219,32 @@ def presets_page() -> str:
 
 
 def _derived() -> list[str]:
+    return [*_derived_links(), "", *_derived_rings()]
+
+
+def _derived_rings() -> list[str]:
+    lines = [
+        "| preset of rings | symbol | 64 B request, idles | payload in such requests | the same on a bus |",
+        "|---|---|---|---|---|",
+    ]
+    for name in filter(is_ring, presets()):
+        ring = ring_technology(name)
+        times = (ring.symbol_ps(), ring.packet_ps(64), ring.bus_transfer_ps(int(ring.request_bytes(64))))
+        symbol, unit, bus = (f"{time / 1000:g} ns" for time in times)
+        lines.append(
+            f"| `{name}` | {symbol} | {unit} | {ring.payload_bytes_per_s(64) / 1e6:.5g} MB/s | {bus} |"
+        )
+    return lines
+
+
+def _derived_links() -> list[str]:
     lines = [
         "| preset | character | end of packet | 64 B packet | payload in such packets | in an endless one |"
     ]
     lines.append("|---|---|---|---|---|---|")
     for name in presets():
+        if is_ring(name):
+            continue
         link = technology(name)
         times = (link.character_ps(), link.end_ps(), link.packet_ps(64))
         rates = (link.payload_bytes_per_s(64), link.data_bytes_per_s())

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from fabriloom.scenario.errors import Path
+from fabriloom.scenario.fields import Section
 from fabriloom.scenario.sections.routing import BY_TOPOLOGY
 from fabriloom.scenario.sections.traffic import DEFAULT_LOAD
 from fabriloom.technology.presets import settings
 
 if TYPE_CHECKING:
     from fabriloom.scenario.schema import Scenario
-    from fabriloom.scenario.sections.traffic import Traffic
 
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
     """See :meth:`Scenario.resolve`."""
-    technology = scenario.technology
-    fields = type(technology).model_fields
-    filled = {name: value for name, value in settings(technology.preset).items() if name in fields}
-    technology = technology.model_copy(update={**filled, **technology.overrides()})
     resolved = _dump(scenario)
-    resolved["technology"] = _dump(technology)
+    resolved["technology"] = _dump(_filled(scenario.technology, settings(scenario.technology.preset)))
     fill_routing(resolved["routing"], scenario.topology.kind)
-    fill_load(resolved["traffic"], scenario.traffic)
+    fill_traffic(resolved["traffic"], scenario)
     resolved = _whole_floats(resolved)
     if not resolved["sweep"]:
         del resolved["sweep"]
@@ -36,6 +33,18 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
             table = table[step]  # type: ignore[index]
         table["sha256"] = checksum(scenario.base_dir / table["path"])
     return resolved
+
+
+def _filled(section: Section, preset: Mapping[str, Any], prefix: str = "") -> Section:
+    """A section with the preset's values where none is given."""
+    found: dict[str, Any] = {}
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, Section):
+            found[name] = _filled(value, preset, f"{prefix}{name}_")
+        elif value is None and prefix + name in preset:
+            found[name] = preset[prefix + name]
+    return section.model_copy(update=found)
 
 
 def _dump(model: Any) -> dict[str, Any]:
@@ -50,9 +59,14 @@ def _kind_first(value: Any) -> Any:
     return {name: _kind_first(value[name]) for name in names}
 
 
-def fill_load(values: dict[str, Any], traffic: Traffic) -> None:
-    """Put the default load where one is needed; take it away where it has no meaning."""
-    if traffic.needs_load():
+def fill_traffic(values: dict[str, Any], scenario: Scenario) -> None:
+    """Fill in what hangs on the network, and the default load where one is needed and nowhere else."""
+    senders, transaction = values.pop("senders"), values.pop("transaction", "nwrite")
+    values.setdefault("source_queue", "none" if scenario.of_rings else 0)
+    values["senders"] = senders
+    if scenario.of_rings:
+        values["transaction"] = transaction
+    if scenario.traffic.needs_load():
         values.setdefault("load", DEFAULT_LOAD)
     else:
         values.pop("load", None)
@@ -60,6 +74,10 @@ def fill_load(values: dict[str, Any], traffic: Traffic) -> None:
 
 def fill_routing(routing: dict[str, Any], topology: str) -> None:
     """Replace ``auto`` by the usual routing of the topology, where that does not depend on the graph."""
+    if topology.startswith("sci-"):
+        routing.clear()
+        routing["kind"] = "fewest-buses"
+        return
     kind = BY_TOPOLOGY.get(topology, "auto")
     if routing["kind"] == "auto":
         routing["kind"] = kind

@@ -7,18 +7,29 @@ from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, model_validator
 
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import Section
+from fabriloom.scenario.sections.ring_topology import is_ring
 from fabriloom.scenario.sections.routing import Auto, Routing
 from fabriloom.scenario.sections.run import Output, Run
-from fabriloom.scenario.sections.technology import CharacterLinks, Technology
+from fabriloom.scenario.sections.technology import RING_PRESET, CharacterLinks, Technology
 from fabriloom.scenario.sections.topology import Topology
 from fabriloom.scenario.sections.traffic import Traffic
 from fabriloom.scenario.source import SourceMap
 
 Values = Annotated[list[Any], Field(min_length=1, max_length=10_000)]
+
+
+def with_preset(data: Any) -> Any:
+    """What is written, with the preset of rings where a network of rings names none."""
+    if not isinstance(data, dict) or not is_ring(data.get("topology")):
+        return data
+    technology = data.get("technology", {})
+    if not isinstance(technology, dict) or "preset" in technology:
+        return data
+    return {**data, "technology": {"preset": RING_PRESET, **technology}}
 
 
 class Scenario(Section):
@@ -34,7 +45,9 @@ class Scenario(Section):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=1, description="Start of every random stream")
     topology: Topology = Field(description="Switches, terminals and links")
     technology: Technology = Field(
-        default=CharacterLinks(preset="ds-link-c104"), description="What links and switches are made of"
+        default=CharacterLinks(preset="ds-link-c104"),
+        description="What links, switches and rings are made of; without a preset it is ds-link-c104, "
+        "for networks of rings sci-lc2",
     )
     routing: Routing = Field(default=Auto(kind="auto"), description="By which links packets may go")
     traffic: Traffic = Field(default=Traffic(), description="Who sends how much to whom")
@@ -45,9 +58,19 @@ class Scenario(Section):
         description='Lists of values for dotted paths, such as "traffic.load" = [0.1, 0.2]; used by curves',
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _preset(cls, value: Any) -> Any:
+        return with_preset(value)
+
     _raw: dict[str, Any] = PrivateAttr(default_factory=dict)
     _source: SourceMap = PrivateAttr(default_factory=SourceMap)
     _base_dir: FilePath = PrivateAttr(default_factory=FilePath)
+
+    @property
+    def of_rings(self) -> bool:
+        """Whether the network is one of rings and buses (SCI)."""
+        return is_ring(self.topology)
 
     @property
     def source(self) -> SourceMap:
@@ -100,13 +123,13 @@ class Scenario(Section):
         Paths are complete, checksums left out; routing and load are filled in as in the resolved form.
         ``parameters("topology")`` is ``{"kind": "grid", "shape": [8, 8], …}``.
         """
-        from fabriloom.scenario.resolve import fill_load, fill_routing
+        from fabriloom.scenario.resolve import fill_routing, fill_traffic
 
         values = getattr(self, section).model_dump(exclude_none=True)
         if section == "routing":
             fill_routing(values, self.topology.kind)
         elif section == "traffic":
-            fill_load(values, self.traffic)
+            fill_traffic(values, self)
         return _complete(values, self._base_dir)
 
     def error(

@@ -1,6 +1,16 @@
-"""Technology: what links and switches are made of, as presets with a source for every number."""
+"""Technology: what links, switches and rings are made of, as presets with a source for every number."""
 
 from fabriloom.technology.model import Technology, TechnologyError
-from fabriloom.technology.presets import Entry, Preset, presets, technology
+from fabriloom.technology.presets import Entry, Preset, presets, ring_technology, technology
+from fabriloom.technology.rings import RingTechnology
 
-__all__ = ["Entry", "Preset", "Technology", "TechnologyError", "presets", "technology"]
+__all__ = [
+    "Entry",
+    "Preset",
+    "RingTechnology",
+    "Technology",
+    "TechnologyError",
+    "presets",
+    "ring_technology",
+    "technology",
+]

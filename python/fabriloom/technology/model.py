@@ -149,11 +149,21 @@ class Technology:
         """Bytes in ``packets`` packets of ``characters`` payload characters altogether (whole characters)."""
         return (characters + (packets if self.end_carries_data else 0)) * self.character_bytes
 
+    @property
+    def legal_payloads_bytes(self) -> tuple[int, ...]:
+        """Payloads that a packet can have; none listed: any."""
+        return ()
+
+    def mean_packet_ps(
+        self, payload_chars: float, rate_bits_per_s: int | None = None, via: bool = False
+    ) -> float:
+        """Picoseconds on a link of packets with this mean payload in characters: header, payload and end."""
+        header = self.header_chars + (self.via_header_chars if via else 0)
+        return (header + payload_chars) * self.character_ps(rate_bits_per_s) + self.end_ps(rate_bits_per_s)
+
     def packet_ps(self, length_bytes: int, rate_bits_per_s: int | None = None, via: bool = False) -> int:
         """Picoseconds a packet occupies a link: header, payload and end of packet."""
-        header = self.header_chars + (self.via_header_chars if via else 0)
-        characters = header + self.payload_chars(length_bytes)
-        return characters * self.character_ps(rate_bits_per_s) + self.end_ps(rate_bits_per_s)
+        return round(self.mean_packet_ps(self.payload_chars(length_bytes), rate_bits_per_s, via))
 
     def packets_per_s(self, length_bytes: int, rate_bits_per_s: int | None = None) -> float:
         """The most packets of this length that a link can carry in a second."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -11,6 +11,7 @@ from typing import Any
 
 from fabriloom import units
 from fabriloom.technology.model import Technology, TechnologyError
+from fabriloom.technology.rings import RingTechnology
 
 KINDS = ("given", "calibrated", "assumed")
 
@@ -36,7 +37,7 @@ class Preset:
 
 
 _PARSERS: dict[str, tuple[str, Any]] = {
-    "link_rate": ("link_rate_bits_per_s", units.parse_rate_bits_per_s),
+    "link_rate": ("link_rate_bits_per_s", units.parse_byte_rate_bits_per_s),
     "character_bytes": ("character_bytes", units.parse_bytes),
     "credit_quantum": ("credit_quantum_bytes", units.parse_bytes),
     "input_buffer": ("input_buffer_bytes", units.parse_bytes),
@@ -51,8 +52,26 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "cable_delay": ("cable_delay_ps_per_m", units.parse_delay_ps_per_m),
     "cycle": ("cycle_ps", units.parse_time_ps),
     "flit": ("flit_bytes", units.parse_bytes),
+    "request_header": ("request_header_bytes", units.parse_bytes),
+    "response_header": ("response_header_bytes", units.parse_bytes),
+    "echo": ("echo_bytes", units.parse_bytes),
+    "send_idle": ("send_idle_bytes", units.parse_bytes),
+    "echo_idle": ("echo_idle_bytes", units.parse_bytes),
+    "bypass_latency": ("bypass_latency_ps", units.parse_time_ps),
+    "receive_latency": ("receive_latency_ps", units.parse_time_ps),
+    "transmit_latency": ("transmit_latency_ps", units.parse_time_ps),
+    "host_latency": ("host_latency_ps", units.parse_time_ps),
+    "timeout": ("timeout_ps", units.parse_time_ps),
+    "retry.delay": ("retry_delay_ps", units.parse_time_ps),
+    "bus.rate": ("bus_rate_bits_per_s", units.parse_byte_rate_bits_per_s),
+    "bus.width": ("bus_width_bytes", units.parse_bytes),
+    "bus.setup": ("bus_setup_ps", units.parse_time_ps),
+    "bus.encapsulation": ("bus_encapsulation_bytes", units.parse_bytes),
+    "memory.access": ("memory_access_ps", units.parse_time_ps),
+    "memory.block": ("memory_block_ps", units.parse_time_ps),
 }
-"""Written name: name with its unit, and its reader. Names that are not here stand for themselves."""
+"""Written name: name with its unit, and its reader. Other names stand for themselves, a dot as an
+underscore."""
 
 
 @cache
@@ -64,12 +83,26 @@ def presets() -> Mapping[str, Preset]:
         base = table.pop("base", None)
         title, about = table.pop("title"), table.pop("about")
         entries = dict(found[base].entries) if base else {}
-        for key, entry in table.items():
+        for key, entry in _entries(table):
             if set(entry) != {"value", "kind", "source"} or entry["kind"] not in KINDS:
                 raise TechnologyError(f"preset {name}: {key} needs value, kind and source", key)
             entries[key] = Entry(entry["value"], entry["kind"], entry["source"])
         found[name] = Preset(name, title, about, base, entries)
     return found
+
+
+def _entries(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Settings and what is said of them; those of a table within are named with a dot."""
+    for key, entry in table.items():
+        if "value" in entry:
+            yield key, entry
+        else:
+            yield from ((f"{key}.{inner}", value) for inner, value in entry.items())
+
+
+def is_ring(preset: str) -> bool:
+    """Whether a preset is of rings."""
+    return preset in presets() and "echo" in presets()[preset].entries
 
 
 def settings(preset: str) -> dict[str, Any]:
@@ -80,17 +113,40 @@ def settings(preset: str) -> dict[str, Any]:
         raise TechnologyError(f'unknown preset "{preset}"', "preset", hint)
     values = {}
     for key, entry in presets()[preset].entries.items():
-        name, parse = _PARSERS.get(key, (key, None))
+        name, parse = _PARSERS.get(key, (key.replace(".", "_"), None))
         values[name] = parse(entry.value) if parse else entry.value
     return values
 
 
 def technology(preset: str, overrides: Mapping[str, Any] | None = None) -> Technology:
-    """A preset, with some of its settings replaced.
+    """A preset of character links, with some of its settings replaced.
 
     ``overrides`` uses the names of :func:`settings` (``{"link_rate_bits_per_s": 50_000_000}``); a value of
     None leaves the preset's. Raises :class:`TechnologyError` for unknown names and impossible values.
     """
+    values = _replaced(preset, overrides)
+    if is_ring(preset):
+        raise TechnologyError(
+            f'preset "{preset}" is of rings', "preset", "presets of links: " + _names(False)
+        )
+    return _generic(values) if "cycle_ps" in values else _characters(preset, values)
+
+
+def ring_technology(preset: str, overrides: Mapping[str, Any] | None = None) -> RingTechnology:
+    """A preset of rings, with some of its settings replaced as by :func:`technology`."""
+    values = _replaced(preset, overrides)
+    if not is_ring(preset):
+        raise TechnologyError(
+            f'preset "{preset}" is not of rings', "preset", "presets of rings: " + _names(True)
+        )
+    return RingTechnology(preset=preset, **values)
+
+
+def _names(ring: bool) -> str:
+    return ", ".join(name for name in presets() if is_ring(name) == ring)
+
+
+def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any]:
     values = settings(preset)
     for name, value in (overrides or {}).items():
         if name not in values:
@@ -99,7 +155,7 @@ def technology(preset: str, overrides: Mapping[str, Any] | None = None) -> Techn
             raise TechnologyError(f'preset {preset} has no setting "{name}"', name, hint)
         if value is not None:
             values[name] = value
-    return _generic(values) if "cycle_ps" in values else _characters(preset, values)
+    return values
 
 
 def _characters(preset: str, values: dict[str, Any]) -> Technology:

@@ -1,8 +1,8 @@
 """When packets are made: the ``source_arrival``, interval, burst and gap columns.
 
-A load of 1 means packets back to back. For open sources (poisson, constant, on-off) the mean interval is the
-mean time of a packet on the link divided by the load; for closed ones (wait, random-wait) the wait after a
-packet has gone is that interval less the packet itself.
+A load of 1 means packets back to back. For open sources (poisson, constant, together, on-off) the mean
+interval is the mean time of a packet on the link divided by the load; for closed ones (wait, random-wait) the
+wait after a packet has gone is that interval less the packet itself.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.kinds import (
     BACKLOG,
     CONSTANT,
+    NO_QUEUE,
     ON_OFF,
     POISSON,
     RANDOM_WAIT,
     SILENT,
+    TOGETHER,
     WAIT,
     Columns,
     Links,
@@ -29,6 +31,7 @@ from fabriloom.traffic.kinds import (
 KINDS = {
     "backlog": BACKLOG,
     "constant": CONSTANT,
+    "together": TOGETHER,
     "poisson": POISSON,
     "wait": WAIT,
     "random-wait": RANDOM_WAIT,
@@ -43,13 +46,11 @@ def packet_ticks(network: Network, technology: Links, mean_chars: float, tick_ps
     per_terminal = np.full(network.terminals, np.nan)
     if rates is not None:
         per_terminal = np.asarray(rates, np.float64)[out_links(network)]
-    header = technology.header_chars + (technology.via_header_chars if via else 0)
     found = np.empty(network.terminals)
     keys = np.nan_to_num(per_terminal, nan=-1.0)
     for rate in np.unique(keys):
         bits = None if rate < 0 else round(rate)
-        time_ps = (header + mean_chars) * technology.character_ps(bits) + technology.end_ps(bits)
-        found[keys == rate] = time_ps / tick_ps
+        found[keys == rate] = technology.mean_packet_ps(mean_chars, bits, via) / tick_ps
     return found
 
 
@@ -86,11 +87,12 @@ def arrivals(
     for column in (interval, burst, gap):
         column[silent] = 0
     terminals = len(packet)
-    queue = int(settings.get("source_queue", 0))
+    queue = settings.get("source_queue", 0)
+    places = NO_QUEUE if queue == "none" else min(int(queue), NO_QUEUE - 1)
     return {
         "source_arrival": np.where(sending, KINDS[kind], SILENT).astype(np.uint8),
         "source_interval_ticks": interval,
         "source_burst": burst,
         "source_gap_ticks": np.maximum(gap, 0.0),
-        "source_queue": np.full(terminals, min(queue, 2**32 - 1), np.uint32),
+        "source_queue": np.full(terminals, places, np.uint32),
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fabriloom.traffic import mirrors, pairs
+from fabriloom.traffic import mirrors, pairs, receivers
 from fabriloom.traffic.arrivals import arrivals, packet_ticks
 from fabriloom.traffic.descriptors import descriptors
 from fabriloom.traffic.errors import TrafficError
@@ -54,18 +54,21 @@ def build(
     """
     count = network.terminals
     terminals = Terminals(network.terminal_names)
-    sending = _senders(terminals, settings.get("senders", "all"))
+    sending = _senders(network, terminals, settings.get("senders", "all"))
     columns = _empty(count)
     length_columns, mean_chars = lengths(count, technology, settings["length"])
     columns |= length_columns
     pattern = settings["pattern"]
     if pattern["kind"] == "descriptors":
-        return columns | descriptors(terminals, technology, tick_ps, sending, pattern)
-    aim, share = _aim(network, terminals, pattern, seed)
-    columns |= aim
-    load = _load(settings) * share
-    packet = packet_ticks(network, technology, mean_chars, tick_ps, via)
-    return columns | arrivals(packet, load, sending, tick_ps, settings)
+        columns |= descriptors(terminals, technology, tick_ps, sending, pattern)
+    else:
+        aim, share = _aim(network, terminals, pattern, sending, seed)
+        columns |= aim
+        load = _load(settings) * share
+        packet = packet_ticks(network, technology, mean_chars, tick_ps, via)
+        columns |= arrivals(packet, load, sending, tick_ps, settings)
+    receivers.check(network, terminals, columns)
+    return columns
 
 
 def _load(settings: Settings) -> float:
@@ -80,11 +83,18 @@ def _load(settings: Settings) -> float:
     return float(load)
 
 
-def _senders(terminals: Terminals, senders: Any) -> np.ndarray:
+def _senders(network: Network, terminals: Terminals, senders: Any) -> np.ndarray:
+    able = np.zeros(len(terminals.names), bool)
+    able[receivers.senders_of(network)] = True
     if isinstance(senders, str) and senders == "all":
-        return np.ones(len(terminals.names), bool)
+        return able
     sending = np.zeros(len(terminals.names), bool)
-    sending[terminals.many(senders, "senders")] = True
+    named = terminals.many(senders, "senders")
+    for place, number in enumerate(named.tolist()):
+        if not able[number]:
+            message = f'"{terminals.names[number]}" only receives, it cannot send'
+            raise TrafficError(message, f"senders.{place}", "name terminals that send")
+    sending[named] = True
     return sending
 
 
@@ -110,27 +120,28 @@ def _empty(count: int) -> Columns:
     }
 
 
-def _aim(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> tuple[Columns, np.ndarray]:
+def _aim(
+    network: Network, terminals: Terminals, pattern: Settings, sending: np.ndarray, seed: int
+) -> tuple[Columns, np.ndarray]:
     """The ``source_target``, ``target_*`` and ``weight_*`` columns; per terminal the share of the load."""
     count, kind = network.terminals, pattern["kind"]
     everyone = np.ones(count)
-    if kind in ("uniform", "hot-spot") and count < 2:
+    if kind in ("uniform", "hot-spot", "local") and count < 2:
         raise TrafficError(f"{kind} traffic needs at least two terminals", "pattern", "add terminals")
     if kind == "uniform":
-        return {}, everyone
+        roles = receivers.has_roles(network)
+        return receivers.weighted(network, sending, None, 0.0) if roles else {}, everyone
     if kind == "hot-spot":
-        hot = terminals.one(pattern["target"], "pattern.target")
-        target = np.full(count, HOT_SPOT, np.uint8)
-        target[hot] = UNIFORM
-        columns = {
-            "target_fixed": np.full(count, hot, np.uint32),
-            "target_share": np.full(count, float(pattern["share"])),
-        }
-        return {"source_target": target, **columns}, everyone
+        return _hot_spot(network, terminals, pattern, sending), everyone
     if kind == "matrix":
         columns, share = matrix(terminals, pattern)
         return {"source_target": np.full(count, WEIGHTED, np.uint8), **columns}, share
-    target = _partners(network, terminals, pattern, seed)
+    if kind == "local":
+        target = receivers.local_partners(network, terminals, pattern, seed)
+        if pattern["share"] < 1:
+            return receivers.weighted(network, sending, target, float(pattern["share"])), everyone
+    else:
+        target = _partners(network, terminals, pattern, seed)
     columns = {
         "source_target": np.full(count, FIXED, np.uint8),
         "target_fixed": np.where(target < 0, np.arange(count), target).astype(np.uint32),
@@ -138,9 +149,27 @@ def _aim(network: Network, terminals: Terminals, pattern: Settings, seed: int) -
     return columns, (target >= 0).astype(np.float64)
 
 
+def _hot_spot(network: Network, terminals: Terminals, pattern: Settings, sending: np.ndarray) -> Columns:
+    count, share = network.terminals, float(pattern["share"])
+    hot = terminals.one(pattern["target"], "pattern.target")
+    if receivers.has_roles(network):
+        return receivers.weighted(network, sending, np.full(count, hot), share)
+    target = np.full(count, HOT_SPOT, np.uint8)
+    target[hot] = UNIFORM
+    columns = {"target_fixed": np.full(count, hot, np.uint32), "target_share": np.full(count, share)}
+    return {"source_target": target, **columns}
+
+
 def _partners(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
     """Per terminal its fixed destination, or -1."""
     count, kind = network.terminals, pattern["kind"]
+    if kind == "permutation":
+        return _permutation(network, terminals, pattern, seed)
+    if receivers.has_roles(network):
+        if kind == "shift":
+            return receivers.shifted(network, pattern["by"])
+        message = f"{kind} is for networks in which every terminal sends and receives"
+        raise TrafficError(message, "pattern", "use uniform, local, permutation or shift")
     if kind == "shift":
         return pairs.shift(count, pattern["by"])
     if kind == "transpose":
@@ -155,26 +184,22 @@ def _partners(network: Network, terminals: Terminals, pattern: Settings, seed: i
         return mirrors.axis_mirror(network, pattern.get("axis", 0))
     if kind == "nearest-neighbour":
         return nearest_neighbour(network)
-    if kind == "permutation":
-        return _permutation(terminals, pattern, seed)
     raise TrafficError(f'unknown pattern "{kind}"', "pattern", "see the reference of scenarios")
 
 
-def _permutation(terminals: Terminals, pattern: Settings, seed: int) -> Ints:
-    count = len(terminals.names)
+def _permutation(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
     if pattern.get("path"):
         return permutation_file(terminals, pattern["path"])
     if pattern.get("random"):
         own = pattern.get("seed")
-        return pairs.random(count, seed if own is None else own)
+        return receivers.random(network, seed if own is None else own)
     given = pattern["map"]
-    if len(given) != count:
-        message = f"the map has {len(given)} destinations for {count} terminals"
-        raise TrafficError(message, "pattern.map", "give one destination per terminal, in their order")
-    target = terminals.many(given, "pattern.map")
-    values, first = np.unique(target, return_index=True)
-    if len(values) < count:
-        again = int(np.setdiff1d(np.arange(count), first)[0])
-        message = f'"{terminals.names[int(target[again])]}" is a destination twice'
+    target = receivers.mapped(network, terminals, given)
+    senders = receivers.senders_of(network)
+    named = terminals.many(given, "pattern.map")
+    _, first = np.unique(named, return_index=True)
+    if len(first) < len(senders):
+        again = int(np.setdiff1d(np.arange(len(senders)), first)[0])
+        message = f'"{terminals.names[int(named[again])]}" is a destination twice'
         raise TrafficError(message, f"pattern.map.{again}", "a permutation names each terminal once")
-    return pairs.without_self(target)
+    return target

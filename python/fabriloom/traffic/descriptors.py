@@ -9,7 +9,8 @@ import numpy as np
 from fabriloom import units
 from fabriloom.traffic import tables
 from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import LIST, MOST_CHARACTERS, SILENT, Columns, Links, Settings
+from fabriloom.traffic.kinds import LIST, SILENT, Columns, Links, Settings
+from fabriloom.traffic.lengths import characters
 from fabriloom.traffic.names import Terminals
 
 _KNOWN = ("source", "destination", "length", "length_bytes", "wait", "wait_ns")
@@ -60,10 +61,7 @@ def _columns(
 
 
 def _length(technology: Links, value: Any) -> int:
-    characters = technology.payload_chars(_number(value, "B", units.parse_bytes))
-    if characters > MOST_CHARACTERS:
-        raise units.UnitError(f'a packet of "{value}" is longer than 2^24 characters', "send several packets")
-    return characters
+    return characters(technology, _number(value, "B", units.parse_bytes))
 
 
 def _wait(value: Any) -> int:

@@ -16,6 +16,7 @@ WAIT: Final = 4
 RANDOM_WAIT: Final = 5
 ON_OFF: Final = 6
 LIST: Final = 7
+TOGETHER: Final = 8
 
 UNIFORM: Final = 0
 FIXED: Final = 1
@@ -26,12 +27,23 @@ LENGTH_FIXED: Final = 0
 LENGTH_UNIFORM: Final = 1
 LENGTH_TABLE: Final = 2
 
+NO_QUEUE: Final = 2**32 - 1
+"""``source_queue`` of sources without a waiting place."""
+
 MOST_CHARACTERS: Final = 2**24
 """The longest payload of one packet, in characters."""
 
 Ints = NDArray[np.int64]
 Columns = dict[str, NDArray[Any]]
 Settings = Mapping[str, Any]
+
+
+class Rings(Protocol):
+    """What traffic needs to know of the rings of a graph (see ``fabriloom.topology.rings``)."""
+
+    @property
+    def partner(self) -> Ints: ...
+    def terminals_of(self, role: str, terminals: int) -> Ints: ...
 
 
 class Network(Protocol):
@@ -53,18 +65,19 @@ class Network(Protocol):
     def layout(self) -> dict[str, Any]: ...
     @property
     def attributes(self) -> dict[str, NDArray[Any]]: ...
+    @property
+    def rings(self) -> Rings | None: ...
 
 
 class Links(Protocol):
-    """What traffic needs to know of a technology (see ``fabriloom.technology.Technology``)."""
+    """What traffic needs to know of a technology (see ``fabriloom.technology``)."""
 
     @property
-    def header_chars(self) -> int: ...
-    @property
-    def via_header_chars(self) -> int: ...
-    def character_ps(self, rate_bits_per_s: int | None = None) -> int: ...
-    def end_ps(self, rate_bits_per_s: int | None = None) -> int: ...
+    def legal_payloads_bytes(self) -> tuple[int, ...]: ...
     def payload_chars(self, length_bytes: int) -> int: ...
+    def mean_packet_ps(
+        self, payload_chars: float, rate_bits_per_s: int | None = None, via: bool = False
+    ) -> float: ...
 
 
 def out_links(network: Network) -> Ints:

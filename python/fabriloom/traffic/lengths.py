@@ -29,6 +29,10 @@ def lengths(terminals: int, technology: Links, settings: Settings) -> tuple[Colu
     elif kind == "uniform":
         low = _chars(technology, settings["min_bytes"], "length.min")
         high = _chars(technology, settings["max_bytes"], "length.max")
+        if low < high and technology.legal_payloads_bytes:
+            message = "lengths between these two are none that a packet can have"
+            hint = 'give them one by one, such as length = { kind = "table", lengths = ["16 B", "64 B"] }'
+            raise TrafficError(message, "length", hint)
         code, mean = LENGTH_UNIFORM, (low + high) / 2
     else:
         sizes: Sequence[int] = settings["lengths_bytes"]
@@ -56,9 +60,22 @@ def cumulative(weights: np.ndarray) -> np.ndarray:
     return sums
 
 
-def _chars(technology: Links, size_bytes: int, parameter: str) -> int:
-    characters = technology.payload_chars(size_bytes)
-    if characters > MOST_CHARACTERS:
+def characters(technology: Links, size_bytes: int) -> int:
+    """Payload characters of a packet of this size; raises UnitError if no packet has it."""
+    legal = technology.legal_payloads_bytes
+    if legal and size_bytes not in legal:
+        sizes = " or ".join(units.format_bytes(size) for size in legal)
+        message = f"there is no packet with {units.format_bytes(size_bytes)} of payload"
+        raise units.UnitError(message, f"the payload of these packets is {sizes}")
+    found = technology.payload_chars(size_bytes)
+    if found > MOST_CHARACTERS:
         message = f"a packet of {units.format_bytes(size_bytes)} is longer than 2^24 characters"
-        raise TrafficError(message, parameter, "send several packets")
-    return characters
+        raise units.UnitError(message, "send several packets")
+    return found
+
+
+def _chars(technology: Links, size_bytes: int, parameter: str) -> int:
+    try:
+        return characters(technology, size_bytes)
+    except units.UnitError as error:
+        raise TrafficError(error.message, parameter, error.hint) from None

@@ -53,7 +53,7 @@ def transpose(network: Network) -> Ints:
 def _places(network: Network) -> tuple[Ints, Ints] | None:
     """Coordinates of each switch, and how many there are in each dimension, if the network has them."""
     layout = network.layout
-    if "coordinates" not in layout or "shape" not in layout:
+    if "coordinates" not in layout or "shape" not in layout or network.rings is not None:
         return None
     return np.asarray(layout["coordinates"], np.int64), np.asarray(layout["shape"], np.int64)
 

@@ -23,6 +23,9 @@ def nearest_neighbour(network: Network) -> Ints:
     """Destination of every terminal; -1 for those that found no partner."""
     if network.terminals < 2:
         raise TrafficError("nearest-neighbour needs at least two terminals", "pattern", "add terminals")
+    if network.rings is not None:
+        message = "nearest-neighbour is for networks of links, not of rings"
+        raise TrafficError(message, "pattern", "use local, shift or a permutation")
     home = homes(network)
     free = np.bincount(home, minlength=network.switches)
     edges = _edges(network, free)

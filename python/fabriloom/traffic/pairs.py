@@ -50,7 +50,7 @@ def random(terminals: int, seed: int) -> Ints:
     """A random permutation without fixed points; the same for the same seed on every machine."""
     if terminals < 2:
         raise TrafficError("a permutation needs at least two terminals", "pattern", "add terminals")
-    target = np.argsort(_hash(np.arange(terminals, dtype=np.uint64), seed), kind="stable").astype(np.int64)
+    target = np.argsort(mixed(np.arange(terminals, dtype=np.uint64), seed), kind="stable").astype(np.int64)
     fixed = np.flatnonzero(target == np.arange(terminals))
     if len(fixed) == 1:
         other = (fixed[0] + 1) % terminals
@@ -72,7 +72,7 @@ def _bits(terminals: int, name: str) -> int:
     return terminals.bit_length() - 1
 
 
-def _hash(values: np.ndarray, seed: int) -> np.ndarray:
+def mixed(values: np.ndarray, seed: int) -> np.ndarray:
     """SplitMix64 of seed and value (Steele, Lea and Flood 2014); NumPy's own streams may change."""
     golden = 0x9E3779B97F4A7C15
     with np.errstate(over="ignore"):

@@ -91,6 +91,12 @@ class Interval(AnyRouting):
     )
 
 
+class FewestBuses(Section):
+    """Over the fewest buses and then the fewest links, for rings."""
+
+    kind: Literal["fewest-buses"]
+
+
 class Table(AnyRouting):
     """A table of your own: a CSV file with the columns switch, terminal, links."""
 
@@ -117,7 +123,15 @@ class RoutingTag(DefaultTag):
 
 
 Routing = Annotated[
-    Auto | DimensionOrder | UpDown | SelfRouting | ShortestPath | UpStarDownStar | Interval | Table,
+    Auto
+    | DimensionOrder
+    | UpDown
+    | SelfRouting
+    | ShortestPath
+    | UpStarDownStar
+    | Interval
+    | FewestBuses
+    | Table,
     Field(discriminator="kind"),
     RoutingTag("kind", "auto"),
 ]

@@ -17,6 +17,7 @@ from fabriloom.scenario.fields import (
     Section,
     TimePs,
 )
+from fabriloom.scenario.sections.ring_technology import RingLinks
 
 Bits = Annotated[int, Field(ge=1, le=4096)]
 
@@ -134,5 +135,8 @@ class Generic(AnyTechnology):
 
 
 Technology = Annotated[
-    CharacterLinks | Generic, Field(discriminator="preset"), DefaultTag("preset", "ds-link-c104")
+    CharacterLinks | Generic | RingLinks, Field(discriminator="preset"), DefaultTag("preset", "ds-link-c104")
 ]
+
+RING_PRESET = "sci-lc2"
+"""The preset of a network of rings that names none: the hardware of which most is known."""

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fabriloom.scenario.fields import Count, FileName, Section, Sha256
+from fabriloom.scenario.sections.ring_topology import RingTopology
 
 
 class Switched(Section):
@@ -127,6 +128,18 @@ class GraphFile(Section):
 
 
 Topology = Annotated[
-    Crossbar | Ring | Grid | Torus | Hypercube | Clos | Clos5 | FatTree | Banyan | Star | Tree | GraphFile,
+    Crossbar
+    | Ring
+    | Grid
+    | Torus
+    | Hypercube
+    | Clos
+    | Clos5
+    | FatTree
+    | Banyan
+    | Star
+    | Tree
+    | GraphFile
+    | RingTopology,
     Field(discriminator="kind"),
 ]

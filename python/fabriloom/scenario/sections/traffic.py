@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fabriloom.scenario.fields import (
     Bytes,
@@ -20,7 +20,7 @@ from fabriloom.scenario.fields import (
 
 
 class Uniform(Section):
-    """Every packet to any other terminal, all equally likely."""
+    """Every packet to any other terminal that receives, all equally likely."""
 
     kind: Literal["uniform"]
 
@@ -87,6 +87,25 @@ class Permutation(Section):
     )
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"
+    )
+
+
+class Local(Section):
+    """A share of a sender's packets to its partner, the others to the other receivers, all equally likely.
+
+    Partners are the pairs of terminals that share a ring in a network of long rings, or are given here.
+    """
+
+    kind: Literal["local"]
+    share: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=1.0, description="Share of the packets that go to the partner, 0 to 1"
+    )
+    map: list[Terminal] | None = Field(
+        default=None, description="Partner of each sender, by number or name, in the order of the senders"
+    )
+    random: Literal[True] | None = Field(default=None, description="Random partners, no two the same")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
+        default=None, description="Seed of the random ones; the seed of the scenario if not given"
     )
 
 
@@ -164,6 +183,12 @@ class Constant(Section):
     kind: Literal["constant"]
 
 
+class Together(Section):
+    """Packets are made at equal intervals, by all senders at the same moments, whatever the network does."""
+
+    kind: Literal["together"]
+
+
 class Wait(Section):
     """The next packet is sent a fixed time after the previous one has gone."""
 
@@ -208,11 +233,12 @@ PATTERNS = (
     "axis-mirror",
     "nearest-neighbour",
     "permutation",
+    "local",
     "hot-spot",
     "matrix",
     "descriptors",
 )
-ARRIVALS = ("poisson", "constant", "wait", "random-wait", "backlog", "on-off")
+ARRIVALS = ("poisson", "constant", "together", "wait", "random-wait", "backlog", "on-off")
 
 Pattern = Annotated[
     Uniform
@@ -224,6 +250,7 @@ Pattern = Annotated[
     | AxisMirror
     | NearestNeighbour
     | Permutation
+    | Local
     | HotSpot
     | Matrix
     | Descriptors,
@@ -236,7 +263,7 @@ Length = Annotated[
     Shorthand("value", kind="fixed"),
 ]
 Arrivals = Annotated[
-    Poisson | Constant | Wait | RandomWait | Backlog | OnOff,
+    Poisson | Constant | Together | Wait | RandomWait | Backlog | OnOff,
     Field(discriminator="kind"),
     Shorthand("kind", ARRIVALS),
 ]
@@ -260,12 +287,29 @@ class Traffic(Section):
         description="Offered by every sender, as a fraction of the most that its link can carry in such "
         "packets (0.5 if not given); not for backlog, descriptors and an explicit wait",
     )
-    source_queue: Whole = Field(
-        default=0, description="Packets that may wait at a source, more are refused; 0: any number"
+    source_queue: Whole | Literal["none"] | None = Field(
+        default=None,
+        description="Packets that may wait at a source, more are refused. 0: any number, as in networks of "
+        "links if not given; none: what is made while its station has no place is refused, as in networks of "
+        "rings if not given",
     )
     senders: Literal["all"] | Annotated[list[Terminal], Field(min_length=1)] = Field(
         default="all", description="Terminals that send, by number or name"
     )
+    transaction: Literal["nwrite", "dmove", "nread", "lock"] | None = Field(
+        default=None,
+        description="In networks of rings, what a packet is: nwrite, data there and an empty response back; "
+        "dmove, data without a response; nread, an empty request and data back; lock, 16 B there and back. "
+        "nwrite if not given",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _length_of_a_lock(cls, value: Any) -> Any:
+        """A lock has one length, so it need not be said."""
+        if isinstance(value, dict) and value.get("transaction") == "lock":
+            return {"length": "16 B", **value}
+        return value
 
     def needs_load(self) -> bool:
         """Whether a load decides how often packets are made."""

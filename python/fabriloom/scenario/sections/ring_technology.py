@@ -1,0 +1,150 @@
+"""``[technology]`` of SCI: links, stations and buses of rings. Everything but the preset is optional."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from fabriloom.scenario.fields import (
+    ByteRateBitsPerS,
+    Bytes,
+    DelayPsPerM,
+    LengthM,
+    PositiveBytes,
+    Section,
+    TimePs,
+)
+
+Places = Annotated[int, Field(ge=1, le=65535)]
+
+
+class Retry(Section):
+    """What happens to a packet that was busied."""
+
+    strategy: Literal["constant", "linear", "exponential"] | None = Field(
+        default=None,
+        description="Delay before the r-th retry: constant, r times the delay, or the delay times 2^(r-1)",
+    )
+    delay_ps: TimePs | None = Field(default=None, alias="delay", description="The delay of the first retry")
+    at: Literal["requester", "responder"] | None = Field(
+        default=None, description="Who waits: the requester, or the responder with its busy echo"
+    )
+
+
+class Bus(Section):
+    """The bus between the ports of a switch."""
+
+    rate_bits_per_s: ByteRateBitsPerS | None = Field(default=None, alias="rate", description="Rate of a bus")
+    width_bytes: PositiveBytes | None = Field(
+        default=None, alias="width", description="What it moves in a cycle"
+    )
+    setup_ps: TimePs | None = Field(default=None, alias="setup", description="Time before every transfer")
+    encapsulation_bytes: Bytes | None = Field(
+        default=None, alias="encapsulation", description="Added to every packet on the bus"
+    )
+
+
+class Memory(Section):
+    """What a terminal does with a packet that it receives."""
+
+    access_ps: TimePs | None = Field(
+        default=None, alias="access", description="Time of an access, however short"
+    )
+    block_ps: TimePs | None = Field(
+        default=None, alias="block", description="Time for every 64 B of an access, begun ones counted"
+    )
+
+
+class RingLinks(Section):
+    """SCI: register-insertion rings, switches that are ports joined by buses."""
+
+    preset: Literal["scinet", "sci-retry", "sci-1000", "sci-lc2"] = Field(
+        description="Where the numbers come from"
+    )
+    link_rate_bits_per_s: ByteRateBitsPerS | None = Field(
+        default=None, alias="link_rate", description="Rate of a link"
+    )
+    cable_length_m: LengthM | None = Field(
+        default=None, alias="cable_length", description="Length of every cable"
+    )
+    cable_delay_ps_per_m: DelayPsPerM | None = Field(
+        default=None, alias="cable_delay", description="Delay of a cable per length"
+    )
+    request_header_bytes: PositiveBytes | None = Field(
+        default=None, alias="request_header", description="Header and check sum of a request"
+    )
+    response_header_bytes: PositiveBytes | None = Field(
+        default=None, alias="response_header", description="Header and check sum of a response"
+    )
+    echo_bytes: PositiveBytes | None = Field(default=None, alias="echo", description="An echo")
+    send_idle_bytes: Bytes | None = Field(
+        default=None, alias="send_idle", description="Idle symbols behind a request or a response"
+    )
+    echo_idle_bytes: Bytes | None = Field(
+        default=None, alias="echo_idle", description="Idle symbols behind an echo"
+    )
+    decode_latency_ps: TimePs | None = Field(
+        default=None, alias="decode_latency", description="Time of the address decoder"
+    )
+    bypass_latency_ps: TimePs | None = Field(
+        default=None, alias="bypass_latency", description="Time through a bypass FIFO that is empty"
+    )
+    receive_latency_ps: TimePs | None = Field(
+        default=None,
+        alias="receive_latency",
+        description="From a packet standing whole in a receive queue to the bus or the terminal",
+    )
+    transmit_latency_ps: TimePs | None = Field(
+        default=None,
+        alias="transmit_latency",
+        description="From the bus or the terminal to a packet being ready for the link",
+    )
+    host_latency_ps: TimePs | None = Field(
+        default=None, alias="host_latency", description="In the host, before a request reaches its station"
+    )
+    requests_out: Places | None = Field(default=None, description="Places of a station for requests to send")
+    responses_out: Places | None = Field(
+        default=None, description="Places of a station for responses to send"
+    )
+    requests_in: Places | None = Field(default=None, description="Places of a station for requests received")
+    responses_in: Places | None = Field(
+        default=None, description="Places of a station for responses received"
+    )
+    window: Places | None = Field(
+        default=None, description="Packets of a station that may have been sent and not been accepted yet"
+    )
+    transactions: Places | None = Field(
+        default=None, description="Transactions of a terminal that may be open at a time"
+    )
+    forwarding: Literal["store-and-forward", "cut-through"] | None = Field(
+        default=None, description="Whether a station waits for all of a packet that passes"
+    )
+    hold_until: Literal["sent", "echo"] | None = Field(
+        default=None,
+        description="How long a packet keeps its place to send: until it has left, or until "
+        "its echo says that it was accepted",
+    )
+    in_order: bool | None = Field(
+        default=None, description="Whether packets of one pair of terminals wait for each other's acceptance"
+    )
+    phases: bool | None = Field(
+        default=None, description="Whether busied packets reserve queue space by phases (BUSY_A, BUSY_B)"
+    )
+    bandwidth_allocation: bool | None = Field(
+        default=None, description="Whether stations with a full bypass FIFO stop others by idle symbols"
+    )
+    retry: Retry = Field(default=Retry(), description="What happens to a packet that was busied")
+    timeout_ps: TimePs | None = Field(
+        default=None, alias="timeout", description="After which a transaction is given up; 0: never"
+    )
+    bus: Bus = Field(default=Bus(), description="The bus between the ports of a switch")
+    memory: Memory = Field(default=Memory(), description="What a terminal does with a packet")
+
+    def overrides(self) -> dict[str, Any]:
+        """Settings that differ from the preset, under their names with units, a dot as an underscore."""
+        found: dict[str, Any] = {}
+        for name, value in self.model_dump(exclude={"preset"}, exclude_none=True).items():
+            inner = {f"{name}_{key}": each for key, each in value.items()} if isinstance(value, dict) else {}
+            found |= inner if isinstance(value, dict) else {name: value}
+        return found

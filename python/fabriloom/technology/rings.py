@@ -1,0 +1,193 @@
+"""What a ring is made of: links of symbols, stations with places for packets, buses and memories (IEEE 1596).
+
+How these numbers are used is on the page ``docs/background/ring-model.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final, Literal
+
+from fabriloom.technology.model import TechnologyError
+
+Forwarding = Literal["store-and-forward", "cut-through"]
+HoldUntil = Literal["sent", "echo"]
+RetryStrategy = Literal["constant", "linear", "exponential"]
+RetryAt = Literal["requester", "responder"]
+Transaction = Literal["nwrite", "dmove", "nread", "lock"]
+
+SYMBOL_BYTES: Final = 2
+"""A link moves 16 bits at a time (IEEE 1596-1992)."""
+LOCK_BYTES: Final = 16
+"""A lock carries 16 B there and back."""
+PAYLOADS_BYTES: Final = {
+    "nwrite": (16, 64, 256),
+    "dmove": (16, 64, 256),
+    "nread": (16, 64, 256),
+    "lock": (LOCK_BYTES,),
+}
+"""Payloads that a packet can have, per transaction (IEEE 1596-1992)."""
+
+_PS_PER_S = 10**12
+
+
+@dataclass(frozen=True)
+class RingTechnology:
+    """Rings, their stations and buses, all of one kind. Sizes of packets are bytes, idles are apart."""
+
+    preset: str
+    link_rate_bits_per_s: int
+    cable_length_m: float
+    cable_delay_ps_per_m: int
+    request_header_bytes: int
+    response_header_bytes: int
+    echo_bytes: int
+    send_idle_bytes: int
+    """Idle symbols behind a request or a response."""
+    echo_idle_bytes: int
+    decode_latency_ps: int
+    bypass_latency_ps: int
+    receive_latency_ps: int
+    transmit_latency_ps: int
+    host_latency_ps: int
+    requests_out: int
+    responses_out: int
+    requests_in: int
+    responses_in: int
+    window: int
+    """Packets of a station that may be sent and not accepted yet."""
+    transactions: int
+    forwarding: Forwarding
+    hold_until: HoldUntil
+    in_order: bool
+    phases: bool
+    bandwidth_allocation: bool
+    retry_strategy: RetryStrategy
+    retry_delay_ps: int
+    retry_at: RetryAt
+    timeout_ps: int
+    """0: none."""
+    bus_rate_bits_per_s: int
+    bus_width_bytes: int
+    bus_setup_ps: int
+    bus_encapsulation_bytes: int
+    memory_access_ps: int
+    memory_block_ps: int
+    """Picoseconds for every 64 B begun."""
+    transaction: Transaction = "nwrite"
+    """What the terminals' packets are; it decides what a packet carries on the link."""
+
+    # A character is a byte here, and its payload is all that is counted, as for character links.
+    character_bytes = 1
+    end_carries_data = False
+    flow_control = "ignored"
+    """Links are one-way: there is no opposite direction whose flow control a packet pays."""
+    reverse_load = Fraction(0)
+
+    def __post_init__(self) -> None:
+        """Refuse what the rules of the ring cannot work with."""
+        for name in ("requests_out", "responses_out", "requests_in", "responses_in", "window"):
+            _at_least(name, getattr(self, name), 1)
+        _at_least("transactions", self.transactions, 1)
+        _at_least("bus.width", self.bus_width_bytes, 1)
+        for name in ("request_header", "response_header", "echo", "send_idle", "echo_idle"):
+            size = getattr(self, f"{name}_bytes")
+            _at_least(name, size, 0 if name.endswith("idle") else SYMBOL_BYTES)
+            if size % SYMBOL_BYTES:
+                message = f"{name} of {size} B is not a whole number of symbols of {SYMBOL_BYTES} B"
+                raise TechnologyError(message, name, f'write "{size - 1} B" or "{size + 1} B"')
+        shortest = min(self.request_header_bytes, self.response_header_bytes)
+        echo = self.echo_bytes + self.echo_idle_bytes
+        if self.echo_bytes > shortest or echo > shortest + self.send_idle_bytes:
+            message = f"an echo of {echo} B is longer than the shortest packet that it takes the place of"
+            raise TechnologyError(message, "echo", "shorten the echo or its idles")
+        if self.bus_rate_bits_per_s <= 0:
+            raise TechnologyError("bus.rate must be above zero", "bus.rate", 'write for example "600 MB/s"')
+
+    def carrying(self, transaction: Transaction) -> RingTechnology:
+        """The same, with terminals that use another transaction."""
+        return replace(self, transaction=transaction)
+
+    # Durations, rounded to the nearest picosecond.
+
+    def symbol_ps(self, rate_bits_per_s: int | None = None) -> int:
+        """Picoseconds that a symbol occupies a link."""
+        rate = self.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
+        if rate <= 0:
+            raise TechnologyError("link_rate must be above zero", "link_rate", 'write for example "500 MB/s"')
+        return max(1, round(Fraction(8 * SYMBOL_BYTES * _PS_PER_S, rate)))
+
+    def cable_ps(self, length_m: float | None = None) -> int:
+        """Picoseconds along a link's cable."""
+        return round((self.cable_length_m if length_m is None else length_m) * self.cable_delay_ps_per_m)
+
+    def arrival_ps(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> int:
+        """Picoseconds from the start of a symbol on a link until it can be used at the next station."""
+        return self.symbol_ps(rate_bits_per_s) + self.cable_ps(length_m)
+
+    @property
+    def bus_cycle_ps(self) -> int:
+        """Picoseconds of a cycle of the bus."""
+        return max(1, round(Fraction(8 * self.bus_width_bytes * _PS_PER_S, self.bus_rate_bits_per_s)))
+
+    def bus_transfer_ps(self, packet_bytes: int) -> int:
+        """Picoseconds that a packet keeps the bus, set-up included."""
+        cycles = -(-(packet_bytes + self.bus_encapsulation_bytes) // self.bus_width_bytes)
+        return self.bus_setup_ps + cycles * self.bus_cycle_ps
+
+    # Packets, in bytes without idles.
+
+    def request_bytes(self, payload_bytes: float) -> float:
+        """A request of the transaction with this payload."""
+        carried = {"nread": 0, "lock": LOCK_BYTES}.get(self.transaction, payload_bytes)
+        return self.request_header_bytes + carried
+
+    def response_bytes(self, payload_bytes: float) -> float:
+        """Its response; 0 when there is none."""
+        if self.transaction == "dmove":
+            return 0
+        carried = {"nread": payload_bytes, "lock": LOCK_BYTES}.get(self.transaction, 0)
+        return self.response_header_bytes + carried
+
+    @property
+    def legal_payloads_bytes(self) -> tuple[int, ...]:
+        """Payloads that the transaction can have."""
+        return PAYLOADS_BYTES[self.transaction]
+
+    def payload_chars(self, length_bytes: int) -> int:
+        """Payload as the engine counts it, in bytes."""
+        return length_bytes
+
+    def payload_bytes(self, characters: int, packets: int = 1) -> int:
+        """The same back, for any number of packets."""
+        return characters
+
+    def mean_packet_ps(
+        self,
+        payload_chars: float,
+        rate_bits_per_s: int | None = None,
+        via: bool = False,
+    ) -> float:
+        """Picoseconds from request to request, back to back on a link, idles included."""
+        symbols = (self.request_bytes(payload_chars) + self.send_idle_bytes) / SYMBOL_BYTES
+        return symbols * self.symbol_ps(rate_bits_per_s)
+
+    def packet_ps(self, length_bytes: int, rate_bits_per_s: int | None = None) -> int:
+        """The same for a payload of whole bytes."""
+        return round(self.mean_packet_ps(length_bytes, rate_bits_per_s))
+
+    def packets_per_s(self, length_bytes: int, rate_bits_per_s: int | None = None) -> float:
+        """Requests of this payload that a link can carry in a second, if it carries nothing else."""
+        return _PS_PER_S / self.packet_ps(length_bytes, rate_bits_per_s)
+
+    def payload_bytes_per_s(self, length_bytes: int, rate_bits_per_s: int | None = None) -> float:
+        """Payload of such requests, in bytes per second: what a load of 1 is."""
+        return length_bytes * self.packets_per_s(length_bytes, rate_bits_per_s)
+
+
+def _at_least(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise TechnologyError(
+            f"{name} is {value}, it must be at least {least}", name, f"write {least} or more"
+        )
