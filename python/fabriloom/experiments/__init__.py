@@ -5,13 +5,15 @@ Rows compare one printed number with ours; series are curves to plot. Nothing he
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .lab import Findings, Progress
+    from .lab import Findings, Lab, Progress
 
-_PAPERS = ("macrame",)
+_PAPERS = ("macrame", "scinet", "sci-retry")
 
 
 def names() -> tuple[str, ...]:
@@ -19,42 +21,88 @@ def names() -> tuple[str, ...]:
     return _PAPERS
 
 
-def study(name: str, quick: bool = False, jobs: int = 2, progress: Progress | None = None) -> Findings:
-    """Rows and series of one paper from one set of runs.
+def modules(name: str) -> tuple[Any, ...]:
+    """The experiments of a paper, in its order. Raises KeyError when there is no such paper."""
+    if name not in _PAPERS:
+        raise KeyError(f"nothing to reproduce for {name!r}; there is: {', '.join(_PAPERS)}")
+    return import_module(f".{name.replace('-', '_')}", __name__).MODULES
+
+
+def studies(
+    papers: Sequence[str],
+    quick: bool = False,
+    jobs: int = 2,
+    progress: Progress | None = None,
+    keep: Path | None = None,
+) -> dict[str, Findings]:
+    """Rows and series of several papers, their runs side by side.
+
+    Ctrl-C ends the runs; what can be said without them is returned, with ``unfinished`` saying of what not.
 
     Args:
-        name: one of :func:`names`.
+        papers: some of :func:`names`.
         quick: fewer points and shorter runs, for a first look and for continuous integration.
         jobs: runs at the same time; the results do not depend on it.
-        progress: called as ``progress(runs done, runs in all, what is running)``.
+        progress: called as ``progress(runs done, runs in all, what has just ended)``.
+        keep: folder in which finished runs are kept; what is there is not run again.
 
     Raises:
         KeyError: there is no such paper.
     """
-    if name not in _PAPERS:
-        raise KeyError(f"nothing to reproduce for {name!r}; there is: {', '.join(_PAPERS)}")
     from .lab import Findings, Lab
 
-    modules = import_module(f".{name}", __name__).MODULES
-    found = Findings()
-    with Lab(quick=quick, jobs=jobs, progress=progress) as lab:
-        lab.measure([scenario for module in modules for scenario in module.scenarios(lab.effort)])
-        for module in modules:
-            found.add(module.findings(lab))
+    parts = [(paper, module) for paper in papers for module in modules(paper)]
+    found = {paper: Findings() for paper in papers}
+    with Lab(quick, jobs, progress, keep) as lab:
+        _ask_for_all(lab, [module for _, module in parts])
+        for lab.order, (paper, module) in enumerate(parts):
+            said = _findings(lab, module)
+            found[paper].add(said or Findings(unfinished=[module.__name__.rsplit(".", 1)[-1]]))
     return found
+
+
+def _ask_for_all(running: Lab, experiments: Sequence[Any]) -> None:
+    """Have everything run that surely will be needed, the first experiments first."""
+    try:
+        for running.order, module in enumerate(experiments):
+            running.ask(module.scenarios(running.effort))
+    except KeyboardInterrupt:
+        running.stop()
+
+
+def _findings(running: Lab, module: Any) -> Findings | None:
+    """What an experiment finds, or none when it was interrupted before it could say."""
+    from .lab import Unfinished
+
+    while True:
+        try:
+            return module.findings(running)
+        except Unfinished:
+            return None
+        except KeyboardInterrupt:
+            if running.stopped:
+                raise
+            running.stop()  # and once more: perhaps all that it needs was there
+
+
+def study(
+    name: str, quick: bool = False, jobs: int = 2, progress: Progress | None = None, keep: Path | None = None
+) -> Findings:
+    """Rows and series of one paper from one set of runs; see :func:`studies`."""
+    return studies([name], quick, jobs, progress, keep)[name]
 
 
 def reproduce(
     name: str, quick: bool = False, jobs: int = 2, progress: Progress | None = None
 ) -> list[dict[str, Any]]:
-    """Published and computed numbers side by side; see :func:`study` and, for the keys, ``rows.row``."""
+    """Published and computed numbers side by side; see :func:`studies` and, for the keys, ``rows.row``."""
     return study(name, quick, jobs, progress).rows
 
 
 def figures(
     name: str, quick: bool = False, jobs: int = 2, progress: Progress | None = None
 ) -> list[dict[str, Any]]:
-    """The curves of the published figures as computed; see :func:`study` and ``rows.series``.
+    """The curves of the published figures as computed; see :func:`studies` and ``rows.series``.
 
     For rows and curves together call :func:`study`, which runs everything once.
     """

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .kept import Kept, program
+from .pool import Pool, Stopped
+
+if TYPE_CHECKING:
+    from ..scenario import Scenario as CheckedScenario
 
 Scenario = dict[str, Any]
 """A scenario in its written form."""
@@ -57,19 +64,21 @@ class Findings:
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     series: list[dict[str, Any]] = field(default_factory=list)
+    unfinished: list[str] = field(default_factory=list)
+    """Experiments of which nothing can be said, because they were interrupted."""
 
     def add(self, other: Findings) -> None:
         """Append what another experiment found."""
         self.rows += other.rows
         self.series += other.series
+        self.unfinished += other.unfinished
 
 
-def measure_one(scenario: Scenario) -> Measured:
-    """Run one scenario. Raises ScenarioError when it is wrong."""
-    from ..scenario import Scenario as Checked
+def measure(scenario: CheckedScenario, look: Callable[[Any], None]) -> Measured:
+    """Run one scenario; ``look`` is called now and then with its progress, and may raise to end it."""
     from ..simulate import run
 
-    results = run(Checked.from_dict(scenario))
+    results = run(scenario, progress=look)
     summary = results.summary
     latency = summary["latency_ns"]
     return Measured(
@@ -89,41 +98,125 @@ def _number(value: float | None) -> float:
     return float("nan") if value is None else float(value)
 
 
+class Unfinished(Exception):
+    """What an experiment asks for was not finished before the interruption."""
+
+
 class Lab:
-    """Runs scenarios side by side and remembers what they gave.
+    """Runs scenarios side by side and remembers what they gave, in files too if it is given a folder."""
 
-    The engine works without the interpreter's lock, so threads are enough.
-    """
-
-    def __init__(self, quick: bool = False, jobs: int = 2, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        quick: bool = False,
+        jobs: int = 2,
+        progress: Progress | None = None,
+        keep: Path | None = None,
+    ) -> None:
         self.effort = Effort(quick)
-        self._pool = ThreadPoolExecutor(max_workers=max(1, jobs))
+        self.order = 0
+        """Of what is asked for now; what has a lower one is run first."""
+        self._pool = Pool(jobs)
+        self._kept = Kept(keep)
         self._progress = progress
-        self._known: dict[str, Measured] = {}
+        self._runs: dict[str, Future[Measured]] = {}
         self._asked = 0
+        self._done: list[str] = []
 
     def __enter__(self) -> Lab:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
+        self._pool.close()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether only what is finished can still be asked for."""
+        return self._pool.stopped
+
+    def stop(self) -> None:
+        """Begin no more runs and break off those under way."""
+        self._pool.stop()
 
     def each(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-        """Something else than a run of the engine, done side by side; not remembered."""
-        return list(self._pool.map(function, items))
+        """Something else than a run of the engine, done side by side.
+
+        What it gives is kept if it is a number, for the function's name and the item: a function that holds
+        on to something from outside it is not kept, for its name does not tell what that was.
+        """
+        futures = [self._once(function, item) for item in items]
+        self._wait(futures)
+        return [future.result() for future in futures]
+
+    def ask(self, scenarios: Iterable[Scenario]) -> None:
+        """Have scenarios run that will be measured later."""
+        for scenario in scenarios:
+            self._run(scenario)
 
     def measure(self, scenarios: Iterable[Scenario]) -> list[Measured]:
-        """Measurements in the order of the scenarios; what ran before is not run again."""
-        scenarios = list(scenarios)
-        keys = [json.dumps(scenario, sort_keys=True) for scenario in scenarios]
-        new = {key: scenario for key, scenario in zip(keys, scenarios, strict=True) if key not in self._known}
-        self._asked += len(new)
-        futures: dict[Future[Measured], str] = {
-            self._pool.submit(measure_one, scenario): key for key, scenario in new.items()
-        }
-        for future in as_completed(futures):
-            key = futures[future]
-            self._known[key] = future.result()
-            if self._progress:
-                self._progress(len(self._known), self._asked, str(new[key].get("name", "")))
-        return [self._known[key] for key in keys]
+        """Measurements in the order of the scenarios; what ran before is not run again.
+
+        Raises:
+            ScenarioError: one is wrong.
+            Unfinished: the lab was stopped before they were all finished.
+        """
+        futures = [self._run(scenario) for scenario in scenarios]
+        self._wait(futures)
+        return [future.result() for future in futures]
+
+    def _run(self, scenario: Scenario) -> Future[Measured]:
+        name = json.dumps(scenario, sort_keys=True)
+        if name not in self._runs:
+            self._runs[name] = self._submit(scenario)
+        return self._runs[name]
+
+    def _submit(self, scenario: Scenario) -> Future[Measured]:
+        from ..scenario import Scenario as Checked
+
+        checked = Checked.from_dict(scenario)
+        made_by = program("experiments/lab.py")
+
+        def work() -> Measured:
+            measured = measure(checked, self._pool.look)
+            self._kept.put(checked.sha256, made_by, vars(measured))
+            return measured
+
+        kept = self._kept.get(checked.sha256, made_by)
+        known = None if kept is None else Measured(**kept)
+        return self._counted(str(scenario.get("name", "")), known, work)
+
+    def _once(self, function: Callable[[Any], Any], item: Any) -> Future[Any]:
+        name = f"{function.__module__}.{function.__qualname__}"
+        if function.__closure__:
+            return self._counted(name, None, lambda: function(item))
+        key, made_by = f"{name} {json.dumps(item, sort_keys=True)}", program("experiments")
+
+        def work() -> Any:
+            value = function(item)
+            if isinstance(value, int | float):
+                self._kept.put(key, made_by, value)
+            return value
+
+        return self._counted(name, self._kept.get(key, made_by), work)
+
+    def _counted(self, name: str, known: Any, work: Callable[[], Any]) -> Future[Any]:
+        """The future of some work, or of what is known of it; it is counted when it is done."""
+        self._asked += 1
+        if known is None:
+            future = self._pool.submit(self.order, work)
+        else:
+            future = Future()
+            future.set_result(known)
+        future.add_done_callback(lambda _: self._done.append(name))
+        return future
+
+    def _wait(self, futures: Iterable[Future[Any]]) -> None:
+        """Until all are done or one of them failed. Raises what it failed with."""
+        left = set(futures)
+        while left:
+            done, left = wait(left, timeout=0.2, return_when=FIRST_COMPLETED)
+            for future in done:
+                if future.cancelled() or isinstance(future.exception(), Stopped):
+                    raise Unfinished
+                future.result()
+            if self._progress and self._done and not self.stopped:
+                self._progress(len(self._done), self._asked, self._done[-1])

@@ -1,0 +1,88 @@
+"""Threads that take the most urgent work first, and can be stopped.
+
+The engine works without the interpreter's lock, so threads are enough.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import Empty, PriorityQueue
+from typing import Any
+
+_PATIENCE_S = 5.0
+"""How long the end of the pool waits for work that cannot be broken off, such as a run of the slow twin."""
+
+
+class Stopped(Exception):
+    """Raised inside work that is abandoned because the pool was stopped."""
+
+
+class Pool:
+    """Workers that live until :meth:`close`. They are daemons: nothing they do outlives the program."""
+
+    def __init__(self, workers: int) -> None:
+        self._waiting: PriorityQueue[tuple[int, int, Any]] = PriorityQueue()
+        self._number = itertools.count()
+        self._stopped = threading.Event()
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(max(1, workers))]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing more is begun."""
+        return self._stopped.is_set()
+
+    def submit(self, order: int, work: Callable[[], Any]) -> Future[Any]:
+        """Have something done, before all that waits with a higher order; cancelled when stopped."""
+        future: Future[Any] = Future()
+        if self.stopped:
+            _cancel(future)
+        else:
+            self._waiting.put((order, next(self._number), (future, work)))
+        return future
+
+    def look(self, *_: object) -> None:
+        """What long work calls now and then. Raises Stopped when it is to end."""
+        if self.stopped:
+            raise Stopped
+
+    def stop(self) -> None:
+        """Begin nothing more, and have what runs broken off."""
+        self._stopped.set()
+        while True:
+            try:
+                _, _, item = self._waiting.get_nowait()
+            except Empty:
+                return
+            if item is not None:
+                _cancel(item[0])
+
+    def close(self) -> None:
+        """Stop, and end the threads."""
+        self.stop()
+        for number, _ in enumerate(self._threads):
+            self._waiting.put((0, -1 - number, None))
+        until = time.monotonic() + _PATIENCE_S
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+    def _work(self) -> None:
+        while (item := self._waiting.get()[2]) is not None:
+            future, work = item
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+
+
+def _cancel(future: Future[Any]) -> None:
+    """Cancel it for those too who wait for it."""
+    future.cancel()
+    future.set_running_or_notify_cancel()
