@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +66,9 @@ def reported(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def main(path: Path) -> None:
-    """Run everything and rewrite the page."""
-    from .macrame import sensitivity
-
-    rows = study("macrame").rows
+    """Run everything that the page's paper has and rewrite the page, which is named after it."""
+    sensitivity = import_module(f".{path.stem.replace('-', '_')}.sensitivity", __package__)
+    rows = study(path.stem).rows
     told = {"results": scored([row for row in rows if row["kind"] != "reported"])}
     told["reported"] = reported([row for row in rows if row["kind"] == "reported"])
     told["sensitivity"] = markdown(sensitivity.HEADER, sensitivity.table())

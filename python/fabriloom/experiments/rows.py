@@ -19,6 +19,12 @@ def mean_of_runs(values: Sequence[float]) -> tuple[float, float]:
     return mean, student_t95(len(values) - 1) * spread / math.sqrt(len(values))
 
 
+def near(number: Number, part: float) -> tuple[float, float]:
+    """The limits of a printed value, give or take a part of it."""
+    value = float(number["value"])
+    return value - abs(value) * part, value + abs(value) * part
+
+
 def row(
     paper: str,
     number: Number,

@@ -1,0 +1,134 @@
+"""Figures 4.10 to 4.12: throughput and retry traffic of a ring against the initial delay of a retry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...published import Number, numbers
+from ..lab import Effort, Findings, Lab, Measured, Scenario
+from ..rows import near, row, series
+from . import networks
+
+DELAYS_NS = (1, 25, 50, 100, 200, 400, 800, 1600, 3200)
+QUICK_DELAYS_NS = (1, 200, 3200)
+GOODPUT = "a slow receiver that is never idle takes what it can, whatever is retried; see the page"
+BUS_BYTES = 88
+"""Packet of 80 B with its encapsulation: what the bus moves for 64 B of payload."""
+
+
+def _runs(effort: Effort, senders: int, strategy: str) -> list[Scenario]:
+    delays = effort.choose(DELAYS_NS, QUICK_DELAYS_NS)
+    return [networks.scenario(effort, senders, strategy, delay) for delay in delays]
+
+
+def scenarios(effort: Effort) -> list[Scenario]:
+    """Every ratio, strategy and delay."""
+    return [
+        run
+        for senders in networks.RATIOS
+        for strategy in networks.STRATEGIES
+        for run in _runs(effort, senders, strategy)
+    ]
+
+
+def bus_mbytes_per_s(one: Measured) -> float:
+    """What the bus moves, packets with their encapsulation."""
+    return one.accepted_mbytes_per_s * BUS_BYTES / networks.PAYLOAD_BYTES
+
+
+def retry_mbytes_per_s(one: Measured) -> float:
+    """Packets sent again, on the link that has most of them: the one to the slow receiver."""
+    return networks.LINK_MBYTES_PER_S * float(one.link_shares["retry"].max())
+
+
+def findings(lab: Lab) -> Findings:
+    """Rows on throughput and on the order of the strategies; two series per ratio and strategy."""
+    printed = numbers("sci-retry")
+    found = Findings()
+    measured = {
+        (senders, strategy): lab.measure(_runs(lab.effort, senders, strategy))
+        for senders in networks.RATIOS
+        for strategy in networks.STRATEGIES
+    }
+    delays = lab.effort.choose(DELAYS_NS, QUICK_DELAYS_NS)
+    for (senders, strategy), points in measured.items():
+        found.series += _curves(senders, strategy, delays, points)
+    found.rows += _throughput_rows(printed, measured)
+    found.rows += _order_rows(printed, measured)
+    return found
+
+
+def _curves(senders: int, strategy: str, delays: list[float], points: list[Measured]) -> list[dict[str, Any]]:
+    published = {
+        3: [(delays[-1], 500, "raw-3")],
+        9: [(delays[0], 220, "raw-9-none"), (delays[-1], 425, "raw-9")],
+    }
+    values = {
+        "raw": [bus_mbytes_per_s(one) for one in points],
+        "retry": [retry_mbytes_per_s(one) for one in points],
+    }
+    figures = {(3, "raw"): "4.10", (3, "retry"): "4.10", (9, "raw"): "4.11", (9, "retry"): "4.12"}
+    return [
+        series(
+            figures[senders, what],
+            f"Ring of {senders} senders and a slow receiver",
+            f"{what}, {strategy}",
+            x=delays,
+            y=rates,
+            x_quantity="initial delay (ns)",
+            y_quantity="rate (MB/s)",
+            published=published[senders] if (what, strategy) == ("raw", "exponential") else (),
+            log="x",
+        )
+        for what, rates in values.items()
+    ]
+
+
+def _throughput_rows(
+    printed: dict[str, Number], measured: dict[tuple[int, str], list[Measured]]
+) -> list[dict[str, Any]]:
+    """With the exponential strategy, which the paper finds best."""
+    three, nine = measured[3, "exponential"], measured[9, "exponential"]
+    limit, none = bus_mbytes_per_s(three[-1]), retry_mbytes_per_s(three[-1])
+    rows = [
+        row("sci-retry", printed["raw-3"], limit, kind="predicted", tolerance=near(printed["raw-3"], 0.05)),
+        row("sci-retry", printed["retry-3"], none, kind="predicted", tolerance=(0.0, 25.0)),
+    ]
+    rates = {
+        "gain-3": bus_mbytes_per_s(three[-1]) / bus_mbytes_per_s(three[0]),
+        "raw-9-none": bus_mbytes_per_s(nine[0]) / 1000,
+        "raw-9": bus_mbytes_per_s(nine[-1]) / 1000,
+        "raw-9-asymptote": bus_mbytes_per_s(nine[-1]),
+        "gain-9": bus_mbytes_per_s(nine[-1]) / bus_mbytes_per_s(nine[0]),
+    }
+    return rows + [
+        row("sci-retry", printed[key], ours, kind="reported", note=GOODPUT) for key, ours in rates.items()
+    ]
+
+
+def _order_rows(
+    printed: dict[str, Number], measured: dict[tuple[int, str], list[Measured]]
+) -> list[dict[str, Any]]:
+    """Retry traffic of one strategy over that of the next worse, summed over the delays that were swept."""
+    rows = []
+    for senders in networks.RATIOS:
+        traffic = {
+            strategy: sum(map(retry_mbytes_per_s, measured[senders, strategy]))
+            for strategy in networks.STRATEGIES
+        }
+        ratios = {
+            "order-linear": traffic["exponential"] / traffic["linear"],
+            "order-constant": traffic["linear"] / traffic["constant"],
+        }
+        rows += [
+            row(
+                "sci-retry",
+                printed[key],
+                ratio,
+                kind="predicted",
+                tolerance=(0.0, 0.999),
+                variant=f"{senders} senders",
+            )
+            for key, ratio in ratios.items()
+        ]
+    return rows

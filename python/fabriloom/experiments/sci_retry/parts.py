@@ -1,0 +1,68 @@
+"""What the study's ring is made of: inputs of the model, and counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...published import Number, numbers
+from ...topology import build
+from ...topology.rings import Rings
+from ..lab import Effort, Findings, Lab, Scenario
+from ..rows import near, row
+from . import networks
+
+INPUT = "an input of the model"
+
+
+def scenarios(_effort: Effort) -> list[Scenario]:
+    """Nothing to run."""
+    return []
+
+
+def findings(_lab: Lab) -> Findings:
+    """One row per printed part; nothing is simulated."""
+    printed = numbers("sci-retry")
+    return Findings(rows=_inputs(printed) + _counts(printed))
+
+
+def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
+    from ...technology import ring_technology
+
+    tech = ring_technology(networks.PRESET)
+    ours = {
+        "link-rate": tech.link_rate_bits_per_s / 8e6,
+        "bypass": tech.bypass_latency_ps / 1000,
+        "bus-to-ring": tech.transmit_latency_ps / 1000,
+        "ring-to-bus": tech.receive_latency_ps / 1000,
+        "cable-delay": tech.cable_delay_ps_per_m / 1000,
+        "encapsulation": tech.bus_encapsulation_bytes,
+        "strategies": len(networks.STRATEGIES),
+        "linear-first": 1,
+        "exponential-base": 2,
+    }
+    return [row("sci-retry", printed[key], value, kind="reported", note=INPUT) for key, value in ours.items()]
+
+
+def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
+    three, nine, four = map(_built, (networks.ring(3), networks.ring(9), networks.four_rings(3)))
+    limit = "SCI's numbers of 16 bits; larger networks are refused"
+    values = {
+        "senders-3": len(three.partner) - 1,
+        "receivers-3": len(three.bus_count),
+        "nodes-3": int((three.station_ring == 0).sum()),
+        "senders-9": len(nine.partner) - 1,
+        "switch-ports": four.ports,
+        "switch-share": 100 / four.rings,
+    }
+    rows = [
+        row("sci-retry", printed[key], float(value), kind="arithmetic", tolerance=near(printed[key], 0.0))
+        for key, value in values.items()
+    ]
+    return [*rows, row("sci-retry", printed["nodes-most"], 64.0, kind="reported", note=limit)]
+
+
+def _built(topology: dict[str, Any]) -> Rings:
+    """The rings of a network of this paper."""
+    rings = build(**topology).rings
+    assert rings is not None
+    return rings

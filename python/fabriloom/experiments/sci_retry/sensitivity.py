@@ -1,0 +1,65 @@
+"""What the results of the retry study hang on: one assumption changed at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..lab import Effort, Lab
+from . import networks
+from .delays import bus_mbytes_per_s, retry_mbytes_per_s
+
+CASES: dict[str, dict[str, Any]] = {
+    "as reproduced": {},
+    "no phases": {"technology": {"phases": False}},
+    "no bandwidth allocation": {"technology": {"bandwidth_allocation": False}},
+    "neither": {"technology": {"phases": False, "bandwidth_allocation": False}},
+    "neither, store and forward": {
+        "technology": {"phases": False, "bandwidth_allocation": False, "forwarding": "store-and-forward"}
+    },
+    "places for 1 packet each way": {"technology": {"requests_in": 1, "requests_out": 1}},
+    "places for 2 packets each way": {"technology": {"requests_in": 2, "requests_out": 2}},
+    "places for 8 packets each way": {"technology": {"requests_in": 8, "requests_out": 8}},
+    "a place is free when its packet has left": {"technology": {"hold_until": "sent"}},
+    "delay at the responder": {"technology": {"retry": {"at": "responder"}}},
+    "cables of 10 m": {"technology": {"cable_length": "10 m"}},
+    "with responses": {"transaction": "nwrite"},
+    "four such rings on the switch": {"rings": 4},
+}
+"""What is changed, and how."""
+
+DELAYS_NS = (1, 400)
+HEADER = (
+    "changed",
+    *(
+        f"{ratio}:1, {what}"
+        for ratio in networks.RATIOS
+        for what in (
+            "bus, no delay (MB/s)",
+            "bus, 400 ns (MB/s)",
+            "retries, no delay (MB/s)",
+            "retries, 400 ns (MB/s)",
+        )
+    ),
+)
+
+
+def table(jobs: int = 2) -> list[list[str]]:
+    """One line per case, exponential strategy."""
+    effort = Effort(quick=False)
+    with Lab(jobs=jobs) as lab:
+        runs = [
+            networks.scenario(effort, ratio, "exponential", delay, **changed)
+            for changed in CASES.values()
+            for ratio in networks.RATIOS
+            for delay in DELAYS_NS
+        ]
+        measured = iter(lab.measure(runs))
+    lines = []
+    for name in CASES:
+        line = [name]
+        for _ in networks.RATIOS:
+            points = [next(measured) for _ in DELAYS_NS]
+            line += [f"{bus_mbytes_per_s(one):.0f}" for one in points]
+            line += [f"{retry_mbytes_per_s(one):.0f}" for one in points]
+        lines.append(line)
+    return lines

@@ -1,0 +1,107 @@
+"""What a sweep of the input gives: output and losses, latencies, and where each of them saturates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..lab import Lab, Measured, Scenario
+from ..rows import series
+
+Place = tuple[float, float, str]
+"""A value that the text states: input, value, id of the number."""
+LOSSES = 0.002
+"""Share of the packets offered that may be lost before a point counts as saturated."""
+LATENCY = 1.5
+"""The greatest latency of a point, over that of the lightest, from which its latency counts as saturated."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One network at a growing input. Rates are MB/s of all senders together, input is gross."""
+
+    inputs: list[float]
+    points: list[Measured]
+
+    @classmethod
+    def of(cls, lab: Lab, runs: Sequence[tuple[float, Scenario]]) -> Sweep:
+        """Measure the runs of a sweep."""
+        return cls([gross for gross, _ in runs], lab.measure([run for _, run in runs]))
+
+    def at(self, gross_mbytes_per_s: float) -> Measured:
+        """The point with this input."""
+        return self.points[self.inputs.index(gross_mbytes_per_s)]
+
+    def knee(self) -> float:
+        """The lowest input with losses."""
+        lossy = (
+            gross for gross, one in zip(self.inputs, self.points, strict=True) if one.refused_share > LOSSES
+        )
+        return next(lossy, float("nan"))
+
+    def _flat(self) -> int:
+        """How many points have a latency that has not begun to grow."""
+        limit = LATENCY * self.points[0].most_ns
+        return next((i for i, one in enumerate(self.points) if one.most_ns > limit), len(self.points))
+
+    def latency_knee(self) -> float:
+        """The highest input before the latency grows."""
+        return self.inputs[self._flat() - 1]
+
+    def latency_below_ns(self) -> float:
+        """The greatest latency of a packet at any input up to there."""
+        return max(one.most_ns for one in self.points[: self._flat()])
+
+    def latency_above_ns(self) -> tuple[float, float]:
+        """The least and the greatest latency of a packet at the inputs beyond, if there are any."""
+        beyond = self.points[self._flat() :]
+        if not beyond:
+            return float("nan"), float("nan")
+        return min(one.least_ns for one in beyond), max(one.most_ns for one in beyond)
+
+    def throughput(
+        self, figure: str, title: str, label: str, **published: Sequence[Place]
+    ) -> list[dict[str, Any]]:
+        """Output and losses against input; ``published`` of "output" and "losses"."""
+        rates = {
+            "output": [one.accepted_mbytes_per_s for one in self.points],
+            "losses": [one.lost_mbytes_per_s for one in self.points],
+        }
+        return [
+            series(
+                figure,
+                title,
+                f"{label}, {what}",
+                x=self.inputs,
+                y=values,
+                x_quantity="gross input (MB/s)",
+                y_quantity="payload (MB/s)",
+                published=published.get(what, ()),
+            )
+            for what, values in rates.items()
+        ]
+
+    def latency(
+        self, figure: str, title: str, label: str, published: Sequence[Place]
+    ) -> list[dict[str, Any]]:
+        """Greatest, mean and least latency against input."""
+        values = {
+            "greatest": [one.most_ns for one in self.points],
+            "mean": [one.made_ns for one in self.points],
+            "least": [one.least_ns for one in self.points],
+        }
+        return [
+            series(
+                figure,
+                title,
+                f"{label}, {what}",
+                x=self.inputs,
+                y=[value / 1000 for value in latencies],
+                x_quantity="gross input (MB/s)",
+                y_quantity="latency from making to storing (us)",
+                published=published if what == "greatest" else (),
+                log="y",
+            )
+            for what, latencies in values.items()
+        ]

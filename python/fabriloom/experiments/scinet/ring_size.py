@@ -1,0 +1,115 @@
+"""One ring: what it carries with 2 to 64 stations, and who gets nothing without bandwidth allocation.
+
+Not in the chapter, whose rings have few senders. A ring as the standard has it: 1 GB/s, cut-through.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..lab import Effort, Findings, Lab, Scenario
+from ..rows import series
+
+SIZES = (2, 4, 8, 16, 32, 64)
+QUICK_SIZES = (2, 8)
+CROWD = 8
+"""Stations of the ring on which all send to one."""
+ALLOCATION = {"without allocation": False, "with allocation": True}
+
+
+def _scenario(effort: Effort, stations: int, pattern: Any, allocation: bool) -> Scenario:
+    """A ring on which every station always has a packet to send."""
+    warmup_us, measure_us = effort.time_ms(0.1, 0.02) * 1000, effort.time_ms(0.5, 0.1) * 1000
+    kind = pattern if isinstance(pattern, str) else pattern["kind"]
+    technology = {"preset": "sci-1000", "bandwidth_allocation": allocation}
+    return {
+        "name": f"ring of {stations}, {kind}, allocation {'on' if allocation else 'off'}",
+        "seed": 1,
+        "topology": {"kind": "sci-ring", "terminals": stations},
+        "technology": technology,
+        "traffic": {
+            "pattern": pattern,
+            "length": "64 B",
+            "arrivals": "backlog",
+            "transaction": "dmove",
+            "senders": "all" if kind == "uniform" else [f"t{number}" for number in range(1, stations)],
+        },
+        "run": {
+            "duration": f"{warmup_us + measure_us:.6g} us",
+            "warmup": f"{warmup_us:.6g} us",
+            "precision": 0.0,
+        },
+        "output": {"links": False, "flows": True},
+    }
+
+
+def _uniform(effort: Effort, allocation: bool) -> list[Scenario]:
+    sizes = effort.choose(SIZES, QUICK_SIZES)
+    return [_scenario(effort, stations, "uniform", allocation) for stations in sizes]
+
+
+def _to_one(effort: Effort, allocation: bool) -> Scenario:
+    return _scenario(effort, CROWD, {"kind": "hot-spot", "terminal": "t0", "share": 1.0}, allocation)
+
+
+def scenarios(effort: Effort) -> list[Scenario]:
+    """Every size, and a ring on which all send to one, with and without allocation."""
+    return [run for on in ALLOCATION.values() for run in [*_uniform(effort, on), _to_one(effort, on)]]
+
+
+def findings(lab: Lab) -> Findings:
+    """Throughput and the smallest share against the size; throughput by place; no printed number."""
+    found = Findings()
+    sizes = lab.effort.choose(SIZES, QUICK_SIZES)
+    for label, on in ALLOCATION.items():
+        measured = lab.measure(_uniform(lab.effort, on))
+        least = [
+            min(one.source_mbytes_per_s.get(terminal, 0.0) for terminal in range(stations))
+            for one, stations in zip(measured, sizes, strict=True)
+        ]
+        total = [one.accepted_mbytes_per_s for one in measured]
+        shares = [
+            mean * stations and 100 * mean * stations / sum_
+            for mean, stations, sum_ in zip(least, sizes, total, strict=True)
+        ]
+        title = "One ring, uniform traffic, every station always sending"
+        found.series += [
+            _curve("C", title, label, sizes, total, "stations", "output of the ring (MB/s)", log="x"),
+            _curve(
+                "C",
+                title,
+                label,
+                sizes,
+                shares,
+                "stations",
+                "the least of any station, of its share (%)",
+                log="x",
+            ),
+        ]
+        (crowd,) = lab.measure([_to_one(lab.effort, on)])
+        places = list(range(1, CROWD))
+        found.series.append(
+            _curve(
+                "D",
+                "One ring, seven stations sending to the eighth",
+                label,
+                places,
+                [crowd.source_mbytes_per_s.get(place, 0.0) for place in places],
+                "stations behind the receiver",
+                "output of the station (MB/s)",
+            )
+        )
+    return found
+
+
+def _curve(
+    figure: str,
+    title: str,
+    label: str,
+    x: list[int],
+    y: list[float],
+    x_quantity: str,
+    y_quantity: str,
+    log: str = "",
+) -> dict[str, Any]:
+    return series(figure, title, label, x=x, y=y, x_quantity=x_quantity, y_quantity=y_quantity, log=log)

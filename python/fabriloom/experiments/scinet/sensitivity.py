@@ -1,0 +1,61 @@
+"""What the results of the chapter hang on: one assumption changed at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..lab import Effort, Lab
+from . import networks
+
+CASES: dict[str, dict[str, Any]] = {
+    "as reproduced": {},
+    "links of 20 m, 5 ns/m": {"technology": {"cable_length": "20 m", "cable_delay": "5 ns/m"}},
+    "DMOVE64, without responses": {"transaction": "dmove"},
+    "cut-through": {"technology": {"forwarding": "cut-through"}},
+    "two idle symbols behind an echo": {"technology": {"echo_idle": "4 B"}},
+    "a place is kept until the echo": {"technology": {"hold_until": "echo"}},
+    "queue reservation by phases": {"technology": {"phases": True}},
+    "bandwidth allocation": {"technology": {"bandwidth_allocation": True}},
+    "no set-up of the bus": {"technology": {"bus": {"setup": "0 ns"}}},
+    "every source with a phase of its own": {"arrivals": "constant"},
+}
+"""What is changed, and how."""
+
+OUTPUTS = {
+    "ringlet switch": (networks.RINGLET_SWITCH, 500),
+    "long rings": (networks.LONG_2, 450),
+    "ringlet Omega": (networks.OMEGA, 125),
+    "first-grade": (networks.FIRST_GRADE, 450),
+    "second-grade": (networks.SECOND_GRADE, 450),
+}
+"""Network, and gross input per sender at which the chapter gives its output."""
+LATENCIES = {
+    "ringlet switch": (networks.RINGLET_SWITCH, 100),
+    "long rings": (networks.LONG_2, 425),
+    "ringlet Omega": (networks.OMEGA, 100),
+    "first-grade": (networks.FIRST_GRADE, 425),
+    "second-grade": (networks.SECOND_GRADE, 425),
+}
+"""Network, and the last step of the input before the saturation that the chapter gives."""
+HEADER = (
+    "changed",
+    *(f"{name}, output (MB/s)" for name in OUTPUTS),
+    *(f"{name}, latency (ns)" for name in LATENCIES),
+)
+
+
+def table(jobs: int = 2) -> list[list[str]]:
+    """One line per case."""
+    effort, points = Effort(quick=False), [*OUTPUTS.values(), *LATENCIES.values()]
+    with Lab(jobs=jobs) as lab:
+        runs = [
+            networks.sweep_point(effort, topology, gross, **changed)
+            for changed in CASES.values()
+            for topology, gross in points
+        ]
+        measured = iter(lab.measure(runs))
+    lines = []
+    for name in CASES:
+        outputs = [f"{next(measured).accepted_mbytes_per_s:.0f}" for _ in OUTPUTS]
+        lines.append([name, *outputs, *(f"{next(measured).most_ns:.0f}" for _ in LATENCIES)])
+    return lines
