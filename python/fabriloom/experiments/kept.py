@@ -23,7 +23,7 @@ _ROOMS += ("scenario", "results")
 
 @cache
 def program(*more: str) -> str:
-    """Checksum of the version and all files that decide what a run gives; ``more``: further rooms or files."""
+    """Checksum of the version and all files that decide what a run gives; ``more`` rooms or files too."""
     from .. import __version__
 
     digest = hashlib.sha256(__version__.encode())
