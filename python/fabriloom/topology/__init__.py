@@ -24,8 +24,11 @@ from .grid import grid, hypercube, ring, torus
 from .networkx_graph import from_networkx, to_networkx
 from .rings import Rings
 from .sci_banyan import sci_banyan
+from .sci_module import sci_module, sci_switch_16
 from .sci_ring import sci_bridge, sci_ring
+from .sci_rings import sci_rings
 from .sci_switch import sci_long_rings, sci_switch
+from .sci_torus import sci_torus
 from .tree import star, tree
 
 KINDS: dict[str, Callable[..., Graph]] = {
@@ -46,6 +49,10 @@ KINDS: dict[str, Callable[..., Graph]] = {
     "sci-switch": sci_switch,
     "sci-long-rings": sci_long_rings,
     "sci-banyan": sci_banyan,
+    "sci-torus": sci_torus,
+    "sci-module": sci_module,
+    "sci-switch-16": sci_switch_16,
+    "sci-rings": sci_rings,
 }
 """Name of each family and the function that builds it."""
 
@@ -70,8 +77,12 @@ __all__ = [
     "sci_banyan",
     "sci_bridge",
     "sci_long_rings",
+    "sci_module",
     "sci_ring",
+    "sci_rings",
     "sci_switch",
+    "sci_switch_16",
+    "sci_torus",
     "star",
     "to_networkx",
     "torus",

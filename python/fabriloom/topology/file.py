@@ -30,15 +30,8 @@ def file(
     form = _format(path, format)
     hang = 0 if terminals_per_switch is None else terminals_per_switch
     whole(hang, "terminals_per_switch", 0, MAX_TERMINALS, "the terminals to hang on every switch")
-    content = _content(path)
+    content = content_of(path, sha256)
     raw = RawGraph(str(path))
-    found = hashlib.sha256(content).hexdigest()
-    if sha256 is not None and found != sha256.lower():
-        raise GraphError(
-            f"{path}: the file is not the one that was meant: its SHA-256 is {found}, not {sha256}", "sha256"
-        )
-    if not content.strip():
-        raw.fail("the file is empty")
     if form == "graphml":
         graphml.read(raw, content)
     else:
@@ -73,6 +66,19 @@ def _format(path: Path, format: str | None) -> str:
         )
         raise GraphError(f"{given}; formats are {', '.join(FORMATS)}", "format")
     return form
+
+
+def content_of(path: Path, sha256: str | None) -> bytes:
+    """Return what is in a file that a user names, checked against a checksum if there is one."""
+    content = _content(path)
+    found = hashlib.sha256(content).hexdigest()
+    if sha256 is not None and found != sha256.lower():
+        raise GraphError(
+            f"{path}: the file is not the one that was meant: its SHA-256 is {found}, not {sha256}", "sha256"
+        )
+    if not content.strip():
+        raise GraphError(f"{path}: the file is empty", "path")
+    return content
 
 
 def _content(path: Path) -> bytes:

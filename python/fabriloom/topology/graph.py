@@ -147,7 +147,7 @@ def whole(value: object, parameter: str, low: int, high: int, what: str, hint: s
     if not low <= value <= high:
         why = f": {hint}" if hint else ""
         raise GraphError(
-            f"{parameter} ({what}) is {_counted(int(value))}; it must be from {low} to {high}{why}", parameter
+            f"{parameter} ({what}) is {counted(int(value))}; it must be from {low} to {high}{why}", parameter
         )
     return int(value)
 
@@ -159,20 +159,20 @@ def check_size(terminals: int, cables: int, parameter: str) -> None:
     """
     if terminals > MAX_TERMINALS:
         raise GraphError(
-            f"{parameter} asks for {_counted(terminals)} terminals; at most {MAX_TERMINALS:,} are built. "
+            f"{parameter} asks for {counted(terminals)} terminals; at most {MAX_TERMINALS:,} are built. "
             f"Make {parameter} smaller",
             parameter,
         )
     if 2 * cables > MAX_LINKS:
         raise GraphError(
-            f"{parameter} asks for {_counted(2 * cables)} links (two per cable); at most {MAX_LINKS:,} are "
+            f"{parameter} asks for {counted(2 * cables)} links (two per cable); at most {MAX_LINKS:,} are "
             "built. "
             f"Make {parameter} smaller",
             parameter,
         )
 
 
-def _counted(value: int) -> str:
+def counted(value: int) -> str:
     """Write a number that may be absurdly large."""
     if abs(value) < 10**15:
         return f"{value:,}" if value >= 10_000 else str(value)

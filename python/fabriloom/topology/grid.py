@@ -54,7 +54,7 @@ def hypercube(dimensions: int, terminals_per_switch: int = 1, links_per_edge: in
 def _lattice(
     family: str, shape: Sequence[int], terminals_per_switch: int, links_per_edge: int, wrap: bool
 ) -> Graph:
-    sides = _checked_shape(shape, terminals_per_switch)
+    sides = checked_shape(shape, terminals_per_switch)
     whole(terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch")
     whole(links_per_edge, "links_per_edge", 1, MAX_TERMINALS, "the cables between two neighbours")
     switches = prod(sides)
@@ -85,11 +85,12 @@ def _lattice(
         _edges(coordinates, sides, wrap),
         links_per_edge,
         layout,
-        _lattice_positions(coordinates, sides),
+        lattice_positions(coordinates, sides),
     )
 
 
-def _checked_shape(shape: Sequence[int], terminals_per_switch: int) -> tuple[int, ...]:
+def checked_shape(shape: Sequence[int], terminals_per_switch: int) -> tuple[int, ...]:
+    """Return the sides of a lattice, refusing what is none and what is too large."""
     if isinstance(shape, str | bytes) or not isinstance(shape, Sequence | np.ndarray) or not len(shape):
         raise GraphError(f"shape must be a list of whole numbers such as [8, 8], not {shape!r}", "shape")
     if len(shape) > MAX_DIMENSIONS:
@@ -126,7 +127,7 @@ def _edges(coordinates: Ints, sides: tuple[int, ...], wrap: bool) -> tuple[Ints,
     return np.concatenate(ends_a).astype(np.int64), np.concatenate(ends_b).astype(np.int64)
 
 
-def _lattice_positions(coordinates: Ints, sides: tuple[int, ...]) -> NDArray[np.float64]:
+def lattice_positions(coordinates: Ints, sides: tuple[int, ...]) -> NDArray[np.float64]:
     """Return positions: rows and columns; a third dimension leans; further ones repeat the picture beside,
     below."""
     position = np.zeros((len(coordinates), 2))

@@ -8,13 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .graph import Graph, GraphError, Ints, whole
+from .graph import Graph, GraphError, Ints, counted, whole
 from .rings import MAX_BUSES, MAX_PORTS, MAX_STATIONS, Rings
 
 
 def check_stations(stations: int, parameter: str) -> None:
     """Refuse absurd sizes before any memory is touched; ``stations`` may be a number of any size."""
-    whole(stations, parameter, 0, MAX_STATIONS, "the stations it asks for", "SCI nodes have 16-bit numbers")
+    if stations > MAX_STATIONS:
+        raise GraphError(
+            f"{parameter} asks for {counted(stations)} stations; SCI numbers its nodes with 16 bits, so at "
+            f"most {MAX_STATIONS:,} are built. Make {parameter} smaller",
+            parameter,
+        )
 
 
 def check_buses(buses: object, parameter: str = "buses") -> int:
