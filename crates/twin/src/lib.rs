@@ -7,12 +7,15 @@
 
 mod event;
 mod parts;
+mod ring;
 mod switch;
 mod twin;
 mod wire;
 
 use fabriloom_engine::fabric::Fabric;
 use fabriloom_engine::kernel::Time;
+
+pub use ring::{BusCounts, RingLinkCounts, RingTwinRun, delivery_key, run_rings};
 
 /// How flow-control characters are accounted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

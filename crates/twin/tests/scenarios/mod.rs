@@ -3,3 +3,4 @@
 
 pub mod build;
 pub mod random;
+pub mod rings;

@@ -8,32 +8,41 @@ use fabriloom_engine::kernel::random::{Family, Stream, streams};
 
 use super::build::{Cable, Switch, add_cable, add_link, empty, set_route};
 
-struct Draw(Stream);
+/// Random choices.
+pub struct Draw(Stream);
 
 impl Draw {
-    fn between(&mut self, low: u32, high: u32) -> u32 {
+    /// A whole number from `low` to `high`.
+    pub fn between(&mut self, low: u32, high: u32) -> u32 {
         low + self.0.below(high - low + 1)
     }
 
-    fn chance(&mut self, percent: u32) -> bool {
+    /// True so many times in a hundred.
+    pub fn chance(&mut self, percent: u32) -> bool {
         self.0.below(100) < percent
     }
 
-    fn pick<T: Copy>(&mut self, values: &[T]) -> T {
+    /// One of some values.
+    pub fn pick<T: Copy>(&mut self, values: &[T]) -> T {
         values[self.0.below(values.len() as u32) as usize]
     }
 
-    fn shuffle<T>(&mut self, values: &mut [T]) {
+    /// Another order.
+    pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {
             values.swap(last, self.0.below(last as u32 + 1) as usize);
         }
     }
 }
 
+/// The choices of a seed.
+pub fn draw_for(seed: u64) -> Draw {
+    Draw(streams(seed, Family::Source, 1).remove(0))
+}
+
 /// A random fabric that passes the engine's check. Equal seeds give equal fabrics.
 pub fn random_fabric(seed: u64) -> Fabric {
-    let stream = streams(seed ^ 0x5eed_fab1_1005_7177, Family::Source, 1).remove(0);
-    let draw = &mut Draw(stream);
+    let draw = &mut draw_for(seed ^ 0x5eed_fab1_1005_7177);
     let character_ticks = draw.pick(&[1, 2, 10, 10, 21]);
     let count = draw.between(1, 8);
     let same = switch(draw, character_ticks);
@@ -242,7 +251,8 @@ fn deletion(f: &mut Fabric, draw: &mut Draw) {
     }
 }
 
-fn traffic(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
+/// Random sources.
+pub fn traffic(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
     let kinds = [
         arrival::BACKLOG,
         arrival::CONSTANT,

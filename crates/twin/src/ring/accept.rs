@@ -1,0 +1,92 @@
+//! Whether a receive queue takes a packet: places, and the two phases of what it owes.
+
+use super::parts::{Kind, Outgoing, Owed, Phase, Verdict};
+use super::rings::Rings;
+
+impl Rings<'_> {
+    fn receive_places(&self, station: usize, kind: Kind) -> u32 {
+        match kind {
+            Kind::Request => self.fabric.station_requests_in[station],
+            Kind::Response => self.fabric.station_responses_in[station],
+        }
+    }
+
+    /// What the receive queue of this kind says to a packet.
+    pub(crate) fn judge(&mut self, station: usize, kind: Kind, phase: Phase) -> Verdict {
+        let places = self.receive_places(station, kind) as usize;
+        let state = &mut self.stations[station];
+        let has_place = state.received[kind as usize].len() < places;
+        if self.fabric.ring_phases == 1 {
+            state.owed[kind as usize].judge(has_place, phase)
+        } else if has_place {
+            Verdict::Ready
+        } else {
+            Verdict::Busy(None)
+        }
+    }
+
+    /// What a packet asks for when it is sent.
+    pub(crate) fn phase(&self, station: usize, packet: &Outgoing) -> Phase {
+        if let Some(label) = packet.label {
+            return Phase::Retry(label);
+        }
+        if self.fabric.ring_phases == 0 {
+            return Phase::DoTry;
+        }
+        let taker = self.taker(station, packet);
+        let like = |other: &&Outgoing| {
+            other.entry != packet.entry
+                && other.sent.kind == packet.sent.kind
+                && other.busied > 0
+                && self.taker(station, other) == taker
+        };
+        match self.stations[station].outgoing.iter().find(like) {
+            Some(_) => Phase::NoTry,
+            None => Phase::DoTry,
+        }
+    }
+
+    /// The first station after this one that takes a packet off the ring, if there is one.
+    fn taker(&self, station: usize, packet: &Outgoing) -> Option<usize> {
+        let target = self.target(packet.sent);
+        let mut at = self.fabric.station_next[station] as usize;
+        while !self.takes(at, target) {
+            if at == station {
+                return None;
+            }
+            at = self.fabric.station_next[at] as usize;
+        }
+        Some(at)
+    }
+}
+
+impl Owed {
+    fn judge(&mut self, has_place: bool, phase: Phase) -> Verdict {
+        let serving = self.serving;
+        if self.count == [0, 0] {
+            return match phase {
+                _ if has_place => Verdict::Ready,
+                Phase::NoTry => Verdict::Busy(None),
+                _ => {
+                    self.count[serving as usize] += 1;
+                    Verdict::Busy(Some(serving))
+                }
+            };
+        }
+        match phase {
+            Phase::Retry(label) if has_place && label == serving => {
+                self.count[serving as usize] -= 1;
+                if self.count[serving as usize] == 0 && self.count[serving.other() as usize] > 0 {
+                    self.serving = serving.other();
+                }
+                Verdict::Ready
+            }
+            Phase::Retry(label) => Verdict::Busy(Some(label)),
+            Phase::DoTry => {
+                self.count[serving.other() as usize] += 1;
+                Verdict::Busy(Some(serving.other()))
+            }
+            Phase::NoTry => Verdict::Busy(None),
+        }
+    }
+}

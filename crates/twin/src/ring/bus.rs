@@ -1,0 +1,71 @@
+//! Switches: packets from the receive queues of one port to the transmit queues of another.
+
+use fabriloom_engine::kernel::Time;
+
+use super::parts::{KINDS, Received, Transfer};
+use super::rings::Rings;
+
+impl Rings<'_> {
+    /// Transfers that are over: the receive place is free, the packet waits to be sent.
+    pub(crate) fn end_transfers(&mut self, switch: usize) {
+        let now = self.now;
+        let over = |transfer: &Transfer| transfer.end == now;
+        while let Some(at) = self.switches[switch].transfers.iter().position(over) {
+            let Transfer { from, to, sent, .. } = self.switches[switch].transfers.remove(at);
+            let (source, target) = (self.switches[switch].ports[from], self.switches[switch].ports[to]);
+            let left = self.stations[source].received[sent.kind as usize].pop_front();
+            assert!(left.is_some_and(|left| left.sent == sent), "a bus moved something else");
+            let ready = self.now + Time::from(self.fabric.station_transmit_ticks[target]);
+            self.enter(target, sent, ready);
+        }
+    }
+
+    /// Asks the ports in turn while a bus is free and one of them has something to move.
+    pub(crate) fn start_transfers(&mut self, switch: usize) {
+        let ports = self.switches[switch].ports.len();
+        while self.switches[switch].transfers.len() < self.fabric.bus_count[switch] as usize {
+            let first = self.switches[switch].first;
+            let turn = (first..first + ports).map(|port| port % ports);
+            let found = turn.into_iter().find_map(|port| self.offer(switch, port).map(|offer| (port, offer)));
+            let Some((port, (received, to))) = found else { return };
+            self.start_transfer(switch, port, to, &received);
+            self.switches[switch].first = (port + 1) % ports;
+        }
+    }
+
+    /// What a port can move now and to which port.
+    fn offer(&self, switch: usize, port: usize) -> Option<(Received, usize)> {
+        let state = &self.switches[switch];
+        if state.transfers.iter().any(|transfer| transfer.from == port) {
+            return None;
+        }
+        let station = state.ports[port];
+        let fronts = KINDS.iter().filter_map(|&kind| self.stations[station].received[kind as usize].front());
+        let can_go =
+            fronts.filter(|front| front.ready.is_some_and(|ready| ready <= self.now)).filter_map(|front| {
+                let to =
+                    self.way(station, self.target(front.sent)).expect("it was taken off its ring for this");
+                let is_free = !state.transfers.iter().any(|transfer| transfer.to == to);
+                let has_place = self.has_transmit_place(state.ports[to], front.sent.kind);
+                (is_free && has_place).then(|| (front.clone(), to))
+            });
+        can_go.min_by_key(|(front, _)| (front.ready, front.sent.kind))
+    }
+
+    fn start_transfer(&mut self, switch: usize, from: usize, to: usize, received: &Received) {
+        let f = self.fabric;
+        let sent = received.sent;
+        let bytes = self.packet_bytes(sent) + f.bus_encapsulation_bytes[switch];
+        let cycles = Time::from(bytes.div_ceil(f.bus_width_bytes[switch]));
+        let ticks = Time::from(f.bus_setup_ticks[switch]) + cycles * Time::from(f.bus_cycle_ticks[switch]);
+        let target = self.switches[switch].ports[to];
+        self.stations[target].places_out[sent.kind as usize] += 1;
+        let end = self.now + ticks;
+        let state = &mut self.switches[switch];
+        state.transfers.push(Transfer { end, from, to, sent });
+        state.counts.transfers += 1;
+        state.counts.busy_ticks += ticks as u64;
+        state.counts.wait_ticks += (self.now - received.ready.expect("it stands whole")) as u64;
+        self.wake_at(end);
+    }
+}

@@ -1,0 +1,165 @@
+//! What a station puts on its link: what passes, its own echoes, its own packets.
+
+use fabriloom_engine::kernel::Time;
+
+use super::parts::{Kind, Outgoing, Sending, Sent, Symbol, Unit, What};
+use super::rings::Rings;
+
+impl Rings<'_> {
+    /// A unit whose time is over has left; the link is free.
+    pub(crate) fn end_unit(&mut self, station: usize) {
+        self.stations[station].own_left = false;
+        let Some(sending) = self.stations[station].sending else { return };
+        if self.end_of(station, &sending) != self.now {
+            return;
+        }
+        let unit = self.units[sending.unit];
+        assert_eq!(sending.next, unit.symbols, "a unit has left in part");
+        self.stations[station].sending = None;
+        self.stations[station].own_left = sending.own;
+        let first_time = matches!(unit.what, What::Send { busied: 0, .. });
+        if sending.own && first_time && self.fabric.ring_hold_until_echo == 0 {
+            self.stations[station].places_out[unit.sent.kind as usize] -= 1;
+        }
+    }
+
+    /// When a unit has left the link of a station.
+    pub(crate) fn end_of(&self, station: usize, sending: &Sending) -> Time {
+        sending.start + Time::from(self.units[sending.unit].symbols) * self.symbol_ticks(station)
+    }
+
+    /// Starts what is to start on a free link.
+    pub(crate) fn start_unit(&mut self, station: usize) {
+        if self.stations[station].sending.is_some() {
+            return;
+        }
+        let passing = self.stations[station].bypass_ready();
+        if passing.is_some_and(|ready| ready < self.now) {
+            self.start_passing(station);
+        } else if let Some((ready, unit)) = self.own_unit(station) {
+            self.stations[station].counts.wait_ticks += (self.now - ready) as u64;
+            let longest = self.stations[station].longest_own.max(self.units[unit].symbols);
+            self.stations[station].longest_own = longest;
+            self.start(station, unit, true);
+        } else if passing == Some(self.now) {
+            self.start_passing(station);
+        }
+    }
+
+    fn start_passing(&mut self, station: usize) {
+        let (_, symbol) = self.stations[station].bypass[0];
+        assert_eq!(symbol.index, 0, "a unit was cut in two");
+        self.start(station, symbol.unit, false);
+    }
+
+    fn start(&mut self, station: usize, unit: usize, own: bool) {
+        let ticks = Time::from(self.units[unit].symbols) * self.symbol_ticks(station);
+        let state = &mut self.stations[station];
+        assert!(state.sending.is_none(), "a station sends two units at once");
+        state.sending = Some(Sending { unit, own, start: self.now, next: 0 });
+        let (unit, counts) = (&self.units[unit], &mut state.counts);
+        counts.symbols += u64::from(unit.symbols);
+        counts.busy_ticks += ticks as u64;
+        match unit.what {
+            What::Echo { .. } => counts.echo_ticks += ticks as u64,
+            What::Send { busied, .. } => {
+                counts.packets += 1;
+                self.packet_hops += 1;
+                if busied > 0 {
+                    counts.retried += 1;
+                    counts.retry_ticks += ticks as u64;
+                }
+            }
+        }
+        self.wake_at(self.now + ticks);
+    }
+
+    /// The unit that a station begins, if there is one that may start, and when it was ready: an echo or a packet.
+    fn own_unit(&mut self, station: usize) -> Option<(Time, usize)> {
+        let echoes = self.stations[station].held_echoes.iter().enumerate();
+        let ready = echoes.filter(|(_, (ready, _))| *ready <= self.now);
+        if let Some((place, _)) = ready.min_by_key(|(place, (ready, _))| (*ready, *place)) {
+            return Some(self.stations[station].held_echoes.remove(place));
+        }
+        let state = &self.stations[station];
+        let may = state.outgoing.iter().enumerate().filter(|(_, packet)| self.may_start(station, packet));
+        let (place, _) = may.min_by_key(|(_, packet)| (packet.ready, packet.sent.kind, packet.entry))?;
+        let packet = state.outgoing[place].clone();
+        let what = What::Send { phase: self.phase(station, &packet), busied: packet.busied };
+        let Outgoing { entry, sent, ready, .. } = packet;
+        let symbols = self.packet_symbols(sent);
+        self.units.push(Unit { station, entry, sent, what, symbols, marked: false });
+        let packet = &mut self.stations[station].outgoing[place];
+        (packet.away, packet.tried) = (true, true);
+        if sent.kind == Kind::Request {
+            self.transactions[sent.transaction].started.get_or_insert(self.now);
+        }
+        Some((ready, self.units.len() - 1))
+    }
+
+    /// Whether a packet in a transmit queue may start.
+    fn may_start(&self, station: usize, packet: &Outgoing) -> bool {
+        let state = &self.stations[station];
+        let not_accepted =
+            state.outgoing.iter().filter(|other| other.tried && other.sent.kind == packet.sent.kind).count();
+        let ends = |sent: Sent| (self.source(sent), self.target(sent), sent.kind);
+        let earlier = |other: &Outgoing| other.entry < packet.entry && ends(other.sent) == ends(packet.sent);
+        !packet.away
+            && packet.ready <= self.now
+            && (packet.tried || not_accepted < self.fabric.station_window[station] as usize)
+            && !(self.fabric.ring_in_order == 1 && state.outgoing.iter().any(earlier))
+            && !self.is_stopped(station)
+    }
+
+    /// Puts the next symbol of the unit on the wire when its time has come.
+    pub(crate) fn send_symbol(&mut self, station: usize) {
+        let step = self.symbol_ticks(station);
+        let Some(sending) = self.stations[station].sending else { return };
+        if sending.next == self.units[sending.unit].symbols
+            || self.now != sending.start + Time::from(sending.next) * step
+        {
+            return;
+        }
+        let symbol = Symbol { unit: sending.unit, index: sending.next };
+        if !sending.own {
+            let (ready, front) = self.stations[station].bypass.pop_front().expect("a passing unit is there");
+            assert!(front == symbol && ready <= self.now, "the bypass FIFO has run dry");
+        }
+        let there = self.now + Time::from(self.fabric.link_arrival_ticks[station]);
+        self.stations[station].wire.push_back((there, symbol));
+        self.stations[station].sending = Some(Sending { next: sending.next + 1, ..sending });
+        self.wake_at(there);
+        self.wake_at(self.now + step);
+    }
+
+    /// With cut-through, what waits behind an own unit is never more than the longest of them.
+    pub(crate) fn measure_bypass(&mut self, station: usize) {
+        let state = &mut self.stations[station];
+        let waiting = state.bypass.partition_point(|(ready, _)| *ready <= self.now) as u64;
+        state.bypass_most = state.bypass_most.max(waiting);
+        assert!(
+            self.fabric.ring_cut_through == 0 || waiting <= u64::from(state.longest_own),
+            "the bypass FIFO of station {station} overflows: {waiting} symbols"
+        );
+    }
+
+    /// Puts a packet into a transmit queue, where its place has been taken.
+    pub(crate) fn enter(&mut self, station: usize, sent: Sent, ready: Time) {
+        let state = &mut self.stations[station];
+        let entry = state.entries;
+        state.entries += 1;
+        let (away, tried, busied, label) = (false, false, 0, None);
+        state.outgoing.push(Outgoing { entry, sent, ready, away, tried, busied, label });
+        self.wake_at(ready);
+    }
+
+    /// Whether a transmit queue has a free place.
+    pub(crate) fn has_transmit_place(&self, station: usize, kind: Kind) -> bool {
+        let places = match kind {
+            Kind::Request => self.fabric.station_requests_out[station],
+            Kind::Response => self.fabric.station_responses_out[station],
+        };
+        assert!(self.stations[station].places_out[kind as usize] <= places, "a queue overflows");
+        self.stations[station].places_out[kind as usize] < places
+    }
+}

@@ -1,0 +1,265 @@
+//! The state of a run, the tick, and the account at the end.
+
+use std::collections::BTreeSet;
+
+use fabriloom_engine::fabric::{Fabric, PASS, transaction};
+use fabriloom_engine::kernel::Time;
+use fabriloom_engine::terminal::{Packet, Sources};
+
+use super::parts::{Kind, Sent, Station, Switch, Symbol, Terminal, Transaction, Unit};
+use super::{RingTwinRun, delivery_key};
+use crate::Delivery;
+
+/// Bytes that come with a lock and go back.
+const LOCK_BYTES: u32 = 16;
+
+/// Everything there is.
+pub struct Rings<'a> {
+    pub(crate) fabric: &'a Fabric,
+    pub(crate) now: Time,
+    /// Ticks at which something may be due.
+    pub(crate) clock: BTreeSet<Time>,
+    pub(crate) stations: Vec<Station>,
+    pub(crate) terminals: Vec<Terminal>,
+    pub(crate) switches: Vec<Switch>,
+    pub(crate) units: Vec<Unit>,
+    pub(crate) transactions: Vec<Transaction>,
+    pub(crate) sources: Sources,
+    pub(crate) deliveries: Vec<Delivery>,
+    pub(crate) timed_out: u64,
+    pub(crate) packet_hops: u64,
+    /// Per station: its row in `port_route`, if it is a port.
+    port_row: Vec<Option<usize>>,
+}
+
+impl<'a> Rings<'a> {
+    /// Idle rings at tick 0, when all sources are asked for the first time.
+    pub fn new(fabric: &'a Fabric) -> Self {
+        let mut port_row = vec![None; fabric.links()];
+        for (row, &station) in fabric.port_station.iter().enumerate() {
+            port_row[station as usize] = Some(row);
+        }
+        let ports = |switch: usize| {
+            let range = fabric.port_start[switch] as usize..fabric.port_start[switch + 1] as usize;
+            fabric.port_station[range].iter().map(|&station| station as usize).collect()
+        };
+        let switch = |switch| Switch {
+            ports: ports(switch),
+            first: 0,
+            transfers: Vec::new(),
+            counts: super::BusCounts::default(),
+        };
+        let idle = Terminal { service: None, given: None, silent: false, open: Vec::new() };
+        Self {
+            fabric,
+            now: 0,
+            clock: BTreeSet::from([0]),
+            stations: vec![Station::new(); fabric.links()],
+            terminals: vec![idle; fabric.terminals as usize],
+            switches: (0..fabric.switches as usize).map(switch).collect(),
+            units: Vec::new(),
+            transactions: Vec::new(),
+            sources: Sources::new(fabric),
+            deliveries: Vec::new(),
+            timed_out: 0,
+            packet_hops: 0,
+            port_row,
+        }
+    }
+
+    /// Lets everything happen that happens up to and including the tick `until`.
+    pub fn run_until(&mut self, until: Time) {
+        while let Some(now) = self.clock.pop_first() {
+            if now > until {
+                self.clock.insert(now);
+                return;
+            }
+            self.now = now;
+            self.tick();
+        }
+    }
+
+    /// One tick, in the order of the page.
+    fn tick(&mut self) {
+        let (stations, terminals, switches) =
+            (self.stations.len(), self.terminals.len(), self.switches.len());
+        (0..stations).for_each(|station| self.end_unit(station));
+        (0..switches).for_each(|switch| self.end_transfers(switch));
+        (0..terminals).for_each(|terminal| self.end_service(terminal));
+        (0..terminals).for_each(|terminal| self.consume(terminal));
+        (0..terminals).for_each(|terminal| self.time_out(terminal));
+
+        (0..stations).for_each(|link| self.take_from_wire(link));
+        (0..stations).for_each(|link| self.take_notices(link));
+
+        (0..terminals).for_each(|terminal| self.ask_source(terminal));
+
+        (0..terminals).for_each(|terminal| self.start_service(terminal));
+        (0..switches).for_each(|switch| self.start_transfers(switch));
+        for station in 0..stations {
+            self.judge_recovery(station);
+            self.start_unit(station);
+            self.send_notices(station);
+        }
+        (0..stations).for_each(|station| self.send_symbol(station));
+        (0..stations).for_each(|station| self.measure_bypass(station));
+    }
+
+    /// Looks at everything again at a tick, which may be this one, because its step is not over.
+    pub(crate) fn wake_at(&mut self, tick: Time) {
+        if tick > self.now {
+            self.clock.insert(tick);
+        }
+    }
+
+    /// Ticks per symbol on a station's link.
+    pub(crate) fn symbol_ticks(&self, station: usize) -> Time {
+        Time::from(self.fabric.link_character_ticks[station])
+    }
+
+    /// What a source's transactions are.
+    fn transaction_kind(&self, sent: Sent) -> u8 {
+        self.fabric.terminal_transaction[self.transactions[sent.transaction].requester as usize]
+    }
+
+    /// Whether the target of a request answers it.
+    pub(crate) fn is_answered(&self, sent: Sent) -> bool {
+        sent.kind == Kind::Request && self.transaction_kind(sent) != transaction::MOVE
+    }
+
+    /// Whether storing the data of this packet completes the delivery.
+    pub(crate) fn delivers(&self, sent: Sent) -> bool {
+        let by_request = matches!(self.transaction_kind(sent), transaction::WRITE | transaction::MOVE);
+        by_request == (sent.kind == Kind::Request)
+    }
+
+    /// The terminal that a packet leads to.
+    pub(crate) fn target(&self, sent: Sent) -> u32 {
+        let transaction = &self.transactions[sent.transaction];
+        match sent.kind {
+            Kind::Request => transaction.packet.target,
+            Kind::Response => transaction.requester,
+        }
+    }
+
+    /// The terminal that a packet comes from.
+    pub(crate) fn source(&self, sent: Sent) -> u32 {
+        let transaction = &self.transactions[sent.transaction];
+        match sent.kind {
+            Kind::Request => transaction.requester,
+            Kind::Response => transaction.packet.target,
+        }
+    }
+
+    /// Bytes that are read or written by a transaction.
+    pub(crate) fn data_bytes(&self, sent: Sent) -> u32 {
+        match self.transaction_kind(sent) {
+            transaction::LOCK => LOCK_BYTES,
+            _ => self.transactions[sent.transaction].packet.length,
+        }
+    }
+
+    /// Bytes of a packet without its idle symbols.
+    pub(crate) fn packet_bytes(&self, sent: Sent) -> u32 {
+        let (kind, f) = (self.transaction_kind(sent), self.fabric);
+        let (header, carries) = match sent.kind {
+            Kind::Request => (f.ring_request_header_bytes, kind != transaction::READ),
+            Kind::Response => {
+                (f.ring_response_header_bytes, matches!(kind, transaction::READ | transaction::LOCK))
+            }
+        };
+        header + if carries { self.data_bytes(sent) } else { 0 }
+    }
+
+    /// Symbols of the unit of a packet.
+    pub(crate) fn packet_symbols(&self, sent: Sent) -> u32 {
+        (self.packet_bytes(sent) + self.fabric.ring_send_idle_bytes).div_ceil(2)
+    }
+
+    /// Symbols of the unit of an echo.
+    pub(crate) fn echo_symbols(&self) -> u32 {
+        (self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes).div_ceil(2)
+    }
+
+    /// The station of a terminal.
+    pub(crate) fn station_of(&self, terminal: usize) -> usize {
+        self.fabric.terminal_out_link[terminal] as usize
+    }
+
+    /// Whether a station takes packets for this terminal off its ring.
+    pub(crate) fn takes(&self, station: usize, terminal: u32) -> bool {
+        self.station_of(terminal as usize) == station || self.way(station, terminal).is_some()
+    }
+
+    /// The port by which packets for a terminal that come to this station leave its switch.
+    pub(crate) fn way(&self, station: usize, terminal: u32) -> Option<usize> {
+        let row = self.port_row[station]?;
+        let entry = self.fabric.port_route[row * self.fabric.terminals as usize + terminal as usize];
+        (entry != PASS).then_some(usize::from(entry))
+    }
+
+    /// Draws up the account of the run.
+    pub fn finish(self, until: Time) -> RingTwinRun {
+        let delivered = self.transactions.iter().filter(|t| t.delivered).count() as u64;
+        let scrubbed = self.transactions.iter().filter(|t| t.scrubbed).count() as u64;
+        assert_eq!(delivered, self.deliveries.len() as u64);
+        self.find_everything();
+        let given: Vec<Packet> = self.terminals.iter().filter_map(|terminal| terminal.given).collect();
+        // A copy, because counting what has arrived by now draws from the sources.
+        let totals = self.sources.clone().totals(self.fabric, until, given.into_iter());
+        let in_rings = self.transactions.len() as u64 - delivered - scrubbed;
+        assert_eq!(totals.offered, delivered + scrubbed + totals.refused + totals.waiting + in_rings);
+        let mut deliveries = self.deliveries;
+        deliveries.sort_by_key(delivery_key);
+        let mut links: Vec<_> = self.stations.iter().map(|station| station.counts).collect();
+        for (link, &next) in self.fabric.station_next.iter().enumerate() {
+            links[link].busied = self.stations[next as usize].busied;
+            links[link].bypass_most = self.stations[next as usize].bypass_most;
+        }
+        RingTwinRun {
+            deliveries,
+            offered: totals.offered,
+            refused: totals.refused,
+            in_flight: in_rings + totals.waiting,
+            scrubbed,
+            timed_out: self.timed_out,
+            packet_hops: self.packet_hops,
+            links,
+            buses: self.switches.iter().map(|switch| switch.counts).collect(),
+        }
+    }
+
+    /// What is neither delivered nor scrubbed must be somewhere.
+    fn find_everything(&self) {
+        let mut seen = vec![false; self.transactions.len()];
+        for station in &self.stations {
+            let outgoing = station.outgoing.iter().map(|outgoing| outgoing.sent);
+            let received = station.received.iter().flatten().map(|received| received.sent);
+            outgoing.chain(received).for_each(|sent| seen[sent.transaction] = true);
+        }
+        for (number, transaction) in self.transactions.iter().enumerate() {
+            assert!(
+                seen[number] || transaction.delivered || transaction.scrubbed,
+                "transaction {number} is lost: {transaction:?}"
+            );
+        }
+        for station in &self.stations {
+            self.follow_each_other(station.wire.iter().map(|(_, symbol)| *symbol));
+            self.follow_each_other(station.decoder.iter().map(|(_, symbol)| *symbol));
+            self.follow_each_other(station.bypass.iter().map(|(_, symbol)| *symbol));
+        }
+    }
+
+    /// Symbols in a row are in order, and a unit begins only behind the end of another.
+    fn follow_each_other(&self, symbols: impl Iterator<Item = Symbol>) {
+        let _ = symbols.fold(None, |before: Option<Symbol>, symbol| {
+            if let Some(before) = before.filter(|before| before.unit == symbol.unit) {
+                assert_eq!(symbol.index, before.index + 1, "symbols of a unit are out of order");
+            } else if let Some(before) = before {
+                let ends = before.index + 1 == self.units[before.unit].symbols;
+                assert!(ends && symbol.index == 0, "a unit is cut in two");
+            }
+            Some(symbol)
+        });
+    }
+}

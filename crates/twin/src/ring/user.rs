@@ -1,0 +1,161 @@
+//! Terminals: sources, transactions, the service of what comes, time-outs.
+
+use fabriloom_engine::kernel::Time;
+use fabriloom_engine::terminal::Packet;
+
+use super::parts::{Kind, Received, Sent, Transaction};
+use super::rings::Rings;
+use crate::Delivery;
+
+/// Data are accessed in blocks of this size.
+const BLOCK_BYTES: u32 = 64;
+
+impl Rings<'_> {
+    /// Asks the source for packets as long as there is a place and a transaction number for them.
+    pub(crate) fn ask_source(&mut self, terminal: usize) {
+        while self.has_room(terminal) {
+            if self.terminals[terminal].given.is_none() && !self.terminals[terminal].silent {
+                let packet = self.sources.next(self.fabric, terminal, self.now);
+                self.terminals[terminal].given = packet;
+                self.terminals[terminal].silent = packet.is_none();
+            }
+            let Some(packet) = self.terminals[terminal].given else { return };
+            assert!(packet.dispatch >= self.now, "a source dispatches in the past");
+            if packet.dispatch > self.now {
+                return self.wake_at(packet.dispatch);
+            }
+            self.terminals[terminal].given = None;
+            self.dispatch(terminal, packet);
+        }
+    }
+
+    fn has_room(&self, terminal: usize) -> bool {
+        let numbers = self.fabric.terminal_transactions[terminal] as usize;
+        self.terminals[terminal].open.len() < numbers
+            && self.has_transmit_place(self.station_of(terminal), Kind::Request)
+    }
+
+    fn dispatch(&mut self, terminal: usize, packet: Packet) {
+        let f = self.fabric;
+        let limit = f.ring_timeout_ticks as Time;
+        let expires = (limit > 0).then_some(self.now + limit);
+        let transaction = self.transactions.len();
+        self.transactions.push(Transaction {
+            requester: terminal as u32,
+            packet,
+            started: None,
+            expires,
+            delivered: false,
+            scrubbed: false,
+        });
+        self.terminals[terminal].open.push(transaction);
+        expires.into_iter().for_each(|tick| self.wake_at(tick));
+        let station = self.station_of(terminal);
+        self.stations[station].places_out[Kind::Request as usize] += 1;
+        let host = Time::from(f.terminal_host_ticks[terminal]);
+        let ready = self.now + host + Time::from(f.station_transmit_ticks[station]);
+        self.enter(station, Sent { transaction, kind: Kind::Request }, ready);
+    }
+
+    /// The sender knows that a packet was accepted: a request that nobody will answer is over for its terminal.
+    pub(crate) fn accepted(&mut self, station: usize, sent: Sent) {
+        let requester = self.source(sent) as usize;
+        let is_its_own_ring = self.station_of(requester) == station;
+        if sent.kind == Kind::Request && !self.is_answered(sent) && is_its_own_ring {
+            self.close(sent);
+        }
+    }
+
+    /// A transaction number is free again, if it was not given up before.
+    fn close(&mut self, sent: Sent) {
+        let requester = self.transactions[sent.transaction].requester as usize;
+        self.terminals[requester].open.retain(|&open| open != sent.transaction);
+    }
+
+    /// Gives up what has taken too long.
+    pub(crate) fn time_out(&mut self, terminal: usize) {
+        let (now, transactions) = (self.now, &self.transactions);
+        let open = &mut self.terminals[terminal].open;
+        let before = open.len();
+        open.retain(|&number| transactions[number].expires.is_none_or(|tick| tick > now));
+        self.timed_out += (before - open.len()) as u64;
+    }
+
+    /// Responses without data are over when they are ready.
+    pub(crate) fn consume(&mut self, terminal: usize) {
+        let station = self.station_of(terminal);
+        let queue = &self.stations[station].received[Kind::Response as usize];
+        let over = |received: &&Received| {
+            !self.delivers(received.sent) && received.ready.is_some_and(|ready| ready <= self.now)
+        };
+        let units: Vec<(usize, Sent)> = queue.iter().filter(over).map(|one| (one.unit, one.sent)).collect();
+        for (unit, sent) in units {
+            self.stations[station].received[Kind::Response as usize].retain(|one| one.unit != unit);
+            self.close(sent);
+        }
+    }
+
+    /// Begins to serve the packet that has been ready longest, of those that can be served.
+    pub(crate) fn start_service(&mut self, terminal: usize) {
+        if self.terminals[terminal].service.is_some() {
+            return;
+        }
+        let station = self.station_of(terminal);
+        let can_answer = self.has_transmit_place(station, Kind::Response);
+        let can_be_served = |received: &&Received| {
+            received.ready.is_some_and(|ready| ready <= self.now)
+                && (can_answer || !self.is_answered(received.sent))
+        };
+        let both = self.stations[station].received.iter().flatten().filter(can_be_served);
+        let Some(sent) = both.min_by_key(|one| (one.ready, one.sent.kind, one.unit)).map(|one| one.sent)
+        else {
+            return;
+        };
+        if self.is_answered(sent) {
+            self.stations[station].places_out[Kind::Response as usize] += 1;
+        }
+        let blocks = Time::from(self.data_bytes(sent).div_ceil(BLOCK_BYTES).max(1));
+        let block = Time::from(self.fabric.terminal_block_ticks[terminal]);
+        let ticks = Time::from(self.fabric.terminal_access_ticks[terminal]) + blocks * block;
+        let end = self.now + ticks.max(1);
+        self.terminals[terminal].service = Some((end, sent));
+        self.wake_at(end);
+    }
+
+    /// A service is over: data are stored, a place is free, the answer goes.
+    pub(crate) fn end_service(&mut self, terminal: usize) {
+        let Some((_, sent)) = self.terminals[terminal].service.filter(|(end, _)| *end == self.now) else {
+            return;
+        };
+        self.terminals[terminal].service = None;
+        let station = self.station_of(terminal);
+        let queue = &mut self.stations[station].received[sent.kind as usize];
+        let place = queue.iter().position(|received| received.sent == sent).expect("it was served");
+        queue.remove(place);
+        if self.delivers(sent) {
+            self.deliver(terminal, sent);
+        }
+        if self.is_answered(sent) {
+            let ready = self.now + Time::from(self.fabric.station_transmit_ticks[station]);
+            self.enter(station, Sent { kind: Kind::Response, ..sent }, ready);
+        }
+        if sent.kind == Kind::Response {
+            self.close(sent);
+        }
+    }
+
+    fn deliver(&mut self, terminal: usize, sent: Sent) {
+        assert_eq!(self.target(sent) as usize, terminal, "a packet came to the wrong terminal");
+        let transaction = &mut self.transactions[sent.transaction];
+        assert!(!transaction.delivered && !transaction.scrubbed, "a transaction was delivered twice");
+        transaction.delivered = true;
+        self.deliveries.push(Delivery {
+            source: transaction.requester,
+            target: transaction.packet.target,
+            created: transaction.packet.created,
+            started: transaction.started.expect("it was sent"),
+            delivered: self.now,
+            length: transaction.packet.length,
+        });
+    }
+}

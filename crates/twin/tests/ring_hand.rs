@@ -1,0 +1,282 @@
+//! The twin of ring networks against results that can be worked out on paper.
+//!
+//! The numbers of `scenarios::rings::rings`: 2 ticks a symbol, 5 to the next station, 3 in the decoder, 4 in the
+//! bypass FIFO, 6 from a receive queue to the user, 7 from the user to the link, 11 in the host, 14 for an access.
+//! A request of 6 B of data has 8 symbols, a header alone 5, an echo 3. A packet dispatched at 0 is ready at 18.
+
+mod scenarios;
+
+use fabriloom_engine::fabric::{Fabric, arrival, check, retry, transaction};
+use fabriloom_twin::{RingTwinRun, run_rings};
+use scenarios::rings::{Stop, rings};
+
+const T: Stop = Stop::Terminal;
+const P: Stop = Stop::Port(0);
+
+fn run(fabric: &Fabric) -> RingTwinRun {
+    check(fabric).expect("a legal fabric");
+    let result = run_rings(fabric, 100_000);
+    let [delivered, rest] = [result.deliveries.len() as u64, result.refused + result.scrubbed];
+    assert_eq!(result.offered, delivered + rest + result.in_flight);
+    result
+}
+
+/// Lets a terminal send the packets of a list once, in place of what it sent before.
+fn send_list(f: &mut Fabric, lists: &[&[(u32, u32, u64)]]) {
+    for column in [&mut f.list_target, &mut f.list_length] {
+        column.clear();
+    }
+    f.list_wait_ticks.clear();
+    scenarios::build::send_list(f, lists);
+}
+
+/// When packets started and were delivered, in order of delivery.
+fn times(result: &RingTwinRun) -> Vec<(i64, i64)> {
+    result.deliveries.iter().map(|delivery| (delivery.started, delivery.delivered)).collect()
+}
+
+/// Terminal 0 sends to terminal 2 past terminal 1; a second packet starts 18 after what it waited for.
+fn past_one(cut_through: bool, kind: u8) -> Fabric {
+    let mut f = rings(&[vec![T, T, T]]);
+    f.ring_cut_through = u8::from(cut_through);
+    f.terminal_transaction.fill(kind);
+    let length = if kind == transaction::LOCK { 0 } else { 6 };
+    send_list(&mut f, &[&[(2, length, 0), (2, length, 0)], &[], &[]]);
+    f
+}
+
+/// Stored at the end; the second packet waits for the transaction number, which is free with the response.
+#[test]
+fn every_transaction_past_one_station() {
+    for (cut_through, kind, stored, free) in [
+        (false, transaction::WRITE, 86, 115),
+        (true, transaction::WRITE, 72, 101),
+        (false, transaction::MOVE, 86, 82),
+        (true, transaction::MOVE, 72, 64),
+        (true, transaction::READ, 115, 115),
+        (true, transaction::LOCK, 141, 141),
+    ] {
+        let mut f = past_one(cut_through, kind);
+        f.terminal_transactions.fill(1);
+        let result = run(&f);
+        assert_eq!(times(&result)[0], (18, stored), "{cut_through} {kind}");
+        assert_eq!(times(&result)[1].0, free + 18, "{cut_through} {kind}");
+        assert_eq!((result.in_flight, result.timed_out), (0, 0));
+    }
+}
+
+/// A transmit place is free when its packet has left, at 34, or when its echo has come.
+#[test]
+fn transmit_places() {
+    for (cut_through, hold, free) in [(false, 0, 34), (false, 1, 82), (true, 0, 34), (true, 1, 64)] {
+        let mut f = past_one(cut_through, transaction::WRITE);
+        f.ring_hold_until_echo = hold;
+        f.station_requests_out.fill(1);
+        assert_eq!(times(&run(&f))[1].0, free + 18, "{cut_through} {hold}");
+    }
+}
+
+/// One write: a request on two links, its echo and the response on the third, the response's echo on two.
+#[test]
+fn what_links_count() {
+    let mut f = past_one(true, transaction::WRITE);
+    send_list(&mut f, &[&[(2, 6, 0)], &[], &[]]);
+    let result = run(&f);
+    assert_eq!(result.packet_hops, 3);
+    for (link, symbols) in [(0, 8 + 3), (1, 8 + 3), (2, 3 + 5)] {
+        let counts = result.links[link];
+        assert_eq!((counts.packets, counts.symbols, counts.busy_ticks), (1, symbols, 2 * symbols));
+        assert_eq!((counts.echo_ticks, counts.retried, counts.busied, counts.wait_ticks), (6, 0, 0, 0));
+    }
+}
+
+/// The window lets the second packet start when the echo of the first has come.
+#[test]
+fn window_and_order() {
+    let mut f = past_one(true, transaction::WRITE);
+    f.station_window.fill(1);
+    assert_eq!(times(&run(&f))[1].0, 64);
+    let mut f = past_one(true, transaction::WRITE);
+    f.ring_in_order = 1;
+    assert_eq!(times(&run(&f))[1].0, 64);
+    send_list(&mut f, &[&[(2, 6, 0), (1, 6, 0)], &[], &[]]);
+    assert!(times(&run(&f)).iter().any(|times| times.0 == 34), "another target need not wait");
+}
+
+/// What passes is ready at 30: an own packet goes first if it is ready by then, and what passes waits for its end.
+#[test]
+fn an_own_packet_is_inserted_into_an_empty_fifo() {
+    for (ready, started, passed) in [(29, 29, 45), (30, 30, 46), (31, 46, 30)] {
+        let mut f = past_one(true, transaction::MOVE);
+        f.terminal_host_ticks[1] = ready - 7;
+        f.terminal_access_ticks[2] = 0;
+        send_list(&mut f, &[&[(2, 6, 0)], &[(2, 6, 0)], &[]]);
+        let result = run(&f);
+        // Store at 2: 14 + 5 + 3 to stand whole, 6 to the user, 1 of service.
+        let mut expected = vec![(18, passed + 29), (started, started + 29)];
+        expected.sort_by_key(|times| times.1);
+        assert_eq!(times(&result), expected, "ready at {ready}");
+        assert_eq!(result.links[0].bypass_most, if ready < 31 { 8 } else { 0 });
+    }
+}
+
+/// A place that is taken until 1047; the sender knows of each refusal 34 after it began.
+#[test]
+fn retries() {
+    for (strategy, at_responder) in
+        [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)].map(|(strategy, place)| (strategy as u8, place))
+    {
+        let mut f = rings(&[vec![T, T]]);
+        f.terminal_transaction.fill(transaction::MOVE);
+        f.station_requests_in.fill(1);
+        f.terminal_access_ticks[1] = 1000;
+        (f.ring_retry_strategy, f.ring_retry_delay_ticks) = (strategy, 16);
+        f.ring_retry_at_responder = at_responder;
+        send_list(&mut f, &[&[(1, 6, 0), (1, 6, 0)], &[]]);
+        let (mut start, mut times_busied) = (34, 0);
+        while start + 8 < 1047 {
+            times_busied += 1;
+            start += 34
+                + match strategy {
+                    retry::CONSTANT => 16,
+                    retry::LINEAR => 16 * times_busied,
+                    _ => 16 << (times_busied - 1),
+                };
+        }
+        let result = run(&f);
+        assert_eq!(times(&result), [(18, 1047), (34, start + 28 + 1001)], "{strategy} {at_responder}");
+        let counts = result.links[0];
+        assert_eq!((counts.retried, counts.busied), (times_busied as u64, times_busied as u64));
+        assert_eq!(counts.retry_ticks, 16 * times_busied as u64);
+        assert_eq!(counts.packets, 2 + times_busied as u64);
+    }
+}
+
+/// A request takes 9 + 5 x 8 on the bus, a response 9 + 3 x 8.
+#[test]
+fn a_write_through_a_bridge() {
+    let mut f = rings(&[vec![T, P], vec![P, T]]);
+    f.terminal_transactions.fill(1);
+    send_list(&mut f, &[&[(1, 6, 0), (1, 6, 0)], &[]]);
+    let result = run(&f);
+    // 18 to the link, 22 on it, 6 to the bus, 49, 7 to the link, 22, 6, 14; 7, 16, 6, 33, 7, 16, 6 back.
+    assert_eq!(times(&result)[0], (18, 144));
+    assert_eq!(times(&result)[1].0, 144 + 7 + 16 + 6 + 33 + 7 + 16 + 6 + 18);
+    let bus = result.buses[0];
+    assert_eq!((bus.transfers, bus.busy_ticks, bus.wait_ticks), (4, 2 * (49 + 33), 0));
+}
+
+/// Two packets cross at once with two buses; with one, the second waits for the first.
+#[test]
+fn buses_of_a_switch() {
+    for (buses, second) in [(1, 144 + 49), (2, 144)] {
+        let mut f = rings(&vec![vec![T, P]; 4]);
+        f.terminal_transaction.fill(transaction::MOVE);
+        f.bus_count.fill(buses);
+        send_list(&mut f, &[&[(1, 6, 0)], &[], &[(3, 6, 0)], &[]]);
+        let result = run(&f);
+        assert_eq!(times(&result), [(18, 144), (18, second)]);
+        assert_eq!(result.buses[0].wait_ticks, (second - 144) as u64);
+    }
+}
+
+/// A port receives one transfer at a time, however many buses there are, and ports are asked in turn.
+#[test]
+fn ports_take_turns() {
+    let mut f = rings(&vec![vec![T, P]; 4]);
+    f.terminal_transaction.fill(transaction::MOVE);
+    f.terminal_access_ticks.fill(0);
+    f.bus_count.fill(3);
+    send_list(&mut f, &[&[(3, 6, 0), (3, 6, 0)], &[(3, 6, 0)], &[(3, 6, 0)], &[]]);
+    let result = run(&f);
+    let order: Vec<(u32, i64)> = result.deliveries.iter().map(|d| (d.source, d.delivered)).collect();
+    assert_eq!(order, [(0, 131), (1, 131 + 49), (2, 131 + 98), (0, 131 + 147)]);
+}
+
+/// The number is free at 50; the packet itself arrives late, and its response frees nothing.
+#[test]
+fn time_outs() {
+    let mut f = past_one(true, transaction::WRITE);
+    f.terminal_transactions.fill(1);
+    f.ring_timeout_ticks = 50;
+    let result = run(&f);
+    assert_eq!(times(&result), [(18, 72), (68, 122)]);
+    assert_eq!((result.timed_out, result.in_flight), (2, 0));
+    f.ring_timeout_ticks = 101;
+    assert_eq!(run(&f).timed_out, 0, "a response in the same tick comes first");
+}
+
+/// Nobody takes it: marked by station 0 at the first pass, removed at the second.
+#[test]
+fn the_scrubber_removes_what_circulates() {
+    for hold in [0, 1] {
+        let mut f = rings(&[vec![T, T], vec![T, T]]);
+        f.ring_hold_until_echo = hold;
+        f.terminal_transactions.fill(1);
+        f.station_requests_out.fill(1);
+        f.ring_timeout_ticks = 1000;
+        send_list(&mut f, &[&[(2, 6, 0), (1, 6, 0)], &[], &[], &[]]);
+        let result = run(&f);
+        assert_eq!((result.scrubbed, result.in_flight, result.timed_out), (1, 0, 1));
+        assert_eq!(times(&result)[0].0, 1018);
+        // The last three are the write that follows: a request and a response.
+        assert_eq!(result.packet_hops, 4 + 2);
+    }
+}
+
+/// Station 1 begins at 29, keeps two packets waiting from 30 to 77, and stops station 0 from 81 to 97.
+#[test]
+fn a_recovering_station_stops_the_others() {
+    for (allocation, third) in [(0, 85), (1, 97)] {
+        let mut f = past_one(true, transaction::MOVE);
+        f.ring_allocation = allocation;
+        f.terminal_host_ticks[1] = 22;
+        send_list(&mut f, &[&[(2, 6, 0), (2, 6, 67), (2, 6, 0)], &[(2, 6, 0)], &[]]);
+        let result = run(&f);
+        let mut started: Vec<i64> = result.deliveries.iter().map(|delivery| delivery.started).collect();
+        started.sort_unstable();
+        assert_eq!(started, [18, 29, 34, third], "allocation {allocation}");
+    }
+}
+
+/// With phases, the packet that was busied first gets the next place; a later one that comes sooner does not.
+#[test]
+fn phases_keep_a_place_for_what_was_busied() {
+    for (phases, first) in [(0, 1), (1, 0)] {
+        let mut f = rings(&[vec![T, T, T]]);
+        f.terminal_transaction.fill(transaction::MOVE);
+        f.ring_phases = phases;
+        f.station_requests_in.fill(1);
+        f.terminal_access_ticks[2] = 500;
+        f.ring_retry_delay_ticks = 400;
+        send_list(&mut f, &[&[(2, 6, 0), (2, 6, 0)], &[(2, 6, 0)], &[]]);
+        // Terminal 1 begins when the place has just become free and the retry of terminal 0 is still to come.
+        f.terminal_host_ticks[1] = 560;
+        let result = run(&f);
+        assert_eq!(result.deliveries[1].source, first, "phases {phases}");
+        assert_eq!(result.deliveries.len(), 3);
+    }
+}
+
+/// Without a waiting place, what is made while there is no transmit place is lost, but not what is made as one frees.
+#[test]
+fn sources_without_a_waiting_place() {
+    let mut f = rings(&[vec![T, T]]);
+    f.terminal_transaction.fill(transaction::MOVE);
+    f.station_requests_out.fill(1);
+    f.terminal_host_ticks.fill(0);
+    f.station_transmit_ticks.fill(0);
+    f.source_arrival[0] = arrival::TOGETHER;
+    f.source_target.fill(fabriloom_engine::fabric::target::FIXED);
+    f.target_fixed.fill(1);
+    f.source_queue.fill(u32::MAX);
+    f.length_min.fill(6);
+    // A packet is on its link for 16 ticks.
+    for (interval, lost) in [(16, 0), (8, 1), (5, 3)] {
+        f.source_interval_ticks.fill(f64::from(interval));
+        let result = run_rings(&f, 799);
+        let kept = result.offered - result.refused;
+        assert_eq!(result.offered, 800_u64.div_ceil(interval as u64));
+        assert_eq!(result.refused, kept * lost, "every {interval}");
+    }
+}

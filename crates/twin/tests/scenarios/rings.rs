@@ -1,0 +1,304 @@
+//! Networks of rings put together by hand, ring by ring, and at random.
+
+use fabriloom_engine::fabric::{Fabric, NONE, PASS, arrival, check, retry};
+use fabriloom_engine::kernel::Time;
+
+use super::build::empty;
+use super::random::{Draw, draw_for, traffic};
+
+/// A station on a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The next terminal.
+    Terminal,
+    /// The next port of this switch.
+    Port(u32),
+}
+
+/// Rings of equal stations in this order, numbered through, with one bus per switch, silent sources and routes by
+/// the fewest buses. A unit of a request has 5 symbols more than its data, one of a response 5, one of an echo 3.
+pub fn rings(rings: &[Vec<Stop>]) -> Fabric {
+    let stops: Vec<(u32, Stop)> =
+        (0..).zip(rings).flat_map(|(ring, stops)| stops.iter().map(move |&stop| (ring, stop))).collect();
+    let order: Vec<usize> = (0..stops.len()).collect();
+    numbered(&stops, &order)
+}
+
+/// As [`rings`], with the stations numbered as `order` says: its n-th entry is the number of the n-th station.
+fn numbered(stops: &[(u32, Stop)], order: &[usize]) -> Fabric {
+    let terminals = stops.iter().filter(|(_, stop)| *stop == Stop::Terminal).count() as u32;
+    let port_of = |stop: &Stop| if let Stop::Port(switch) = *stop { Some(switch) } else { None };
+    let switches = stops.iter().filter_map(|(_, stop)| port_of(stop)).max().map_or(0, |most| most + 1);
+    let mut f = empty(&[], terminals, 0);
+    let count = stops.len();
+    f.switches = switches;
+    (f.group_start, f.route, f.terminal_class) = (Vec::new(), Vec::new(), Vec::new());
+    (f.header_chars, f.via_header_chars) = (0, 0);
+    (f.link_source, f.link_target) = (vec![0; count], vec![0; count]);
+    (f.station_next, f.station_ring) = (vec![0; count], vec![0; count]);
+    let mut terminal = 0;
+    for (place, &(ring, stop)) in stops.iter().enumerate() {
+        f.station_ring[order[place]] = ring;
+        f.link_source[order[place]] = port_of(&stop).unwrap_or(switches + terminal);
+        let same = |at: usize| stops.get(at).is_some_and(|other| other.0 == ring);
+        let first = stops.iter().position(|other| other.0 == ring).expect("this one at least");
+        let next = if same(place + 1) { place + 1 } else { first };
+        f.station_next[order[place]] = order[next] as u32;
+        if stop == Stop::Terminal {
+            f.terminal_out_link[terminal as usize] = order[place] as u32;
+            terminal += 1;
+        }
+    }
+    for (link, &next) in f.station_next.iter().enumerate() {
+        let vertex = f.link_source[next as usize];
+        f.link_target[link] = vertex;
+        if vertex >= switches {
+            f.terminal_in_link[(vertex - switches) as usize] = link as u32;
+        }
+    }
+    f.port_start = vec![0];
+    for switch in 0..switches {
+        let ports = (0..count).filter(|&place| port_of(&stops[place].1) == Some(switch));
+        f.port_station.extend(ports.map(|place| order[place] as u32));
+        f.port_start.push(f.port_station.len() as u32);
+    }
+    defaults(&mut f);
+    route(&mut f);
+    f
+}
+
+/// Round numbers that are all different, so that no sum is right by chance.
+fn defaults(f: &mut Fabric) {
+    let (stations, terminals, switches) = (f.links(), f.terminals as usize, f.switches as usize);
+    f.link_character_ticks = vec![2; stations];
+    f.link_arrival_ticks = vec![5; stations];
+    f.station_decode_ticks = vec![3; stations];
+    f.station_bypass_ticks = vec![4; stations];
+    f.station_receive_ticks = vec![6; stations];
+    f.station_transmit_ticks = vec![7; stations];
+    for places in [
+        &mut f.station_requests_out,
+        &mut f.station_responses_out,
+        &mut f.station_requests_in,
+        &mut f.station_responses_in,
+        &mut f.station_window,
+    ] {
+        *places = vec![4; stations];
+    }
+    f.bus_count = vec![1; switches];
+    f.bus_setup_ticks = vec![9; switches];
+    f.bus_cycle_ticks = vec![8; switches];
+    f.bus_width_bytes = vec![4; switches];
+    f.bus_encapsulation_bytes = vec![4; switches];
+    f.terminal_access_ticks = vec![13; terminals];
+    f.terminal_block_ticks = vec![1; terminals];
+    f.terminal_host_ticks = vec![11; terminals];
+    f.terminal_transactions = vec![4; terminals];
+    f.terminal_transaction = vec![0; terminals];
+    (f.ring_request_header_bytes, f.ring_response_header_bytes, f.ring_echo_bytes) = (8, 8, 4);
+    (f.ring_send_idle_bytes, f.ring_echo_idle_bytes) = (2, 2);
+    f.ring_cut_through = 1;
+}
+
+/// The rings on which a switch has ports, each with the number of the port there and its station.
+fn ports(f: &Fabric, switch: usize) -> Vec<(u32, u8, usize)> {
+    let range = f.port_start[switch] as usize..f.port_start[switch + 1] as usize;
+    let ports = f.port_station[range].iter().zip(0..);
+    ports.map(|(&station, port)| (f.station_ring[station as usize], port, station as usize)).collect()
+}
+
+/// Sends every packet over the fewest buses, by the lowest numbered switch and port where there are several.
+pub fn route(f: &mut Fabric) {
+    let (terminals, switches) = (f.terminals as usize, f.switches as usize);
+    f.port_route = vec![PASS; f.port_station.len() * terminals];
+    for terminal in 0..terminals {
+        let mut reached = vec![f.station_ring[f.terminal_out_link[terminal] as usize]];
+        let mut done = 0;
+        while done < reached.len() {
+            let ring = reached[done];
+            done += 1;
+            for switch in 0..switches {
+                let ports = ports(f, switch);
+                let Some(&(_, out, _)) = ports.iter().find(|port| port.0 == ring) else { continue };
+                for &(from, port, _) in &ports {
+                    if !reached.contains(&from) {
+                        reached.push(from);
+                        let row = f.port_start[switch] as usize + usize::from(port);
+                        f.port_route[row * terminals + terminal] = out;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A random network of rings that passes the engine's check. Equal seeds give equal networks.
+pub fn random_rings(seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x0419_5551_0a6e_77b3);
+    let stops = wiring(draw);
+    let mut order: Vec<usize> = (0..stops.len()).collect();
+    if draw.chance(50) {
+        draw.shuffle(&mut order);
+    }
+    let mut f = numbered(&stops, &order);
+    f.seed = seed;
+    protocol(&mut f, draw);
+    durations(&mut f, draw);
+    capacities(&mut f, draw);
+    other_routes(&mut f, draw);
+    let symbol = *f.link_character_ticks.iter().max().expect("a ring has links");
+    traffic(&mut f, draw, symbol);
+    adapt_traffic(&mut f, draw);
+    check(&f).expect("the generator makes legal networks");
+    f
+}
+
+/// A time limit that lets roughly the given number of packets through each terminal's link.
+pub fn ring_time_for(f: &Fabric, packets: u32) -> Time {
+    let slowest = f.link_character_ticks.iter().max().expect("a ring has links");
+    Time::from(packets) * Time::from(*slowest) * 60
+}
+
+/// One ring; two with a bridge; a switch with ringlets; or rings in a tree of switches with some more ports.
+fn wiring(draw: &mut Draw) -> Vec<(u32, Stop)> {
+    let mut rings: Vec<Vec<Stop>> = match draw.between(0, 4) {
+        0 => vec![vec![]],
+        1 => vec![vec![Stop::Port(0)]; 2],
+        2 => vec![vec![Stop::Port(0)]; draw.between(2, 4) as usize],
+        _ => tree(draw),
+    };
+    for ring in &mut rings {
+        let least = 2u32.saturating_sub(ring.len() as u32);
+        for _ in 0..draw.between(least, 3.max(8_u32.saturating_sub(ring.len() as u32)).min(4)) {
+            ring.push(Stop::Terminal);
+        }
+        draw.shuffle(ring);
+    }
+    if !rings.iter().flatten().any(|stop| *stop == Stop::Terminal) {
+        rings[0].push(Stop::Terminal);
+    }
+    if rings.iter().flatten().filter(|stop| **stop == Stop::Terminal).count() < 2 {
+        rings.last_mut().expect("there is a ring").push(Stop::Terminal);
+    }
+    (0..).zip(rings).flat_map(|(ring, stops)| stops.into_iter().map(move |stop| (ring, stop))).collect()
+}
+
+fn tree(draw: &mut Draw) -> Vec<Vec<Stop>> {
+    let mut rings: Vec<Vec<Stop>> = vec![vec![]];
+    for switch in 0..draw.between(1, 4) {
+        let known = draw.between(0, rings.len() as u32 - 1);
+        rings[known as usize].push(Stop::Port(switch));
+        for _ in 1..draw.between(2, 4) {
+            if draw.chance(75) {
+                rings.push(vec![Stop::Port(switch)]);
+            } else {
+                let known = draw.between(0, rings.len() as u32 - 1);
+                rings[known as usize].push(Stop::Port(switch));
+            }
+        }
+    }
+    rings
+}
+
+fn protocol(f: &mut Fabric, draw: &mut Draw) {
+    f.ring_request_header_bytes = draw.pick(&[4, 8, 16, 16, 7]);
+    f.ring_response_header_bytes = draw.pick(&[4, 8, 16, 12]);
+    f.ring_send_idle_bytes = draw.pick(&[0, 2, 2, 4, 3]);
+    let shortest = f.ring_request_header_bytes.min(f.ring_response_header_bytes) + f.ring_send_idle_bytes;
+    f.ring_echo_idle_bytes = draw.pick(&[0, 2, 2, 4]).min(shortest - 1);
+    f.ring_echo_bytes = draw.between(1, (shortest - f.ring_echo_idle_bytes).min(8));
+    f.ring_cut_through = u8::from(draw.chance(60));
+    f.ring_hold_until_echo = u8::from(draw.chance(40));
+    f.ring_in_order = u8::from(draw.chance(30));
+    f.ring_phases = u8::from(draw.chance(40));
+    f.ring_allocation = u8::from(draw.chance(40));
+    f.ring_retry_strategy = draw.pick(&[retry::CONSTANT, retry::LINEAR, retry::EXPONENTIAL]);
+    f.ring_retry_delay_ticks = draw.pick(&[0, 1, 5, 20, 20, 200]);
+    f.ring_retry_at_responder = u8::from(draw.chance(40));
+    f.ring_timeout_ticks = draw.pick(&[0, 0, 0, 100, 500, 3000]);
+    let kinds = draw.pick(&[(0, 0), (0, 0), (1, 1), (2, 2), (3, 3), (0, 3), (0, 3)]);
+    for kind in &mut f.terminal_transaction {
+        *kind = draw.between(kinds.0, kinds.1) as u8;
+    }
+}
+
+/// The same everywhere, or different in every row.
+fn fill(column: &mut [u32], draw: &mut Draw, values: &[u32]) {
+    let (same, alike) = (draw.pick(values), draw.chance(60));
+    for value in column {
+        *value = if alike { same } else { draw.pick(values) };
+    }
+}
+
+fn durations(f: &mut Fabric, draw: &mut Draw) {
+    let speeds: Vec<u32> = (0..f.links()).map(|_| draw.pick(&[1, 1, 2, 3])).collect();
+    let alike = draw.chance(70);
+    let cable = draw.pick(&[0, 1, 7, 30]);
+    for station in 0..f.links() {
+        let symbol = speeds[if alike { 0 } else { f.station_ring[station] as usize }];
+        f.link_character_ticks[station] = symbol;
+        f.link_arrival_ticks[station] = symbol + draw.pick(&[0, cable, cable, cable]);
+    }
+    fill(&mut f.station_decode_ticks, draw, &[0, 1, 4, 10]);
+    fill(&mut f.station_bypass_ticks, draw, &[0, 0, 2, 5, 24]);
+    fill(&mut f.station_receive_ticks, draw, &[0, 0, 1, 8, 50]);
+    fill(&mut f.station_transmit_ticks, draw, &[0, 0, 1, 8, 40]);
+    fill(&mut f.bus_setup_ticks, draw, &[0, 0, 3, 20]);
+    fill(&mut f.bus_cycle_ticks, draw, &[1, 2, 5]);
+    fill(&mut f.bus_width_bytes, draw, &[1, 4, 8]);
+    fill(&mut f.bus_encapsulation_bytes, draw, &[0, 4, 8]);
+    fill(&mut f.terminal_access_ticks, draw, &[0, 0, 1, 20, 200]);
+    fill(&mut f.terminal_block_ticks, draw, &[0, 0, 1, 20]);
+    fill(&mut f.terminal_host_ticks, draw, &[0, 0, 1, 30]);
+}
+
+fn capacities(f: &mut Fabric, draw: &mut Draw) {
+    fill(&mut f.station_requests_out, draw, &[1, 1, 2, 4]);
+    fill(&mut f.station_responses_out, draw, &[1, 1, 2, 4]);
+    fill(&mut f.station_requests_in, draw, &[1, 1, 2, 4]);
+    fill(&mut f.station_responses_in, draw, &[1, 1, 2, 4]);
+    fill(&mut f.station_window, draw, &[1, 2, 3, 8]);
+    fill(&mut f.terminal_transactions, draw, &[1, 2, 4, 16]);
+    fill(&mut f.bus_count, draw, &[1, 1, 2, 3]);
+}
+
+/// Now and then a port that also takes what another would, one that passes what none else takes, or a detour.
+fn other_routes(f: &mut Fabric, draw: &mut Draw) {
+    if f.port_route.is_empty() || draw.chance(80) {
+        return;
+    }
+    let terminals = f.terminals as usize;
+    for switch in 0..f.switches as usize {
+        let (first, end) = (f.port_start[switch] as usize, f.port_start[switch + 1] as usize);
+        for port in first..end {
+            for terminal in 0..terminals {
+                let other = draw.between(0, (end - first) as u32 - 1);
+                let is_other = first + other as usize != port;
+                f.port_route[port * terminals + terminal] = match draw.between(0, 19) {
+                    0 => PASS,
+                    1 if is_other => other as u8,
+                    _ => f.port_route[port * terminals + terminal],
+                };
+            }
+        }
+    }
+}
+
+/// Sources without a waiting place, sources in step, and packets short enough to be moved by hand.
+fn adapt_traffic(f: &mut Fabric, draw: &mut Draw) {
+    let without_places = draw.chance(30);
+    let together = draw.chance(20);
+    for terminal in 0..f.terminals as usize {
+        if without_places || draw.chance(5) {
+            f.source_queue[terminal] = NONE;
+        }
+        if together && arrival::is_open(f.source_arrival[terminal]) {
+            f.source_arrival[terminal] = arrival::TOGETHER;
+        }
+        f.length_min[terminal] /= 4;
+        f.length_max[terminal] /= 4;
+        f.source_interval_ticks[terminal] = (f.source_interval_ticks[terminal] / 2.0).max(1.0);
+    }
+    f.list_length.iter_mut().for_each(|length| *length /= 4);
+    f.length_values.iter_mut().for_each(|length| *length /= 4);
+}
