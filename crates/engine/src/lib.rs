@@ -5,6 +5,7 @@
 pub mod fabric;
 pub mod kernel;
 pub mod measure;
+pub mod ring;
 pub mod run;
 pub mod terminal;
 pub mod wormhole;

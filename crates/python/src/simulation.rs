@@ -3,7 +3,8 @@
 use fabriloom_engine::fabric::{COLUMNS, Fabric, SCALARS};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::measure::{Delivery, Measure, cells};
-use fabriloom_engine::run::{End, Options, Simulation as Engine};
+use fabriloom_engine::ring;
+use fabriloom_engine::run::{End, Fabrics, Options, Simulation as Engine};
 use fabriloom_engine::wormhole::Counts;
 use fabriloom_twin::{FlowControl, run as twin};
 use numpy::{IntoPyArray, PyReadonlyArray1};
@@ -94,19 +95,20 @@ impl Simulation {
 
     /// Ticks simulated, events handled, packets delivered, packet-hops.
     fn progress(&self) -> (Time, u64, u64, u64) {
-        (self.0.now(), self.0.events, self.0.delivered, self.0.packet_hops())
+        (self.0.now(), self.0.run.events, self.0.run.delivered, self.0.packet_hops())
     }
 
     /// Everything measured, as a dictionary of numbers and arrays (see the results reference).
     fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let out = PyDict::new(py);
         self.totals(&out)?;
-        latencies(&out, &self.0.measure)?;
-        batches(&out, &self.0.measure)?;
-        links(&out, self.0.link_counts())?;
-        flows(&out, &self.0.measure)?;
-        trace(&out, &self.0.trace.packets)?;
-        out.set_item("trace_dropped", self.0.trace.dropped)?;
+        latencies(&out, &self.0.run.measure)?;
+        batches(&out, &self.0.run.measure)?;
+        links(&out, &self.0.network)?;
+        rings(&out, &self.0.network)?;
+        flows(&out, &self.0.run.measure)?;
+        trace(&out, &self.0.run.trace.packets)?;
+        out.set_item("trace_dropped", self.0.run.trace.dropped)?;
         Ok(out)
     }
 }
@@ -127,17 +129,18 @@ impl Simulation {
         out.set_item("end_reason", reason)?;
         out.set_item("end_time_ticks", run.now())?;
         out.set_item("deadlock_links", run.cycle().to_vec().into_pyarray(out.py()))?;
-        out.set_item("measure_start_ticks", run.measure.start)?;
+        out.set_item("measure_start_ticks", run.run.measure.start)?;
         out.set_item("offered", balance.offered)?;
         out.set_item("delivered", balance.delivered)?;
         out.set_item("refused", balance.refused)?;
         out.set_item("in_flight", balance.in_flight)?;
+        out.set_item("scrubbed", balance.scrubbed)?;
         let (packets, chars) = run.measured_offered();
         out.set_item("measured_offered", packets)?;
         out.set_item("measured_offered_bytes", chars)?;
-        out.set_item("measured_delivered_bytes", run.measure.chars)?;
-        out.set_item("measured_packets", run.measure.packets)?;
-        out.set_item("events", run.events)?;
+        out.set_item("measured_delivered_bytes", run.run.measure.chars)?;
+        out.set_item("measured_packets", run.run.measure.packets)?;
+        out.set_item("events", run.run.events)?;
         out.set_item("packet_hops", run.packet_hops())?;
         out.set_item("extensions", run.extensions())
     }
@@ -174,15 +177,47 @@ fn batches(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
     out.set_item("batch_total_sum_ticks", column(|b| b.total))
 }
 
-fn links<'a>(out: &Bound<'_, PyDict>, counts: impl Iterator<Item = &'a Counts>) -> PyResult<()> {
-    let counts: Vec<&Counts> = counts.collect();
-    let column =
-        |of: fn(&Counts) -> u64| counts.iter().map(|c| of(c)).collect::<Vec<u64>>().into_pyarray(out.py());
-    out.set_item("link_packets", column(|c| c.packets))?;
-    out.set_item("link_characters", column(|c| c.characters))?;
-    out.set_item("link_busy_ticks", column(|c| c.busy_ticks))?;
-    out.set_item("link_stalled_ticks", column(|c| c.stalled_ticks))?;
-    out.set_item("link_wait_ticks", column(|c| c.wait_ticks))
+/// A column of whole numbers, one per row.
+fn column<T>(out: &Bound<'_, PyDict>, name: &str, rows: &[T], of: fn(&T) -> u64) -> PyResult<()> {
+    out.set_item(name, rows.iter().map(of).collect::<Vec<u64>>().into_pyarray(out.py()))
+}
+
+fn links(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
+    let like = |c: &ring::Counts| Counts {
+        packets: c.packets,
+        characters: c.symbols,
+        busy_ticks: c.busy_ticks,
+        stalled_ticks: 0,
+        wait_ticks: c.wait_ticks,
+    };
+    let counts: Vec<Counts> = match network {
+        Fabrics::Worms(worms) => worms.counts().copied().collect(),
+        Fabrics::Rings(rings) => rings.counts().map(like).collect(),
+    };
+    column(out, "link_packets", &counts, |c| c.packets)?;
+    column(out, "link_characters", &counts, |c| c.characters)?;
+    column(out, "link_busy_ticks", &counts, |c| c.busy_ticks)?;
+    column(out, "link_stalled_ticks", &counts, |c| c.stalled_ticks)?;
+    column(out, "link_wait_ticks", &counts, |c| c.wait_ticks)
+}
+
+/// What only rings and their buses count; empty and 0 for other networks.
+fn rings(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
+    let (links, buses, timed_out): (Vec<ring::Counts>, Vec<ring::BusCounts>, u64) = match network {
+        Fabrics::Worms(_) => (Vec::new(), Vec::new(), 0),
+        Fabrics::Rings(rings) => {
+            (rings.counts().copied().collect(), rings.bus_counts().copied().collect(), rings.timed_out)
+        }
+    };
+    column(out, "link_retried", &links, |c| c.retried)?;
+    column(out, "link_retry_ticks", &links, |c| c.retry_ticks)?;
+    column(out, "link_echo_ticks", &links, |c| c.echo_ticks)?;
+    column(out, "link_busied", &links, |c| c.busied)?;
+    column(out, "link_bypass_most", &links, |c| c.bypass_most)?;
+    column(out, "bus_transfers", &buses, |c| c.transfers)?;
+    column(out, "bus_busy_ticks", &buses, |c| c.busy_ticks)?;
+    column(out, "bus_wait_ticks", &buses, |c| c.wait_ticks)?;
+    out.set_item("timed_out", timed_out)
 }
 
 fn flows(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {

@@ -32,7 +32,7 @@ fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
         delivered: d.delivered,
         length: d.length,
     };
-    let mut all: Vec<Delivery> = simulation.trace.packets.iter().map(like).collect();
+    let mut all: Vec<Delivery> = simulation.run.trace.packets.iter().map(like).collect();
     all.sort_by_key(|d| (d.delivered, d.target));
     all
 }
@@ -67,7 +67,7 @@ fn compare_emptied(seed: u64, fabric: &Fabric, until: Time, twin: &TwinRun) {
     if twin.deadlocked {
         return;
     }
-    for (link, (fast, twin)) in drained.link_counts().zip(&twin.links).enumerate() {
+    for (link, (fast, twin)) in drained.worms().expect("switches").counts().zip(&twin.links).enumerate() {
         let fast = LinkCounts {
             packets: fast.packets,
             characters: fast.characters,

@@ -1,0 +1,22 @@
+//! Networks of register-insertion rings joined by buses.
+//!
+//! The model is given in `docs/background/ring-model.md`, whose words and letters are used here. A unit is moved as a
+//! whole: all its symbols follow from the tick at which it starts on a link. What waits is kept in intrusive lists
+//! over slabs, so that nothing is allocated per event once a run is under way.
+
+mod allocation;
+mod bus;
+mod deadlock;
+mod output;
+mod phases;
+mod queue;
+mod state;
+mod station;
+mod tick;
+mod user;
+
+pub use deadlock::deadlock;
+pub use state::{BusCounts, Counts, Rings};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,351 @@
+//! What a station puts on its link.
+
+use super::phases::UNLABELLED;
+use super::queue::Queue;
+use super::state::{Entry, Kind, NEVER, REQUEST, RESPONSE, Rings, Unit};
+use super::tick::{ARRIVE, WAKE};
+use crate::fabric::NONE;
+use crate::kernel::Time;
+use std::cmp::Reverse;
+
+/// Place of a send packet among those that wait: when it is ready, responses before requests, order of entry.
+pub(super) trait Order {
+    /// What is compared.
+    fn order(&self) -> (Time, bool, u32);
+}
+
+impl Order for Entry {
+    #[inline]
+    fn order(&self) -> (Time, bool, u32) {
+        (self.ready, !self.response, self.number)
+    }
+}
+
+/// A send packet that may start, and where it waits.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    entry: u32,
+    /// The one before it in its queue, or [`NONE`].
+    before: u32,
+    /// Whether it has been sent before.
+    again: bool,
+}
+
+impl Rings {
+    /// The unit on a link has left it.
+    pub(super) fn left(&mut self, link: u32) {
+        let at = &mut self.stations[link as usize];
+        at.end_pending = false;
+        let leaving = std::mem::replace(&mut at.leaving, 2);
+        if leaving < 2 {
+            self.place_to_send(link, usize::from(leaving));
+        }
+        self.touch_link(link);
+    }
+
+    /// Has the link be looked at when a unit of the station's own is ready and the link is free.
+    #[inline]
+    pub(super) fn await_own(&mut self, station: u32, ready: Time) {
+        let now = self.now;
+        let at = &mut self.stations[station as usize];
+        if at.free_at > now {
+            self.await_end(station);
+        } else if ready <= now {
+            self.touch_link(station);
+        } else if at.wake_at == NEVER {
+            at.wake_at = ready;
+            self.schedule(WAKE, station, ready);
+        } else if ready < at.wake_at {
+            self.alarms.push(Reverse((ready, station)));
+        }
+    }
+
+    /// Puts the next unit on a link, if it is free and there is one.
+    pub(super) fn start_link(&mut self, link: u32) {
+        let now = self.now;
+        let at = &mut self.stations[link as usize];
+        at.touched = false;
+        if at.free_at > now {
+            return;
+        }
+        let front = at.bypass.head;
+        let ready = if front == NONE { NEVER } else { self.units[front].time };
+        if self.fabric.ring_allocation != 0 {
+            self.judge_recovery(link, ready <= now);
+        }
+        if ready < now {
+            self.start_passing(link);
+        } else if !self.start_own(link) {
+            if ready == now {
+                self.start_passing(link);
+            } else if front != NONE {
+                self.await_bypass(link, ready);
+            }
+        }
+    }
+
+    /// Puts the front of the bypass FIFO on the link.
+    fn start_passing(&mut self, link: u32) {
+        self.count_bypass(link);
+        let at = &mut self.stations[link as usize];
+        let unit = at.bypass.pop(&mut self.units);
+        at.own = false;
+        self.put(link, unit);
+        let at = &self.stations[link as usize];
+        if !at.bypass.is_empty() || at.has_own() {
+            self.await_end(link);
+        }
+    }
+
+    /// Symbols that stand in the bypass FIFO before its front starts.
+    fn count_bypass(&mut self, link: u32) {
+        let at = &self.stations[link as usize];
+        let (mut unit, mut symbols) = (at.bypass.head, 0);
+        while unit != NONE {
+            let it = &self.units[unit];
+            if it.time >= self.now {
+                break;
+            }
+            let there = (self.now - it.time).div_euclid(Time::from(at.symbol)) as u64;
+            let all = u64::from(it.symbols);
+            symbols += if self.fabric.ring_cut_through == 0 { all } else { there.min(all) };
+            unit = it.next;
+        }
+        let most = &mut self.stations[link as usize].count.bypass_most;
+        *most = (*most).max(symbols);
+    }
+
+    /// Puts a unit of the station's own on the link, if one may start; else sees to being woken in time.
+    fn start_own(&mut self, link: u32) -> bool {
+        let now = self.now;
+        let mut later = NEVER;
+        let echo = self.stations[link as usize].echoes.head;
+        if echo != NONE {
+            if self.units[echo].time <= now {
+                self.start_echo(link);
+                return true;
+            }
+            later = self.units[echo].time;
+        }
+        if !self.stations[link as usize].has_packets() {
+            if later < NEVER {
+                self.await_own(link, later);
+            }
+            return false;
+        }
+        match self.choose(link, &mut later) {
+            Some(choice) => {
+                self.start_packet(link, choice);
+                true
+            }
+            None => {
+                if later < NEVER {
+                    self.await_own(link, later);
+                }
+                false
+            }
+        }
+    }
+
+    /// The send packet that may start and comes first; `later` is when the next one is ready otherwise.
+    fn choose(&self, link: u32, later: &mut Time) -> Option<Choice> {
+        let at = &self.stations[link as usize];
+        if at.stops > 0 {
+            return None;
+        }
+        let mut best: Option<Choice> = None;
+        let mut offer = |choice: Choice| {
+            let order = |choice: &Choice| self.entries[choice.entry].order();
+            if best.as_ref().is_none_or(|best| order(&choice) < order(best)) {
+                best = Some(choice);
+            }
+        };
+        let first = at.again.head;
+        if first != NONE {
+            if self.entries[first].ready <= self.now {
+                offer(Choice { entry: first, before: NONE, again: true });
+            } else {
+                *later = (*later).min(self.entries[first].ready);
+            }
+        }
+        for kind in [RESPONSE, REQUEST] {
+            if at.open_count[kind] < at.window
+                && let Some(choice) = self.first_fresh(at.fresh[kind], later)
+            {
+                offer(choice);
+            }
+        }
+        best
+    }
+
+    /// The first packet of a queue that is ready and need not wait for an earlier one of its flow.
+    #[inline]
+    fn first_fresh(&self, queue: Queue, later: &mut Time) -> Option<Choice> {
+        let (mut before, mut entry) = (NONE, queue.head);
+        while entry != NONE {
+            let it = &self.entries[entry];
+            if it.ready > self.now {
+                *later = (*later).min(it.ready);
+                return None;
+            }
+            if self.fabric.ring_in_order == 0 || !self.has_open_before(entry) {
+                return Some(Choice { entry, before, again: false });
+            }
+            (before, entry) = (entry, it.next);
+        }
+        None
+    }
+
+    /// Whether a packet between the same terminals has been sent by the station and not been accepted.
+    pub(super) fn has_open_before(&self, entry: u32) -> bool {
+        let it = &self.entries[entry];
+        let flow = |deal: u32| (self.deals[deal].source, self.deals[deal].target);
+        let mut other = self.stations[it.station as usize].open;
+        while other != NONE {
+            let that = &self.entries[other];
+            if that.response == it.response && flow(that.deal) == flow(it.deal) {
+                return true;
+            }
+            other = that.open_next;
+        }
+        false
+    }
+
+    fn start_echo(&mut self, link: u32) {
+        let at = &mut self.stations[link as usize];
+        let unit = at.echoes.pop(&mut self.units);
+        at.own = true;
+        at.count.wait_ticks += (self.now - self.units[unit].time) as u64;
+        self.put(link, unit);
+        self.await_end(link);
+    }
+
+    fn start_packet(&mut self, link: u32, choice: Choice) {
+        let Choice { entry, before, again } = choice;
+        let Entry { ready, deal, symbols, response, label, .. } = self.entries[entry];
+        let kind = usize::from(response);
+        let at = &mut self.stations[link as usize];
+        at.own = true;
+        at.count.wait_ticks += (self.now - ready) as u64;
+        if again {
+            at.again.pop(&mut self.entries);
+        } else {
+            at.fresh[kind].take(&mut self.entries, before, entry);
+            at.open_count[kind] += 1;
+            if self.fabric.ring_hold_until_echo == 0 {
+                at.leaving = kind as u8;
+            }
+            if !response && at.terminal == self.deals[deal].source {
+                self.deals[deal].started = self.now;
+            }
+            self.open(entry);
+        }
+        if self.fabric.ring_phases != 0 && label == UNLABELLED {
+            self.entries[entry].no_try = self.goes_behind(entry);
+        }
+        let kind = Kind::Send;
+        let unit =
+            self.units.add(Unit { time: self.now, next: NONE, entry, symbols, kind, marked: false, again });
+        self.put(link, unit);
+        self.await_end(link);
+    }
+
+    /// Starts a unit on a link.
+    fn put(&mut self, link: u32, unit: u32) {
+        let now = self.now;
+        let it = &mut self.units[unit];
+        it.time = now;
+        let Unit { symbols, kind, again, .. } = *it;
+        let at = &mut self.stations[link as usize];
+        let ticks = Time::from(symbols) * Time::from(at.symbol);
+        at.free_at = now + ticks;
+        at.count.symbols += u64::from(symbols);
+        at.count.busy_ticks += ticks as u64;
+        self.units_started += 1;
+        if kind != Kind::Send {
+            at.count.echo_ticks += ticks as u64;
+        } else {
+            at.count.packets += 1;
+            self.packet_hops += 1;
+            if again {
+                at.count.retried += 1;
+                at.count.retry_ticks += ticks as u64;
+            }
+        }
+        let first = at.wire.is_empty();
+        at.wire.push(&mut self.units, unit);
+        if first {
+            let time = self.decision(link, unit);
+            self.schedule(ARRIVE, link, time);
+        }
+        if self.fabric.ring_allocation != 0 {
+            self.await_end(link);
+        }
+    }
+
+    /// Notes that a packet was sent and not accepted.
+    fn open(&mut self, entry: u32) {
+        let station = self.entries[entry].station;
+        let first = std::mem::replace(&mut self.at(station).open, entry);
+        let it = &mut self.entries[entry];
+        (it.open_next, it.open_before) = (first, NONE);
+        if first != NONE {
+            self.entries[first].open_before = entry;
+        }
+    }
+
+    /// The packet is no longer among those.
+    pub(super) fn close(&mut self, entry: u32) {
+        let Entry { station, open_next, open_before, .. } = self.entries[entry];
+        if open_before == NONE {
+            self.at(station).open = open_next;
+        } else {
+            self.entries[open_before].open_next = open_next;
+        }
+        if open_next != NONE {
+            self.entries[open_next].open_before = open_before;
+        }
+    }
+
+    /// Enters a packet into a transmit queue in which it has a place already.
+    pub(super) fn enter(&mut self, station: u32, deal: u32, response: bool, ready: Time) {
+        let symbols = (self.bytes(deal, response) + self.fabric.ring_send_idle_bytes).div_ceil(2);
+        self.deals[deal].uses += 1;
+        let of = &self.deals[deal];
+        let dest = if response { of.source } else { of.target };
+        let at = &mut self.stations[station as usize];
+        at.entered = at.entered.wrapping_add(1);
+        let entry = Entry {
+            ready,
+            deal,
+            station,
+            dest,
+            symbols,
+            number: at.entered,
+            next: NONE,
+            open_next: NONE,
+            open_before: NONE,
+            busied: 0,
+            by: NONE,
+            response,
+            known_busied: false,
+            label: UNLABELLED,
+            no_try: false,
+        };
+        let number = self.entries.add(entry);
+        at.fresh[usize::from(response)].push(&mut self.entries, number);
+        self.await_own(station, ready);
+    }
+}
+
+impl super::state::Station {
+    #[inline]
+    fn has_packets(&self) -> bool {
+        !(self.again.is_empty() && self.fresh[0].is_empty() && self.fresh[1].is_empty())
+    }
+
+    #[inline]
+    fn has_own(&self) -> bool {
+        self.has_packets() || !self.echoes.is_empty()
+    }
+}

@@ -1,0 +1,488 @@
+//! What a network of rings remembers: stations, switches, and the packets between them.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::queue::{Linked, Queue, Slab};
+use crate::fabric::{Fabric, NONE, transaction};
+use crate::kernel::Time;
+use crate::kernel::wheel::Wheel;
+use crate::measure::Delivery;
+
+/// Index of requests in what there is once for each kind of packet.
+pub(super) const REQUEST: usize = 0;
+/// Index of responses.
+pub(super) const RESPONSE: usize = 1;
+
+/// No time yet.
+pub(super) const NEVER: Time = Time::MAX;
+
+/// What a unit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A request or a response.
+    Send,
+    /// The echo of one that was accepted.
+    Ready,
+    /// The echo of one that has to come again.
+    Busy,
+}
+
+/// A unit on a link, in a bypass FIFO, or an echo held back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unit {
+    /// On a link: when it started. In a station: when it is ready for the output.
+    pub time: Time,
+    pub next: u32,
+    /// What is sent, or what the echo answers.
+    pub entry: u32,
+    pub symbols: u32,
+    pub kind: Kind,
+    /// Whether the scrubber has seen it.
+    pub marked: bool,
+    /// Whether it is sent again.
+    pub again: bool,
+}
+
+/// A send packet in the transmit queues of a station, until its sender knows that it was accepted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub ready: Time,
+    pub deal: u32,
+    pub station: u32,
+    /// Terminal it is for.
+    pub dest: u32,
+    pub symbols: u32,
+    /// Its place in the order of entry.
+    pub number: u32,
+    pub next: u32,
+    /// Neighbours among what was sent and not accepted.
+    pub open_next: u32,
+    pub open_before: u32,
+    /// How often it was busied.
+    pub busied: u32,
+    /// Station that busied it last.
+    pub by: u32,
+    pub response: bool,
+    /// Whether the busy echo has come and it has not been accepted since.
+    pub known_busied: bool,
+    /// What a receive queue owes it, see [`super::phases`].
+    pub label: u8,
+    /// Whether it goes out as `NOTRY`.
+    pub no_try: bool,
+}
+
+/// A packet in a receive queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    /// When it is ready for the bus or the terminal.
+    pub ready: Time,
+    pub deal: u32,
+    pub next: u32,
+    /// In a switch: the station of the port by which it leaves.
+    pub target: u32,
+    pub response: bool,
+}
+
+/// A transaction from its dispatch until nothing of it is left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deal {
+    pub created: Time,
+    pub started: Time,
+    pub dispatched: Time,
+    pub source: u32,
+    pub target: u32,
+    pub length: u32,
+    /// Neighbours in the order of dispatch, while its number is taken.
+    pub after: u32,
+    pub before: u32,
+    /// Buses it has crossed.
+    pub crossed: u32,
+    /// Entries, held packets and numbers that refer to it.
+    pub uses: u32,
+    pub transaction: u8,
+    pub numbered: bool,
+    pub delivered: bool,
+}
+
+impl Linked for Unit {
+    #[inline]
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+}
+
+impl Linked for Entry {
+    #[inline]
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+}
+
+impl Linked for Held {
+    #[inline]
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+}
+
+/// A station and the link it sends on.
+#[derive(Clone, Debug)]
+pub(super) struct Station {
+    /// End of the last unit on its link.
+    pub free_at: Time,
+    /// Time of the pending wake-up for a unit of its own, or [`NEVER`].
+    pub wake_at: Time,
+    pub next: u32,
+    /// Ticks per symbol.
+    pub symbol: u32,
+    /// Ticks from the start of a symbol to its use at the next station.
+    pub arrival: u32,
+    pub decode: u32,
+    pub bypass_ticks: u32,
+    /// Units on the link.
+    pub wire: Queue,
+    /// Units in the bypass FIFO.
+    pub bypass: Queue,
+    /// Whether the end of the present unit is an event.
+    pub end_pending: bool,
+    /// Whether the front of the bypass FIFO being ready is an event.
+    pub bypass_pending: bool,
+    /// Whether it is among those that may start something in this tick.
+    pub touched: bool,
+    /// Whether the user's next packet being ready is an event.
+    pub user_pending: bool,
+    /// Whether the unit on the link is its own.
+    pub own: bool,
+    /// Kind of the packet whose place is free at the end of the unit on the link, 2 if none.
+    pub leaving: u8,
+    /// Whether it removes what has passed it twice.
+    pub scrubs: bool,
+    pub recovering: bool,
+    /// Stops less goes.
+    pub stops: u32,
+
+    /// Not sent yet, by kind; in order of being ready.
+    pub fresh: [Queue; 2],
+    /// To be sent again, in order.
+    pub again: Queue,
+    /// Echoes held back, in order.
+    pub echoes: Queue,
+    /// First of what was sent and not accepted.
+    pub open: u32,
+    /// How many of them, by kind.
+    pub open_count: [u32; 2],
+    pub window: u32,
+    /// Packets entered so far.
+    pub entered: u32,
+
+    /// Free places to send, by kind.
+    pub out_free: [u32; 2],
+    /// Free places to receive, by kind.
+    pub in_free: [u32; 2],
+    /// Accepted and not ready for the user.
+    pub coming: Queue,
+    /// Ready for the user, by kind.
+    pub held: [Queue; 2],
+    /// What is served or transferred, or [`NONE`].
+    pub at_work: u32,
+    /// Whether a transfer to it is under way.
+    pub receiving: bool,
+    pub receive: u32,
+    pub transmit: u32,
+    /// Busied and labelled, by kind and label.
+    pub owed: [[u32; 2]; 2],
+    /// Label being served, by kind.
+    pub serving: [u8; 2],
+    /// Terminal, or [`NONE`].
+    pub terminal: u32,
+    /// Switch, or [`NONE`].
+    pub switch: u32,
+    /// Row of `port_route`.
+    pub port: u32,
+
+    pub count: Counts,
+}
+
+/// What a link and the stations at its ends did since the counts were last cleared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Send packets put on the link, passing ones included.
+    pub packets: u64,
+    /// Symbols of all units.
+    pub symbols: u64,
+    /// Ticks they took.
+    pub busy_ticks: u64,
+    /// Ticks own units waited after they were ready.
+    pub wait_ticks: u64,
+    /// Send packets put on the link that are sent again, passing ones included.
+    pub retried: u64,
+    /// Ticks they took.
+    pub retry_ticks: u64,
+    /// Ticks that echoes took.
+    pub echo_ticks: u64,
+    /// Busy echoes given by the station at the end of the link.
+    pub busied: u64,
+    /// Most symbols in the bypass FIFO behind which the link begins.
+    pub bypass_most: u64,
+}
+
+/// What the buses of a switch did since the counts were last cleared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BusCounts {
+    /// Packets moved.
+    pub transfers: u64,
+    /// Ticks they took, of all buses together.
+    pub busy_ticks: u64,
+    /// Ticks packets waited after they were ready.
+    pub wait_ticks: u64,
+}
+
+/// A switch: ports at one or more buses.
+#[derive(Clone, Debug)]
+pub(super) struct Switch {
+    /// First of its ports.
+    pub first: u32,
+    pub ports: u32,
+    /// Port served last.
+    pub served: u32,
+    pub free: u32,
+    pub touched: bool,
+    /// Ports with something ready, as bits.
+    pub ready: u64,
+    pub setup: u32,
+    pub cycle: u32,
+    pub width: u32,
+    pub encapsulation: u32,
+    pub count: BusCounts,
+}
+
+/// A terminal's transactions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers {
+    pub free: u32,
+    pub asked: bool,
+}
+
+/// A network of rings in operation.
+#[derive(Clone, Debug)]
+pub struct Rings {
+    pub(super) fabric: Fabric,
+    pub(super) stations: Vec<Station>,
+    pub(super) switches: Vec<Switch>,
+    pub(super) numbers: Vec<Numbers>,
+    pub(super) units: Slab<Unit>,
+    pub(super) entries: Slab<Entry>,
+    pub(super) helds: Slab<Held>,
+    pub(super) deals: Slab<Deal>,
+    /// Transactions with a number, in order of dispatch.
+    pub(super) oldest: u32,
+    pub(super) newest: u32,
+    pub(super) timeout_pending: bool,
+    /// Links, switches and terminal stations that may start something in this tick.
+    pub(super) links_touched: Vec<u32>,
+    pub(super) switches_touched: Vec<u32>,
+    pub(super) services_touched: Vec<u32>,
+    /// Stops and goes on each link: arrival, station, whether it is a go.
+    pub(super) signals: Vec<VecDeque<(Time, u32, bool)>>,
+    /// Those that start in this tick: link, station, whether it is a go.
+    pub(super) signals_out: Vec<(u32, u32, bool)>,
+    /// Wake-ups that come before one that is pending.
+    pub(super) alarms: BinaryHeap<Reverse<(Time, u32)>>,
+    pub(super) wheel: Wheel,
+    pub(super) now: Time,
+    /// A destination whose packets go in a circle through switches, if there is one.
+    pub(super) astray: Option<u32>,
+    /// What was delivered in this tick.
+    pub delivered: Vec<Delivery>,
+    /// Terminals that can dispatch in this tick.
+    pub asking: Vec<u32>,
+    /// Transactions dispatched, not delivered and not scrubbed.
+    pub in_flight: u64,
+    /// Transactions whose data the scrubbers removed.
+    pub scrubbed: u64,
+    /// Transactions given up.
+    pub timed_out: u64,
+    /// Send packets put on a link.
+    pub packet_hops: u64,
+    /// Units put on a link.
+    pub units_started: u64,
+}
+
+impl Rings {
+    /// An empty network. The fabric must have passed [`crate::fabric::check`].
+    pub fn new(fabric: Fabric) -> Self {
+        let links = fabric.links();
+        let mut stations: Vec<Station> = (0..links).map(|link| Station::new(&fabric, link)).collect();
+        let mut seen = vec![false; links];
+        for (link, station) in stations.iter_mut().enumerate() {
+            // Links are gone through in order, so the first of a ring has its lowest number.
+            station.scrubs = !std::mem::replace(&mut seen[fabric.station_ring[link] as usize], true);
+        }
+        let switches = (0..fabric.switches as usize).map(|switch| Switch::new(&fabric, switch)).collect();
+        for switch in 0..fabric.switches {
+            let range = fabric.port_start[switch as usize]..fabric.port_start[switch as usize + 1];
+            for port in range {
+                let station = &mut stations[fabric.port_station[port as usize] as usize];
+                (station.switch, station.port) = (switch, port);
+            }
+        }
+        for (terminal, &station) in fabric.terminal_out_link.iter().enumerate() {
+            stations[station as usize].terminal = terminal as u32;
+        }
+        let numbers =
+            fabric.terminal_transactions.iter().map(|&free| Numbers { free, asked: false }).collect();
+        let signals = if fabric.ring_allocation == 0 { 0 } else { links };
+        Self {
+            stations,
+            switches,
+            numbers,
+            units: Slab::default(),
+            entries: Slab::default(),
+            helds: Slab::default(),
+            deals: Slab::default(),
+            oldest: NONE,
+            newest: NONE,
+            timeout_pending: false,
+            links_touched: Vec::new(),
+            switches_touched: Vec::new(),
+            services_touched: Vec::new(),
+            signals: vec![VecDeque::new(); signals],
+            signals_out: Vec::new(),
+            alarms: BinaryHeap::new(),
+            wheel: Wheel::new(super::tick::events(&fabric)),
+            now: -1,
+            astray: None,
+            delivered: Vec::new(),
+            asking: Vec::new(),
+            in_flight: 0,
+            scrubbed: 0,
+            timed_out: 0,
+            packet_hops: 0,
+            units_started: 0,
+            fabric,
+        }
+    }
+
+    /// The arrays this network was made from.
+    pub fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    /// What every link did since the last [`Rings::clear_counts`].
+    pub fn counts(&self) -> impl Iterator<Item = &Counts> {
+        self.stations.iter().map(|station| &station.count)
+    }
+
+    /// What the buses of every switch did since the last [`Rings::clear_counts`].
+    pub fn bus_counts(&self) -> impl Iterator<Item = &BusCounts> {
+        self.switches.iter().map(|switch| &switch.count)
+    }
+
+    /// Starts counting anew.
+    pub fn clear_counts(&mut self) {
+        for station in &mut self.stations {
+            station.count = Counts::default();
+        }
+        for switch in &mut self.switches {
+            switch.count = BusCounts::default();
+        }
+    }
+
+    #[inline]
+    pub(super) fn at(&mut self, station: u32) -> &mut Station {
+        &mut self.stations[station as usize]
+    }
+
+    /// Bytes of a request or a response without its idle symbols.
+    pub(super) fn bytes(&self, deal: u32, response: bool) -> u32 {
+        let deal = &self.deals[deal];
+        let data = match (deal.transaction, response) {
+            (transaction::WRITE | transaction::MOVE, false) | (transaction::READ, true) => deal.length,
+            (transaction::LOCK, _) => LOCK_BYTES,
+            _ => 0,
+        };
+        data + if response {
+            self.fabric.ring_response_header_bytes
+        } else {
+            self.fabric.ring_request_header_bytes
+        }
+    }
+
+    /// One reference to a transaction less.
+    #[inline]
+    pub(super) fn forget(&mut self, deal: u32) {
+        self.deals[deal].uses -= 1;
+        if self.deals[deal].uses == 0 {
+            self.deals.remove(deal);
+        }
+    }
+}
+
+/// What a lock carries each way.
+pub(super) const LOCK_BYTES: u32 = 16;
+
+impl Station {
+    fn new(f: &Fabric, link: usize) -> Self {
+        Self {
+            free_at: -1,
+            wake_at: NEVER,
+            next: f.station_next[link],
+            symbol: f.link_character_ticks[link],
+            arrival: f.link_arrival_ticks[link],
+            decode: f.station_decode_ticks[link],
+            bypass_ticks: f.station_bypass_ticks[link],
+            wire: Queue::EMPTY,
+            bypass: Queue::EMPTY,
+            end_pending: false,
+            bypass_pending: false,
+            touched: false,
+            user_pending: false,
+            own: false,
+            leaving: 2,
+            scrubs: false,
+            recovering: false,
+            stops: 0,
+            fresh: [Queue::EMPTY; 2],
+            again: Queue::EMPTY,
+            echoes: Queue::EMPTY,
+            open: NONE,
+            open_count: [0; 2],
+            window: f.station_window[link],
+            entered: 0,
+            out_free: [f.station_requests_out[link], f.station_responses_out[link]],
+            in_free: [f.station_requests_in[link], f.station_responses_in[link]],
+            coming: Queue::EMPTY,
+            held: [Queue::EMPTY; 2],
+            at_work: NONE,
+            receiving: false,
+            receive: f.station_receive_ticks[link],
+            transmit: f.station_transmit_ticks[link],
+            owed: [[0; 2]; 2],
+            serving: [0; 2],
+            terminal: NONE,
+            switch: NONE,
+            port: NONE,
+            count: Counts::default(),
+        }
+    }
+}
+
+impl Switch {
+    fn new(f: &Fabric, switch: usize) -> Self {
+        let (first, end) = (f.port_start[switch], f.port_start[switch + 1]);
+        Self {
+            first,
+            ports: end - first,
+            served: end - first - 1,
+            free: f.bus_count[switch],
+            touched: false,
+            ready: 0,
+            setup: f.bus_setup_ticks[switch],
+            cycle: f.bus_cycle_ticks[switch],
+            width: f.bus_width_bytes[switch],
+            encapsulation: f.bus_encapsulation_bytes[switch],
+            count: BusCounts::default(),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Small ring networks for tests.
+
+use crate::fabric::{Fabric, PASS, arrival, length, target};
+use crate::kernel::Time;
+use crate::run::{Options, Simulation};
+
+/// A network of rings, each a list of vertices in order, `switches` of which come first; all delays are small and
+/// different numbers, all queues have two places. Ports are numbered in order of the rings; routes are by fewest buses.
+pub fn network(rings: &[&[u32]], switches: u32) -> Fabric {
+    let vertices: Vec<u32> = rings.concat();
+    let terminals = vertices.iter().max().map_or(0, |&last| last + 1 - switches);
+    let links = vertices.len();
+    let mut f = Fabric { tick_ps: 1000, switches, terminals, ..Fabric::default() };
+    f.seed = 1;
+    f.ring_request_header_bytes = 16;
+    f.ring_response_header_bytes = 16;
+    f.ring_echo_bytes = 8;
+    f.ring_send_idle_bytes = 4;
+    f.ring_echo_idle_bytes = 4;
+    f.ring_retry_delay_ticks = 1;
+    for (ring, stations) in rings.iter().enumerate() {
+        let first = f.station_next.len() as u32;
+        for at in 0..stations.len() as u32 {
+            f.station_next.push(first + (at + 1) % stations.len() as u32);
+            f.station_ring.push(ring as u32);
+        }
+    }
+    f.link_target = f.station_next.iter().map(|&next| vertices[next as usize]).collect();
+    f.link_source = vertices;
+    f.link_character_ticks = vec![4; links];
+    f.link_arrival_ticks = vec![10; links];
+    f.station_decode_ticks = vec![20; links];
+    f.station_bypass_ticks = vec![48; links];
+    f.station_receive_ticks = vec![106; links];
+    f.station_transmit_ticks = vec![82; links];
+    for places in [
+        &mut f.station_requests_out,
+        &mut f.station_responses_out,
+        &mut f.station_requests_in,
+        &mut f.station_responses_in,
+    ] {
+        *places = vec![2; links];
+    }
+    f.station_window = vec![4; links];
+    switched(&mut f);
+    at_terminals(&mut f);
+    f
+}
+
+fn switched(f: &mut Fabric) {
+    let switches = f.switches as usize;
+    f.port_start = vec![0];
+    for switch in 0..f.switches {
+        let stations = (0..f.links() as u32).filter(|&at| f.link_source[at as usize] == switch);
+        f.port_station.extend(stations);
+        f.port_start.push(f.port_station.len() as u32);
+    }
+    f.bus_count = vec![1; switches];
+    f.bus_setup_ticks = vec![30; switches];
+    f.bus_cycle_ticks = vec![13; switches];
+    f.bus_width_bytes = vec![8; switches];
+    f.bus_encapsulation_bytes = vec![8; switches];
+    let routes = routes(f);
+    f.port_route = routes;
+}
+
+/// For each port and terminal, the port of the switch from which fewest buses lead there; [`PASS`] if the packet's own
+/// ring has the terminal or leads there with fewer.
+fn routes(f: &Fabric) -> Vec<u8> {
+    let terminals = f.terminals as usize;
+    let mut routes = vec![PASS; f.port_station.len() * terminals];
+    for terminal in 0..f.terminals {
+        let vertex = f.switches + terminal;
+        let mut buses = vec![usize::MAX; f.links()];
+        let home = f.link_source.iter().position(|&at| at == vertex).expect("every terminal has a station");
+        let mut rings = vec![f.station_ring[home]];
+        let mut distance = 0;
+        // Rings in order of buses to the terminal: `buses` by ring.
+        while let Some(ring) = rings.pop() {
+            buses[ring as usize] = distance;
+            let reached = |port: &u32| f.station_ring[*port as usize] == ring;
+            for port in 0..f.port_station.len() {
+                let (switch, station) = (f.link_source[f.port_station[port] as usize], f.port_station[port]);
+                let range =
+                    f.port_start[switch as usize] as usize..f.port_start[switch as usize + 1] as usize;
+                let ring_here = f.station_ring[station as usize];
+                let way = f.port_station[range].iter().position(reached);
+                if let Some(way) = way.filter(|_| buses[ring_here as usize] == usize::MAX) {
+                    routes[port * terminals + terminal as usize] = way as u8;
+                    if !rings.contains(&ring_here) {
+                        rings.insert(0, ring_here);
+                    }
+                }
+            }
+            distance += 1;
+        }
+    }
+    routes
+}
+
+fn at_terminals(f: &mut Fabric) {
+    let terminals = f.terminals as usize;
+    for terminal in 0..f.terminals {
+        let is_its = |&at: &u32| at == f.switches + terminal;
+        f.terminal_out_link.push(f.link_source.iter().position(is_its).expect("a station") as u32);
+        f.terminal_in_link.push(f.link_target.iter().position(is_its).expect("a station") as u32);
+    }
+    f.terminal_access_ticks = vec![15; terminals];
+    f.terminal_block_ticks = vec![40; terminals];
+    f.terminal_host_ticks = vec![5; terminals];
+    f.terminal_transactions = vec![64; terminals];
+    f.terminal_transaction = vec![0; terminals];
+    f.source_arrival = vec![arrival::SILENT; terminals];
+    f.source_interval_ticks = vec![0.0; terminals];
+    f.source_burst = vec![1.0; terminals];
+    f.source_gap_ticks = vec![0.0; terminals];
+    f.source_queue = vec![0; terminals];
+    f.source_target = vec![target::UNIFORM; terminals];
+    f.target_fixed = vec![0; terminals];
+    f.target_share = vec![0.0; terminals];
+    f.source_length = vec![length::FIXED; terminals];
+    f.length_min = vec![64; terminals];
+    f.length_max = vec![64; terminals];
+}
+
+/// Has terminals send packets, given as source, target and payload, each when the one before has gone.
+pub fn send(f: &mut Fabric, packets: &[(u32, u32, u32)]) {
+    f.list_start = vec![0];
+    f.list_repeat = vec![0; f.terminals as usize];
+    for terminal in 0..f.terminals {
+        for &(_, to, bytes) in packets.iter().filter(|packet| packet.0 == terminal) {
+            f.source_arrival[terminal as usize] = arrival::LIST;
+            f.list_target.push(to);
+            f.list_length.push(bytes);
+            f.list_wait_ticks.push(0);
+        }
+        f.list_start.push(f.list_target.len() as u32);
+    }
+}
+
+/// A run to its end or to a tick, with a trace.
+pub fn run(fabric: &Fabric, until: Time, drain: bool) -> Simulation {
+    let options =
+        Options { until, drain, warmup: Some(0), trace: 1 << 20, batch: 1 << 10, ..Options::default() };
+    let mut simulation = Simulation::new(fabric.clone(), options).expect("a legal network");
+    while simulation.advance(1 << 20).expect("routes that lead somewhere").is_none() {}
+    simulation.balance().expect("nothing is lost");
+    simulation
+}
+
+/// Created, started and delivered of every packet, in order of delivery.
+pub fn times(simulation: &Simulation) -> Vec<(Time, Time, Time)> {
+    simulation.run.trace.packets.iter().map(|p| (p.created, p.started, p.delivered)).collect()
+}

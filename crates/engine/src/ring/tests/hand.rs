@@ -1,0 +1,149 @@
+//! Every time written out.
+
+use super::build::{network, run, send, times};
+use crate::fabric::{retry, transaction};
+use crate::run::End;
+
+/// Terminal 0 writes 64 B to terminal 2, past terminal 1. The request is 16 + 64 + 4 B = 42 symbols, the echo 6, the
+/// response 10.
+#[test]
+fn one_write_stored_and_forwarded() {
+    let mut f = network(&[&[0, 1, 2]], 0);
+    send(&mut f, &[(0, 2, 64)]);
+    let done = run(&f, 10_000, true);
+    // Ready at 5 + 82 = 87. Its tail is at station 1 at 87 + 41 * 4 + 10 = 261; decided 281, on the link at 329; tail at
+    // station 2 at 329 + 174 = 503, decided and whole at 523, for the user at 629, stored 15 + 40 later.
+    assert_eq!(times(&done), [(0, 87, 684)]);
+    // The response is ready at 766; at terminal 0 at 766 + 9 * 4 + 10 + 20 = 832, consumed at 938. Its echo leaves
+    // station 0 at 880, comes to 1 at 880 + 5 * 4 + 10 = 910, leaves there at 978, is at 2 at 978 + 50 = 1028.
+    assert_eq!(done.now(), 1028);
+    assert_eq!(done.end(), Some(End::Drained));
+    let rings = done.rings().expect("rings");
+    let symbols: Vec<u64> = rings.counts().map(|c| c.symbols).collect();
+    assert_eq!(symbols, [42 + 6, 42 + 6, 6 + 10]);
+    let packets: Vec<u64> = rings.counts().map(|c| c.packets).collect();
+    assert_eq!(packets, [1, 1, 1]);
+    let echoes: Vec<u64> = rings.counts().map(|c| c.echo_ticks).collect();
+    assert_eq!(echoes, [24, 24, 24]);
+    assert_eq!(done.packet_hops(), 3);
+}
+
+#[test]
+fn one_write_cut_through() {
+    let mut f = network(&[&[0, 1, 2]], 0);
+    f.ring_cut_through = 1;
+    send(&mut f, &[(0, 2, 64)]);
+    let done = run(&f, 10_000, true);
+    // Its head is at station 1 at 97, decided 117, on the link at 165, at station 2 at 175, decided 195; whole at
+    // 175 + 41 * 4 + 20 = 359, for the user at 465, stored at 520.
+    assert_eq!(times(&done), [(0, 87, 520)]);
+    // Response ready at 602, decided at terminal 0 at 632, whole at 602 + 10 + 36 + 20 = 668, consumed at 774. Its echo
+    // leaves station 0 at 632 + 48 + 4 * 4 = 696, head at 1 decided at 726, leaves 774, whole at 2 at 774 + 50.
+    assert_eq!(done.now(), 824);
+}
+
+/// The memory of terminal 1 takes one packet; two senders.
+fn busied() -> crate::fabric::Fabric {
+    let mut f = network(&[&[0, 1]], 0);
+    f.station_requests_in = vec![2, 1];
+    f.terminal_access_ticks = vec![15, 1000];
+    f.terminal_transaction = vec![transaction::MOVE; 2];
+    send(&mut f, &[(0, 1, 64), (0, 1, 64)]);
+    f
+}
+
+/// First accepted at 87 + 194 = 281, stored at 281 + 106 + 1040 = 1427. The second starts at 87 + 168 = 255 and is
+/// decided at 449: busy. The echo leaves at 497, is home at 497 + 20 + 10 + 20 = 547. A try takes 460 ticks from its start to the
+/// echo, and 194 to the decision.
+#[test]
+fn busied_packets_come_again() {
+    let delivered = |strategy, delay, at_responder| {
+        let mut f = busied();
+        f.ring_retry_strategy = strategy;
+        f.ring_retry_delay_ticks = delay;
+        f.ring_retry_at_responder = u8::from(at_responder);
+        let done = run(&f, 100_000, true);
+        let counts: Vec<_> = done.rings().expect("rings").counts().copied().collect();
+        assert_eq!(counts[0].busied, counts[0].retried);
+        assert_eq!(counts[0].retry_ticks, 168 * counts[0].retried);
+        (times(&done)[1].2, counts[0].retried)
+    };
+    // Sent again at 547 + d, decided 194 later, again 292 + d after the start; in time from 1427 on.
+    let constant = |delay: i64| {
+        let (mut start, mut tries) = (255, 0);
+        while start + 194 < 1427 {
+            start += 292 + delay;
+            tries += 1;
+        }
+        (start + 194 + 106 + 1040, tries)
+    };
+    assert_eq!(delivered(retry::CONSTANT, 1, false), constant(1));
+    assert_eq!(delivered(retry::CONSTANT, 100, false), constant(100));
+    assert_eq!(delivered(retry::CONSTANT, 100, true), constant(100));
+    // 255, 547 + 100 = 647, 939 + 200 = 1139, 1431 + 300 = 1731.
+    assert_eq!(delivered(retry::LINEAR, 100, false), (1731 + 1340, 3));
+    // 647, 939 + 200 = 1139, 1431 + 400 = 1831.
+    assert_eq!(delivered(retry::EXPONENTIAL, 100, false), (1831 + 1340, 3));
+    assert_eq!(delivered(retry::EXPONENTIAL, 100, true), (1831 + 1340, 3));
+}
+
+/// Terminal 0 on one ringlet, terminal 1 on another, a bus between them.
+#[test]
+fn one_write_over_a_bus() {
+    let mut f = network(&[&[1, 0], &[0, 2]], 1);
+    send(&mut f, &[(0, 1, 64)]);
+    let done = run(&f, 10_000, true);
+    // Accepted by the port at 87 + 194 = 281, for the bus at 387; 80 + 8 B are 11 cycles: 30 + 143 ticks; at the other
+    // port at 560, ready at 642; accepted at 836, for the user at 942, stored at 997.
+    assert_eq!(times(&done), [(0, 87, 997)]);
+    let bus = *done.rings().expect("rings").bus_counts().next().expect("a bus");
+    // The response is 16 + 8 B: 3 cycles.
+    assert_eq!((bus.transfers, bus.busy_ticks, bus.wait_ticks), (2, 173 + 69, 0));
+}
+
+/// A read that takes longer than the time-out gives its number back, and its data come all the same.
+#[test]
+fn transactions_time_out() {
+    let mut f = network(&[&[0, 1]], 0);
+    f.terminal_transactions = vec![1; 2];
+    f.terminal_transaction = vec![transaction::READ; 2];
+    f.ring_timeout_ticks = 300;
+    send(&mut f, &[(0, 1, 64), (0, 1, 64)]);
+    let done = run(&f, 10_000, true);
+    let rings = done.rings().expect("rings");
+    assert_eq!(rings.timed_out, 2);
+    // The second is dispatched at 300 and not before.
+    assert_eq!(times(&done).iter().map(|times| times.1).collect::<Vec<_>>(), [87, 387]);
+    assert_eq!(rings.in_flight, 0);
+}
+
+/// No port takes packets for terminal 1, so they pass the scrubber twice and are gone.
+#[test]
+fn what_leads_nowhere_is_scrubbed() {
+    let mut f = network(&[&[1, 0], &[0, 2]], 1);
+    f.port_route.fill(crate::fabric::PASS);
+    f.ring_hold_until_echo = 1;
+    send(&mut f, &[(0, 1, 64), (0, 1, 64), (0, 1, 64)]);
+    let done = run(&f, 100_000, true);
+    assert_eq!(done.balance().expect("balance").scrubbed, 3);
+    assert_eq!(done.end(), Some(End::Drained));
+}
+
+/// Station 0 sends its second packet while a passing one waits: it stops the others until its FIFO is empty.
+#[test]
+fn recovering_stations_stop_the_others() {
+    let mut f = network(&[&[0, 1, 2]], 0);
+    f.ring_allocation = 1;
+    f.ring_cut_through = 1;
+    f.terminal_transaction = vec![transaction::MOVE; 3];
+    f.terminal_host_ticks = vec![90, 5, 5];
+    send(&mut f, &[(0, 1, 64), (2, 1, 64), (2, 1, 64), (1, 2, 64)]);
+    let free = {
+        let mut free = f.clone();
+        free.ring_allocation = 0;
+        run(&free, 100_000, true)
+    };
+    let stopped = run(&f, 100_000, true);
+    assert_eq!(times(&free).len(), times(&stopped).len());
+    assert!(stopped.rings().expect("rings").stations.iter().all(|at| at.stops == 0 && !at.recovering));
+}

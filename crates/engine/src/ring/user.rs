@@ -1,0 +1,235 @@
+//! Terminals: transactions and their numbers, service, time-outs; and when packets are ready for who takes them.
+
+use super::state::{Deal, Held, LOCK_BYTES, NEVER, REQUEST, RESPONSE, Rings};
+use super::tick::{USER, WORK};
+use crate::fabric::{NONE, transaction};
+use crate::kernel::Time;
+use crate::measure::Delivery;
+use crate::terminal::Packet;
+
+/// Bytes that an access moves at a time.
+const BLOCK_BYTES: u32 = 64;
+
+impl Rings {
+    /// Has the source of a terminal be asked in this tick, if it can dispatch a packet.
+    #[inline]
+    pub(super) fn ask(&mut self, terminal: u32) {
+        if self.has_room(terminal) && !std::mem::replace(&mut self.numbers[terminal as usize].asked, true) {
+            self.asking.push(terminal);
+        }
+    }
+
+    fn has_room(&self, terminal: u32) -> bool {
+        let station = self.fabric.terminal_out_link[terminal as usize];
+        self.numbers[terminal as usize].free > 0 && self.stations[station as usize].out_free[REQUEST] > 0
+    }
+
+    /// Takes a packet from a source, for which there is room; whether there is for another one.
+    pub fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
+        let at = terminal as usize;
+        let station = self.fabric.terminal_out_link[at];
+        self.in_flight += 1;
+        self.numbers[at].free -= 1;
+        self.at(station).out_free[REQUEST] -= 1;
+        let deal = self.deals.add(Deal {
+            created: packet.created,
+            started: NEVER,
+            dispatched: self.now,
+            source: terminal,
+            target: packet.target,
+            length: packet.length,
+            after: NONE,
+            before: self.newest,
+            crossed: 0,
+            uses: 1,
+            transaction: self.fabric.terminal_transaction[at],
+            numbered: true,
+            delivered: false,
+        });
+        if self.newest == NONE {
+            self.oldest = deal;
+        } else {
+            self.deals[self.newest].after = deal;
+        }
+        self.newest = deal;
+        self.await_timeout();
+        let host = Time::from(self.fabric.terminal_host_ticks[at]);
+        let ready = self.now + host + Time::from(self.stations[station as usize].transmit);
+        self.enter(station, deal, false, ready);
+        self.has_room(terminal)
+    }
+
+    /// A packet was accepted.
+    pub(super) fn received(&mut self, station: u32, held: u32) {
+        let ready = self.helds[held].ready;
+        if ready <= self.now {
+            self.ready_for_user(station, held);
+            return;
+        }
+        let at = &mut self.stations[station as usize];
+        at.coming.push(&mut self.helds, held);
+        if !at.user_pending {
+            at.user_pending = true;
+            self.schedule(USER, station, ready);
+        }
+    }
+
+    /// The next packet is ready for the user.
+    pub(super) fn user_due(&mut self, station: u32) {
+        loop {
+            let at = &mut self.stations[station as usize];
+            let held = at.coming.head;
+            if held == NONE {
+                at.user_pending = false;
+                return;
+            }
+            let ready = self.helds[held].ready;
+            if ready > self.now {
+                self.schedule(USER, station, ready);
+                return;
+            }
+            at.coming.pop(&mut self.helds);
+            self.ready_for_user(station, held);
+        }
+    }
+
+    fn ready_for_user(&mut self, station: u32, held: u32) {
+        let Held { deal, response, .. } = self.helds[held];
+        let kind = usize::from(response);
+        let at = &mut self.stations[station as usize];
+        if at.terminal == NONE {
+            at.held[kind].push(&mut self.helds, held);
+            self.ready_at_port(station);
+        } else if response && self.deals[deal].transaction == transaction::WRITE {
+            at.in_free[RESPONSE] += 1;
+            self.helds.remove(held);
+            self.give_number_back(deal);
+            self.forget(deal);
+        } else {
+            at.held[kind].push(&mut self.helds, held);
+            self.services_touched.push(station);
+        }
+    }
+
+    /// A transfer from a port or the service of a terminal is over.
+    pub(super) fn work_done(&mut self, station: u32) {
+        if self.stations[station as usize].terminal == NONE {
+            self.transferred(station);
+        } else {
+            self.served(station);
+        }
+    }
+
+    /// Starts to serve a packet, if the terminal is not serving one.
+    pub(super) fn serve(&mut self, station: u32) {
+        let at = &self.stations[station as usize];
+        if at.at_work != NONE {
+            return;
+        }
+        let response = at.held[RESPONSE].head;
+        let (before, request) = self.first_request(station);
+        let requested =
+            request != NONE && (response == NONE || self.helds[request].ready < self.helds[response].ready);
+        let held = if requested { request } else { response };
+        if held == NONE {
+            return;
+        }
+        let deal = self.helds[held].deal;
+        let answers = requested && self.deals[deal].transaction != transaction::MOVE;
+        let at = &mut self.stations[station as usize];
+        at.held[usize::from(!requested)].take(&mut self.helds, if requested { before } else { NONE }, held);
+        at.at_work = held;
+        at.out_free[RESPONSE] -= u32::from(answers);
+        let terminal = at.terminal as usize;
+        let deal = &self.deals[deal];
+        let bytes = if deal.transaction == transaction::LOCK { LOCK_BYTES } else { deal.length };
+        let blocks = bytes.div_ceil(BLOCK_BYTES).max(1);
+        let access = Time::from(self.fabric.terminal_access_ticks[terminal]);
+        let ticks = access + Time::from(blocks) * Time::from(self.fabric.terminal_block_ticks[terminal]);
+        self.schedule(WORK, station, self.now + ticks.max(1));
+    }
+
+    /// The first request that can be served and the one before it: one that is answered needs a place for that.
+    fn first_request(&self, station: u32) -> (u32, u32) {
+        let at = &self.stations[station as usize];
+        let (mut before, mut request) = (NONE, at.held[REQUEST].head);
+        while request != NONE && at.out_free[RESPONSE] == 0 {
+            let Held { deal, next, .. } = self.helds[request];
+            if self.deals[deal].transaction == transaction::MOVE {
+                break;
+            }
+            (before, request) = (request, next);
+        }
+        (before, request)
+    }
+
+    fn served(&mut self, station: u32) {
+        let at = &mut self.stations[station as usize];
+        let held = std::mem::replace(&mut at.at_work, NONE);
+        let Held { deal, response, .. } = self.helds[held];
+        at.in_free[usize::from(response)] += 1;
+        let ready = self.now + Time::from(at.transmit);
+        self.helds.remove(held);
+        self.services_touched.push(station);
+        let kind = self.deals[deal].transaction;
+        if response || matches!(kind, transaction::WRITE | transaction::MOVE) {
+            self.store(deal);
+        }
+        if response {
+            self.give_number_back(deal);
+        } else if kind != transaction::MOVE {
+            self.enter(station, deal, true, ready);
+        }
+        self.forget(deal);
+    }
+
+    /// The data of a transaction have come to where they were to come.
+    fn store(&mut self, deal: u32) {
+        let deal = &mut self.deals[deal];
+        deal.delivered = true;
+        self.in_flight -= 1;
+        let &mut Deal { source, target, length, created, started, .. } = deal;
+        self.delivered.push(Delivery { source, target, length, created, started, delivered: self.now });
+    }
+
+    /// The number of a transaction is free, unless it was given up before.
+    pub(super) fn give_number_back(&mut self, deal: u32) {
+        let it = &mut self.deals[deal];
+        if !std::mem::replace(&mut it.numbered, false) {
+            return;
+        }
+        let Deal { before, after, source, .. } = *it;
+        if before == NONE {
+            self.oldest = after;
+        } else {
+            self.deals[before].after = after;
+        }
+        if after == NONE {
+            self.newest = before;
+        } else {
+            self.deals[after].before = before;
+        }
+        self.numbers[source as usize].free += 1;
+        self.ask(source);
+        self.forget(deal);
+    }
+
+    /// Gives up the transactions that are due.
+    pub(super) fn time_out(&mut self) {
+        let timeout = self.fabric.ring_timeout_ticks as Time;
+        while timeout > 0 && self.oldest != NONE && self.deals[self.oldest].dispatched + timeout <= self.now {
+            self.timed_out += 1;
+            self.give_number_back(self.oldest);
+        }
+        self.await_timeout();
+    }
+
+    /// Has time-outs be looked at when the next is due.
+    fn await_timeout(&mut self) {
+        let timeout = self.fabric.ring_timeout_ticks as Time;
+        if timeout > 0 && self.oldest != NONE && !self.timeout_pending {
+            self.timeout_pending = true;
+            self.schedule_timeout(self.deals[self.oldest].dispatched + timeout);
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The course of a run: tick after tick, and what is looked at in between.
+
+use super::network::{Network, News};
+use super::{End, Options, RunError};
+use crate::fabric::Fabric;
+use crate::kernel::Time;
+use crate::measure::{Batches, Delivery, Measure, Trace, warmup_end};
+use crate::terminal::{Packet, Sources, Totals};
+
+/// A run, its network aside.
+#[derive(Clone, Debug)]
+pub struct Run {
+    sources: Sources,
+    options: Options,
+    /// Per terminal: the packet it has asked for and not dispatched yet.
+    pending: Vec<Option<Packet>>,
+    /// Per terminal: when its newest dispatched packet was made.
+    newest: Vec<Time>,
+    due: Vec<u32>,
+    news: News,
+    pub(super) now: Time,
+    watch: Watch,
+    /// What was measured so far.
+    pub measure: Measure,
+    /// Packets, if asked for.
+    pub trace: Trace,
+    /// Events so far.
+    pub events: u64,
+    /// Packets delivered so far.
+    pub delivered: u64,
+    pub(super) end: Option<End>,
+    pub(super) cycle: Vec<u32>,
+}
+
+/// What is looked at from time to time rather than at each event.
+#[derive(Clone, Debug)]
+struct Watch {
+    /// Whether the warm-up is over.
+    measuring: bool,
+    /// Mean age of the newest dispatched packets when measuring began.
+    lag: f64,
+    /// Next tick at which there is something to look at.
+    next: Time,
+    /// Next tick at which to look for deadlock.
+    next_deadlock: Time,
+    /// What had been offered when measuring began.
+    offered: Totals,
+}
+
+impl Run {
+    pub(super) fn new(fabric: &Fabric, options: Options) -> Self {
+        let terminals = fabric.terminals as usize;
+        let mut sources = Sources::new(fabric);
+        if options.drain {
+            sources.stop_after(options.until);
+        }
+        let flows = Some(options.flows).filter(|&limit| limit > 0);
+        let measuring = options.warmup == Some(0);
+        let look = options.batch.max(1) * 16;
+        Self {
+            sources,
+            pending: vec![None; terminals],
+            newest: vec![0; terminals],
+            due: Vec::new(),
+            news: News::default(),
+            now: -1,
+            watch: Watch { measuring, lag: 0.0, next: 0, next_deadlock: look, offered: Totals::default() },
+            measure: Measure::new(0, options.batch, flows),
+            trace: Trace { limit: options.trace, ..Trace::default() },
+            events: 0,
+            delivered: 0,
+            end: None,
+            cycle: Vec::new(),
+            options,
+        }
+    }
+
+    /// Has every source be asked at tick 0.
+    pub(super) fn begin(&self, network: &mut impl Network) {
+        for terminal in 0..network.fabric().terminals {
+            network.schedule_source(terminal, 0);
+        }
+    }
+
+    pub(super) fn advance<N: Network>(
+        &mut self,
+        network: &mut N,
+        events: u64,
+    ) -> Result<Option<End>, RunError> {
+        let stop = self.events.saturating_add(events);
+        while self.end.is_none() && self.events < stop {
+            let next = network.next();
+            let Some(next) = next.filter(|&next| next <= self.options.until || self.options.drain) else {
+                self.finish(network, next.is_none());
+                break;
+            };
+            if next >= self.watch.next {
+                self.look(network, next);
+                self.watch.next = self.next_look();
+                if self.end.is_some() {
+                    break;
+                }
+            }
+            self.tick(network, next)?;
+        }
+        Ok(self.end)
+    }
+
+    /// Handles all events of the next tick, then has the network decide.
+    fn tick<N: Network>(&mut self, network: &mut N, now: Time) -> Result<(), RunError> {
+        self.now = now;
+        let mut news = std::mem::take(&mut self.news);
+        self.events += network.happen(now, &mut self.due, &mut news);
+        for delivery in news.deliveries.drain(..) {
+            self.deliver(delivery);
+        }
+        for terminal in news.asking.drain(..) {
+            self.source(network, terminal);
+        }
+        self.news = news;
+        network.decide(now)
+    }
+
+    fn deliver(&mut self, delivery: Delivery) {
+        self.delivered += 1;
+        self.measure.record(&delivery);
+        if self.trace.limit > 0 {
+            self.trace.record(delivery);
+        }
+        if self.options.packets > 0 && self.delivered >= self.options.packets {
+            self.end.get_or_insert(End::PacketLimit);
+        }
+    }
+
+    /// Dispatches what a source has, as long as there is room for it.
+    fn source<N: Network>(&mut self, network: &mut N, terminal: u32) {
+        let at = terminal as usize;
+        if self.pending[at].is_some_and(|packet| packet.dispatch > self.now) {
+            return;
+        }
+        loop {
+            let packet = match self.pending[at].take() {
+                Some(packet) => packet,
+                None => match self.sources.next(network.fabric(), at, self.now) {
+                    Some(packet) => packet,
+                    None => return,
+                },
+            };
+            if packet.dispatch > self.now {
+                self.pending[at] = Some(packet);
+                if packet.dispatch <= self.options.until {
+                    network.schedule_source(terminal, packet.dispatch);
+                }
+                return;
+            }
+            self.newest[at] = packet.created;
+            if !network.dispatch(terminal, &packet) {
+                return;
+            }
+        }
+    }
+
+    /// Things that happen at set times before the events of `next`.
+    fn look<N: Network>(&mut self, network: &mut N, next: Time) {
+        while next >= self.measure.batches.end_of_open() && self.end.is_none() {
+            let edge = self.measure.batches.end_of_open();
+            self.measure.batches.close();
+            if self.watch.measuring {
+                self.judge(network, edge);
+            } else {
+                self.judge_warmup(network, edge);
+            }
+        }
+        let warmup = self.options.warmup.filter(|&end| !self.watch.measuring && next >= end);
+        if let Some(warmup) = warmup {
+            self.begin_measuring(network, warmup);
+        }
+        if next >= self.watch.next_deadlock {
+            self.watch.next_deadlock = next + self.options.batch.max(1) * 16;
+            self.look_for_deadlock(network);
+        }
+    }
+
+    /// The first tick for which [`Self::look`] has something to do.
+    fn next_look(&self) -> Time {
+        let next = self.measure.batches.end_of_open().min(self.watch.next_deadlock);
+        let warmup = self.options.warmup.filter(|_| !self.watch.measuring);
+        warmup.map_or(next, |warmup| next.min(warmup))
+    }
+
+    fn judge_warmup<N: Network>(&mut self, network: &mut N, edge: Time) {
+        if self.options.warmup.is_some() {
+            return;
+        }
+        let batches = &self.measure.batches.done;
+        let stationary = batches.len() == 64 && warmup_end(batches).is_some();
+        if stationary || edge >= self.options.until / 2 {
+            self.begin_measuring(network, edge);
+        }
+    }
+
+    /// Forgets what was counted during the warm-up.
+    fn begin_measuring<N: Network>(&mut self, network: &mut N, start: Time) {
+        self.watch.measuring = true;
+        self.watch.lag = self.lag(network.fabric(), start);
+        self.watch.offered = self.totals(network.fabric(), start);
+        let flows = Some(self.options.flows).filter(|&limit| limit > 0);
+        let length = self.measure.batches.length.max(self.options.batch);
+        self.measure = Measure::new(start, length.min(self.options.batch * 4), flows);
+        network.clear_counts();
+    }
+
+    /// Whether the batches measured so far are enough.
+    fn judge<N: Network>(&mut self, network: &N, edge: Time) {
+        let Batches { done, .. } = &self.measure.batches;
+        if self.options.precision <= 0.0 || done.len() < 32 || done.len() % 8 != 0 {
+            return;
+        }
+        let Some((latency, chars)) = self.measure.batches.half_widths() else { return };
+        let saturated = self.is_saturated(network.fabric(), edge);
+        if chars <= self.options.precision && (saturated || latency <= self.options.precision) {
+            self.now = edge;
+            self.end = Some(if saturated { End::Saturated } else { End::Precision });
+        }
+    }
+
+    fn look_for_deadlock<N: Network>(&mut self, network: &N) {
+        self.cycle = network.deadlock();
+        if !self.cycle.is_empty() {
+            self.end = Some(End::Deadlocked);
+        }
+    }
+
+    /// Mean age of the newest packet each open source has dispatched, none where a source has nothing to
+    /// send; it grows without end when packets are made faster than they can leave.
+    fn lag(&self, fabric: &Fabric, now: Time) -> f64 {
+        let mut sum = (0.0, 0u32);
+        for (terminal, &newest) in self.newest.iter().enumerate() {
+            if Sources::is_open(fabric, terminal) {
+                let idle = self.pending[terminal].is_some();
+                sum = (sum.0 + if idle { 0.0 } else { (now - newest) as f64 }, sum.1 + 1);
+            }
+        }
+        sum.0 / f64::from(sum.1.max(1))
+    }
+
+    /// Offered more than 1 % faster than accepted: by the growing age of what is dispatched, or by refusals.
+    fn is_saturated(&self, fabric: &Fabric, now: Time) -> bool {
+        let window = (now - self.measure.start) as f64;
+        window > 0.0 && (self.lag(fabric, now) - self.watch.lag) / window > 0.01 || self.refuses(fabric, now)
+    }
+
+    /// Whether sources with few or no places refuse more than 1 % of what they make.
+    fn refuses(&self, fabric: &Fabric, now: Time) -> bool {
+        if fabric.source_queue.iter().all(|&places| places == 0) {
+            return false;
+        }
+        let (totals, then) = (self.totals(fabric, now), &self.watch.offered);
+        100 * (totals.refused - then.refused) > totals.offered - then.offered
+    }
+
+    /// Nothing is left to do, or the time is up.
+    fn finish<N: Network>(&mut self, network: &mut N, empty: bool) {
+        if empty {
+            self.look_for_deadlock(network);
+        }
+        if self.end.is_some() {
+            return;
+        }
+        let silent = self.pending.iter().all(Option::is_none);
+        if empty && silent && network.in_flight() == 0 {
+            self.end = Some(End::Drained);
+            return;
+        }
+        let now = if self.options.drain { self.now.max(self.options.until) } else { self.options.until };
+        self.look(network, now + 1);
+        self.now = now;
+        if self.end.is_none() {
+            self.end =
+                Some(if self.is_saturated(network.fabric(), now) { End::Saturated } else { End::TimeLimit });
+        }
+    }
+
+    /// Packets made since measuring began, and their payload characters.
+    pub(super) fn measured_offered(&self, fabric: &Fabric) -> (u64, u64) {
+        let (now, then) = (self.totals(fabric, self.now), &self.watch.offered);
+        (now.offered - then.offered, now.offered_chars - then.offered_chars)
+    }
+
+    pub(super) fn totals(&self, fabric: &Fabric, now: Time) -> Totals {
+        // A copy, because counting what has arrived by now draws from the sources.
+        let later: Vec<Packet> = self.pending.iter().copied().flatten().collect();
+        self.sources.clone().totals(fabric, now, later.into_iter())
+    }
+}

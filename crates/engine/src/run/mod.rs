@@ -1,0 +1,235 @@
+//! The event loop: one run from tick 0 to a named end.
+
+mod course;
+mod network;
+
+use crate::fabric::{Fabric, FabricError, check};
+use crate::kernel::Time;
+use crate::ring::Rings;
+use crate::wormhole::Network as Worms;
+pub use course::Run;
+use network::Network;
+
+/// What a run is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// No tick after this one is simulated.
+    pub until: Time,
+    /// First tick that is measured; nothing: found by watching for a stationary stretch.
+    pub warmup: Option<Time>,
+    /// Relative 95 % half-width of mean latency and throughput to stop at; 0: never.
+    pub precision: f64,
+    /// Stop after this many packets have been delivered; 0: never.
+    pub packets: u64,
+    /// Ticks of the first batches; they grow with the run.
+    pub batch: Time,
+    /// Make no packets after `until`, but deliver those that have been made.
+    pub drain: bool,
+    /// Pairs of terminals to keep sums for; 0: none.
+    pub flows: usize,
+    /// Packets to keep in the trace; 0: none.
+    pub trace: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let batch = 1 << 12;
+        Self { until: 0, warmup: None, precision: 0.0, packets: 0, batch, drain: false, flows: 0, trace: 0 }
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Every source is silent and every packet has arrived.
+    Drained,
+    /// The wanted precision was reached.
+    Precision,
+    /// The sources offer more than the network takes.
+    Saturated,
+    /// Packets wait for each other in a circle.
+    Deadlocked,
+    /// The time was up.
+    TimeLimit,
+    /// The wanted number of packets was delivered.
+    PacketLimit,
+}
+
+/// What went wrong during a run.
+#[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
+pub enum RunError {
+    /// A packet came to a switch that has no route for it.
+    #[error("switch {switch} has no route for class {class}")]
+    NoRoute {
+        /// Switch number.
+        switch: u32,
+        /// Class number.
+        class: u32,
+    },
+    /// The ports of a ring network send packets round and round.
+    #[error("packets for terminal {terminal} go in a circle from port to port")]
+    RouteCircle {
+        /// Terminal number.
+        terminal: u32,
+    },
+    /// The books do not balance; this is a fault of the engine.
+    #[error(
+        "packets do not balance: {offered} offered, {delivered} delivered, {refused} refused, {in_flight} in flight, \
+         {scrubbed} scrubbed"
+    )]
+    NotConserved {
+        /// Packets offered.
+        offered: u64,
+        /// Packets delivered.
+        delivered: u64,
+        /// Packets refused.
+        refused: u64,
+        /// Packets waiting or on their way.
+        in_flight: u64,
+        /// Packets lost on their way.
+        scrubbed: u64,
+    },
+}
+
+/// Packets from tick 0 on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// Made by sources.
+    pub offered: u64,
+    /// Their payload characters.
+    pub offered_chars: u64,
+    /// Received whole.
+    pub delivered: u64,
+    /// Found the queue of their source full.
+    pub refused: u64,
+    /// Waiting at their sources or on their way.
+    pub in_flight: u64,
+    /// Removed on their way because they led nowhere.
+    pub scrubbed: u64,
+}
+
+/// The network of a run.
+#[derive(Clone, Debug)]
+pub enum Fabrics {
+    /// Switches that packets worm through.
+    Worms(Box<Worms>),
+    /// Rings joined by buses.
+    Rings(Box<Rings>),
+}
+
+/// A run in progress.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    /// What is simulated.
+    pub network: Fabrics,
+    /// How far, and what was found.
+    pub run: Run,
+}
+
+impl Simulation {
+    /// A run at its beginning.
+    ///
+    /// # Errors
+    /// The arrays do not describe a network.
+    pub fn new(fabric: Fabric, options: Options) -> Result<Self, FabricError> {
+        check(&fabric)?;
+        let run = Run::new(&fabric, options);
+        let network = if fabric.has_rings() {
+            let mut rings = Rings::new(fabric);
+            run.begin(&mut rings);
+            Fabrics::Rings(Box::new(rings))
+        } else {
+            let mut worms = Worms::new(fabric);
+            run.begin(&mut worms);
+            Fabrics::Worms(Box::new(worms))
+        };
+        Ok(Self { network, run })
+    }
+
+    /// Simulates until the end, or until at least `events` more events have been handled.
+    ///
+    /// # Errors
+    /// A packet cannot come to its destination by the routes there are.
+    pub fn advance(&mut self, events: u64) -> Result<Option<End>, RunError> {
+        match &mut self.network {
+            Fabrics::Worms(worms) => self.run.advance(&mut **worms, events),
+            Fabrics::Rings(rings) => self.run.advance(&mut **rings, events),
+        }
+    }
+
+    fn any(&self) -> &dyn Network {
+        match &self.network {
+            Fabrics::Worms(worms) => &**worms,
+            Fabrics::Rings(rings) => &**rings,
+        }
+    }
+
+    /// The last tick simulated.
+    pub fn now(&self) -> Time {
+        self.run.now
+    }
+
+    /// Why the run ended, once it has.
+    pub fn end(&self) -> Option<End> {
+        self.run.end
+    }
+
+    /// Links that wait for each other, if the run ended deadlocked: in wormhole networks those whose heads wait at
+    /// their ends, in ring networks those of the stations whose transmit queues are full.
+    pub fn cycle(&self) -> &[u32] {
+        &self.run.cycle
+    }
+
+    /// Packets from tick 0 to now.
+    ///
+    /// # Errors
+    /// Offered packets are not all delivered, refused, in flight or scrubbed.
+    pub fn balance(&self) -> Result<Balance, RunError> {
+        let network = self.any();
+        let totals = self.run.totals(network.fabric(), self.run.now);
+        let (in_flight, scrubbed) = (network.in_flight() + totals.waiting, network.scrubbed());
+        let (offered, delivered, refused) = (totals.offered, self.run.delivered, totals.refused);
+        if offered != delivered + refused + in_flight + scrubbed {
+            return Err(RunError::NotConserved { offered, delivered, refused, in_flight, scrubbed });
+        }
+        let offered_chars = totals.offered_chars;
+        Ok(Balance { offered, offered_chars, delivered, refused, in_flight, scrubbed })
+    }
+
+    /// Packets offered since measuring began, and their payload characters.
+    pub fn measured_offered(&self) -> (u64, u64) {
+        self.run.measured_offered(self.any().fabric())
+    }
+
+    /// Outputs that packets were given so far: heads granted at switches, or send packets put on the links of rings.
+    pub fn packet_hops(&self) -> u64 {
+        match &self.network {
+            Fabrics::Worms(worms) => worms.grants,
+            Fabrics::Rings(rings) => rings.packet_hops,
+        }
+    }
+
+    /// The network, if it is one of switches that packets worm through.
+    pub fn worms(&self) -> Option<&Worms> {
+        match &self.network {
+            Fabrics::Worms(worms) => Some(worms),
+            Fabrics::Rings(_) => None,
+        }
+    }
+
+    /// The network, if it is one of rings.
+    pub fn rings(&self) -> Option<&Rings> {
+        match &self.network {
+            Fabrics::Worms(_) => None,
+            Fabrics::Rings(rings) => Some(rings),
+        }
+    }
+
+    /// Pieces of work so far: of timelines in wormhole networks, units put on the links of rings.
+    pub fn extensions(&self) -> u64 {
+        match &self.network {
+            Fabrics::Worms(worms) => worms.extensions,
+            Fabrics::Rings(rings) => rings.units_started,
+        }
+    }
+}
