@@ -183,12 +183,12 @@ def check(scenario: Scenario, json: bool) -> int:
 
 def draw(scenario: Scenario, output: Path | None, force: bool) -> int:
     """The network as SVG."""
+    from ..compile import graph_of
     from ..report.drawing import fabric_svg
-    from ..study import inspection
 
     if output is not None and output.exists() and not force:
         raise Mistake(f"-o {output}: the file exists; name another one, or add --force to write over it")
-    svg = fabric_svg(inspection.graph_of(scenario))
+    svg = fabric_svg(graph_of(scenario))
     if output is None:
         show.line(svg)
     else:

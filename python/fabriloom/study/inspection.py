@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import routing, topology, traffic
-from ..compile import Compiled, compile
-from ..topology import measure
+from .. import routing, traffic
+from ..compile import Compiled, LinkParts, RingParts, compile
+from ..topology import Graph, measure
+from . import ring_inspection
 from .zero_load import zero_load_latency
 
 if TYPE_CHECKING:
@@ -17,15 +18,6 @@ if TYPE_CHECKING:
 
 MOST_TERMINALS_FOR_CUT = 4096
 """Above this only families whose narrowest cut is known by heart are cut."""
-
-
-def graph_of(scenario: Scenario) -> topology.Graph:
-    """The network of a scenario alone, for drawing. Raises ScenarioError."""
-    parameters = {name: value for name, value in scenario.parameters("topology").items() if name != "sha256"}
-    try:
-        return topology.build(**parameters)
-    except topology.GraphError as error:
-        raise scenario.located(error, "topology") from error
 
 
 def mean_length_bytes(compiled: Compiled) -> float:
@@ -47,19 +39,15 @@ def inspect(scenario: Scenario) -> dict[str, Any]:
     """Everything that ``fabriloom check`` tells, ready for JSON. Raises ScenarioError."""
     compiled = compile(scenario)
     length_bytes = mean_length_bytes(compiled)
-    per_link_mbytes_per_s = _payload_mbytes_per_s(compiled, length_bytes)
+    if isinstance(compiled.parts, RingParts):
+        network = ring_inspection.network(compiled, compiled.parts, length_bytes)
+    else:
+        network = _network(compiled, compiled.parts, length_bytes)
     cycle = compiled.cycle_names()
     return {
         "name": scenario.name,
         "scenario_sha256": scenario.sha256,
-        "network": _parts(compiled),
-        "link": {
-            "payload_mbytes_per_s": per_link_mbytes_per_s,
-            "mean_packet_bytes": length_bytes,
-            "endless_packet_mbytes_per_s": compiled.technology.data_bytes_per_s() / 1e6,
-        },
-        "bisection": _bisection(compiled, per_link_mbytes_per_s),
-        "channel_load": _channel_load(compiled, per_link_mbytes_per_s),
+        **network,
         "zero_load_latency_ns": zero_load_latency(compiled),
         "deadlock": {"free": not cycle, "cycle": cycle},
         "warnings": list(compiled.warnings),
@@ -67,17 +55,27 @@ def inspect(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def _payload_mbytes_per_s(compiled: Compiled, length_bytes: float) -> float:
-    """Payload that a link of the usual rate carries in packets of the mean length, back to back."""
-    return compiled.technology.payload_bytes_per_s(max(1, round(length_bytes))) / 1e6
+def _network(compiled: Compiled, parts: LinkParts, length_bytes: float) -> dict[str, Any]:
+    """What is told of networks of links."""
+    payload = parts.technology.payload_bytes_per_s(max(1, round(length_bytes))) / 1e6
+    return {
+        "network": _counted(compiled, parts),
+        "link": {
+            "payload_mbytes_per_s": payload,
+            "mean_packet_bytes": length_bytes,
+            "endless_packet_mbytes_per_s": parts.technology.data_bytes_per_s() / 1e6,
+        },
+        "bisection": _bisection(parts.graph, payload),
+        "channel_load": _channel_load(compiled, parts, payload),
+    }
 
 
-def _parts(compiled: Compiled) -> dict[str, Any]:
+def _counted(compiled: Compiled, parts: LinkParts) -> dict[str, Any]:
     """Switches, terminals, cables, ports, distances."""
-    counted = measure.counts(compiled.graph)
+    counted = measure.counts(parts.graph)
     demand = traffic.demand(compiled.arrays)
     return {
-        "family": compiled.graph.family,
+        "family": parts.graph.family,
         "switches": counted.switches,
         "terminals": counted.terminals,
         "links": counted.links,
@@ -86,13 +84,12 @@ def _parts(compiled: Compiled) -> dict[str, Any]:
         "switch_cables": counted.switch_cables,
         "ports_used_min": counted.ports_used_min,
         "ports_used_max": counted.ports_used_max,
-        "mean_links_on_the_way": routing.mean_hops(compiled.graph, compiled.table, demand),
+        "mean_links_on_the_way": routing.mean_hops(parts.graph, parts.table, demand),
     }
 
 
-def _bisection(compiled: Compiled, per_link_mbytes_per_s: float) -> dict[str, Any]:
+def _bisection(graph: Graph, per_link_mbytes_per_s: float) -> dict[str, Any]:
     """The narrowest known cut into halves, as links and as payload rate, both directions together."""
-    graph = compiled.graph
     if graph.terminals > MOST_TERMINALS_FOR_CUT and graph.family in ("file", "networkx", "graph", ""):
         return {"links": None, "mbytes_per_s": None, "exact": False, "method": "not searched: too large"}
     cut = measure.bisection(graph)
@@ -100,16 +97,16 @@ def _bisection(compiled: Compiled, per_link_mbytes_per_s: float) -> dict[str, An
     return {"links": cut.links, "mbytes_per_s": rate, "exact": cut.exact, "method": cut.method}
 
 
-def _channel_load(compiled: Compiled, per_link_mbytes_per_s: float) -> dict[str, Any]:
+def _channel_load(compiled: Compiled, parts: LinkParts, per_link_mbytes_per_s: float) -> dict[str, Any]:
     """The busiest link under the scenario's traffic, and the throughput at which it would be full.
 
     Loads are relative: the busiest source sends one packet per unit of time.
     """
-    graph = compiled.graph
+    graph = parts.graph
     demand = traffic.demand(compiled.arrays)
-    loads = routing.channel_loads(graph, compiled.table, demand)
+    loads = routing.channel_loads(graph, parts.table, demand)
     rates = graph.attributes.get("rate_bits_per_s")
-    usual = compiled.technology.link_rate_bits_per_s
+    usual = parts.technology.link_rate_bits_per_s
     speed = np.ones(graph.links)
     if rates is not None:
         speed = np.where(np.isnan(rates), 1.0, np.asarray(rates) / usual)
@@ -129,10 +126,20 @@ def _channel_load(compiled: Compiled, per_link_mbytes_per_s: float) -> dict[str,
 
 def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     """The same as lines for reading: (what, value)."""
+    of_rings = "rings" in found["network"]
+    return [
+        ("scenario", f"{found['name'] or 'without a name'} ({found['scenario_sha256'][:12]})"),
+        *(ring_inspection.lines(found) if of_rings else _network_lines(found)),
+        *_bound_lines(found["channel_load"]),
+        *_latency_lines(found["zero_load_latency_ns"]),
+        ("deadlock", _deadlock_text(found["deadlock"])),
+    ]
+
+
+def _network_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     network, link = found["network"], found["link"]
     low, high = network["ports_used_min"], network["ports_used_max"]
     return [
-        ("scenario", f"{found['name'] or 'without a name'} ({found['scenario_sha256'][:12]})"),
         (
             "network",
             f"{network['family']}: {network['terminals']:,} terminals, {network['switches']:,} switches",
@@ -151,9 +158,6 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
             f"{link['endless_packet_mbytes_per_s']:.4g} MB/s in an endless one",
         ),
         ("bisection", _bisection_text(found["bisection"])),
-        *_bound_lines(found["channel_load"]),
-        *_latency_lines(found["zero_load_latency_ns"]),
-        ("deadlock", _deadlock_text(found["deadlock"])),
     ]
 
 

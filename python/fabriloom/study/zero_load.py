@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..compile import Compiled
+from ..compile import Compiled, RingParts
+from ..topology import Graph
 
 SOURCES = 16
 TARGETS = 64
@@ -17,12 +18,38 @@ _LIST, _SILENT, _FIXED = 7, 0, 1
 """Codes of the columns, see ``crates/engine/src/fabric``: a list of packets, no packets, a fixed length."""
 
 
-def _pairs(terminals: int) -> tuple[np.ndarray, np.ndarray]:
+_LONGEST_RING_PACKET_BYTES = 1024
+_RING_TIMES = (
+    "link_arrival_ticks",
+    "station_decode_ticks",
+    "station_bypass_ticks",
+    "station_receive_ticks",
+    "station_transmit_ticks",
+    "bus_setup_ticks",
+    "terminal_access_ticks",
+    "terminal_host_ticks",
+)
+_RING_RATES = ("link_character_ticks", "bus_cycle_ticks", "terminal_block_ticks")
+
+
+def _pairs(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     """Sources and targets spread evenly over the network: all of a small one, a thousand pairs of a large."""
-    sources = np.unique(np.linspace(0, terminals - 1, min(terminals, SOURCES)).astype(np.int64))
-    steps = np.unique(np.linspace(1, terminals - 1, min(terminals - 1, TARGETS)).astype(np.int64))
+    terminals = graph.terminals
+    if graph.rings is not None:
+        senders = _spread(graph.rings.terminals_of("sender", terminals), SOURCES)
+        receivers = _spread(graph.rings.terminals_of("receiver", terminals), TARGETS)
+        source, target = np.repeat(senders, len(receivers)), np.tile(receivers, len(senders))
+        return source[source != target], target[source != target]
+    sources = _spread(np.arange(terminals), SOURCES)
+    steps = _spread(np.arange(1, terminals), TARGETS)
     source = np.repeat(sources, len(steps))
     return source, (source + np.tile(steps, len(sources))) % terminals
+
+
+def _spread(values: np.ndarray, most: int) -> np.ndarray:
+    """At most so many of the values, the first and the last among them."""
+    places = np.linspace(0, len(values) - 1, min(len(values), most)).astype(np.int64)
+    return values[np.unique(places)]
 
 
 def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
@@ -36,12 +63,10 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     graph, arrays = compiled.graph, compiled.arrays
     if graph.terminals < 2:
         return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
-    source, target = _pairs(graph.terminals)
+    source, target = _pairs(graph)
     characters = _longest(arrays)
-    # More than a packet can take: every link of the longest way, at the slowest character, and all decoding.
-    slowest = int(max(arrays["link_character_ticks"].max(), arrays["link_arrival_ticks"].max()))
-    switch = int(arrays["switch_decode_ticks"].max(initial=0) + arrays["switch_forward_ticks"].max(initial=0))
-    apart = (characters + 16) * slowest * 2 + (graph.switches + 2) * (switch + 4 * slowest)
+    of_rings = isinstance(compiled.parts, RingParts)
+    apart = _ring_apart(compiled, graph.links) if of_rings else _link_apart(compiled, characters)
     latency = _run(arrays, source, target, characters, apart) * (compiled.tick_ps / 1000)
     if not len(latency):
         return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
@@ -52,6 +77,23 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
         "pairs": len(latency),
         "length_bytes": int(compiled.technology.payload_bytes(characters)),
     }
+
+
+def _link_apart(compiled: Compiled, characters: int) -> int:
+    """More than a packet can take: every link of the longest way, at the slowest character, all decoding."""
+    arrays = compiled.arrays
+    slowest = int(max(arrays["link_character_ticks"].max(), arrays["link_arrival_ticks"].max()))
+    switch = int(arrays["switch_decode_ticks"].max(initial=0) + arrays["switch_forward_ticks"].max(initial=0))
+    return (characters + 16) * slowest * 2 + (compiled.graph.switches + 2) * (switch + 4 * slowest)
+
+
+def _ring_apart(compiled: Compiled, stations: int) -> int:
+    """More than a request and its response can take: every station there and back, stored whole at each."""
+    arrays = compiled.arrays
+    slowest = {name: int(arrays[name].max(initial=0)) for name in (*_RING_TIMES, *_RING_RATES)}
+    station = sum(slowest[name] for name in _RING_TIMES)
+    station += sum(slowest[name] for name in _RING_RATES) * 2 * _LONGEST_RING_PACKET_BYTES
+    return 4 * stations * station
 
 
 def _longest(arrays: dict[str, Any]) -> int:

@@ -86,6 +86,9 @@ class SciModule(Section):
 
     kind: Literal["sci-module"]
     terminals_per_ring: Count = Field(default=1, description="Terminals at each user port")
+    terminals_per_expansion_ring: Annotated[int, Field(ge=0, le=2**20)] = Field(
+        default=0, description="Terminals at each expansion port; 0: these ports are left open"
+    )
 
 
 class SciSwitch16(Section):
@@ -99,10 +102,10 @@ class SciRings(Section):
     """Any rings and switches, given here or in a file."""
 
     kind: Literal["sci-rings"]
-    rings: list[list[Name]] | None = Field(
+    rings: list[list[Name]] | dict[Name, list[Name]] | None = Field(
         default=None,
-        description='Names around each ring, such as [["t0", "s0", "t1"], ["t2", "s0"]]; what is not among '
-        "the switches is a terminal",
+        description='Names around each ring, such as [["t0", "s0", "t1"], ["t2", "s0"]], or a table of them '
+        "by the names of the rings; what is not among the switches is a terminal",
     )
     switches: list[Name] | dict[Name, Buses] | None = Field(
         default=None, description="Names of the switches, or a table of their numbers of buses"

@@ -1,0 +1,119 @@
+"""From a scenario to the flat arrays of the engine: graph, routes and traffic, checked and joined.
+
+``links`` and ``rings`` have the columns of the two kinds of network, ``columns`` what they share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from .. import topology, traffic
+from ..scenario import Scenario
+from ..technology import RingTechnology, Technology
+from ..topology import Graph, GraphError
+from ..traffic import TrafficError
+from .columns import Arrays, unused
+from .links import LinkParts
+from .rings import RingParts
+
+__all__ = ["Arrays", "Compiled", "LinkParts", "RingParts", "compile", "graph_of"]
+
+_MAX_TICKS = 2**62
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A scenario ready to run."""
+
+    scenario: Scenario
+    parts: LinkParts | RingParts
+    """The network by its kind, with its routes."""
+    technology: Technology | RingTechnology
+    arrays: Arrays
+    """The columns of the engine (their meaning: ``crates/engine/src/fabric``) and its scalars."""
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def graph(self) -> Graph:
+        """The network."""
+        return self.parts.graph
+
+    @property
+    def tick_ps(self) -> int:
+        """Picoseconds of one tick of the engine."""
+        return int(self.arrays["tick_ps"])
+
+    @property
+    def reverse_load(self) -> Fraction:
+        """How busy opposite directions are taken to be, see ``Technology.reverse_load``."""
+        return self.technology.reverse_load
+
+    def beside(self, reverse_load: Fraction) -> Compiled:
+        """The same network, sources included, with opposite directions that are this busy."""
+        if isinstance(self.parts, RingParts):
+            return self
+        tech = self.parts.technology.beside(reverse_load)
+        columns = self.parts.columns(tech)
+        return Compiled(
+            self.scenario, self.parts, tech, _joined(self.scenario, self.parts, columns), self.warnings
+        )
+
+    @property
+    def cycle(self) -> list[int] | None:
+        """Links of a cycle in the channel dependency graph; none if the routing cannot deadlock."""
+        return self.parts.cycle
+
+    def cycle_names(self) -> list[str]:
+        """Names of the links of :attr:`cycle`."""
+        return [self.graph.link_names[link] for link in self.cycle or []]
+
+
+def graph_of(scenario: Scenario) -> Graph:
+    """The network of a scenario alone. Raises ScenarioError."""
+    try:
+        return topology.build(**scenario.parameters("topology"))
+    except GraphError as error:
+        raise scenario.located(error, "topology") from error
+
+
+def compile(scenario: Scenario) -> Compiled:
+    """Build and check everything a run needs.
+
+    Raises:
+        ScenarioError: the scenario describes something that cannot be built; it says where and why.
+    """
+    graph = graph_of(scenario)
+    if scenario.of_rings:
+        parts = RingParts(scenario, graph)
+        columns = parts.columns(parts.technology)
+    else:
+        parts = LinkParts(scenario, graph)
+        columns = parts.columns(parts.technology)
+    compiled = Compiled(scenario, parts, parts.technology, _joined(scenario, parts, columns))
+    if compiled.cycle:
+        names = compiled.cycle_names()
+        shown = " -> ".join([*names[:8], *(["…"] if len(names) > 8 else []), names[0]])
+        message = f"the routing can deadlock: packets can wait for each other along {shown}"
+        compiled.warnings.append(message)
+    return compiled
+
+
+def _joined(scenario: Scenario, parts: LinkParts | RingParts, columns: Arrays) -> Arrays:
+    """All arrays: those of the network and those of its traffic, whose loads are of the parts' technology."""
+    tick_ps = int(columns["tick_ps"])
+    try:
+        sources = traffic.build(
+            parts.graph,
+            parts.technology,
+            scenario.parameters("traffic"),
+            tick_ps=tick_ps,
+            seed=scenario.seed,
+            via=parts.via,
+        )
+    except TrafficError as error:
+        raise scenario.located(error, "traffic") from error
+    if scenario.run.duration_ps // tick_ps > _MAX_TICKS:
+        raise scenario.error("the run is too long", ("run", "duration"), "shorten it")
+    counts = {"switches": parts.graph.switches, "terminals": parts.graph.terminals, "seed": scenario.seed}
+    return {**unused(), **counts, **columns, **sources}

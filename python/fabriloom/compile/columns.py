@@ -1,0 +1,58 @@
+"""What the arrays of both kinds of network are made with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _native
+from ..topology import Graph
+
+Arrays = dict[str, Any]
+Times = dict[str, NDArray[np.int64]]
+
+_DTYPES = {"u8": np.uint8, "u32": np.uint32, "u64": np.uint64, "f64": np.float64}
+
+
+def unused() -> Arrays:
+    """Every column of the engine empty and every scalar 0: what a network has not."""
+    return {
+        **{name: 0 for name, _ in _native.scalars()},
+        **{name: np.empty(0, _DTYPES[kind]) for name, kind in _native.columns()},
+    }
+
+
+def per_link(graph: Graph, times_of: Callable[[int | None, float | None], dict[str, int]]) -> Times:
+    """Per link the times in ps that ``times_of(rate_bits_per_s, length_m)`` gives; None is the usual.
+
+    A topology may give links a rate and a length of their own.
+    """
+    rates = graph.attributes.get("rate_bits_per_s")
+    lengths = graph.attributes.get("length_m")
+    rate = np.full(graph.links, np.nan) if rates is None else np.asarray(rates, np.float64)
+    length = np.full(graph.links, np.nan) if lengths is None else np.asarray(lengths, np.float64)
+    pairs = np.stack([np.nan_to_num(rate, nan=-1.0), np.nan_to_num(length, nan=-1.0)], axis=1)
+    kinds, kind_of = np.unique(pairs, axis=0, return_inverse=True)
+    rows = [times_of(None if r < 0 else round(r), None if m < 0 else float(m)) for r, m in kinds]
+    return {name: np.array([row[name] for row in rows], np.int64)[kind_of.ravel()] for name in rows[0]}
+
+
+def terminal_links(graph: Graph) -> Arrays:
+    """The columns of the link that each terminal sends on, and of the one that it receives on."""
+    return {
+        "terminal_out_link": u32(graph.terminal_out_links),
+        "terminal_in_link": u32(graph.terminal_in_links),
+    }
+
+
+def u32(values: Any) -> NDArray[np.uint32]:
+    """A column of 32-bit numbers."""
+    return np.ascontiguousarray(values, np.uint32)
+
+
+def fill(count: int, value: int) -> NDArray[np.uint32]:
+    """The same number in every row."""
+    return np.full(count, value, np.uint32)

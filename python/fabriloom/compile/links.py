@@ -1,0 +1,106 @@
+"""Networks of links and switches with buffers: times, routing table and columns."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import gcd
+
+import numpy as np
+
+from .. import routing
+from ..routing import RoutingError
+from ..scenario import Scenario
+from ..technology import Technology, TechnologyError, technology
+from ..topology import Graph
+from .columns import Arrays, Times, fill, per_link, terminal_links, u32
+
+_NONE = 0xFFFF_FFFF
+_ARBITERS = {"fifo": 0, "round-robin": 1, "fixed": 2, "random": 3}
+_CHOICES = {"first": 0, "least-recent": 1, "random": 2}
+
+
+class LinkParts:
+    """The parts of a network of links; each mistake points into the file."""
+
+    def __init__(self, scenario: Scenario, graph: Graph) -> None:
+        self.graph = graph
+        try:
+            self.technology: Technology = technology(
+                scenario.technology.preset, scenario.technology.overrides()
+            )
+        except TechnologyError as error:
+            raise scenario.located(error, "technology") from error
+        try:
+            self.table = routing.build(graph, **scenario.parameters("routing"))
+            routing.verify(graph, self.table)
+        except RoutingError as error:
+            raise scenario.located(error, "routing") from error
+
+    @property
+    def via(self) -> bool:
+        """Whether packets carry a header to a random intermediate switch."""
+        return len(self.table.via_switch) > 0
+
+    @cached_property
+    def cycle(self) -> list[int] | None:
+        """Links of a cycle in the channel dependency graph; none if the routing cannot deadlock."""
+        return routing.dependency_cycle(self.graph, self.table)
+
+    def columns(self, tech: Technology) -> Arrays:
+        """The engine's columns of the network, with the link times of ``tech``."""
+        times_ps = per_link(self.graph, lambda rate, length: _times_of(tech, rate, length))
+        tick_ps = _tick(times_ps, tech)
+        return {**_links(self.graph, tech, times_ps, tick_ps), **self._switches(tech, tick_ps)}
+
+    def _switches(self, tech: Technology, tick: int) -> Arrays:
+        graph, table = self.graph, self.table
+        return {
+            "tick_ps": tick,
+            "classes": table.route.shape[1],
+            "header_chars": tech.header_chars,
+            "via_header_chars": tech.via_header_chars,
+            "switch_decode_ticks": fill(graph.switches, tech.decode_latency_ps // tick),
+            "switch_crossbar_ticks": fill(graph.switches, tech.crossbar_ps // tick),
+            "switch_forward_ticks": fill(graph.switches, tech.forward_latency_ps // tick),
+            "switch_arbiter": np.full(graph.switches, _ARBITERS[tech.arbiter], np.uint8),
+            "switch_choice": np.full(graph.switches, _CHOICES[tech.group_choice], np.uint8),
+            "group_switch": u32(table.group_switch),
+            "group_start": u32(table.group_start),
+            "group_links": u32(table.group_links),
+            "route": u32(table.route).ravel(),
+            "terminal_class": u32(table.terminal_class),
+            "via_switch": u32(table.via_switch),
+            "via_class": u32(table.via_class),
+        }
+
+
+def _times_of(tech: Technology, rate: int | None, length_m: float | None) -> dict[str, int]:
+    return {
+        "character": tech.character_ps(rate),
+        "end": tech.end_ps(rate),
+        "arrival": tech.arrival_ps(rate, length_m),
+        "credit": tech.credit_ps(rate, length_m),
+        "flow_control": tech.flow_control_ps(rate),
+    }
+
+
+def _tick(times: Times, tech: Technology) -> int:
+    """The longest tick of which every duration is a whole number."""
+    tick = gcd(tech.decode_latency_ps, tech.forward_latency_ps, tech.crossbar_ps)
+    return int(np.gcd.reduce(np.concatenate([np.unique(column) for column in times.values()]), initial=tick))
+
+
+def _links(graph: Graph, tech: Technology, times_ps: Times, tick: int) -> Arrays:
+    source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
+    to_terminal = target >= graph.switches
+    return {
+        "link_source": u32(source),
+        "link_target": u32(target),
+        **{f"link_{name}_ticks": u32(column // tick) for name, column in times_ps.items()},
+        "link_output_buffer": fill(graph.links, tech.output_buffer_chars),
+        "link_input_buffer": fill(graph.links, tech.input_buffer_chars),
+        "link_quantum": fill(graph.links, tech.credit_quantum_chars),
+        "link_reverse": u32(np.where(graph.link_reverse < 0, _NONE, graph.link_reverse)),
+        "link_deletes_header": (to_terminal & tech.delete_header).astype(np.uint8),
+        **terminal_links(graph),
+    }

@@ -1,0 +1,159 @@
+"""Networks of rings and buses (SCI): times, routes of the ports and columns."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from .. import routing
+from ..routing import RoutingError
+from ..scenario import Scenario
+from ..technology import RingTechnology, TechnologyError, ring_technology
+from ..topology import Graph
+from .columns import Arrays, fill, per_link, terminal_links, u32
+
+_TRANSACTIONS = {"nwrite": 0, "dmove": 1, "nread": 2, "lock": 3}
+_STRATEGIES = {"constant": 0, "linear": 1, "exponential": 2}
+_MOST_TICKS = 2**30
+_MOST_DELAY_TICKS = 2**40
+"""What the engine takes; see ``crates/engine/src/fabric/check``."""
+
+
+class RingParts:
+    """The parts of a network of rings; each mistake points into the file."""
+
+    via = False
+
+    def __init__(self, scenario: Scenario, graph: Graph) -> None:
+        self.graph = graph
+        self._scenario = scenario
+        if graph.rings is None:
+            message = f"{scenario.topology.kind} is no network of rings"
+            raise scenario.error(message, ("topology", "kind"), "choose another topology")
+        self.rings = graph.rings
+        transaction = scenario.traffic.transaction or "nwrite"
+        try:
+            tech = ring_technology(scenario.technology.preset, scenario.technology.overrides())
+        except TechnologyError as error:
+            raise scenario.located(error, "technology") from error
+        self.technology: RingTechnology = tech.carrying(transaction)
+        try:
+            self.port_route = routing.port_route(graph)
+        except RoutingError as error:
+            raise scenario.located(error, "topology") from error
+
+    @cached_property
+    def cycle(self) -> list[int] | None:
+        """Links of a circle of transmit queues that can wait for each other; none if there is none."""
+        return None
+
+    def columns(self, tech: RingTechnology) -> Arrays:
+        """The engine's columns of the network."""
+        times_ps = per_link(
+            self.graph,
+            lambda rate, length: {
+                "character": tech.symbol_ps(rate),
+                "arrival": tech.arrival_ps(rate, length),
+            },
+        )
+        tick = int(np.gcd.reduce([*durations_ps(tech).values(), *np.unique(list(times_ps.values()))]))
+        self._check_ticks(tech, tick)
+        return {
+            "tick_ps": tick,
+            "link_source": u32(self.graph.link_source),
+            "link_target": u32(self.graph.link_target),
+            **{f"link_{name}_ticks": u32(column // tick) for name, column in times_ps.items()},
+            **terminal_links(self.graph),
+            **_protocol(tech, tick),
+            **self._stations(tech, tick),
+            **self._buses(tech, tick),
+            **self._terminals(tech, tick),
+        }
+
+    def _check_ticks(self, tech: RingTechnology, tick: int) -> None:
+        """Refuse durations that are absurdly long beside the shortest ones."""
+        for name, duration in durations_ps(tech).items():
+            most = _MOST_DELAY_TICKS if name in ("retry.delay", "timeout") else _MOST_TICKS
+            if duration // tick > most:
+                error = TechnologyError(
+                    f"{name} is too long beside the other times: more than {most:,} steps of {tick:,} ps",
+                    name,
+                    "shorten it",
+                )
+                raise self._scenario.located(error, "technology")
+
+    def _stations(self, tech: RingTechnology, tick: int) -> Arrays:
+        count, rings = self.rings.stations, self.rings
+        return {
+            "station_next": u32(rings.station_next),
+            "station_ring": u32(rings.station_ring),
+            "station_decode_ticks": fill(count, tech.decode_latency_ps // tick),
+            "station_bypass_ticks": fill(count, tech.bypass_latency_ps // tick),
+            "station_receive_ticks": fill(count, tech.receive_latency_ps // tick),
+            "station_transmit_ticks": fill(count, tech.transmit_latency_ps // tick),
+            "station_requests_out": fill(count, tech.requests_out),
+            "station_responses_out": fill(count, tech.responses_out),
+            "station_requests_in": fill(count, tech.requests_in),
+            "station_responses_in": fill(count, tech.responses_in),
+            "station_window": fill(count, tech.window),
+        }
+
+    def _buses(self, tech: RingTechnology, tick: int) -> Arrays:
+        switches, rings = self.graph.switches, self.rings
+        return {
+            "port_start": u32(rings.port_start),
+            "port_station": u32(rings.port_station),
+            "port_route": np.ascontiguousarray(self.port_route, np.uint8).ravel(),
+            "bus_count": u32(rings.bus_count),
+            "bus_setup_ticks": fill(switches, tech.bus_setup_ps // tick),
+            "bus_cycle_ticks": fill(switches, tech.bus_cycle_ps // tick),
+            "bus_width_bytes": fill(switches, tech.bus_width_bytes),
+            "bus_encapsulation_bytes": fill(switches, tech.bus_encapsulation_bytes),
+        }
+
+    def _terminals(self, tech: RingTechnology, tick: int) -> Arrays:
+        count = self.graph.terminals
+        return {
+            "terminal_access_ticks": fill(count, tech.memory_access_ps // tick),
+            "terminal_block_ticks": fill(count, tech.memory_block_ps // tick),
+            "terminal_host_ticks": fill(count, tech.host_latency_ps // tick),
+            "terminal_transactions": fill(count, tech.transactions),
+            "terminal_transaction": np.full(count, _TRANSACTIONS[tech.transaction], np.uint8),
+        }
+
+
+def durations_ps(tech: RingTechnology) -> dict[str, int]:
+    """Every duration but those of links, by its name in a scenario."""
+    return {
+        "decode_latency": tech.decode_latency_ps,
+        "bypass_latency": tech.bypass_latency_ps,
+        "receive_latency": tech.receive_latency_ps,
+        "transmit_latency": tech.transmit_latency_ps,
+        "host_latency": tech.host_latency_ps,
+        "bus.setup": tech.bus_setup_ps,
+        "bus.rate": tech.bus_cycle_ps,
+        "memory.access": tech.memory_access_ps,
+        "memory.block": tech.memory_block_ps,
+        "retry.delay": tech.retry_delay_ps,
+        "timeout": tech.timeout_ps,
+    }
+
+
+def _protocol(tech: RingTechnology, tick: int) -> Arrays:
+    return {
+        "ring_request_header_bytes": tech.request_header_bytes,
+        "ring_response_header_bytes": tech.response_header_bytes,
+        "ring_echo_bytes": tech.echo_bytes,
+        "ring_send_idle_bytes": tech.send_idle_bytes,
+        "ring_echo_idle_bytes": tech.echo_idle_bytes,
+        "ring_cut_through": int(tech.forwarding == "cut-through"),
+        "ring_hold_until_echo": int(tech.hold_until == "echo"),
+        "ring_in_order": int(tech.in_order),
+        "ring_phases": int(tech.phases),
+        "ring_allocation": int(tech.bandwidth_allocation),
+        "ring_retry_strategy": _STRATEGIES[tech.retry_strategy],
+        "ring_retry_delay_ticks": tech.retry_delay_ps // tick,
+        "ring_retry_at_responder": int(tech.retry_at == "responder"),
+        "ring_timeout_ticks": tech.timeout_ps // tick,
+    }
