@@ -33,6 +33,12 @@ impl<T> Slab<T> {
         }
     }
 
+    /// Whether every number has been given back.
+    #[cfg(test)]
+    pub fn is_all_free(&self) -> bool {
+        self.items.len() == self.free.len()
+    }
+
     /// Gives a number back.
     #[inline]
     pub fn remove(&mut self, number: u32) {
