@@ -56,7 +56,7 @@ def run(scenario: Scenario | Compiled, progress: Report | None = None) -> Result
     native = _in_bytes(native, compiled)
     native["reverse_load"] = float(compiled.reverse_load)
     wall_s = time.perf_counter() - began
-    provenance = Provenance.of(compiled.scenario)
+    provenance = Provenance.of(compiled.scenario, "rings" if compiled.scenario.of_rings else "trains")
     results = Results(native, compiled.graph, compiled.tick_ps, provenance, wall_s)
     results.warnings += compiled.warnings
     return results

@@ -71,8 +71,14 @@ class Results:
 
     @cached_property
     def links(self) -> pl.DataFrame:
-        """One row per link: utilisation, blocked time, packets."""
-        return tables.links(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
+        """One row per link: utilisation, packets, and what else its kind of network has."""
+        table = tables.links if self.graph.rings is None else tables.ring_links
+        return table(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
+
+    @cached_property
+    def buses(self) -> pl.DataFrame:
+        """One row per switch of a network of rings: how busy its buses were; no rows elsewhere."""
+        return tables.buses(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
 
     @cached_property
     def flows(self) -> pl.DataFrame:

@@ -8,40 +8,35 @@ Run ``python -m fabriloom.results.reference docs/reference/results.md`` after a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from .column import Column, Table
+from .ring_columns import BUSES, RING_CHECK, RING_LINKS, RING_SUMMARY
+
+__all__ = [
+    "BATCHES",
+    "BUSES",
+    "CCDF",
+    "CHECK",
+    "FLOWS",
+    "LINKS",
+    "POINTS",
+    "REPRODUCTION",
+    "RING_CHECK",
+    "RING_LINKS",
+    "RING_SUMMARY",
+    "SATURATION",
+    "SUMMARY",
+    "TABLES",
+    "TRACE",
+    "Column",
+    "Table",
+    "flatten",
+]
 
 NETWORK_LATENCY_FROM = "start of the packet's first character on the link out of its source terminal"
 NETWORK_LATENCY_TO = "end of packet received at its destination terminal"
+RING_LATENCY_FROM = "start of the request on the link out of its source's station"
+RING_LATENCY_TO = "the data being stored: at the target, for nread and lock at the source"
 TOTAL_LATENCY_FROM = "creation of the packet at its source, so waiting in the source's queue is included"
-
-
-@dataclass(frozen=True)
-class Column:
-    """One key of the summary or one column of a table."""
-
-    name: str
-    unit: str
-    meaning: str
-
-
-@dataclass(frozen=True)
-class Table:
-    """One table of a result: how to get it, what one row is, and its columns."""
-
-    name: str
-    title: str
-    row: str
-    columns: tuple[Column, ...]
-
-    @property
-    def is_json(self) -> bool:
-        """True for a dictionary of keys, false for a data frame of columns."""
-        return self.name in ("summary", "saturation", "check", "reproduction")
-
-    @property
-    def names(self) -> list[str]:
-        """Names of its keys or columns, in order."""
-        return [column.name for column in self.columns]
 
 
 def _latency(prefix: str, what: str) -> tuple[Column, ...]:
@@ -153,9 +148,17 @@ SUMMARY = Table(
             "count",
             "Packets that are missing in the packet trace, because it was full.",
         ),
-        Column("engine.name", "text", "`trains`, the fast engine, or `twin`, the slow plain one."),
+        Column(
+            "engine.name",
+            "text",
+            "`trains`, the fast engine of networks of links, `rings`, that of networks of rings, or `twin`, the slow plain one.",
+        ),
         Column("engine.events", "count", "Events that the engine worked off."),
-        Column("engine.packet_hops", "count", "Times that a packet was granted an output of a switch."),
+        Column(
+            "engine.packet_hops",
+            "count",
+            "Times that a packet was granted an output of a switch; in networks of rings, was put on a link.",
+        ),
         Column(
             "engine.wall_s",
             "s",
@@ -394,7 +397,22 @@ REPRODUCTION = Table(
     ),
 )
 
-TABLES = (SUMMARY, LINKS, FLOWS, BATCHES, CCDF, TRACE, POINTS, SATURATION, CHECK, REPRODUCTION)
+TABLES = (
+    SUMMARY,
+    RING_SUMMARY,
+    LINKS,
+    RING_LINKS,
+    BUSES,
+    FLOWS,
+    BATCHES,
+    CCDF,
+    TRACE,
+    POINTS,
+    SATURATION,
+    CHECK,
+    RING_CHECK,
+    REPRODUCTION,
+)
 
 
 def flatten(summary: dict, prefix: str = "") -> dict[str, object]:

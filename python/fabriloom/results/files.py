@@ -25,6 +25,8 @@ def to_json(summary: dict[str, Any], path: str | Path | None = None) -> str:
 def write_parquet(results: Results, folder: Path) -> list[Path]:
     """Write the tables that the run kept into an existing folder; returns the files."""
     tables = {"links": results.links} if results.keeps_links else {}
+    if results.keeps_links and results.graph.rings is not None:
+        tables["buses"] = results.buses
     tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}
     if results.has_trace:
         tables["trace"] = results.trace

@@ -46,9 +46,28 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         (
             "packets",
             f"{packets['offered']:,} offered = {packets['delivered']:,} delivered"
-            f" + {packets['refused']:,} refused + {packets['in_flight']:,} in flight",
+            f" + {packets['refused']:,} refused + {packets['in_flight']:,} in flight"
+            + (f" + {packets['scrubbed']:,} scrubbed" if packets.get("scrubbed") else ""),
         ),
+        *(_sci(summary["sci"], summary["network"]["buses"]) if "sci" in summary else []),
     ]
+
+
+def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:
+    """What only rings have."""
+    retries, echoes = (f"{100 * sci[f'{what}_share']:.3g} %" for what in ("retry", "echo"))
+    given_up = f", {sci['timed_out']:,} transactions timed out" if sci["timed_out"] else ""
+    found = [
+        (
+            "links",
+            f"the busiest {100 * sci['link_utilisation_max']:.3g} % in use; {retries} of all traffic are "
+            f"retries, {echoes} echoes",
+        ),
+        ("busied", f"{sci['busied']:,} packets{given_up}"),
+    ]
+    if buses:
+        found.append(("buses", f"the busiest {100 * sci['bus_utilisation_max']:.3g} % in use"))
+    return found
 
 
 def repr_html(summary: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ class Provenance:
     seed: int
     version: str
     engine: str
-    """``trains`` or ``twin``."""
+    """``trains``, ``rings`` or ``twin``."""
     description: str = ""
     resolved: dict[str, Any] = field(default_factory=dict)
     """The resolved scenario: all defaults filled, canonical integers."""

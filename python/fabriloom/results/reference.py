@@ -3,7 +3,14 @@
 
 from __future__ import annotations
 
-from .columns import NETWORK_LATENCY_FROM, NETWORK_LATENCY_TO, TABLES, TOTAL_LATENCY_FROM
+from .columns import (
+    NETWORK_LATENCY_FROM,
+    NETWORK_LATENCY_TO,
+    RING_LATENCY_FROM,
+    RING_LATENCY_TO,
+    TABLES,
+    TOTAL_LATENCY_FROM,
+)
 
 _PREFACE = """# Results: every key and column
 
@@ -15,6 +22,7 @@ line says characters. 1 MB/s is 10^6 bytes per second. Times are simulated time,
 **Latency** is said from what to what in every summary:
 
 * *network latency* (`latency_ns`): from the {network_from}, to the {network_to};
+  in networks of rings from the {ring_from}, to {ring_to};
 * *total latency* (`total_latency_ns`): from the {total_from}, to the same end.
 
 **Confidence.** The time after the warm-up is divided into batches; the half-width is Student's t at 95 % for
@@ -26,6 +34,7 @@ remains is printed (`statistics.lag1_correlation`).
 |---|---|---|
 | Summary | `results.summary` | `summary.json`, or `--json` on standard output |
 | Links | `results.links` | `links.parquet` |
+| Buses | `results.buses` | `buses.parquet` (networks of rings) |
 | Flows | `results.flows` | `flows.parquet` |
 | Batches | `results.batches` | `batches.parquet` |
 | Complementary cumulative latency | `results.ccdf()` | `latency.parquet` |
@@ -38,7 +47,11 @@ def markdown() -> str:
     """The reference page of all results."""
     parts = [
         _PREFACE.format(
-            network_from=NETWORK_LATENCY_FROM, network_to=NETWORK_LATENCY_TO, total_from=TOTAL_LATENCY_FROM
+            network_from=NETWORK_LATENCY_FROM,
+            network_to=NETWORK_LATENCY_TO,
+            ring_from=RING_LATENCY_FROM,
+            ring_to=RING_LATENCY_TO,
+            total_from=TOTAL_LATENCY_FROM,
         )
     ]
     for table in TABLES:

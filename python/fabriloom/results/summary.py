@@ -22,13 +22,15 @@ class ConservationError(RuntimeError):
 
 
 def check_conservation(native: Mapping[str, Any]) -> None:
-    """Raise unless offered = delivered + refused + in flight."""
+    """Raise unless offered = delivered + refused + in flight + scrubbed (in rings only)."""
     offered, delivered = int(native["offered"]), int(native["delivered"])
     refused, in_flight = int(native["refused"]), int(native["in_flight"])
-    if offered != delivered + refused + in_flight:
+    scrubbed = int(native.get("scrubbed", 0))
+    total = delivered + refused + in_flight + scrubbed
+    if offered != total:
         raise ConservationError(
             f"packets are not conserved: {offered} offered, but {delivered} delivered + {refused} refused "
-            f"+ {in_flight} in flight = {delivered + refused + in_flight}"
+            f"+ {in_flight} in flight + {scrubbed} scrubbed = {total}"
         )
 
 
@@ -36,18 +38,19 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def end_message(reason: str, cycle: list[str], simulated_ns: float) -> str:
-    """Why the run ended, as a sentence."""
+def end_message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = False) -> str:
+    """Why the run ended, as a sentence; ``lost``: sources refused packets."""
     after = f"after {simulated_ns / 1e6:.6g} ms of simulated time"
     if reason == "deadlocked":
         if not cycle:
             return f"The network deadlocked {after}."
         waits = ", which waits for the one on ".join([*cycle, cycle[0]])
         return f"The network deadlocked {after}: the packet on {waits.replace(', which waits', ' waits', 1)}."
+    grew = "sources lost packets" if lost else "the queues at the sources grew without end"
     sentences = {
         "drained": f"Every packet was delivered and none is to come ({after}).",
         "precision": f"The wanted precision of mean latency and throughput was reached {after}.",
-        "saturated": f"Saturated: the queues at the sources grew without end; stopped {after}.",
+        "saturated": f"Saturated: {grew}; stopped {after}.",
         "time_limit": f"The time limit was reached {after}.",
         "packet_limit": f"The wanted number of packets was delivered {after}.",
         "interrupted": f"Interrupted {after}: these results are partial.",
@@ -55,7 +58,7 @@ def end_message(reason: str, cycle: list[str], simulated_ns: float) -> str:
     return sentences.get(reason, f"The run ended {after}: {reason}.")
 
 
-def _latency(native: Mapping[str, Any], which: str, tick_ns: float) -> dict[str, Any]:
+def _latency(native: Mapping[str, Any], which: str, tick_ns: float, of_rings: bool) -> dict[str, Any]:
     """The keys of one latency; ``which`` is ``latency`` or ``total`` as in the engine's names."""
     inside, _, _ = tables.batch_bounds(native)
     estimate = statistics.ratio(
@@ -69,10 +72,10 @@ def _latency(native: Mapping[str, Any], which: str, tick_ns: float) -> dict[str,
     counts = tables.column(native, f"{which}_counts").astype(np.int64)
     # The extremes are kept exactly; the histogram has them to its resolution only.
     low, high = (float(native[f"{which}_{end}_ticks"]) if packets else math.nan for end in ("min", "max"))
-    network = which == "latency"
+    start = columns.RING_LATENCY_FROM if of_rings else columns.NETWORK_LATENCY_FROM
     result: dict[str, Any] = {
-        "from": columns.NETWORK_LATENCY_FROM if network else columns.TOTAL_LATENCY_FROM,
-        "to": columns.NETWORK_LATENCY_TO,
+        "from": start if which == "latency" else columns.TOTAL_LATENCY_FROM,
+        "to": columns.RING_LATENCY_TO if of_rings else columns.NETWORK_LATENCY_TO,
         "mean": _number(mean),
         "mean_ci95": _number(estimate.ci95),
         "min": _number(low * tick_ns),
@@ -113,16 +116,17 @@ def summary(
     cycle = [graph.link_names[int(link)] for link in tables.column(native, "deadlock_links")]
     end_ticks, begin_ticks = int(native["end_time_ticks"]), int(native["measure_start_ticks"])
     inside, _, _ = tables.batch_bounds(native)
+    of_rings = graph.rings is not None
     packets = tables.column(native, "batch_packets")[inside].astype(np.float64)
     latencies = tables.column(native, "batch_latency_sum_ticks")[inside].astype(np.float64)
-    return {
+    found: dict[str, Any] = {
         "name": provenance.name,
         "scenario_sha256": provenance.scenario_sha256,
         "version": provenance.version,
         "seed": provenance.seed,
         "end": {
             "reason": reason,
-            "message": end_message(reason, cycle, end_ticks * tick_ns),
+            "message": end_message(reason, cycle, end_ticks * tick_ns, int(native["refused"]) > 0),
             "cycle": cycle,
         },
         "network": {"switches": graph.switches, "terminals": graph.terminals, "links": graph.links},
@@ -135,8 +139,8 @@ def summary(
             **{key: int(native[key]) for key in ("offered", "delivered", "refused", "in_flight")},
             "measured": int(native["measured_packets"]),
         },
-        "latency_ns": _latency(native, "latency", tick_ns),
-        "total_latency_ns": _latency(native, "total", tick_ns),
+        "latency_ns": _latency(native, "latency", tick_ns, of_rings),
+        "total_latency_ns": _latency(native, "total", tick_ns, of_rings),
         "statistics": {
             "batches": len(statistics.merge(packets)),
             "lag1_correlation": _number(statistics.lag1_correlation(latencies, packets)),
@@ -151,4 +155,27 @@ def summary(
             "packet_hops": int(native["packet_hops"]),
             "wall_s": wall_s,
         },
+    }
+    if graph.rings is not None:
+        found["network"] |= {"rings": graph.rings.rings, "buses": int(graph.rings.bus_count.sum())}
+        found["packets"]["scrubbed"] = int(native["scrubbed"])
+        found["sci"] = _sci(native, graph, end_ticks - begin_ticks)
+    return found
+
+
+def _sci(native: Mapping[str, Any], graph: Graph, window_ticks: int) -> dict[str, Any]:
+    """What only rings and buses have."""
+    busy, retry, echo = (
+        float(tables.column(native, f"link_{what}_ticks").sum()) for what in ("busy", "retry", "echo")
+    )
+    return {
+        "busied": int(tables.column(native, "link_busied").sum()),
+        "retries": int(tables.column(native, "link_retried").sum()),
+        "retry_share": retry / busy if busy else 0.0,
+        "echo_share": echo / busy if busy else 0.0,
+        "timed_out": int(native["timed_out"]),
+        "bypass_most_symbols": int(tables.column(native, "link_bypass_most").max(initial=0)),
+        "link_utilisation_max": float(tables.utilisation(native, window_ticks).max(initial=0.0)),
+        "bus_transfers": int(tables.column(native, "bus_transfers").sum()),
+        "bus_utilisation_max": float(tables.bus_utilisation(native, graph, window_ticks).max(initial=0.0)),
     }

@@ -64,6 +64,63 @@ def links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks:
     )
 
 
+def ring_links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
+    """The table of links of a network of rings."""
+    import polars as pl
+
+    if graph.rings is None:
+        raise ValueError("the network has no rings")
+    names, rings = vertex_names(graph), np.array(graph.rings.ring_names, dtype=object)
+    retry, echo = (per(column(native, f"link_{what}_ticks"), window_ticks) for what in ("retry", "echo"))
+    busy = utilisation(native, window_ticks)
+    return pl.DataFrame(
+        {
+            "link": graph.link_names,
+            "ring": list(rings[graph.rings.station_ring]),
+            "source": list(names[graph.link_source]),
+            "target": list(names[graph.link_target]),
+            "packets": column(native, "link_packets").astype(np.int64),
+            "symbols": column(native, "link_characters").astype(np.int64),
+            "utilisation": busy,
+            "data_share": np.maximum(busy - retry - echo, 0.0),
+            "retry_share": np.minimum(retry, 1.0),
+            "echo_share": np.minimum(echo, 1.0),
+            "retried": column(native, "link_retried").astype(np.int64),
+            "busied": column(native, "link_busied").astype(np.int64),
+            "bypass_most_symbols": column(native, "link_bypass_most").astype(np.int64),
+            "waiting_ns": column(native, "link_wait_ticks") * tick_ns,
+        }
+    )
+
+
+def bus_utilisation(native: Mapping[str, Any], graph: Graph, window_ticks: int) -> NDArray[np.float64]:
+    """Per switch: the share of the window in which its buses were in use, in the mean over them, 0 to 1."""
+    buses = 0 if graph.rings is None else graph.rings.bus_count * window_ticks
+    return np.minimum(per(column(native, "bus_busy_ticks"), buses), 1.0)
+
+
+def buses(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
+    """The table of buses, one row per switch; no rows in networks without rings."""
+    import polars as pl
+
+    rings = graph.rings
+    count = 0 if rings is None else graph.switches
+    transfers = column(native, "bus_transfers")[:count].astype(np.int64)
+    waiting = column(native, "bus_wait_ticks")[:count] * tick_ns
+    return pl.DataFrame(
+        {
+            "switch": graph.switch_names[:count],
+            "ports": [] if rings is None else np.diff(rings.port_start),
+            "buses": [] if rings is None else rings.bus_count,
+            "transfers": transfers,
+            "utilisation": bus_utilisation(native, graph, window_ticks)[:count],
+            "waiting_ns": waiting,
+            "waiting_ns_mean": per(waiting, transfers),
+        },
+        schema_overrides={"switch": pl.String, "ports": pl.Int64, "buses": pl.Int64},
+    )
+
+
 def flows(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
     """The table of flows, in the order of their source and target terminals."""
     import polars as pl

@@ -1,0 +1,41 @@
+"""What a key of a summary and a column of a table is, for their definitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Column:
+    """One key of the summary or one column of a table."""
+
+    name: str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of a result: how to get it, what one row is, and its columns."""
+
+    name: str
+    title: str
+    row: str
+    columns: tuple[Column, ...]
+
+    @property
+    def is_json(self) -> bool:
+        """True for a dictionary of keys, false for a data frame of columns."""
+        return self.name in (
+            "summary",
+            "ring_summary",
+            "saturation",
+            "check",
+            "ring_check",
+            "reproduction",
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """Names of its keys or columns, in order."""
+        return [column.name for column in self.columns]
