@@ -106,7 +106,8 @@ impl Rings {
             if it.time >= self.now {
                 break;
             }
-            let there = (self.now - it.time).div_euclid(Time::from(at.symbol)) as u64;
+            // Those that have come before this tick, the one that is just coming aside.
+            let there = ((self.now - it.time) as u64).div_ceil(u64::from(at.symbol));
             let all = u64::from(it.symbols);
             symbols += if self.fabric.ring_cut_through == 0 { all } else { there.min(all) };
             unit = it.next;

@@ -71,28 +71,28 @@ fn routes(f: &Fabric) -> Vec<u8> {
     let mut routes = vec![PASS; f.port_station.len() * terminals];
     for terminal in 0..f.terminals {
         let vertex = f.switches + terminal;
-        let mut buses = vec![usize::MAX; f.links()];
         let home = f.link_source.iter().position(|&at| at == vertex).expect("every terminal has a station");
-        let mut rings = vec![f.station_ring[home]];
-        let mut distance = 0;
-        // Rings in order of buses to the terminal: `buses` by ring.
-        while let Some(ring) = rings.pop() {
-            buses[ring as usize] = distance;
-            let reached = |port: &u32| f.station_ring[*port as usize] == ring;
+        // By ring: buses to the terminal's own.
+        let mut buses = vec![usize::MAX; f.links()];
+        buses[f.station_ring[home] as usize] = 0;
+        let mut rings = std::collections::VecDeque::from([f.station_ring[home]]);
+        while let Some(ring) = rings.pop_front() {
+            let further = buses[ring as usize] + 1;
             for port in 0..f.port_station.len() {
-                let (switch, station) = (f.link_source[f.port_station[port] as usize], f.port_station[port]);
-                let range =
-                    f.port_start[switch as usize] as usize..f.port_start[switch as usize + 1] as usize;
-                let ring_here = f.station_ring[station as usize];
-                let way = f.port_station[range].iter().position(reached);
-                if let Some(way) = way.filter(|_| buses[ring_here as usize] == usize::MAX) {
+                let station = f.port_station[port] as usize;
+                let switch = f.link_source[station] as usize;
+                let range = f.port_start[switch] as usize..f.port_start[switch + 1] as usize;
+                let leads_there = |port: &u32| f.station_ring[*port as usize] == ring;
+                let Some(way) = f.port_station[range].iter().position(leads_there) else { continue };
+                let here = f.station_ring[station];
+                if buses[here as usize] == usize::MAX {
+                    buses[here as usize] = further;
+                    rings.push_back(here);
+                }
+                if buses[here as usize] == further {
                     routes[port * terminals + terminal as usize] = way as u8;
-                    if !rings.contains(&ring_here) {
-                        rings.insert(0, ring_here);
-                    }
                 }
             }
-            distance += 1;
         }
     }
     routes
