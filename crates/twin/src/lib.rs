@@ -15,7 +15,7 @@ mod wire;
 use fabriloom_engine::fabric::Fabric;
 use fabriloom_engine::kernel::Time;
 
-pub use ring::{BusCounts, RingLinkCounts, RingTwinRun, delivery_key, run_rings};
+pub use ring::{BusCounts, RingLinkCounts, RingTwinRun, delivery_key, left_in_rings, run_rings};
 
 /// How flow-control characters are accounted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -116,7 +116,7 @@ fn an_own_packet_is_inserted_into_an_empty_fifo() {
         let mut expected = vec![(18, passed + 29), (started, started + 29)];
         expected.sort_by_key(|times| times.1);
         assert_eq!(times(&result), expected, "ready at {ready}");
-        assert_eq!(result.links[0].bypass_most, if ready < 31 { 8 } else { 0 });
+        assert_eq!(result.links[1].bypass_most, if ready < 31 { 8 } else { 0 });
     }
 }
 

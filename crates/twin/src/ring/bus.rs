@@ -41,14 +41,12 @@ impl Rings<'_> {
         }
         let station = state.ports[port];
         let fronts = KINDS.iter().filter_map(|&kind| self.stations[station].received[kind as usize].front());
-        let can_go =
-            fronts.filter(|front| front.ready.is_some_and(|ready| ready <= self.now)).filter_map(|front| {
-                let to =
-                    self.way(station, self.target(front.sent)).expect("it was taken off its ring for this");
-                let is_free = !state.transfers.iter().any(|transfer| transfer.to == to);
-                let has_place = self.has_transmit_place(state.ports[to], front.sent.kind);
-                (is_free && has_place).then(|| (front.clone(), to))
-            });
+        let can_go = fronts.filter(|front| front.ready <= self.now).filter_map(|front| {
+            let to = self.way(station, self.target(front.sent)).expect("it was taken off its ring for this");
+            let is_free = !state.transfers.iter().any(|transfer| transfer.to == to);
+            let has_place = self.has_transmit_place(state.ports[to], front.sent.kind);
+            (is_free && has_place).then(|| (front.clone(), to))
+        });
         can_go.min_by_key(|(front, _)| (front.ready, front.sent.kind))
     }
 
@@ -65,7 +63,7 @@ impl Rings<'_> {
         state.transfers.push(Transfer { end, from, to, sent });
         state.counts.transfers += 1;
         state.counts.busy_ticks += ticks as u64;
-        state.counts.wait_ticks += (self.now - received.ready.expect("it stands whole")) as u64;
+        state.counts.wait_ticks += (self.now - received.ready) as u64;
         self.wake_at(end);
     }
 }

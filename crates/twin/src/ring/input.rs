@@ -62,15 +62,16 @@ impl Rings<'_> {
         }
         let verdict = self.judge(station, unit.sent.kind, phase);
         let accepted = verdict == Verdict::Ready;
+        let to_come = if self.fabric.ring_cut_through == 1 { unit.symbols - 1 } else { 0 };
+        let whole = self.now + Time::from(to_come) * self.symbol_ticks(station);
         if accepted {
-            let received = Received { sent: unit.sent, unit: number, ready: None };
-            self.stations[station].received[unit.sent.kind as usize].push_back(received);
+            self.receive(station, unit.sent, number, whole);
         } else {
             self.stations[station].busied += 1;
         }
         let echo = self.units.len();
         self.units.push(Unit { what: What::Echo { verdict }, symbols: self.echo_symbols(), ..unit });
-        Fate::Strip { echo, accepted }
+        Fate::Strip { echo, whole }
     }
 
     /// The lowest numbered station of a ring lets nothing pass for the second time.
@@ -97,14 +98,12 @@ impl Rings<'_> {
         let is_last = symbol.index + 1 == unit.symbols;
         match self.stations[station].fate {
             Fate::Pass => self.enter_bypass(station, symbol),
-            Fate::Strip { echo, accepted } => {
+            Fate::Strip { echo, whole } => {
                 let kept = unit.symbols.checked_sub(self.units[echo].symbols).expect("an echo is not longer");
                 if symbol.index >= kept {
                     self.echo(station, Symbol { unit: echo, index: symbol.index - kept }, unit.what);
                 }
-                if is_last && accepted {
-                    self.stand_whole(station, symbol.unit, unit.sent);
-                }
+                assert!(!is_last || self.now == whole, "a packet stands whole when its last symbol has come");
             }
             Fate::Scrub => {}
             Fate::Answer if is_last => self.answer(station, &unit),
@@ -145,11 +144,10 @@ impl Rings<'_> {
         delay.min(MOST_DELAY) as Time
     }
 
-    fn stand_whole(&mut self, station: usize, unit: usize, sent: Sent) {
-        let ready = self.now + Time::from(self.fabric.station_receive_ticks[station]);
-        let queue = &mut self.stations[station].received[sent.kind as usize];
-        let received = queue.iter_mut().find(|received| received.unit == unit).expect("it was accepted");
-        received.ready = Some(ready);
+    /// Takes a receive place for a packet that will stand there whole at a tick known now.
+    fn receive(&mut self, station: usize, sent: Sent, unit: usize, whole: Time) {
+        let ready = whole + Time::from(self.fabric.station_receive_ticks[station]);
+        self.stations[station].received[sent.kind as usize].push_back(Received { sent, unit, ready });
         self.wake_at(ready);
         let vertex = self.fabric.link_source[station];
         if ready == self.now && self.fabric.is_terminal(vertex) {

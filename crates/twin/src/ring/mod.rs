@@ -37,7 +37,7 @@ pub struct RingLinkCounts {
     pub wait_ticks: u64,
     /// Packets that the station at its end has busied.
     pub busied: u64,
-    /// Most symbols that waited at once in the bypass FIFO of the station at its end.
+    /// Most symbols that had waited in the bypass FIFO before it, when one of them started.
     pub bypass_most: u64,
 }
 
@@ -91,4 +91,17 @@ pub fn run_rings(fabric: &Fabric, until: Time) -> RingTwinRun {
     let mut rings = rings::Rings::new(fabric);
     rings.run_until(until);
     rings.finish(until)
+}
+
+/// Transactions dispatched and neither delivered nor scrubbed at tick `limit`, if none is made after `until`.
+///
+/// # Panics
+///
+/// As [`run_rings`].
+pub fn left_in_rings(fabric: &Fabric, until: Time, limit: Time) -> u64 {
+    let mut rings = rings::Rings::new(fabric);
+    rings.run_until(until);
+    rings.stop_sources(until);
+    rings.run_until(limit);
+    rings.in_rings()
 }

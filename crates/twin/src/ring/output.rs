@@ -48,6 +48,7 @@ impl Rings<'_> {
 
     fn start_passing(&mut self, station: usize) {
         let (_, symbol) = self.stations[station].bypass[0];
+        self.count_waiting(station);
         assert_eq!(symbol.index, 0, "a unit was cut in two");
         self.start(station, symbol.unit, false);
     }
@@ -132,11 +133,17 @@ impl Rings<'_> {
         self.wake_at(self.now + step);
     }
 
-    /// With cut-through, what waits behind an own unit is never more than the longest of them.
-    pub(crate) fn measure_bypass(&mut self, station: usize) {
+    /// Counts the symbols that have waited in the bypass FIFO, when it begins to empty.
+    fn count_waiting(&mut self, station: usize) {
         let state = &mut self.stations[station];
+        let waiting = state.bypass.partition_point(|(ready, _)| *ready < self.now) as u64;
+        state.counts.bypass_most = state.counts.bypass_most.max(waiting);
+    }
+
+    /// With cut-through, what waits behind an own unit is never more than the longest of them.
+    pub(crate) fn check_bypass(&self, station: usize) {
+        let state = &self.stations[station];
         let waiting = state.bypass.partition_point(|(ready, _)| *ready <= self.now) as u64;
-        state.bypass_most = state.bypass_most.max(waiting);
         assert!(
             self.fabric.ring_cut_through == 0 || waiting <= u64::from(state.longest_own),
             "the bypass FIFO of station {station} overflows: {waiting} symbols"

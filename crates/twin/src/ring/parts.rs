@@ -124,8 +124,8 @@ pub struct Symbol {
 pub enum Fate {
     /// It goes on.
     Pass,
-    /// It is taken off and answered by this echo.
-    Strip { echo: usize, accepted: bool },
+    /// It is taken off, the last symbol at `whole`, and answered by this echo.
+    Strip { echo: usize, whole: Time },
     /// It is removed.
     Scrub,
     /// It is the echo of something sent from here.
@@ -171,8 +171,8 @@ pub struct Received {
     pub sent: Sent,
     /// The unit that brings it.
     pub unit: usize,
-    /// When it is ready for the user, once it stands there whole.
-    pub ready: Option<Time>,
+    /// When it is ready for the user.
+    pub ready: Time,
 }
 
 /// What a receive queue owes to packets it has busied.
@@ -237,8 +237,6 @@ pub struct Station {
     pub counts: RingLinkCounts,
     /// Symbols of the longest unit of its own.
     pub longest_own: u32,
-    /// Most symbols that waited in the bypass FIFO.
-    pub bypass_most: u64,
     /// Packets busied here.
     pub busied: u64,
 }
@@ -266,7 +264,6 @@ impl Station {
             notices_on_wire: VecDeque::new(),
             counts: RingLinkCounts::default(),
             longest_own: 0,
-            bypass_most: 0,
             busied: 0,
         }
     }

@@ -102,7 +102,7 @@ impl<'a> Rings<'a> {
             self.send_notices(station);
         }
         (0..stations).for_each(|station| self.send_symbol(station));
-        (0..stations).for_each(|station| self.measure_bypass(station));
+        (0..stations).for_each(|station| self.check_bypass(station));
     }
 
     /// Looks at everything again at a tick, which may be this one, because its step is not over.
@@ -198,6 +198,19 @@ impl<'a> Rings<'a> {
         (entry != PASS).then_some(usize::from(entry))
     }
 
+    /// Has the sources make nothing more after this tick.
+    pub(crate) fn stop_sources(&mut self, last: Time) {
+        self.sources.stop_after(last);
+        for terminal in &mut self.terminals {
+            terminal.given = terminal.given.filter(|packet| packet.created <= last);
+        }
+    }
+
+    /// Transactions dispatched and neither delivered nor scrubbed.
+    pub(crate) fn in_rings(&self) -> u64 {
+        self.transactions.iter().filter(|one| !one.delivered && !one.scrubbed).count() as u64
+    }
+
     /// Draws up the account of the run.
     pub fn finish(self, until: Time) -> RingTwinRun {
         let delivered = self.transactions.iter().filter(|t| t.delivered).count() as u64;
@@ -207,14 +220,13 @@ impl<'a> Rings<'a> {
         let given: Vec<Packet> = self.terminals.iter().filter_map(|terminal| terminal.given).collect();
         // A copy, because counting what has arrived by now draws from the sources.
         let totals = self.sources.clone().totals(self.fabric, until, given.into_iter());
-        let in_rings = self.transactions.len() as u64 - delivered - scrubbed;
+        let in_rings = self.in_rings();
         assert_eq!(totals.offered, delivered + scrubbed + totals.refused + totals.waiting + in_rings);
         let mut deliveries = self.deliveries;
         deliveries.sort_by_key(delivery_key);
         let mut links: Vec<_> = self.stations.iter().map(|station| station.counts).collect();
         for (link, &next) in self.fabric.station_next.iter().enumerate() {
             links[link].busied = self.stations[next as usize].busied;
-            links[link].bypass_most = self.stations[next as usize].bypass_most;
         }
         RingTwinRun {
             deliveries,
@@ -253,11 +265,10 @@ impl<'a> Rings<'a> {
     /// Symbols in a row are in order, and a unit begins only behind the end of another.
     fn follow_each_other(&self, symbols: impl Iterator<Item = Symbol>) {
         let _ = symbols.fold(None, |before: Option<Symbol>, symbol| {
-            if let Some(before) = before.filter(|before| before.unit == symbol.unit) {
-                assert_eq!(symbol.index, before.index + 1, "symbols of a unit are out of order");
-            } else if let Some(before) = before {
+            if let Some(before) = before {
                 let ends = before.index + 1 == self.units[before.unit].symbols;
-                assert!(ends && symbol.index == 0, "a unit is cut in two");
+                let follows = Symbol { index: before.index + 1, ..before };
+                assert!(symbol == follows || ends && symbol.index == 0, "a unit is cut in two");
             }
             Some(symbol)
         });

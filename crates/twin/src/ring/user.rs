@@ -85,9 +85,7 @@ impl Rings<'_> {
     pub(crate) fn consume(&mut self, terminal: usize) {
         let station = self.station_of(terminal);
         let queue = &self.stations[station].received[Kind::Response as usize];
-        let over = |received: &&Received| {
-            !self.delivers(received.sent) && received.ready.is_some_and(|ready| ready <= self.now)
-        };
+        let over = |received: &&Received| !self.delivers(received.sent) && received.ready <= self.now;
         let units: Vec<(usize, Sent)> = queue.iter().filter(over).map(|one| (one.unit, one.sent)).collect();
         for (unit, sent) in units {
             self.stations[station].received[Kind::Response as usize].retain(|one| one.unit != unit);
@@ -103,8 +101,7 @@ impl Rings<'_> {
         let station = self.station_of(terminal);
         let can_answer = self.has_transmit_place(station, Kind::Response);
         let can_be_served = |received: &&Received| {
-            received.ready.is_some_and(|ready| ready <= self.now)
-                && (can_answer || !self.is_answered(received.sent))
+            received.ready <= self.now && (can_answer || !self.is_answered(received.sent))
         };
         let both = self.stations[station].received.iter().flatten().filter(can_be_served);
         let Some(sent) = both.min_by_key(|one| (one.ready, one.sent.kind, one.unit)).map(|one| one.sent)

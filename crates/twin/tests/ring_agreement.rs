@@ -1,0 +1,205 @@
+//! The fast engine and the twin deliver the same packets at the same ticks, in random networks of rings.
+
+mod scenarios;
+
+use fabriloom_engine::fabric::{Fabric, arrival, target, transaction};
+use fabriloom_engine::kernel::Time;
+use fabriloom_engine::run::{End, Options, RunError, Simulation};
+use fabriloom_twin::{
+    BusCounts, Delivery, RingLinkCounts, RingTwinRun, delivery_key, left_in_rings, run_rings,
+};
+use scenarios::build::send_uniform;
+use scenarios::rings::{Stop, random_rings, ring_time_for, rings};
+
+/// A run of the fast engine to its end; it looks for deadlocks every 16 batches and at the end.
+fn simulate(fabric: &Fabric, until: Time, batch: Time) -> Result<Simulation, RunError> {
+    let options = Options { until, batch, warmup: Some(0), trace: usize::MAX, ..Options::default() };
+    let mut simulation = Simulation::new(fabric.clone(), options).expect("a legal fabric");
+    while simulation.advance(1 << 20)?.is_none() {}
+    Ok(simulation)
+}
+
+/// Sorted as the twin sorts them.
+fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
+    let like = |d: &fabriloom_engine::measure::Delivery| Delivery {
+        source: d.source,
+        target: d.target,
+        created: d.created,
+        started: d.started,
+        delivered: d.delivered,
+        length: d.length,
+    };
+    let mut all: Vec<Delivery> = simulation.run.trace.packets.iter().map(like).collect();
+    all.sort_by_key(delivery_key);
+    all
+}
+
+fn link_counts(simulation: &Simulation) -> Vec<RingLinkCounts> {
+    let counts = simulation.rings().expect("a network of rings").counts();
+    let like = |c: &fabriloom_engine::ring::Counts| RingLinkCounts {
+        packets: c.packets,
+        symbols: c.symbols,
+        busy_ticks: c.busy_ticks,
+        retried: c.retried,
+        retry_ticks: c.retry_ticks,
+        echo_ticks: c.echo_ticks,
+        wait_ticks: c.wait_ticks,
+        busied: c.busied,
+        bypass_most: c.bypass_most,
+    };
+    counts.map(like).collect()
+}
+
+fn bus_counts(simulation: &Simulation) -> Vec<BusCounts> {
+    let counts = simulation.rings().expect("a network of rings").bus_counts();
+    let like = |c: &fabriloom_engine::ring::BusCounts| BusCounts {
+        transfers: c.transfers,
+        busy_ticks: c.busy_ticks,
+        wait_ticks: c.wait_ticks,
+    };
+    counts.map(like).collect()
+}
+
+/// Nothing if the engine refuses to go on because packets are sent in a circle of buses for ever.
+fn compare(seed: u64, fabric: &Fabric, until: Time) -> Option<RingTwinRun> {
+    let fast = match simulate(fabric, until, 1 << 50) {
+        Ok(fast) => fast,
+        Err(RunError::RouteCircle { .. }) => return None,
+        Err(error) => panic!("seed {seed}: {error}"),
+    };
+    let twin = run_rings(fabric, until);
+    let list = deliveries(&fast);
+    let same = list.iter().zip(&twin.deliveries).take_while(|(a, b)| a == b).count();
+    assert!(
+        list == twin.deliveries,
+        "seed {seed}, until {until}: the engine delivers {}, the twin {}; after {same} equal ones {:?} against {:?}",
+        list.len(),
+        twin.deliveries.len(),
+        list.get(same),
+        twin.deliveries.get(same),
+    );
+    let balance = fast.balance().expect("nothing is lost");
+    let rings = fast.rings().expect("a network of rings");
+    if fast.now() < until {
+        // Nothing was left to do; what sources still make and lose is not counted any more.
+        assert!(matches!(fast.end(), Some(End::Drained | End::Deadlocked)));
+        return Some(twin);
+    }
+    assert_eq!(
+        (balance.offered, balance.refused, balance.in_flight, balance.scrubbed, rings.timed_out),
+        (twin.offered, twin.refused, twin.in_flight, twin.scrubbed, twin.timed_out),
+        "transactions offered, refused, in flight, scrubbed, timed out, seed {seed}"
+    );
+    assert_eq!(fast.packet_hops(), twin.packet_hops, "packet-hops, seed {seed}");
+    for (link, (fast, twin)) in link_counts(&fast).iter().zip(&twin.links).enumerate() {
+        assert_eq!(fast, twin, "link {link}, seed {seed}");
+    }
+    assert_eq!(bus_counts(&fast), twin.buses, "buses, seed {seed}");
+    Some(twin)
+}
+
+fn compare_many(seeds: std::ops::Range<u64>, packets: u32) {
+    let (mut delivered, mut circles) = (0, 0);
+    for seed in seeds.clone() {
+        let fabric = random_rings(seed);
+        match compare(seed, &fabric, ring_time_for(&fabric, packets)) {
+            Some(twin) => delivered += twin.deliveries.len(),
+            None => circles += 1,
+        }
+    }
+    let runs = seeds.end - seeds.start;
+    assert!(delivered as u64 > 2 * u64::from(packets) * runs, "{delivered} deliveries in {runs} runs");
+    assert!(circles < runs / 10, "{circles} of {runs} networks have circles of routes");
+}
+
+#[test]
+fn short_runs_agree() {
+    compare_many(0..200, 15);
+}
+
+#[test]
+fn long_runs_agree() {
+    compare_many(1000..1030, 80);
+}
+
+/// As many random networks as wanted: `FABRILOOM_SEEDS=5000..9000`.
+#[test]
+#[ignore = "as long as asked for"]
+fn chosen_runs_agree() {
+    let range = std::env::var("FABRILOOM_SEEDS").unwrap_or_else(|_| "0..1000".into());
+    let (low, high) = range.split_once("..").expect("a range such as 0..1000");
+    compare_many(low.parse().expect("a number")..high.parse().expect("a number"), 25);
+}
+
+/// A ring of eight and a switch of four ringlets, from light load to an unlimited backlog, for every transaction.
+#[test]
+fn plain_networks_agree() {
+    let ring = vec![vec![Stop::Terminal; 8]];
+    let switch = vec![vec![Stop::Terminal, Stop::Port(0)]; 4];
+    for wiring in [ring, switch] {
+        for (kind, interval_ticks) in
+            [(arrival::POISSON, 900.0), (arrival::TOGETHER, 300.0), (arrival::BACKLOG, 0.0)]
+        {
+            for transaction in 0..4 {
+                let mut fabric = rings(&wiring);
+                send_uniform(&mut fabric, kind, interval_ticks, 64);
+                fabric.terminal_transaction.fill(transaction);
+                fabric.ring_allocation = transaction % 2;
+                fabric.ring_phases = transaction / 2;
+                let twin = compare(0, &fabric, 20_000).expect("no circle of routes");
+                assert!(twin.deliveries.len() > 30);
+            }
+        }
+    }
+}
+
+/// True if the engine finds a deadlock, which then is one for ever.
+fn is_deadlocked(fabric: &Fabric, until: Time) -> bool {
+    let Ok(fast) = simulate(fabric, until, 64) else { return false };
+    if fast.end() != Some(End::Deadlocked) {
+        return false;
+    }
+    let now = fast.now();
+    assert!(!fast.cycle().is_empty());
+    assert!(left_in_rings(fabric, now, 10 * now) > 0, "seed {}: no deadlock at {now}", fabric.seed);
+    true
+}
+
+#[test]
+fn deadlocks_are_real() {
+    let found = (0..300).filter(|&seed| {
+        let fabric = random_rings(seed);
+        is_deadlocked(&fabric, ring_time_for(&fabric, 20))
+    });
+    assert!(found.count() > 0, "no deadlock");
+}
+
+/// Rings in a circle, all packets sent the same way round, two rings on: they fill all queues and nothing moves.
+#[test]
+fn a_circle_of_rings_deadlocks() {
+    let wiring: Vec<Vec<Stop>> =
+        (0..4).map(|ring| vec![Stop::Terminal, Stop::Port(ring), Stop::Port((ring + 3) % 4)]).collect();
+    let mut fabric = rings(&wiring);
+    for (row, &station) in fabric.port_station.iter().enumerate() {
+        let switch = fabric.link_source[station as usize];
+        let ring = fabric.station_ring[station as usize];
+        for terminal in 0..4 {
+            let enters = ring == switch && terminal != ring;
+            let out = u8::from(row as u32 == fabric.port_start[switch as usize]);
+            fabric.port_route[row * 4 + terminal as usize] = if enters { out } else { u8::MAX };
+        }
+    }
+    send_uniform(&mut fabric, arrival::BACKLOG, 0.0, 64);
+    fabric.source_target.fill(target::FIXED);
+    fabric.target_fixed = vec![2, 3, 0, 1];
+    fabric.terminal_transaction.fill(transaction::MOVE);
+    assert!(!is_deadlocked(&fabric, 20_000), "there are places enough for what terminals have open");
+    for places in
+        [&mut fabric.station_requests_in, &mut fabric.station_requests_out, &mut fabric.station_window]
+    {
+        places.fill(1);
+    }
+    fabric.ring_cut_through = 0;
+    assert!(is_deadlocked(&fabric, 20_000));
+    compare(0, &fabric, 20_000);
+}
