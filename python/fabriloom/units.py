@@ -1,8 +1,8 @@
 """Strings with units to integers and back: "100 Mbit/s", "2 us", "64 B", "5 ns/m".
 
 Inside, time is whole picoseconds, a size is whole bytes and a rate is whole bits per second. Where rates are
-usually said in bits, "100 MB/s" is refused, with both readings offered; the links and buses of SCI, whose rates
-are said in bytes, are read in both (:func:`parse_byte_rate_bits_per_s`). "Mb/s" is refused everywhere.
+usually said in bits, "100 MB/s" is refused, with both readings offered; those of SCI, which are said in
+bytes, are read in both (:func:`parse_byte_rate_bits_per_s`). "Mb/s" is refused everywhere.
 Numbers are read exactly (as fractions), so "0.1 us" is 100000 ps and not a neighbour of it.
 """
 
@@ -212,6 +212,8 @@ def _wrong_unit(
     near = _ALIKE.get(unit)
     near = near if near in units else nearest(unit, list(units))
     offer = f'did you mean "{number} {near}"? ' if near else ""
+    if near and unit in _ALIKE and (in_bytes := near.replace("bit", "B")) != near and in_bytes in units:
+        offer = f'write "{number} {in_bytes}" if bytes are meant, "{number} {near}" if bits. '
     return UnitError(
         f'unknown unit "{unit[:40]}" in {_quote(value)}; expected {what}', f"{offer}units: {names}"
     )

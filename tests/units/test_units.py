@@ -23,6 +23,9 @@ READ = [
     (units.parse_bytes, "4 KiB", 4096),
     (units.parse_rate_bits_per_s, "100 Mbit/s", 100_000_000),
     (units.parse_rate_bits_per_s, "2.5Gbit/s", 2_500_000_000),
+    (units.parse_byte_rate_bits_per_s, "500 MB/s", 4_000_000_000),
+    (units.parse_byte_rate_bits_per_s, "1.6 GB/s", 12_800_000_000),
+    (units.parse_byte_rate_bits_per_s, "4 Gbit/s", 4_000_000_000),
     (units.parse_delay_ps_per_m, "5 ns/m", 5000),
     (units.parse_length_m, "2 m", 2.0),
     (units.parse_length_m, "30 cm", 0.3),
@@ -47,6 +50,9 @@ REFUSED = [
     (units.parse_rate_bits_per_s, "0 Mbit/s", "is zero"),
     (units.parse_rate_bits_per_s, "-1 Mbit/s", "is negative"),
     (units.parse_rate_bits_per_s, 100_000_000, "has no unit"),
+    (units.parse_byte_rate_bits_per_s, "500 Mb/s", '"500 MB/s" if bytes are meant, "500 Mbit/s" if bits'),
+    (units.parse_byte_rate_bits_per_s, "500", 'write for example "500 MB/s"'),
+    (units.parse_byte_rate_bits_per_s, "0 MB/s", "is zero"),
     (units.parse_time_ps, "2 µs", 'did you mean "2 us"?'),
     (units.parse_time_ps, "2 MS", 'did you mean "2 ms"?'),
     (units.parse_time_ps, "2", "has no unit"),
@@ -84,6 +90,7 @@ def test_there_and_back(amount: int) -> None:
     assert units.parse_bytes(units.format_bytes(amount)) == amount
     assert units.parse_delay_ps_per_m(units.format_delay_ps_per_m(amount)) == amount
     assert units.parse_rate_bits_per_s(units.format_rate_bits_per_s(amount), positive=False) == amount
+    assert units.parse_byte_rate_bits_per_s(units.format_byte_rate(amount), positive=False) == amount
 
 
 @given(st.floats(0, 1e6))

@@ -152,6 +152,8 @@ def _aim(
 def _hot_spot(network: Network, terminals: Terminals, pattern: Settings, sending: np.ndarray) -> Columns:
     count, share = network.terminals, float(pattern["share"])
     hot = terminals.one(pattern["target"], "pattern.target")
+    if hot not in receivers.receivers_of(network):
+        raise receivers.only_sends(terminals.names[hot], "pattern.target")
     if receivers.has_roles(network):
         return receivers.weighted(network, sending, np.full(count, hot), share)
     target = np.full(count, HOT_SPOT, np.uint8)

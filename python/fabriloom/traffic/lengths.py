@@ -64,9 +64,10 @@ def characters(technology: Links, size_bytes: int) -> int:
     """Payload characters of a packet of this size; raises UnitError if no packet has it."""
     legal = technology.legal_payloads_bytes
     if legal and size_bytes not in legal:
-        sizes = " or ".join(units.format_bytes(size) for size in legal)
+        sizes = [units.format_bytes(size) for size in legal]
+        choice = sizes[0] if len(sizes) == 1 else f"{', '.join(sizes[:-1])} or {sizes[-1]}"
         message = f"there is no packet with {units.format_bytes(size_bytes)} of payload"
-        raise units.UnitError(message, f"the payload of these packets is {sizes}")
+        raise units.UnitError(message, f"the payload of these packets is {choice}")
     found = technology.payload_chars(size_bytes)
     if found > MOST_CHARACTERS:
         message = f"a packet of {units.format_bytes(size_bytes)} is longer than 2^24 characters"

@@ -56,9 +56,19 @@ def mapped(network: Network, terminals: Terminals, given: list[object]) -> Ints:
     if len(given) != len(senders):
         message = f"the map has {len(given)} destinations for {len(senders)} senders"
         raise TrafficError(message, "pattern.map", "give one destination per sender, in their order")
+    named = terminals.many(given, "pattern.map")
+    wrong = np.flatnonzero(~np.isin(named, receivers_of(network)))
+    if len(wrong):
+        raise only_sends(terminals.names[int(named[wrong[0]])], f"pattern.map.{wrong[0]}")
     partner = np.full(network.terminals, -1, np.int64)
-    partner[senders] = terminals.many(given, "pattern.map")
+    partner[senders] = named
     return pairs.without_self(partner)
+
+
+def only_sends(name: str, parameter: str) -> TrafficError:
+    """The error of a destination that does not receive."""
+    message = f'"{name}" only sends, it cannot be a destination'
+    return TrafficError(message, parameter, "name a terminal that receives")
 
 
 def random(network: Network, seed: int) -> Ints:
@@ -130,5 +140,4 @@ def check(network: Network, terminals: Terminals, columns: Columns) -> None:
     ).astype(np.int64)
     wrong = np.setdiff1d(named, receivers_of(network))
     if len(wrong):
-        message = f'"{terminals.names[int(wrong[0])]}" only sends, it cannot be a destination'
-        raise TrafficError(message, "pattern", "name a terminal that receives")
+        raise only_sends(terminals.names[int(wrong[0])], "pattern")

@@ -1,0 +1,96 @@
+"""Presets of rings: the arithmetic of packets, links and buses, and what cannot be."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+from fabriloom.technology import RingTechnology, TechnologyError, presets, ring_technology, technology
+from fabriloom.technology.presets import is_ring
+from fabriloom.technology.rings import PAYLOADS_BYTES, Transaction
+
+RINGS = [name for name in presets() if is_ring(name)]
+
+
+def test_the_presets_of_rings() -> None:
+    assert RINGS == ["scinet", "sci-retry", "sci-1000", "sci-lc2"]
+    assert set(PAYLOADS_BYTES) == set(get_args(Transaction))
+
+
+def test_a_request_of_64_bytes() -> None:
+    """84 B at 500 MB/s are 168 ns, and 64/84 of the link is payload."""
+    scinet = ring_technology("scinet")
+    assert scinet.symbol_ps() == 4000
+    assert scinet.request_bytes(64) + scinet.send_idle_bytes == 84
+    assert scinet.packet_ps(64) == 168_000
+    assert scinet.payload_bytes_per_s(64) == pytest.approx(500e6 * 64 / 84)
+
+
+@pytest.mark.parametrize(
+    ("transaction", "request_bytes", "response_bytes"),
+    [("nwrite", 80, 16), ("dmove", 80, 0), ("nread", 16, 80), ("lock", 32, 32)],
+)
+def test_what_transactions_carry(transaction: Transaction, request_bytes: int, response_bytes: int) -> None:
+    ring = ring_technology("sci-1000").carrying(transaction)
+    length = 16 if transaction == "lock" else 64
+    assert ring.request_bytes(length) == request_bytes
+    assert ring.response_bytes(length) == response_bytes
+    assert length in ring.legal_payloads_bytes
+    assert ring.packet_ps(length) == (request_bytes + ring.send_idle_bytes) // 2 * 2000
+
+
+def test_a_transfer_over_the_bus() -> None:
+    """64 B of payload in 12 cycles of 12.5 ns are the 425 MB/s that the D515 carries inside a module."""
+    lc2 = ring_technology("sci-lc2")
+    assert lc2.bus_cycle_ps == 12_500
+    assert lc2.bus_transfer_ps(80) == 12 * 12_500
+    assert 64 / (lc2.bus_transfer_ps(80) / 1e6) == pytest.approx(425, rel=0.01)
+
+
+def test_a_header_from_port_to_port() -> None:
+    """Address decoder, queue, bus and queue: the 250 ns that the D515 is specified with."""
+    lc2 = ring_technology("sci-lc2")
+    through = (
+        lc2.decode_latency_ps + lc2.receive_latency_ps + lc2.bus_transfer_ps(16) + lc2.transmit_latency_ps
+    )
+    assert through / 1000 == pytest.approx(250, rel=0.05)
+
+
+def test_cables() -> None:
+    ring = ring_technology("scinet", {"cable_length_m": 20.0, "cable_delay_ps_per_m": 5000})
+    assert ring.arrival_ps() == 4000 + 100_000
+    assert ring.arrival_ps(rate_bits_per_s=8 * 400_000_000, length_m=1.0) == 5000 + 5000
+
+
+def test_kinds_are_not_mixed() -> None:
+    with pytest.raises(TechnologyError, match="is of rings"):
+        technology("scinet")
+    with pytest.raises(TechnologyError, match="is not of rings"):
+        ring_technology("generic")
+
+
+@pytest.mark.parametrize(
+    ("overrides", "words", "parameter"),
+    [
+        ({"requests_in": 0}, "at least 1", "requests_in"),
+        ({"transactions": 0}, "at least 1", "transactions"),
+        ({"request_header_bytes": 15}, "whole number of symbols", "request_header"),
+        ({"echo_bytes": 64}, "longer than the shortest packet", "echo"),
+        ({"bus_width_bytes": 0}, "at least 1", "bus.width"),
+        ({"bus_rate_bits_per_s": 0}, "above zero", "bus.rate"),
+        ({"bus_delay": 0}, "has no setting", "bus_delay"),
+    ],
+)
+def test_refused(overrides: dict[str, Any], words: str, parameter: str) -> None:
+    with pytest.raises(TechnologyError, match=words) as caught:
+        ring_technology("sci-lc2", overrides)
+    assert caught.value.parameter == parameter
+
+
+@pytest.mark.parametrize("name", RINGS)
+def test_presets_are_whole(name: str) -> None:
+    ring = ring_technology(name)
+    assert isinstance(ring, RingTechnology)
+    assert ring.preset == name
+    assert ring.transactions == 64
+    assert ring.flow_control == "ignored"
