@@ -47,8 +47,7 @@ impl Rings {
         let mut out = std::mem::take(&mut self.signals_out);
         for (link, origin, go) in out.drain(..) {
             let at = &self.stations[link as usize];
-            let decode = self.stations[at.next as usize].decode;
-            let time = at.free_at.max(self.now) + Time::from(at.arrival) + Time::from(decode);
+            let time = at.free_at.max(self.now) + Time::from(at.decoded);
             let queue = &mut self.signals[link as usize];
             queue.push_back((time, origin, go));
             if queue.len() == 1 {

@@ -9,9 +9,8 @@ impl Rings {
     /// A packet is ready for the bus.
     pub(super) fn ready_at_port(&mut self, station: u32) {
         let at = &self.stations[station as usize];
-        let (switch, port) = (at.switch, at.port);
-        let to = &mut self.switches[switch as usize];
-        to.ready |= 1 << (port - to.first);
+        let (switch, place) = (at.switch, at.place);
+        self.switches[switch as usize].ready |= 1 << place;
         self.touch_switch(switch);
     }
 
@@ -68,8 +67,8 @@ impl Rings {
         let at = &self.switches[switch as usize];
         let station = self.fabric.port_station[(at.first + port) as usize];
         let held = self.stations[station as usize].held[kind].head;
-        let Held { deal, ready, target, response, .. } = self.helds[held];
-        let cycles = (self.bytes(deal, response) + at.encapsulation).div_ceil(at.width);
+        let Held { ready, target, bytes, .. } = self.helds[held];
+        let cycles = (bytes + at.encapsulation).div_ceil(at.width);
         let ticks = Time::from(at.setup) + Time::from(cycles) * Time::from(at.cycle);
         self.at(station).at_work = held;
         let to = self.at(target);
@@ -86,9 +85,9 @@ impl Rings {
     /// A transfer is over.
     pub(super) fn transferred(&mut self, station: u32) {
         let at = &mut self.stations[station as usize];
-        let (switch, port) = (at.switch, at.port);
+        let (switch, place) = (at.switch, at.place);
         let held = std::mem::replace(&mut at.at_work, NONE);
-        let Held { deal, target, response, .. } = self.helds[held];
+        let Held { deal, from, dest, bytes, target, response, .. } = self.helds[held];
         let kind = usize::from(response);
         at.held[kind].pop(&mut self.helds);
         at.in_free[kind] += 1;
@@ -96,20 +95,18 @@ impl Rings {
         let of = &mut self.switches[switch as usize];
         of.free += 1;
         if empty {
-            of.ready &= !(1 << (port - of.first));
+            of.ready &= !(1 << place);
         }
         self.helds.remove(held);
         self.at(target).receiving = false;
         let ready = self.now + Time::from(self.stations[target as usize].transmit);
-        self.enter(target, deal, response, ready);
+        self.enter(self.entry(target, ready, deal, response, (from, dest), bytes));
         self.deals[deal].crossed += 1;
         // Routes depend on the port and the terminal alone: what comes to a port twice on its way, or on its way back,
         // goes on for ever.
         if self.deals[deal].crossed as usize > 2 * self.fabric.port_station.len() {
-            let deal = &self.deals[deal];
-            self.astray = Some(if response { deal.source } else { deal.target });
+            self.astray = Some(dest);
         }
-        self.forget(deal);
         self.touch_switch(switch);
     }
 }

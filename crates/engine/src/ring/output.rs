@@ -92,7 +92,7 @@ impl Rings {
         at.own = false;
         self.put(link, unit);
         let at = &self.stations[link as usize];
-        if !at.bypass.is_empty() || at.has_own() {
+        if !at.bypass.is_empty() || at.waiting > 0 {
             self.await_end(link);
         }
     }
@@ -118,6 +118,9 @@ impl Rings {
 
     /// Puts a unit of the station's own on the link, if one may start; else sees to being woken in time.
     fn start_own(&mut self, link: u32) -> bool {
+        if self.stations[link as usize].waiting == 0 {
+            return false;
+        }
         let now = self.now;
         let mut later = NEVER;
         let echo = self.stations[link as usize].echoes.head;
@@ -127,12 +130,6 @@ impl Rings {
                 return true;
             }
             later = self.units[echo].time;
-        }
-        if !self.stations[link as usize].has_packets() {
-            if later < NEVER {
-                self.await_own(link, later);
-            }
-            return false;
         }
         match self.choose(link, &mut later) {
             Some(choice) => {
@@ -200,11 +197,10 @@ impl Rings {
     /// Whether a packet between the same terminals has been sent by the station and not been accepted.
     pub(super) fn has_open_before(&self, entry: u32) -> bool {
         let it = &self.entries[entry];
-        let flow = |deal: u32| (self.deals[deal].source, self.deals[deal].target);
         let mut other = self.stations[it.station as usize].open;
         while other != NONE {
             let that = &self.entries[other];
-            if that.response == it.response && flow(that.deal) == flow(it.deal) {
+            if (that.response, that.from, that.dest) == (it.response, it.from, it.dest) {
                 return true;
             }
             other = that.open_next;
@@ -216,6 +212,7 @@ impl Rings {
         let at = &mut self.stations[link as usize];
         let unit = at.echoes.pop(&mut self.units);
         at.own = true;
+        at.waiting -= 1;
         at.count.wait_ticks += (self.now - self.units[unit].time) as u64;
         self.put(link, unit);
         self.await_end(link);
@@ -223,10 +220,11 @@ impl Rings {
 
     fn start_packet(&mut self, link: u32, choice: Choice) {
         let Choice { entry, before, again } = choice;
-        let Entry { ready, deal, symbols, response, label, .. } = self.entries[entry];
+        let Entry { ready, deal, from, dest, symbols, response, label, .. } = self.entries[entry];
         let kind = usize::from(response);
         let at = &mut self.stations[link as usize];
         at.own = true;
+        at.waiting -= 1;
         at.count.wait_ticks += (self.now - ready) as u64;
         if again {
             at.again.pop(&mut self.entries);
@@ -236,7 +234,7 @@ impl Rings {
             if self.fabric.ring_hold_until_echo == 0 {
                 at.leaving = kind as u8;
             }
-            if !response && at.terminal == self.deals[deal].source {
+            if !response && at.terminal == from {
                 self.deals[deal].started = self.now;
             }
             self.open(entry);
@@ -244,9 +242,18 @@ impl Rings {
         if self.fabric.ring_phases != 0 && label == UNLABELLED {
             self.entries[entry].no_try = self.goes_behind(entry);
         }
-        let kind = Kind::Send;
-        let unit =
-            self.units.add(Unit { time: self.now, next: NONE, entry, symbols, kind, marked: false, again });
+        let unit = self.units.add(Unit {
+            time: self.now,
+            next: NONE,
+            entry,
+            station: link,
+            dest,
+            symbols,
+            kind: Kind::Send,
+            response,
+            marked: false,
+            again,
+        });
         self.put(link, unit);
         self.await_end(link);
     }
@@ -308,45 +315,14 @@ impl Rings {
         }
     }
 
-    /// Enters a packet into a transmit queue in which it has a place already.
-    pub(super) fn enter(&mut self, station: u32, deal: u32, response: bool, ready: Time) {
-        let symbols = (self.bytes(deal, response) + self.fabric.ring_send_idle_bytes).div_ceil(2);
-        self.deals[deal].uses += 1;
-        let of = &self.deals[deal];
-        let dest = if response { of.source } else { of.target };
+    /// Enters a packet into a transmit queue in which it has a place already; its number there is still to be given.
+    pub(super) fn enter(&mut self, packet: Entry) {
+        let Entry { station, ready, response, .. } = packet;
         let at = &mut self.stations[station as usize];
         at.entered = at.entered.wrapping_add(1);
-        let entry = Entry {
-            ready,
-            deal,
-            station,
-            dest,
-            symbols,
-            number: at.entered,
-            next: NONE,
-            open_next: NONE,
-            open_before: NONE,
-            busied: 0,
-            by: NONE,
-            response,
-            known_busied: false,
-            label: UNLABELLED,
-            no_try: false,
-        };
-        let number = self.entries.add(entry);
+        at.waiting += 1;
+        let number = self.entries.add(Entry { number: at.entered, ..packet });
         at.fresh[usize::from(response)].push(&mut self.entries, number);
         self.await_own(station, ready);
-    }
-}
-
-impl super::state::Station {
-    #[inline]
-    fn has_packets(&self) -> bool {
-        !(self.again.is_empty() && self.fresh[0].is_empty() && self.fresh[1].is_empty())
-    }
-
-    #[inline]
-    fn has_own(&self) -> bool {
-        self.has_packets() || !self.echoes.is_empty()
     }
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use super::phases::UNLABELLED;
 use super::queue::{Linked, Queue, Slab};
 use crate::fabric::{Fabric, NONE, transaction};
 use crate::kernel::Time;
@@ -36,8 +37,13 @@ pub(super) struct Unit {
     pub next: u32,
     /// What is sent, or what the echo answers.
     pub entry: u32,
+    /// The station that sent that.
+    pub station: u32,
+    /// The terminal it is for.
+    pub dest: u32,
     pub symbols: u32,
     pub kind: Kind,
+    pub response: bool,
     /// Whether the scrubber has seen it.
     pub marked: bool,
     /// Whether it is sent again.
@@ -48,10 +54,15 @@ pub(super) struct Unit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub ready: Time,
+    /// Its transaction, until it was accepted.
     pub deal: u32,
     pub station: u32,
+    /// Terminal it comes from.
+    pub from: u32,
     /// Terminal it is for.
     pub dest: u32,
+    /// Without idle symbols.
+    pub bytes: u32,
     pub symbols: u32,
     /// Its place in the order of entry.
     pub number: u32,
@@ -64,6 +75,8 @@ pub(super) struct Entry {
     /// Station that busied it last.
     pub by: u32,
     pub response: bool,
+    /// Whether the transaction is over when it was accepted.
+    pub ends_deal: bool,
     /// Whether the busy echo has come and it has not been accepted since.
     pub known_busied: bool,
     /// What a receive queue owes it, see [`super::phases`].
@@ -79,6 +92,9 @@ pub(super) struct Held {
     pub ready: Time,
     pub deal: u32,
     pub next: u32,
+    pub from: u32,
+    pub dest: u32,
+    pub bytes: u32,
     /// In a switch: the station of the port by which it leaves.
     pub target: u32,
     pub response: bool,
@@ -98,7 +114,7 @@ pub(super) struct Deal {
     pub before: u32,
     /// Buses it has crossed.
     pub crossed: u32,
-    /// Entries, held packets and numbers that refer to it.
+    /// What refers to it: its packet, its number, and the entry whose acceptance ends it.
     pub uses: u32,
     pub transaction: u8,
     pub numbered: bool,
@@ -126,24 +142,26 @@ impl Linked for Held {
     }
 }
 
-/// A station and the link it sends on.
+/// A station and the link it sends on; what is used together stands together.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Station {
     /// End of the last unit on its link.
     pub free_at: Time,
     /// Time of the pending wake-up for a unit of its own, or [`NEVER`].
     pub wake_at: Time,
-    pub next: u32,
-    /// Ticks per symbol.
-    pub symbol: u32,
-    /// Ticks from the start of a symbol to its use at the next station.
-    pub arrival: u32,
-    pub decode: u32,
-    pub bypass_ticks: u32,
     /// Units on the link.
     pub wire: Queue,
     /// Units in the bypass FIFO.
     pub bypass: Queue,
+    pub next: u32,
+    /// Ticks per symbol.
+    pub symbol: u32,
+    /// Ticks from the start of a symbol until the next station has decoded it.
+    pub decoded: u32,
+    pub bypass_ticks: u32,
+    /// Units of its own that wait, ready or not.
+    pub waiting: u32,
     /// Whether the end of the present unit is an event.
     pub end_pending: bool,
     /// Whether the front of the bypass FIFO being ready is an event.
@@ -159,8 +177,6 @@ pub(super) struct Station {
     /// Whether it removes what has passed it twice.
     pub scrubs: bool,
     pub recovering: bool,
-    /// Stops less goes.
-    pub stops: u32,
 
     /// Not sent yet, by kind; in order of being ready.
     pub fresh: [Queue; 2],
@@ -175,6 +191,13 @@ pub(super) struct Station {
     pub window: u32,
     /// Packets entered so far.
     pub entered: u32,
+    /// Stops less goes.
+    pub stops: u32,
+    pub transmit: u32,
+    /// Whether a transfer to it is under way.
+    pub receiving: bool,
+    /// Label being served, by kind.
+    pub serving: [u8; 2],
 
     /// Free places to send, by kind.
     pub out_free: [u32; 2],
@@ -186,22 +209,19 @@ pub(super) struct Station {
     pub held: [Queue; 2],
     /// What is served or transferred, or [`NONE`].
     pub at_work: u32,
-    /// Whether a transfer to it is under way.
-    pub receiving: bool,
     pub receive: u32,
-    pub transmit: u32,
-    /// Busied and labelled, by kind and label.
-    pub owed: [[u32; 2]; 2],
-    /// Label being served, by kind.
-    pub serving: [u8; 2],
     /// Terminal, or [`NONE`].
     pub terminal: u32,
     /// Switch, or [`NONE`].
     pub switch: u32,
     /// Row of `port_route`.
     pub port: u32,
+    /// Place among the ports of its switch.
+    pub place: u32,
 
     pub count: Counts,
+    /// Busied and labelled, by kind and label.
+    pub owed: [[u32; 2]; 2],
 }
 
 /// What a link and the stations at its ends did since the counts were last cleared.
@@ -278,7 +298,10 @@ pub struct Rings {
     /// Transactions with a number, in order of dispatch.
     pub(super) oldest: u32,
     pub(super) newest: u32,
-    pub(super) timeout_pending: bool,
+    /// When the time-outs are looked at next, or [`NEVER`].
+    pub(super) timeout_at: Time,
+    /// Events of a tick that come after its ends.
+    pub(super) arrivals: Vec<u32>,
     /// Links, switches and terminal stations that may start something in this tick.
     pub(super) links_touched: Vec<u32>,
     pub(super) switches_touched: Vec<u32>,
@@ -324,7 +347,8 @@ impl Rings {
             let range = fabric.port_start[switch as usize]..fabric.port_start[switch as usize + 1];
             for port in range {
                 let station = &mut stations[fabric.port_station[port as usize] as usize];
-                (station.switch, station.port) = (switch, port);
+                let first = fabric.port_start[switch as usize];
+                (station.switch, station.port, station.place) = (switch, port, port - first);
             }
         }
         for (terminal, &station) in fabric.terminal_out_link.iter().enumerate() {
@@ -343,7 +367,8 @@ impl Rings {
             deals: Slab::default(),
             oldest: NONE,
             newest: NONE,
-            timeout_pending: false,
+            timeout_at: NEVER,
+            arrivals: Vec::new(),
             links_touched: Vec::new(),
             switches_touched: Vec::new(),
             services_touched: Vec::new(),
@@ -394,18 +419,49 @@ impl Rings {
         &mut self.stations[station as usize]
     }
 
-    /// Bytes of a request or a response without its idle symbols.
-    pub(super) fn bytes(&self, deal: u32, response: bool) -> u32 {
-        let deal = &self.deals[deal];
-        let data = match (deal.transaction, response) {
-            (transaction::WRITE | transaction::MOVE, false) | (transaction::READ, true) => deal.length,
-            (transaction::LOCK, _) => LOCK_BYTES,
-            _ => 0,
-        };
-        data + if response {
-            self.fabric.ring_response_header_bytes
-        } else {
-            self.fabric.ring_request_header_bytes
+    /// A request or a response that a station is to send.
+    pub(super) fn packet(&self, station: u32, deal: u32, response: bool, ready: Time) -> Entry {
+        let of = &self.deals[deal];
+        let bytes = of.bytes(response)
+            + if response {
+                self.fabric.ring_response_header_bytes
+            } else {
+                self.fabric.ring_request_header_bytes
+            };
+        let (from, dest) = if response { (of.target, of.source) } else { (of.source, of.target) };
+        let ends_deal = of.transaction == transaction::MOVE;
+        Entry { ends_deal, ..self.entry(station, ready, deal, response, (from, dest), bytes) }
+    }
+
+    /// A packet that a station is to send, as it comes from a bus.
+    pub(super) fn entry(
+        &self,
+        station: u32,
+        ready: Time,
+        deal: u32,
+        response: bool,
+        (from, dest): (u32, u32),
+        bytes: u32,
+    ) -> Entry {
+        Entry {
+            ready,
+            deal,
+            station,
+            from,
+            dest,
+            bytes,
+            symbols: (bytes + self.fabric.ring_send_idle_bytes).div_ceil(2),
+            number: 0,
+            next: NONE,
+            open_next: NONE,
+            open_before: NONE,
+            busied: 0,
+            by: NONE,
+            response,
+            ends_deal: false,
+            known_busied: false,
+            label: UNLABELLED,
+            no_try: false,
         }
     }
 
@@ -422,18 +478,29 @@ impl Rings {
 /// What a lock carries each way.
 pub(super) const LOCK_BYTES: u32 = 16;
 
+impl Deal {
+    /// Bytes of data that its request or its response carries.
+    fn bytes(&self, response: bool) -> u32 {
+        match (self.transaction, response) {
+            (transaction::WRITE | transaction::MOVE, false) | (transaction::READ, true) => self.length,
+            (transaction::LOCK, _) => LOCK_BYTES,
+            _ => 0,
+        }
+    }
+}
+
 impl Station {
     fn new(f: &Fabric, link: usize) -> Self {
         Self {
             free_at: -1,
             wake_at: NEVER,
-            next: f.station_next[link],
-            symbol: f.link_character_ticks[link],
-            arrival: f.link_arrival_ticks[link],
-            decode: f.station_decode_ticks[link],
-            bypass_ticks: f.station_bypass_ticks[link],
             wire: Queue::EMPTY,
             bypass: Queue::EMPTY,
+            next: f.station_next[link],
+            symbol: f.link_character_ticks[link],
+            decoded: f.link_arrival_ticks[link] + f.station_decode_ticks[f.station_next[link] as usize],
+            bypass_ticks: f.station_bypass_ticks[link],
+            waiting: 0,
             end_pending: false,
             bypass_pending: false,
             touched: false,
@@ -442,7 +509,6 @@ impl Station {
             leaving: 2,
             scrubs: false,
             recovering: false,
-            stops: 0,
             fresh: [Queue::EMPTY; 2],
             again: Queue::EMPTY,
             echoes: Queue::EMPTY,
@@ -450,19 +516,21 @@ impl Station {
             open_count: [0; 2],
             window: f.station_window[link],
             entered: 0,
+            stops: 0,
+            transmit: f.station_transmit_ticks[link],
+            receiving: false,
+            serving: [0; 2],
             out_free: [f.station_requests_out[link], f.station_responses_out[link]],
             in_free: [f.station_requests_in[link], f.station_responses_in[link]],
             coming: Queue::EMPTY,
             held: [Queue::EMPTY; 2],
             at_work: NONE,
-            receiving: false,
             receive: f.station_receive_ticks[link],
-            transmit: f.station_transmit_ticks[link],
-            owed: [[0; 2]; 2],
-            serving: [0; 2],
             terminal: NONE,
             switch: NONE,
             port: NONE,
+            place: NONE,
+            owed: [[0; 2]; 2],
             count: Counts::default(),
         }
     }

@@ -3,7 +3,7 @@
 use super::output::Order;
 use super::state::{Entry, Held, Kind, RESPONSE, Rings, Unit};
 use super::tick::{ARRIVE, BYPASS, END};
-use crate::fabric::{NONE, PASS, retry, transaction};
+use crate::fabric::{NONE, PASS, retry};
 use crate::kernel::Time;
 
 /// No delay of a retry is longer.
@@ -13,10 +13,8 @@ impl Rings {
     /// When the station at the end of a link decides about a unit on it.
     pub(super) fn decision(&self, link: u32, unit: u32) -> Time {
         let (unit, on) = (&self.units[unit], &self.stations[link as usize]);
-        let decode = Time::from(self.stations[on.next as usize].decode);
-        let head = unit.time + Time::from(on.arrival) + decode;
-        let whole = self.fabric.ring_cut_through == 0
-            || (unit.kind != Kind::Send && self.entries[unit.entry].station == on.next);
+        let head = unit.time + Time::from(on.decoded);
+        let whole = self.fabric.ring_cut_through == 0 || (unit.kind != Kind::Send && unit.station == on.next);
         if whole { head + Time::from(unit.symbols - 1) * Time::from(on.symbol) } else { head }
     }
 
@@ -30,14 +28,14 @@ impl Rings {
             let time = self.decision(link, behind);
             self.schedule(ARRIVE, link, time);
         }
-        let Unit { entry, kind, .. } = self.units[unit];
+        let Unit { entry, kind, station: sender, dest, .. } = self.units[unit];
         if kind != Kind::Send {
-            if self.entries[entry].station == station {
+            if sender == station {
                 self.units.remove(unit);
                 self.answered(entry, kind == Kind::Ready);
                 return;
             }
-        } else if let Some(target) = self.taken_to(station, self.entries[entry].dest) {
+        } else if let Some(target) = self.taken_to(station, dest) {
             self.strip(link, unit, target);
             return;
         } else if self.stations[station as usize].scrubs
@@ -104,9 +102,9 @@ impl Rings {
     /// Takes a send packet off the ring and answers with an echo, in its place.
     fn strip(&mut self, link: u32, unit: u32, target: u32) {
         let station = self.stations[link as usize].next;
-        let Unit { entry, symbols, .. } = self.units[unit];
+        let Unit { entry, symbols, response, .. } = self.units[unit];
         let symbol = Time::from(self.stations[link as usize].symbol);
-        let accepted = self.accepts(station, entry);
+        let accepted = self.accepts(station, entry, usize::from(response));
         if accepted {
             let whole = if self.fabric.ring_cut_through == 0 { 0 } else { Time::from(symbols - 1) * symbol };
             self.hold(station, entry, self.now + whole, target);
@@ -134,12 +132,11 @@ impl Rings {
 
     /// Puts a packet that was accepted into its receive queue; it stands there whole at `whole`.
     fn hold(&mut self, station: u32, entry: u32, whole: Time, target: u32) {
-        let Entry { deal, response, .. } = self.entries[entry];
+        let Entry { deal, from, dest, bytes, response, .. } = self.entries[entry];
         let at = &mut self.stations[station as usize];
         at.in_free[usize::from(response)] -= 1;
         let ready = whole + Time::from(at.receive);
-        self.deals[deal].uses += 1;
-        let held = self.helds.add(Held { ready, deal, next: NONE, target, response });
+        let held = self.helds.add(Held { ready, deal, next: NONE, from, dest, bytes, target, response });
         self.received(station, held);
     }
 
@@ -158,13 +155,18 @@ impl Rings {
         self.units[unit].time = ready;
         let at = &mut self.stations[station as usize];
         at.echoes.insert(&mut self.units, unit, |a, b| a.time > b.time);
+        at.waiting += 1;
         self.await_own(station, ready);
     }
 
     /// The sender of a packet knows from its echo whether it was accepted.
     fn answered(&mut self, entry: u32, accepted: bool) {
         if accepted {
-            self.entry_over(entry, true);
+            let Entry { deal, ends_deal, .. } = self.entries[entry];
+            if ends_deal {
+                self.give_number_back(deal);
+            }
+            self.entry_over(entry);
             return;
         }
         let at_responder = self.fabric.ring_retry_at_responder != 0;
@@ -176,12 +178,13 @@ impl Rings {
         let station = it.station;
         let at = &mut self.stations[station as usize];
         at.again.insert(&mut self.entries, entry, |a, b| a.order() > b.order());
+        at.waiting += 1;
         self.await_own(station, ready);
     }
 
     /// A sender has nothing to do any more with a packet that it has sent.
-    fn entry_over(&mut self, entry: u32, accepted: bool) {
-        let Entry { station, deal, response, .. } = self.entries[entry];
+    fn entry_over(&mut self, entry: u32) {
+        let Entry { station, deal, response, ends_deal, .. } = self.entries[entry];
         let kind = usize::from(response);
         self.close(entry);
         self.stations[station as usize].open_count[kind] -= 1;
@@ -189,12 +192,9 @@ impl Rings {
         if self.fabric.ring_hold_until_echo != 0 {
             self.place_to_send(station, kind);
         }
-        let at = &self.stations[station as usize];
-        let moved = self.deals[deal].transaction == transaction::MOVE;
-        if accepted && moved && at.terminal == self.deals[deal].source {
-            self.give_number_back(deal);
+        if ends_deal {
+            self.forget(deal);
         }
-        self.forget(deal);
         self.touch_link(station);
     }
 
@@ -221,13 +221,13 @@ impl Rings {
             // Nothing of it can be delivered any more.
             self.deals[deal].delivered = true;
         }
-        self.entry_over(entry, false);
+        self.entry_over(entry);
+        self.forget(deal);
     }
 
     /// Whether a packet that comes to a station gets a place.
     #[inline]
-    fn accepts(&mut self, station: u32, entry: u32) -> bool {
-        let kind = usize::from(self.entries[entry].response);
+    fn accepts(&mut self, station: u32, entry: u32, kind: usize) -> bool {
         let room = self.stations[station as usize].in_free[kind] > 0;
         if self.fabric.ring_phases == 0 { room } else { self.reserve(station, kind, entry, room) }
     }

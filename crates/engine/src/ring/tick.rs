@@ -64,7 +64,7 @@ impl Rings {
     /// Ends and arrivals of the next tick, as given by [`Rings::next`]; the number of events.
     pub fn happen(&mut self, now: Time, due: &mut Vec<u32>) -> u64 {
         self.now = now;
-        if self.wheel.peek() == Some(now) {
+        if self.alarms.is_empty() || self.wheel.peek() == Some(now) {
             self.wheel.take(now, due);
         }
         let mut count = due.len() as u64;
@@ -73,32 +73,40 @@ impl Rings {
             self.touch_link(link);
             count += 1;
         }
-        let (sources, timeout) = (self.sources(), self.sources() + self.numbers.len() as u32);
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        let sources = self.sources();
         for &number in due.iter() {
-            if number < sources {
-                self.end(number & KINDS, number >> KINDS_SHIFT);
-            } else if number == timeout {
-                // After all other ends: a response that comes in the same tick is in time.
-                self.timeout_pending = false;
+            let (kind, station) = (number & KINDS, number >> KINDS_SHIFT);
+            if number >= sources || kind >= ARRIVE {
+                arrivals.push(number);
+            } else {
+                self.end(kind, station);
             }
         }
+        // After all other ends: a response that comes in the same tick is in time.
         self.time_out();
-        for &number in due.iter() {
+        for number in arrivals.drain(..) {
             if number >= sources {
-                if number != timeout {
-                    self.ask(number - sources);
-                }
+                self.ask_due(number - sources);
             } else if number & KINDS == ARRIVE {
                 self.arrive(number >> KINDS_SHIFT);
-            } else if number & KINDS == SIGNAL {
+            } else {
                 self.signalled(number >> KINDS_SHIFT);
             }
         }
+        self.arrivals = arrivals;
         due.clear();
         for &terminal in &self.asking {
             self.numbers[terminal as usize].asked = false;
         }
         count
+    }
+
+    /// The packet of a source is due, or the time-outs are to be looked at.
+    fn ask_due(&mut self, terminal: u32) {
+        if (terminal as usize) < self.numbers.len() {
+            self.ask(terminal);
+        }
     }
 
     #[inline]
@@ -133,7 +141,9 @@ impl Rings {
         while let Some(link) = self.links_touched.pop() {
             self.start_link(link);
         }
-        self.send_signals();
+        if !self.signals_out.is_empty() {
+            self.send_signals();
+        }
         self.astray.map_or(Ok(()), Err)
     }
 

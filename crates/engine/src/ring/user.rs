@@ -31,6 +31,7 @@ impl Rings {
         self.in_flight += 1;
         self.numbers[at].free -= 1;
         self.at(station).out_free[REQUEST] -= 1;
+        let transaction = self.fabric.terminal_transaction[at];
         let deal = self.deals.add(Deal {
             created: packet.created,
             started: NEVER,
@@ -41,8 +42,8 @@ impl Rings {
             after: NONE,
             before: self.newest,
             crossed: 0,
-            uses: 1,
-            transaction: self.fabric.terminal_transaction[at],
+            uses: if transaction == transaction::MOVE { 3 } else { 2 },
+            transaction,
             numbered: true,
             delivered: false,
         });
@@ -55,7 +56,7 @@ impl Rings {
         self.await_timeout();
         let host = Time::from(self.fabric.terminal_host_ticks[at]);
         let ready = self.now + host + Time::from(self.stations[station as usize].transmit);
-        self.enter(station, deal, false, ready);
+        self.enter(self.packet(station, deal, false, ready));
         self.has_room(terminal)
     }
 
@@ -178,7 +179,8 @@ impl Rings {
         if response {
             self.give_number_back(deal);
         } else if kind != transaction::MOVE {
-            self.enter(station, deal, true, ready);
+            self.enter(self.packet(station, deal, true, ready));
+            return;
         }
         self.forget(deal);
     }
@@ -216,8 +218,12 @@ impl Rings {
 
     /// Gives up the transactions that are due.
     pub(super) fn time_out(&mut self) {
+        if self.timeout_at > self.now {
+            return;
+        }
+        self.timeout_at = NEVER;
         let timeout = self.fabric.ring_timeout_ticks as Time;
-        while timeout > 0 && self.oldest != NONE && self.deals[self.oldest].dispatched + timeout <= self.now {
+        while self.oldest != NONE && self.deals[self.oldest].dispatched + timeout <= self.now {
             self.timed_out += 1;
             self.give_number_back(self.oldest);
         }
@@ -227,9 +233,9 @@ impl Rings {
     /// Has time-outs be looked at when the next is due.
     fn await_timeout(&mut self) {
         let timeout = self.fabric.ring_timeout_ticks as Time;
-        if timeout > 0 && self.oldest != NONE && !self.timeout_pending {
-            self.timeout_pending = true;
-            self.schedule_timeout(self.deals[self.oldest].dispatched + timeout);
+        if timeout > 0 && self.oldest != NONE && self.timeout_at == NEVER {
+            self.timeout_at = self.deals[self.oldest].dispatched + timeout;
+            self.schedule_timeout(self.timeout_at);
         }
     }
 }

@@ -134,8 +134,12 @@ impl Network for Rings {
     #[inline]
     fn happen(&mut self, now: Time, due: &mut Vec<u32>, news: &mut News) -> u64 {
         let count = self.happen(now, due);
-        news.deliveries.append(&mut self.delivered);
-        news.asking.append(&mut self.asking);
+        if !self.delivered.is_empty() {
+            news.deliveries.append(&mut self.delivered);
+        }
+        if !self.asking.is_empty() {
+            news.asking.append(&mut self.asking);
+        }
         count
     }
 
