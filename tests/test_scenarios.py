@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -45,4 +46,4 @@ def test_every_value_of_a_sweep_loads(path: Path) -> None:
     sweep = tomllib.loads(path.read_text(encoding="utf-8"))["sweep"]
     for setting, values in sweep.items():
         for value in values:
-            shortened(path, f"{setting}={value}")
+            shortened(path, f"{setting}={json.dumps(value)}")

@@ -35,7 +35,7 @@ __all__ = [
 NETWORK_LATENCY_FROM = "start of the packet's first character on the link out of its source terminal"
 NETWORK_LATENCY_TO = "end of packet received at its destination terminal"
 RING_LATENCY_FROM = "start of the request on the link out of its source's station"
-RING_LATENCY_TO = "the data being stored: at the target, for nread and lock at the source"
+RING_LATENCY_TO = "end of storing the data: at the target, for nread and lock at the source"
 TOTAL_LATENCY_FROM = "creation of the packet at its source, so waiting in the source's queue is included"
 
 

@@ -22,7 +22,7 @@ line says characters. 1 MB/s is 10^6 bytes per second. Times are simulated time,
 **Latency** is said from what to what in every summary:
 
 * *network latency* (`latency_ns`): from the {network_from}, to the {network_to};
-  in networks of rings from the {ring_from}, to {ring_to};
+  in networks of rings from the {ring_from}, to the {ring_to};
 * *total latency* (`total_latency_ns`): from the {total_from}, to the same end.
 
 **Confidence.** The time after the warm-up is divided into batches; the half-width is Student's t at 95 % for
