@@ -196,10 +196,10 @@ def compare(scenario: Scenario | Compiled, duration_ps: int | None = None) -> Co
 
 
 def _deliveries(native: dict[str, Any]) -> NDArray[np.int64]:
-    """Deliveries in order of time and target, shape (packets, 6)."""
+    """Deliveries in order of time, target and the rest, shape (packets, 6)."""
     names = ("delivered_ticks", "target", "source", "length", "created_ticks", "started_ticks")
     rows = np.stack([np.asarray(native[f"trace_{name}"], np.int64) for name in names], axis=1)
-    return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+    return rows[np.lexsort(rows.T[::-1])]
 
 
 def _in_bytes(native: dict[str, Any], compiled: Compiled) -> dict[str, Any]:

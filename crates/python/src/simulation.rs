@@ -6,7 +6,7 @@ use fabriloom_engine::measure::{Delivery, Measure, cells};
 use fabriloom_engine::ring;
 use fabriloom_engine::run::{End, Fabrics, Options, Simulation as Engine};
 use fabriloom_engine::wormhole::Counts;
-use fabriloom_twin::{FlowControl, run as twin};
+use fabriloom_twin::{FlowControl, run as twin, run_rings};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -251,24 +251,39 @@ fn trace(out: &Bound<'_, PyDict>, packets: &[Delivery]) -> PyResult<()> {
 }
 
 /// The slow plain twin on the same arrays, up to and including tick `until`; with `exact`, flow-control
-/// characters are sent one by one. Gives its totals and, as `trace_*` columns, every delivery.
+/// characters of wormhole networks are sent one by one. Gives its totals and, as `trace_*` columns, every delivery.
 #[pyfunction]
 fn run_twin<'py>(arrays: &Bound<'py, PyDict>, exact: bool, until: Time) -> PyResult<Bound<'py, PyDict>> {
     let (py, fabric) = (arrays.py(), fabric(arrays)?);
     fabriloom_engine::fabric::check(&fabric).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let mode = if exact { FlowControl::Exact } else { FlowControl::Counted };
-    let run = py.detach(|| twin(&fabric, mode, until));
     let out = PyDict::new(py);
-    out.set_item("offered", run.offered)?;
-    out.set_item("refused", run.refused)?;
-    out.set_item("delivered", run.deliveries.len())?;
-    out.set_item("in_flight", run.in_flight)?;
-    out.set_item("events", run.events)?;
-    out.set_item("packet_hops", run.packet_hops)?;
-    out.set_item("end_time_ticks", run.end_time)?;
-    out.set_item("deadlocked", run.deadlocked)?;
-    let packets: Vec<Delivery> = run
-        .deliveries
+    if fabric.has_rings() {
+        let run = py.detach(|| run_rings(&fabric, until));
+        out.set_item("scrubbed", run.scrubbed)?;
+        out.set_item("timed_out", run.timed_out)?;
+        twin_totals(&out, [run.offered, run.refused, run.in_flight, run.packet_hops], &run.deliveries)?;
+    } else {
+        let mode = if exact { FlowControl::Exact } else { FlowControl::Counted };
+        let run = py.detach(|| twin(&fabric, mode, until));
+        out.set_item("events", run.events)?;
+        out.set_item("end_time_ticks", run.end_time)?;
+        out.set_item("deadlocked", run.deadlocked)?;
+        twin_totals(&out, [run.offered, run.refused, run.in_flight, run.packet_hops], &run.deliveries)?;
+    }
+    Ok(out)
+}
+
+/// What both twins count, offered, refused, in flight and hops, and what they delivered.
+fn twin_totals(
+    out: &Bound<'_, PyDict>,
+    counts: [u64; 4],
+    deliveries: &[fabriloom_twin::Delivery],
+) -> PyResult<()> {
+    for (name, count) in ["offered", "refused", "in_flight", "packet_hops"].into_iter().zip(counts) {
+        out.set_item(name, count)?;
+    }
+    out.set_item("delivered", deliveries.len())?;
+    let packets: Vec<Delivery> = deliveries
         .iter()
         .map(|d| Delivery {
             source: d.source,
@@ -279,8 +294,7 @@ fn run_twin<'py>(arrays: &Bound<'py, PyDict>, exact: bool, until: Time) -> PyRes
             delivered: d.delivered,
         })
         .collect();
-    trace(&out, &packets)?;
-    Ok(out)
+    trace(out, &packets)
 }
 
 /// Adds runs to the module.
