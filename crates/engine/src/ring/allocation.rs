@@ -35,7 +35,7 @@ impl Rings {
         let at = &mut self.stations[station as usize];
         if go {
             at.stops -= 1;
-            self.touch_link(station);
+            self.reconsider(station);
         } else {
             at.stops += 1;
         }

@@ -40,7 +40,10 @@ impl Rings {
         if leaving < 2 {
             self.place_to_send(link, usize::from(leaving));
         }
-        self.touch_link(link);
+        let at = &self.stations[link as usize];
+        if at.waiting > 0 || !at.bypass.is_empty() || self.fabric.ring_allocation != 0 {
+            self.touch_link(link);
+        }
     }
 
     /// Has the link be looked at when a unit of the station's own is ready and the link is free.

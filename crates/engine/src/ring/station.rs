@@ -195,7 +195,17 @@ impl Rings {
         if ends_deal {
             self.forget(deal);
         }
-        self.touch_link(station);
+        self.reconsider(station);
+    }
+
+    /// What hindered units of a station's own from starting may be gone.
+    #[inline]
+    pub(super) fn reconsider(&mut self, station: u32) {
+        let at = &self.stations[station as usize];
+        // The end of a unit is an event if something waits.
+        if at.waiting > 0 && at.free_at <= self.now {
+            self.touch_link(station);
+        }
     }
 
     /// A place of a transmit queue is free.

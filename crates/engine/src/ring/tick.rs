@@ -73,19 +73,19 @@ impl Rings {
             self.touch_link(link);
             count += 1;
         }
-        let mut arrivals = std::mem::take(&mut self.arrivals);
         let sources = self.sources();
         for &number in due.iter() {
             let (kind, station) = (number & KINDS, number >> KINDS_SHIFT);
             if number >= sources || kind >= ARRIVE {
-                arrivals.push(number);
+                self.arrivals.push(number);
             } else {
                 self.end(kind, station);
             }
         }
         // After all other ends: a response that comes in the same tick is in time.
         self.time_out();
-        for number in arrivals.drain(..) {
+        for at in 0..self.arrivals.len() {
+            let number = self.arrivals[at];
             if number >= sources {
                 self.ask_due(number - sources);
             } else if number & KINDS == ARRIVE {
@@ -94,7 +94,7 @@ impl Rings {
                 self.signalled(number >> KINDS_SHIFT);
             }
         }
-        self.arrivals = arrivals;
+        self.arrivals.clear();
         due.clear();
         for &terminal in &self.asking {
             self.numbers[terminal as usize].asked = false;
@@ -161,7 +161,7 @@ impl Rings {
     #[inline]
     pub(super) fn touch_switch(&mut self, switch: u32) {
         let at = &mut self.switches[switch as usize];
-        if !at.touched {
+        if !at.touched && at.ready != 0 && at.free > 0 {
             at.touched = true;
             self.switches_touched.push(switch);
         }

@@ -109,15 +109,15 @@ impl Run {
     /// Handles all events of the next tick, then has the network decide.
     fn tick<N: Network>(&mut self, network: &mut N, now: Time) -> Result<(), RunError> {
         self.now = now;
-        let mut news = std::mem::take(&mut self.news);
-        self.events += network.happen(now, &mut self.due, &mut news);
-        for delivery in news.deliveries.drain(..) {
-            self.deliver(delivery);
+        self.events += network.happen(now, &mut self.due, &mut self.news);
+        for at in 0..self.news.deliveries.len() {
+            self.deliver(self.news.deliveries[at]);
         }
-        for terminal in news.asking.drain(..) {
-            self.source(network, terminal);
+        for at in 0..self.news.asking.len() {
+            self.source(network, self.news.asking[at]);
         }
-        self.news = news;
+        self.news.deliveries.clear();
+        self.news.asking.clear();
         network.decide(now)
     }
 
