@@ -36,6 +36,14 @@ def scenario(name: str = "Small", **sections: Any) -> Scenario:
     return Scenario.from_dict({**base, **sections})
 
 
+def rings() -> Scenario:
+    """A switch of rings whose bus is full."""
+    traffic = {"pattern": "local", "arrivals": "together", "load": 0.5}
+    topology = {"kind": "sci-switch", "roles": "pairs"}
+    brief = {"duration": "200 us", "warmup": "20 us", "precision": 0.0}
+    return scenario("Rings", topology=topology, traffic=traffic, run=brief)
+
+
 def evil_results() -> Results:
     """A run in which every name is an attack."""
     results = run(scenario(EVIL))
@@ -84,13 +92,14 @@ def pages() -> dict[str, str]:
     return {
         "run": report.for_run(run(scenario())),
         "evil": report.for_run(evil_results()),
+        "rings": report.for_run(run(rings())),
         "curve": report.for_curve(found, published),
         "saturation": report.for_saturation(saturate(scenario(), "backlog")),
         "reproduction": report.for_reproduction("macrame", rows(), version="1", series=series()),
     }
 
 
-KINDS = ["run", "evil", "curve", "saturation", "reproduction"]
+KINDS = ["run", "evil", "rings", "curve", "saturation", "reproduction"]
 
 
 class Reader(HTMLParser):
@@ -244,3 +253,9 @@ def test_a_browser_draws_every_chart_and_runs_nothing_else(
     assert "<title>taken</title>" not in dom
     complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     assert complaints == []
+
+
+def test_a_report_of_rings_shows_buses_and_retries(pages: dict[str, str]) -> None:
+    for words in ("Buses", "Packets moved", "Retries", "Echoes", "Busied at its end", "ring(0)"):
+        assert words in pages["rings"]
+    assert "Busied at its end" not in pages["run"]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import sections
+from . import ring_sections, sections
 from .page import Page, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
@@ -72,6 +72,13 @@ def _latency_note(summary: Mapping[str, Any]) -> str:
     return f"Latency is from the {latency['from']}, to the {latency['to']}."
 
 
+def _links(results: Results) -> list[Any]:
+    """Tables of the links and, of rings, of the buses."""
+    if results.graph.rings is None:
+        return sections.busiest_links(results.links)
+    return [*ring_sections.buses(results.buses), *ring_sections.busiest_links(results.links)]
+
+
 def for_run(results: Results) -> str:
     """The report of one run as HTML text."""
     summary, provenance = results.summary, results.provenance
@@ -90,7 +97,7 @@ def for_run(results: Results) -> str:
         *sections.tail({provenance.name: results.thinned_tail()}, _latency_note(summary)),
         *sections.fabric(results.graph, results.utilisation),
         *sections.batches(results.batches),
-        *sections.busiest_links(results.links),
+        *_links(results),
         *sections.flows(results.flows),
         *_scenario_texts(provenance),
     ]

@@ -1,0 +1,61 @@
+"""Parts of reports that only networks of rings have: links by what they carry, buses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .page import Cell, Table, number
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def _share(value: float) -> Cell:
+    return Cell(number(100 * value, 3) + " %", value, value)
+
+
+def _count(value: float) -> Cell:
+    return Cell(number(value), None, value)
+
+
+def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
+    """The links used most, and what for."""
+    if not len(table):
+        return []
+    shares = ("utilisation", "data_share", "retry_share", "echo_share")
+    counts = ("packets", "retried", "busied", "bypass_most_symbols")
+    rows: list[list[Any]] = []
+    for row in table.sort("utilisation", "link", descending=[True, False]).head(most).iter_rows(named=True):
+        names = [Cell(row["link"]), Cell(row["ring"])]
+        rows.append(
+            [*names, *(_share(row[name]) for name in shares), *(_count(row[name]) for name in counts)]
+        )
+    head = ["Link", "Ring", "Utilisation", "First sent", "Retries", "Echoes", "Packets", "Sent again"]
+    head += ["Busied at its end", "Most symbols held"]
+    note = (
+        f"The {len(rows)} busiest of {number(len(table))} links, and what they were used for. Busied: "
+        "packets that found no place at the end of the link. Held: in the bypass FIFO in front of it."
+    )
+    return [Table("Links", head, rows, [False, False, *(True for _ in (*shares, *counts))], note)]
+
+
+def buses(table: pl.DataFrame, most: int = 20) -> list[Table]:
+    """The switches whose buses are used most."""
+    if not len(table):
+        return []
+    rows: list[list[Any]] = []
+    ordered = table.sort("utilisation", "switch", descending=[True, False])
+    for row in ordered.head(most).iter_rows(named=True):
+        rows.append(
+            [
+                Cell(row["switch"]),
+                _count(row["ports"]),
+                _count(row["buses"]),
+                _share(row["utilisation"]),
+                _count(row["transfers"]),
+                Cell(number(row["waiting_ns_mean"] / 1e3), None, row["waiting_ns_mean"]),
+            ]
+        )
+    head = ["Switch", "Ports", "Buses", "Utilisation", "Packets moved", "Mean wait (µs)"]
+    note = f"The {len(rows)} busiest of {number(len(table))} switches. Wait: for a bus and a place behind it."
+    return [Table("Buses", head, rows, [False, *(True for _ in head[1:])], note)]
