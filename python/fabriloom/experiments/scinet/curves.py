@@ -13,7 +13,7 @@ Place = tuple[float, float, str]
 """A value that the text states: input, value, id of the number."""
 LOSSES = 0.002
 """Share of the packets offered that may be lost before a point counts as saturated."""
-LATENCY = 1.5
+LATENCY = 1.1
 """The greatest latency of a point, over that of the lightest, from which its latency counts as saturated."""
 
 

@@ -13,13 +13,14 @@ from ..rows import series
 from . import networks
 
 SHARES = tuple(tenth / 10 for tenth in range(11))
-QUICK_SHARES = (0.0, 0.5, 1.0)
+QUICK_SHARES = (0.0, 1.0)
 NETWORKS = {
     "ringlets": networks.OMEGA,
     "first-grade": networks.FIRST_GRADE,
     "second-grade": networks.SECOND_GRADE,
 }
 BUSES = (1, 2, 3, 4)
+QUICK_BUSES = (1, 4)
 LIGHT, FULL = 25, 500
 """Gross input per sender: far below every knee, and as much as a link carries."""
 
@@ -33,7 +34,7 @@ def _by_share(effort: Effort, topology: dict[str, Any], gross: float) -> list[Sc
 
 
 def _by_buses(effort: Effort, topology: dict[str, Any], share: float) -> list[Scenario]:
-    topologies = [topology | {"buses": buses} for buses in BUSES]
+    topologies = [topology | {"buses": buses} for buses in effort.choose(BUSES, QUICK_BUSES)]
     return [networks.sweep_point(effort, one, FULL, share=share, arrivals="constant") for one in topologies]
 
 
@@ -90,7 +91,7 @@ def findings(lab: Lab) -> Findings:
                 "B",
                 "16x16 Omega networks with several buses in every switch, 8 GB/s gross",
                 label,
-                x=BUSES,
+                x=lab.effort.choose(BUSES, QUICK_BUSES),
                 y=[one.accepted_mbytes_per_s for one in lab.measure(runs)],
                 x_quantity="buses per switch",
                 y_quantity="output (MB/s)",

@@ -49,7 +49,7 @@ def _uniform(effort: Effort, allocation: bool) -> list[Scenario]:
 
 
 def _to_one(effort: Effort, allocation: bool) -> Scenario:
-    return _scenario(effort, CROWD, {"kind": "hot-spot", "terminal": "t0", "share": 1.0}, allocation)
+    return _scenario(effort, CROWD, {"kind": "hot-spot", "target": "t0", "share": 1.0}, allocation)
 
 
 def scenarios(effort: Effort) -> list[Scenario]:

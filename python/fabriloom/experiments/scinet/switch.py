@@ -12,7 +12,7 @@ from .curves import Sweep
 
 SETUP = "technology.bus.setup"
 ECHO_IDLE = "technology.echo_idle: one idle symbol behind an echo, or two"
-LATENCY = "technology.interface_latency"
+LATENCY = "technology.receive_latency and transmit_latency: 250 ns more each than printed"
 ABOVE = "above saturation a latency is a matter of chance; shown with its spread"
 QUICK = {"ringlet": (25, 100, 125, 500), "long-2": (25, 425, 450, 500), "long-4": (25, 425, 450, 500)}
 WITHOUT = 250
@@ -126,7 +126,8 @@ def _ratio_rows(printed: dict[str, Number], ringlet: Sweep, two: Sweep, four: Sw
 
 def _without_row(lab: Lab, printed: Number) -> dict[str, Any]:
     ringlet, long = (one.accepted_mbytes_per_s for one in lab.measure(_without_locality(lab.effort)))
-    return row("scinet", printed, long / ringlet, kind="predicted", tolerance=(1.0, 1.0))
+    # Equal but for the packets that are cut at the ends of the measured time: two of a thousand.
+    return row("scinet", printed, long / ringlet, kind="predicted", tolerance=(0.998, 1.002))
 
 
 def _figures(ringlet: Sweep, two: Sweep, four: Sweep) -> list[dict[str, Any]]:
