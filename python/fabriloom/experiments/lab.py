@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..results.tables import column
 from .kept import Kept, program
 from .pool import Pool, Stopped
 
@@ -51,6 +52,25 @@ class Measured:
     packets: int
     latency_values_ns: NDArray[np.float64]
     latency_counts: NDArray[np.int64]
+    offered_mbytes_per_s: float
+    """What the sources made, with what was lost for want of a place."""
+    refused_share: float
+    """Share of it that was lost, over the whole run."""
+    made_ns: float
+    """Mean latency from making a packet to storing it."""
+    least_ns: float
+    """The least of these, exactly."""
+    most_ns: float
+    """The greatest of these, exactly."""
+    link_shares: dict[str, NDArray[np.float64]]
+    """Of rings, per link: shares of the time for "busy", "retry" and "echo". Of other networks nothing."""
+    source_mbytes_per_s: dict[int, float]
+    """Accepted from each source, if flows were asked for."""
+
+    @property
+    def lost_mbytes_per_s(self) -> float:
+        """What was made and not accepted: losses, when as much is under way at either end of the run."""
+        return self.offered_mbytes_per_s - self.accepted_mbytes_per_s
 
     def share_longer(self, limit_ns: float) -> float:
         """Share of the measured packets with a longer network latency, to the histogram's resolution."""
@@ -79,19 +99,39 @@ def measure(scenario: CheckedScenario, look: Callable[[Any], None]) -> Measured:
     from ..simulate import run
 
     results = run(scenario, progress=look)
-    summary = results.summary
-    latency = summary["latency_ns"]
+    summary, native = results.summary, results.native
+    latency, made, packets = summary["latency_ns"], summary["total_latency_ns"], summary["packets"]
     return Measured(
         end_reason=results.end_reason,
         accepted_mbytes_per_s=_number(summary["accepted_mbytes_per_s"]),
         accepted_mbytes_per_s_ci95=_number(summary["accepted_mbytes_per_s_ci95"]),
         latency_ns=_number(latency["mean"]),
         latency_ns_ci95=_number(latency["mean_ci95"]),
-        packets=int(summary["packets"]["measured"]),
-        latency_values_ns=np.asarray(results.native["latency_values_ticks"], np.float64)
-        * (results.tick_ps / 1000),
-        latency_counts=np.asarray(results.native["latency_counts"], np.int64),
+        packets=int(packets["measured"]),
+        latency_values_ns=np.asarray(native["latency_values_ticks"], np.float64) * (results.tick_ps / 1000),
+        latency_counts=np.asarray(native["latency_counts"], np.int64),
+        offered_mbytes_per_s=_number(summary["offered_mbytes_per_s"]),
+        refused_share=packets["refused"] / packets["offered"] if packets["offered"] else 0.0,
+        made_ns=_number(made["mean"]),
+        least_ns=_number(made["min"]),
+        most_ns=_number(made["max"]),
+        link_shares=_link_shares(native, summary["measured_ns"] * 1000 / results.tick_ps),
+        source_mbytes_per_s=_by_source(native, summary["measured_ns"]),
     )
+
+
+def _link_shares(native: Mapping[str, Any], window_ticks: float) -> dict[str, NDArray[np.float64]]:
+    if not len(column(native, "link_retry_ticks")):
+        return {}
+    return {what: column(native, f"link_{what}_ticks") / window_ticks for what in ("busy", "retry", "echo")}
+
+
+def _by_source(native: Mapping[str, Any], window_ns: float) -> dict[int, float]:
+    """Payload per source; bytes per nanosecond are thousands of MB/s."""
+    found: dict[int, float] = {}
+    for source, size in zip(column(native, "flow_source"), column(native, "flow_bytes"), strict=True):
+        found[int(source)] = found.get(int(source), 0.0) + 1000 * float(size) / window_ns
+    return found
 
 
 def _number(value: float | None) -> float:

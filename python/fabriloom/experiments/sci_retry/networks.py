@@ -51,7 +51,7 @@ def scenario(
         "topology": ring(senders) if rings == 1 else four_rings(senders),
         "technology": settings,
         "traffic": {
-            "pattern": {"kind": "hot-spot", "terminal": "M0", "share": 1.0},
+            "pattern": {"kind": "hot-spot", "target": "M0", "share": 1.0},
             "length": f"{PAYLOAD_BYTES} B",
             "arrivals": "poisson",
             "load": LOAD,

@@ -56,7 +56,7 @@ def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "long-4-loss-input": 2000,
         "omega-input-most": 8000,
     }
-    notes = dict.fromkeys(("fifo-to-bus", "bus-to-fifo"), FITTED)
+    notes = {"fifo-to-bus": FITTED, "bus-to-fifo": FITTED}
     return [
         row("scinet", printed[key], value, kind="reported", note=notes.get(key, INPUT))
         for key, value in ours.items()
