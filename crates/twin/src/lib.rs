@@ -4,6 +4,8 @@
 //! `docs/background/wormhole-model.md`, but it does not evaluate the equations of that page: characters stand in
 //! buffers, places become free, credits arrive, heads wait and are granted, each as an event of its own.
 //! Only the sources and the random streams are shared with the engine.
+//!
+//! Networks of rings have a twin of their own, [`run_rings`], written from `docs/background/ring-model.md`.
 
 mod event;
 mod parts;

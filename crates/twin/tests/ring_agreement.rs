@@ -122,6 +122,15 @@ fn long_runs_agree() {
     compare_many(1000..1030, 80);
 }
 
+/// Rare coincidences: responses that come with a time-out, a unit behind its own tail, sources that lose all.
+#[test]
+fn coincidences_agree() {
+    for seed in [2211, 3034, 5037, 6310, 6984, 7047] {
+        let fabric = random_rings(seed);
+        compare(seed, &fabric, ring_time_for(&fabric, 25));
+    }
+}
+
 /// As many random networks as wanted: `FABRILOOM_SEEDS=5000..9000`.
 #[test]
 #[ignore = "as long as asked for"]
