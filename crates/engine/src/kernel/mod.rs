@@ -1,5 +1,6 @@
 //! Time, the order of events and random streams. Knows nothing of packets.
 
+pub mod calendar;
 pub mod random;
 pub mod wheel;
 

@@ -7,7 +7,7 @@ use super::phases::UNLABELLED;
 use super::queue::{Linked, Queue, Slab};
 use crate::fabric::{Fabric, NONE, transaction};
 use crate::kernel::Time;
-use crate::kernel::wheel::Wheel;
+use crate::kernel::calendar::Calendar;
 use crate::measure::Delivery;
 
 /// Index of requests in what there is once for each kind of packet.
@@ -312,7 +312,7 @@ pub struct Rings {
     pub(super) signals_out: Vec<(u32, u32, bool)>,
     /// Wake-ups that come before one that is pending.
     pub(super) alarms: BinaryHeap<Reverse<(Time, u32)>>,
-    pub(super) wheel: Wheel,
+    pub(super) calendar: Calendar,
     pub(super) now: Time,
     /// A destination whose packets go in a circle through switches, if there is one.
     pub(super) astray: Option<u32>,
@@ -375,7 +375,7 @@ impl Rings {
             signals: vec![VecDeque::new(); signals],
             signals_out: Vec::new(),
             alarms: BinaryHeap::new(),
-            wheel: Wheel::new(super::tick::events(&fabric)),
+            calendar: Calendar::new(super::tick::events(&fabric)),
             now: -1,
             astray: None,
             delivered: Vec::new(),

@@ -33,17 +33,17 @@ impl Rings {
     /// Has an event happen at a later tick.
     #[inline]
     pub(super) fn schedule(&mut self, kind: u32, station: u32, time: Time) {
-        self.wheel.schedule(station << KINDS_SHIFT | kind, time);
+        self.calendar.schedule(station << KINDS_SHIFT | kind, time);
     }
 
     /// Has the time-outs be looked at.
     pub(super) fn schedule_timeout(&mut self, time: Time) {
-        self.wheel.schedule(self.sources() + self.numbers.len() as u32, time);
+        self.calendar.schedule(self.sources() + self.numbers.len() as u32, time);
     }
 
     /// Has a terminal be asked at a later tick.
     pub fn schedule_source(&mut self, terminal: u32, time: Time) {
-        self.wheel.schedule(self.sources() + terminal, time);
+        self.calendar.schedule(self.sources() + terminal, time);
     }
 
     /// Number of the first event that is none of a station.
@@ -55,7 +55,7 @@ impl Rings {
     #[inline]
     pub fn next(&self) -> Option<Time> {
         let alarm = self.alarms.peek().map(|&Reverse((time, _))| time);
-        match (self.wheel.peek(), alarm) {
+        match (self.calendar.peek(), alarm) {
             (Some(event), Some(alarm)) => Some(event.min(alarm)),
             (event, alarm) => event.or(alarm),
         }
@@ -64,8 +64,8 @@ impl Rings {
     /// Ends and arrivals of the next tick, as given by [`Rings::next`]; the number of events.
     pub fn happen(&mut self, now: Time, due: &mut Vec<u32>) -> u64 {
         self.now = now;
-        if self.alarms.is_empty() || self.wheel.peek() == Some(now) {
-            self.wheel.take(now, due);
+        if self.alarms.is_empty() || self.calendar.peek() == Some(now) {
+            self.calendar.take(now, due);
         }
         let mut count = due.len() as u64;
         while self.alarms.peek().is_some_and(|&Reverse((time, _))| time <= now) {
