@@ -18,6 +18,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "places for 1 packet each way": {"technology": {"requests_in": 1, "requests_out": 1}},
     "places for 2 packets each way": {"technology": {"requests_in": 2, "requests_out": 2}},
+    "places for 4 packets to receive, 16 to send": {"technology": {"requests_out": 16}},
     "places for 8 packets each way": {"technology": {"requests_in": 8, "requests_out": 8}},
     "a place is free when its packet has left": {"technology": {"hold_until": "sent"}},
     "delay at the responder": {"technology": {"retry": {"at": "responder"}}},
@@ -27,7 +28,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 """What is changed, and how."""
 
-DELAYS_NS = (1, 400)
+DELAYS_NS = (1, 3200)
 HEADER = (
     "changed",
     *(
@@ -35,9 +36,9 @@ HEADER = (
         for ratio in networks.RATIOS
         for what in (
             "bus, no delay (MB/s)",
-            "bus, 400 ns (MB/s)",
+            "bus, 3.2 us (MB/s)",
             "retries, no delay (MB/s)",
-            "retries, 400 ns (MB/s)",
+            "retries, 3.2 us (MB/s)",
         )
     ),
 )

@@ -1,0 +1,63 @@
+"""The retry delay study: a quick subset of its reproduction, and the order of the three strategies.
+
+False alarms: seeds are fixed, so what passes passes always. A change that leaves the model alike draws new
+runs; the orders that are tested differ by tens of standard errors.
+"""
+
+from __future__ import annotations
+
+import pytest
+from fabriloom import experiments, published
+from fabriloom.experiments.lab import Effort, Findings, Lab
+from fabriloom.experiments.sci_retry import networks
+from fabriloom.experiments.sci_retry.delays import retry_mbytes_per_s
+
+
+@pytest.fixture(scope="module")
+def found() -> Findings:
+    """Everything the quick subset gives."""
+    return experiments.study("sci-retry", quick=True)
+
+
+def test_every_printed_number_has_a_row(found: Findings) -> None:
+    """Nothing that the paper prints is skipped, and what is not scored says why."""
+    ids = [row["id"] for row in found.rows]
+    assert len(ids) == len(set(ids))
+    missing = {
+        key
+        for key in published.numbers("sci-retry")
+        if not any(name == f"sci-retry.{key}" or name.startswith(f"sci-retry.{key}.") for name in ids)
+    }
+    assert not missing
+    for row in found.rows:
+        assert (row["kind"] == "reported") == bool(row["reason"]) == (row["within"] is None), row["id"]
+
+
+def test_scored_rows_agree(found: Findings) -> None:
+    """What is predicted or arithmetic is what the paper prints, within its tolerance."""
+    wrong = {row["id"]: row["ours"] for row in found.rows if row["within"] is False}
+    assert not wrong
+
+
+def test_series_can_be_drawn(found: Findings) -> None:
+    """Every figure has its curves, and published points name a printed number."""
+    assert {one["figure"] for one in found.series} == {"4.10", "4.11", "4.12"}
+    printed = published.numbers("sci-retry")
+    for one in found.series:
+        assert len(one["x"]) == len(one["y"]) > 0
+        assert all(point["id"] in printed for point in one["published"])
+
+
+@pytest.mark.parametrize("senders", networks.RATIOS)
+@pytest.mark.parametrize("delay_ns", [3200, 6400, 12800])
+def test_order_of_the_strategies(senders: int, delay_ns: float) -> None:
+    """Exponential delays make less retry traffic than linear ones, those less than constant ones.
+
+    Short initial delays do not tell them apart: packets are then sent again whenever the ring lets them.
+    """
+    with Lab(quick=True) as lab:
+        runs = [
+            networks.scenario(Effort(True), senders, strategy, delay_ns) for strategy in networks.STRATEGIES
+        ]
+        constant, linear, exponential = map(retry_mbytes_per_s, lab.measure(runs))
+    assert exponential < linear < constant
