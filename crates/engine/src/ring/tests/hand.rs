@@ -1,5 +1,6 @@
 //! Every time written out.
 
+use super::super::state::{Entry, Rings};
 use super::build::{network, run, send, times};
 use crate::fabric::{retry, transaction};
 use crate::run::End;
@@ -129,21 +130,71 @@ fn what_leads_nowhere_is_scrubbed() {
     assert_eq!(done.end(), Some(End::Drained));
 }
 
-/// Station 0 sends its second packet while a passing one waits: it stops the others until its FIFO is empty.
+/// Station 0 sends from 300 to 468, while two packets from terminal 2 come to pass it, at 329 and at 497: they leave at
+/// 468 and 636. So it recovers from 468 to 804, its stop leaves behind the first at 636 and its go at 804; both are
+/// at station 1 after 30. Terminal 1 has a packet ready at 700, when its link is free.
 #[test]
 fn recovering_stations_stop_the_others() {
     let mut f = network(&[&[0, 1, 2]], 0);
-    f.ring_allocation = 1;
-    f.ring_cut_through = 1;
     f.terminal_transaction = vec![transaction::MOVE; 3];
-    f.terminal_host_ticks = vec![90, 5, 5];
+    f.terminal_host_ticks = vec![300 - 82, 700 - 82, 5];
     send(&mut f, &[(0, 1, 64), (2, 1, 64), (2, 1, 64), (1, 2, 64)]);
-    let free = {
-        let mut free = f.clone();
-        free.ring_allocation = 0;
-        run(&free, 100_000, true)
+    for (allocation, start) in [(0, 700), (1, 666 + 168)] {
+        f.ring_allocation = allocation;
+        let done = run(&f, 100_000, true);
+        let packet = done.run.trace.packets.iter().find(|packet| packet.source == 1).expect("a packet");
+        assert_eq!(packet.started, start);
+        let stations = &done.rings().expect("rings").stations;
+        assert!(stations.iter().all(|at| at.stops == 0 && !at.recovering));
+    }
+}
+
+/// What a receive queue owes and to whom it gives places, case by case.
+#[test]
+fn places_are_reserved_in_turns() {
+    let mut rings = Rings::new(network(&[&[0, 1]], 0));
+    let mut packet = |no_try| {
+        let entry = rings.entry(0, 0, 0, false, (0, 1), 80);
+        rings.entries.add(Entry { no_try, ..entry })
     };
-    let stopped = run(&f, 100_000, true);
-    assert_eq!(times(&free).len(), times(&stopped).len());
-    assert!(stopped.rings().expect("rings").stations.iter().all(|at| at.stops == 0 && !at.recovering));
+    let [first, second, third, behind] = [packet(false), packet(false), packet(false), packet(true)];
+    let steps = [
+        // Nothing owed: the first to be busied gets the label being served, what must not try none.
+        (behind, false, false, [0, 0]),
+        (first, false, false, [1, 0]),
+        // Something owed to A: others are busied though there is a place, new ones for B.
+        (second, true, false, [1, 1]),
+        (behind, true, false, [1, 1]),
+        (second, true, false, [1, 1]),
+        (first, false, false, [1, 1]),
+        // A is served, then B; who comes new meanwhile gets A.
+        (first, true, true, [0, 1]),
+        (third, true, false, [1, 1]),
+        (second, true, true, [1, 0]),
+        (third, true, true, [0, 0]),
+        (behind, true, true, [0, 0]),
+    ];
+    for (step, (entry, room, accepted, owed)) in steps.into_iter().enumerate() {
+        assert_eq!(rings.reserve(1, 0, entry, room), accepted, "step {step}");
+        assert_eq!(rings.stations[1].owed[0], owed, "step {step}");
+    }
+}
+
+/// With one bus two transfers follow each other, with two they go side by side; ports take turns.
+#[test]
+fn buses_take_turns() {
+    let waits = |buses| {
+        let mut f = network(&[&[2, 0], &[3, 0], &[4, 1], &[5, 1], &[0, 1]], 2);
+        f.bus_count = vec![buses; 2];
+        f.terminal_transaction = vec![transaction::MOVE; 4];
+        send(&mut f, &[(0, 1, 64), (1, 0, 64)]);
+        let done = run(&f, 100_000, true);
+        let bus = *done.rings().expect("rings").bus_counts().next().expect("a bus");
+        assert_eq!(bus.transfers, 2);
+        // Both are ready at 387, a transfer takes 173: ports 0 and 1 in this order.
+        let targets: Vec<u32> = done.run.trace.packets.iter().map(|packet| packet.target).collect();
+        (bus.wait_ticks, targets)
+    };
+    assert_eq!(waits(1), (173, vec![1, 0]));
+    assert_eq!(waits(2).0, 0);
 }
