@@ -1,6 +1,7 @@
 //! Switches: packets go from port to port over buses.
 
-use super::state::{Held, REQUEST, RESPONSE, Rings};
+use super::parts::Held;
+use super::state::{REQUEST, RESPONSE, Rings};
 use super::tick::WORK;
 use crate::fabric::NONE;
 use crate::kernel::Time;

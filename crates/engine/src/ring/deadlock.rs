@@ -5,7 +5,8 @@
 //! is not full, or not waiting, moves. So what can never move is found by marking what moves, and then what
 //! waits for it.
 
-use super::state::{Entry, REQUEST, RESPONSE, Rings};
+use super::parts::Entry;
+use super::state::{REQUEST, RESPONSE, Rings};
 use crate::fabric::{NONE, transaction};
 
 /// Stations whose full transmit queues wait for each other in a circle, in order; empty if nothing is deadlocked.

@@ -8,6 +8,7 @@ mod allocation;
 mod bus;
 mod deadlock;
 mod output;
+mod parts;
 mod phases;
 mod queue;
 mod state;
@@ -17,6 +18,3 @@ mod user;
 
 pub use deadlock::deadlock;
 pub use state::{BusCounts, Counts, Rings};
-
-#[cfg(test)]
-mod tests;

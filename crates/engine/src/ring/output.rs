@@ -1,8 +1,9 @@
 //! What a station puts on its link.
 
+use super::parts::{Entry, Kind, Unit};
 use super::phases::UNLABELLED;
 use super::queue::Queue;
-use super::state::{Entry, Kind, NEVER, REQUEST, RESPONSE, Rings, Unit};
+use super::state::{NEVER, REQUEST, RESPONSE, Rings};
 use super::tick::{ARRIVE, WAKE};
 use crate::fabric::NONE;
 use crate::kernel::Time;

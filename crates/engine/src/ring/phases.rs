@@ -1,34 +1,53 @@
 //! Places reserved for what was busied: two labels, served in turns.
 
-use super::state::{Entry, Rings};
+use super::parts::Entry;
+use super::state::Rings;
 use crate::fabric::NONE;
 
 /// No label.
 pub(super) const UNLABELLED: u8 = 2;
 
+/// What a receive queue owes to packets that it has busied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reservation {
+    /// How many, by label.
+    pub owed: [u32; 2],
+    /// Label being served.
+    serving: u8,
+}
+
+impl Reservation {
+    /// Whether a packet is accepted when there is `room`; if not, the label it gets stays with it.
+    fn accepts(&mut self, label: &mut u8, no_try: bool, room: bool) -> bool {
+        let nothing_owed = self.owed == [0; 2];
+        if room && (nothing_owed || *label == self.serving) {
+            if !nothing_owed {
+                self.serve();
+            }
+            return true;
+        }
+        if *label == UNLABELLED && !no_try {
+            *label = if nothing_owed { self.serving } else { 1 - self.serving };
+            self.owed[usize::from(*label)] += 1;
+        }
+        false
+    }
+
+    /// One packet less with the label being served; after the last the other label is served, if it is owed.
+    fn serve(&mut self) {
+        let (this, other) = (usize::from(self.serving), usize::from(1 - self.serving));
+        self.owed[this] -= 1;
+        if self.owed[this] == 0 && self.owed[other] > 0 {
+            self.serving = 1 - self.serving;
+        }
+    }
+}
+
 impl Rings {
     /// Whether a receive queue accepts a packet, and what it owes it if not.
     pub(super) fn reserve(&mut self, station: u32, kind: usize, entry: u32, room: bool) -> bool {
-        let at = &mut self.stations[station as usize];
         let it = &mut self.entries[entry];
-        let (owed, serving) = (&mut at.owed[kind], &mut at.serving[kind]);
-        let label = match (it.label, it.no_try) {
-            _ if owed[0] + owed[1] == 0 && room => return true,
-            (UNLABELLED, true) => return false,
-            (UNLABELLED, false) if owed[0] + owed[1] == 0 => *serving,
-            (UNLABELLED, false) => 1 - *serving,
-            (label, _) if label == *serving && room => {
-                owed[usize::from(label)] -= 1;
-                if owed[usize::from(label)] == 0 && owed[usize::from(1 - label)] > 0 {
-                    *serving = 1 - label;
-                }
-                return true;
-            }
-            _ => return false,
-        };
-        owed[usize::from(label)] += 1;
-        it.label = label;
-        false
+        self.stations[station as usize].reserved[kind].accepts(&mut it.label, it.no_try, room)
     }
 
     /// Whether a packet without a label goes out as `NOTRY`: another one of its kind to the same station has been
@@ -60,6 +79,39 @@ impl Rings {
                 return NONE;
             }
             at = self.stations[at as usize].next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a receive queue owes and to whom it gives places, case by case.
+    #[test]
+    fn places_are_reserved_in_turns() {
+        let mut queue = Reservation::default();
+        // Three packets, and one that must not get ahead of another.
+        let mut labels = [UNLABELLED; 4];
+        let steps = [
+            // Nothing owed: the first to be busied gets the label being served, what must not try none.
+            (3, false, false, [0, 0]),
+            (0, false, false, [1, 0]),
+            // Something owed to A: others are busied though there is a place, new ones for B.
+            (1, true, false, [1, 1]),
+            (3, true, false, [1, 1]),
+            (1, true, false, [1, 1]),
+            (0, false, false, [1, 1]),
+            // A is served, then B; who comes new meanwhile gets A.
+            (0, true, true, [0, 1]),
+            (2, true, false, [1, 1]),
+            (1, true, true, [1, 0]),
+            (2, true, true, [0, 0]),
+            (3, true, true, [0, 0]),
+        ];
+        for (step, (packet, room, accepted, owed)) in steps.into_iter().enumerate() {
+            assert_eq!(queue.accepts(&mut labels[packet], packet == 3, room), accepted, "step {step}");
+            assert_eq!(queue.owed, owed, "step {step}");
         }
     }
 }

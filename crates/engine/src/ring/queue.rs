@@ -34,7 +34,6 @@ impl<T> Slab<T> {
     }
 
     /// Whether every number has been given back.
-    #[cfg(test)]
     pub fn is_all_free(&self) -> bool {
         self.items.len() == self.free.len()
     }

@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::phases::UNLABELLED;
-use super::queue::{Linked, Queue, Slab};
+use super::parts::{Deal, Entry, Held, Unit};
+use super::phases::{Reservation, UNLABELLED};
+use super::queue::{Queue, Slab};
 use crate::fabric::{Fabric, NONE, transaction};
 use crate::kernel::Time;
 use crate::kernel::calendar::Calendar;
@@ -17,130 +18,6 @@ pub(super) const RESPONSE: usize = 1;
 
 /// No time yet.
 pub(super) const NEVER: Time = Time::MAX;
-
-/// What a unit is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A request or a response.
-    Send,
-    /// The echo of one that was accepted.
-    Ready,
-    /// The echo of one that has to come again.
-    Busy,
-}
-
-/// A unit on a link, in a bypass FIFO, or an echo held back.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Unit {
-    /// On a link: when it started. In a station: when it is ready for the output.
-    pub time: Time,
-    pub next: u32,
-    /// What is sent, or what the echo answers.
-    pub entry: u32,
-    /// The station that sent that.
-    pub station: u32,
-    /// The terminal it is for.
-    pub dest: u32,
-    pub symbols: u32,
-    pub kind: Kind,
-    pub response: bool,
-    /// Whether the scrubber has seen it.
-    pub marked: bool,
-    /// Whether it is sent again.
-    pub again: bool,
-}
-
-/// A send packet in the transmit queues of a station, until its sender knows that it was accepted.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Entry {
-    pub ready: Time,
-    /// Its transaction, until it was accepted.
-    pub deal: u32,
-    pub station: u32,
-    /// Terminal it comes from.
-    pub from: u32,
-    /// Terminal it is for.
-    pub dest: u32,
-    /// Without idle symbols.
-    pub bytes: u32,
-    pub symbols: u32,
-    /// Its place in the order of entry.
-    pub number: u32,
-    pub next: u32,
-    /// Neighbours among what was sent and not accepted.
-    pub open_next: u32,
-    pub open_before: u32,
-    /// How often it was busied.
-    pub busied: u32,
-    /// Station that busied it last.
-    pub by: u32,
-    pub response: bool,
-    /// Whether the transaction is over when it was accepted.
-    pub ends_deal: bool,
-    /// Whether the busy echo has come and it has not been accepted since.
-    pub known_busied: bool,
-    /// What a receive queue owes it, see [`super::phases`].
-    pub label: u8,
-    /// Whether it goes out as `NOTRY`.
-    pub no_try: bool,
-}
-
-/// A packet in a receive queue.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
-    /// When it is ready for the bus or the terminal.
-    pub ready: Time,
-    pub deal: u32,
-    pub next: u32,
-    pub from: u32,
-    pub dest: u32,
-    pub bytes: u32,
-    /// In a switch: the station of the port by which it leaves.
-    pub target: u32,
-    pub response: bool,
-}
-
-/// A transaction from its dispatch until nothing of it is left.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Deal {
-    pub created: Time,
-    pub started: Time,
-    pub dispatched: Time,
-    pub source: u32,
-    pub target: u32,
-    pub length: u32,
-    /// Neighbours in the order of dispatch, while its number is taken.
-    pub after: u32,
-    pub before: u32,
-    /// Buses it has crossed.
-    pub crossed: u32,
-    /// What refers to it: its packet, its number, and the entry whose acceptance ends it.
-    pub uses: u32,
-    pub transaction: u8,
-    pub numbered: bool,
-    pub delivered: bool,
-}
-
-impl Linked for Unit {
-    #[inline]
-    fn next(&mut self) -> &mut u32 {
-        &mut self.next
-    }
-}
-
-impl Linked for Entry {
-    #[inline]
-    fn next(&mut self) -> &mut u32 {
-        &mut self.next
-    }
-}
-
-impl Linked for Held {
-    #[inline]
-    fn next(&mut self) -> &mut u32 {
-        &mut self.next
-    }
-}
 
 /// A station and the link it sends on; what is used together stands together.
 #[derive(Clone, Debug)]
@@ -196,8 +73,6 @@ pub(super) struct Station {
     pub transmit: u32,
     /// Whether a transfer to it is under way.
     pub receiving: bool,
-    /// Label being served, by kind.
-    pub serving: [u8; 2],
 
     /// Free places to send, by kind.
     pub out_free: [u32; 2],
@@ -220,8 +95,8 @@ pub(super) struct Station {
     pub place: u32,
 
     pub count: Counts,
-    /// Busied and labelled, by kind and label.
-    pub owed: [[u32; 2]; 2],
+    /// Places it owes, by kind.
+    pub reserved: [Reservation; 2],
 }
 
 /// What a link and the stations at its ends did since the counts were last cleared.
@@ -414,6 +289,19 @@ impl Rings {
         }
     }
 
+    /// Whether nothing is on its way and every place is free.
+    pub fn is_at_rest(&self) -> bool {
+        let free = |(link, at): (usize, &Station)| {
+            let f = &self.fabric;
+            at.out_free == [f.station_requests_out[link], f.station_responses_out[link]]
+                && at.in_free == [f.station_requests_in[link], f.station_responses_in[link]]
+                && (at.open_count, at.stops, at.waiting) == ([0; 2], 0, 0)
+                && at.reserved.iter().all(|reserved| reserved.owed == [0; 2])
+        };
+        let empty = self.units.is_all_free() && self.entries.is_all_free() && self.helds.is_all_free();
+        empty && self.stations.iter().enumerate().all(free)
+    }
+
     #[inline]
     pub(super) fn at(&mut self, station: u32) -> &mut Station {
         &mut self.stations[station as usize]
@@ -475,20 +363,6 @@ impl Rings {
     }
 }
 
-/// What a lock carries each way.
-pub(super) const LOCK_BYTES: u32 = 16;
-
-impl Deal {
-    /// Bytes of data that its request or its response carries.
-    fn bytes(&self, response: bool) -> u32 {
-        match (self.transaction, response) {
-            (transaction::WRITE | transaction::MOVE, false) | (transaction::READ, true) => self.length,
-            (transaction::LOCK, _) => LOCK_BYTES,
-            _ => 0,
-        }
-    }
-}
-
 impl Station {
     fn new(f: &Fabric, link: usize) -> Self {
         Self {
@@ -519,7 +393,6 @@ impl Station {
             stops: 0,
             transmit: f.station_transmit_ticks[link],
             receiving: false,
-            serving: [0; 2],
             out_free: [f.station_requests_out[link], f.station_responses_out[link]],
             in_free: [f.station_requests_in[link], f.station_responses_in[link]],
             coming: Queue::EMPTY,
@@ -530,7 +403,7 @@ impl Station {
             switch: NONE,
             port: NONE,
             place: NONE,
-            owed: [[0; 2]; 2],
+            reserved: [Reservation::default(); 2],
             count: Counts::default(),
         }
     }

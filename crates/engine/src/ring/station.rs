@@ -1,7 +1,8 @@
 //! What a station does with what comes along its ring: pass, strip and echo.
 
 use super::output::Order;
-use super::state::{Entry, Held, Kind, RESPONSE, Rings, Unit};
+use super::parts::{Entry, Held, Kind, Unit};
+use super::state::{RESPONSE, Rings};
 use super::tick::{ARRIVE, BYPASS, END};
 use crate::fabric::{NONE, PASS, retry};
 use crate::kernel::Time;

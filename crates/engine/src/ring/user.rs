@@ -1,6 +1,7 @@
 //! Terminals: transactions and their numbers, service, time-outs; and when packets are ready for who takes them.
 
-use super::state::{Deal, Held, LOCK_BYTES, NEVER, REQUEST, RESPONSE, Rings};
+use super::parts::{Deal, Held, LOCK_BYTES};
+use super::state::{NEVER, REQUEST, RESPONSE, Rings};
 use super::tick::{USER, WORK};
 use crate::fabric::{NONE, transaction};
 use crate::kernel::Time;

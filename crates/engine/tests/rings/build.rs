@@ -1,8 +1,8 @@
 //! Small ring networks for tests.
 
-use crate::fabric::{Fabric, PASS, arrival, length, target};
-use crate::kernel::Time;
-use crate::run::{Options, Simulation};
+use fabriloom_engine::fabric::{Fabric, PASS, arrival, length, target};
+use fabriloom_engine::kernel::Time;
+use fabriloom_engine::run::{Options, Simulation};
 
 /// A network of rings, each a list of vertices in order, `switches` of which come first; all delays are small and
 /// different numbers, all queues have two places. Ports are numbered in order of the rings; routes are by fewest buses.

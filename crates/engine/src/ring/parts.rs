@@ -1,0 +1,143 @@
+//! What is on its way: units on links, packets in queues, transactions.
+
+use super::queue::Linked;
+use crate::fabric::transaction;
+use crate::kernel::Time;
+
+/// What a unit is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A request or a response.
+    Send,
+    /// The echo of one that was accepted.
+    Ready,
+    /// The echo of one that has to come again.
+    Busy,
+}
+
+/// A unit on a link, in a bypass FIFO, or an echo held back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unit {
+    /// On a link: when it started. In a station: when it is ready for the output.
+    pub time: Time,
+    pub next: u32,
+    /// What is sent, or what the echo answers.
+    pub entry: u32,
+    /// The station that sent that.
+    pub station: u32,
+    /// The terminal it is for.
+    pub dest: u32,
+    pub symbols: u32,
+    pub kind: Kind,
+    pub response: bool,
+    /// Whether the scrubber has seen it.
+    pub marked: bool,
+    /// Whether it is sent again.
+    pub again: bool,
+}
+
+/// A send packet in the transmit queues of a station, until its sender knows that it was accepted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub ready: Time,
+    /// Its transaction, until it was accepted.
+    pub deal: u32,
+    pub station: u32,
+    /// Terminal it comes from.
+    pub from: u32,
+    /// Terminal it is for.
+    pub dest: u32,
+    /// Without idle symbols.
+    pub bytes: u32,
+    pub symbols: u32,
+    /// Its place in the order of entry.
+    pub number: u32,
+    pub next: u32,
+    /// Neighbours among what was sent and not accepted.
+    pub open_next: u32,
+    pub open_before: u32,
+    /// How often it was busied.
+    pub busied: u32,
+    /// Station that busied it last.
+    pub by: u32,
+    pub response: bool,
+    /// Whether the transaction is over when it was accepted.
+    pub ends_deal: bool,
+    /// Whether the busy echo has come and it has not been accepted since.
+    pub known_busied: bool,
+    /// What a receive queue owes it, see [`super::phases`].
+    pub label: u8,
+    /// Whether it goes out as `NOTRY`.
+    pub no_try: bool,
+}
+
+/// A packet in a receive queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    /// When it is ready for the bus or the terminal.
+    pub ready: Time,
+    pub deal: u32,
+    pub next: u32,
+    pub from: u32,
+    pub dest: u32,
+    pub bytes: u32,
+    /// In a switch: the station of the port by which it leaves.
+    pub target: u32,
+    pub response: bool,
+}
+
+/// A transaction from its dispatch until nothing of it is left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deal {
+    pub created: Time,
+    pub started: Time,
+    pub dispatched: Time,
+    pub source: u32,
+    pub target: u32,
+    pub length: u32,
+    /// Neighbours in the order of dispatch, while its number is taken.
+    pub after: u32,
+    pub before: u32,
+    /// Buses it has crossed.
+    pub crossed: u32,
+    /// What refers to it: its packet, its number, and the entry whose acceptance ends it.
+    pub uses: u32,
+    pub transaction: u8,
+    pub numbered: bool,
+    pub delivered: bool,
+}
+
+impl Linked for Unit {
+    #[inline]
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+}
+
+impl Linked for Entry {
+    #[inline]
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+}
+
+impl Linked for Held {
+    #[inline]
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+}
+
+/// What a lock carries each way.
+pub(super) const LOCK_BYTES: u32 = 16;
+
+impl Deal {
+    /// Bytes of data that its request or its response carries.
+    pub fn bytes(&self, response: bool) -> u32 {
+        match (self.transaction, response) {
+            (transaction::WRITE | transaction::MOVE, false) | (transaction::READ, true) => self.length,
+            (transaction::LOCK, _) => LOCK_BYTES,
+            _ => 0,
+        }
+    }
+}
