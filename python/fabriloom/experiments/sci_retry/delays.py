@@ -14,6 +14,9 @@ QUICK_DELAYS_NS = (1, 400, 1600, 3200, 6400, 12800)
 GOODPUT = "hangs on queue acceptance and on numbers of buffers that are not published; see the page"
 PLAIN_GOODPUT = "without phases a receiver that always finds a packet takes what it can, whatever is retried"
 PLAIN = {"phases": False, "bandwidth_allocation": False}
+MANY_PLACES = 16
+GENERATORS = f"places for {MANY_PLACES} packets to send"
+LONG_DELAYS_NS = (12800, 51200)
 BUS_BYTES = 88
 """Packet of 80 B with its encapsulation: what the bus moves for 64 B of payload."""
 
@@ -29,15 +32,23 @@ def _plain(effort: Effort) -> list[Scenario]:
     return [networks.scenario(effort, 9, "exponential", delay, technology=PLAIN) for delay in delays]
 
 
+def _generators(effort: Effort, senders: int) -> list[Scenario]:
+    """The same with senders that hold many packets, as a generator of data may."""
+    delays = (DELAYS_NS[0], *LONG_DELAYS_NS)
+    technology = {"requests_out": MANY_PLACES}
+    return [networks.scenario(effort, senders, "exponential", delay, technology) for delay in delays]
+
+
 def scenarios(effort: Effort) -> list[Scenario]:
-    """Every ratio, strategy and delay, and what a plain queue gives."""
+    """Every ratio, strategy and delay; what a plain queue gives, and what senders that hold many packets."""
     runs = [
         run
         for senders in networks.RATIOS
         for strategy in networks.STRATEGIES
         for run in _runs(effort, senders, strategy)
     ]
-    return runs + _plain(effort)
+    generators = [run for senders in networks.RATIOS for run in _generators(effort, senders)]
+    return runs + _plain(effort) + generators
 
 
 def bus_mbytes_per_s(one: Measured) -> float:
@@ -63,6 +74,7 @@ def findings(lab: Lab) -> Findings:
     for (senders, strategy), points in measured.items():
         found.series += _curves(senders, strategy, delays, points)
     found.rows += _throughput_rows(printed, measured) + _plain_rows(lab, printed)
+    found.rows += _generator_rows(lab, printed)
     found.rows += _order_rows(printed, measured)
     return found
 
@@ -119,6 +131,22 @@ def _plain_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
         row("sci-retry", printed[key], ours, kind="reported", note=PLAIN_GOODPUT, variant="plain queue")
         for key, ours in {"raw-9-none": without, "raw-9": with_delay}.items()
     ]
+
+
+def _generator_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
+    """Without a delay, and with the best of the long ones."""
+    rows = []
+    for senders in networks.RATIOS:
+        rates = [bus_mbytes_per_s(one) for one in lab.measure(_generators(lab.effort, senders))]
+        without, best = rates[0], max(rates[1:])
+        found = {"raw-3": best, "gain-3": best / without} if senders == 3 else {}
+        if senders == 9:
+            found = {"raw-9-none": without / 1000, "raw-9": best / 1000, "gain-9": best / without}
+        rows += [
+            row("sci-retry", printed[key], ours, kind="reported", note=GOODPUT, variant=GENERATORS)
+            for key, ours in found.items()
+        ]
+    return rows
 
 
 def _order_rows(
