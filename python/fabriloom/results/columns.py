@@ -9,7 +9,7 @@ Run ``python -m fabriloom.results.reference docs/reference/results.md`` after a 
 from __future__ import annotations
 
 from .column import Column, Table
-from .ring_columns import BUSES, RING_CHECK, RING_LINKS, RING_SUMMARY
+from .ring_columns import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY
 
 __all__ = [
     "BATCHES",
@@ -22,6 +22,7 @@ __all__ = [
     "REPRODUCTION",
     "RING_CHECK",
     "RING_LINKS",
+    "RING_POINTS",
     "RING_SUMMARY",
     "SATURATION",
     "SUMMARY",
@@ -408,6 +409,7 @@ TABLES = (
     CCDF,
     TRACE,
     POINTS,
+    RING_POINTS,
     SATURATION,
     CHECK,
     RING_CHECK,

@@ -76,6 +76,19 @@ BUSES = Table(
     ),
 )
 
+RING_POINTS = Table(
+    "ring_points",
+    "Points of networks of rings",
+    "Columns of the table of points that only networks of rings have.",
+    (
+        Column("busied", "count", "See the summary, `sci.busied`."),
+        Column("retry_share", "0 to 1", "See the summary."),
+        Column("echo_share", "0 to 1", "See the summary."),
+        Column("link_utilisation_max", "0 to 1", "See the summary."),
+        Column("bus_utilisation_max", "0 to 1", "See the summary."),
+    ),
+)
+
 RING_CHECK = Table(
     "ring_check",
     "Check of networks of rings",
@@ -93,7 +106,7 @@ RING_CHECK = Table(
         Column(
             "network.ports_of_ringlets",
             "count",
-            "Switch ports that the same network takes when every line is a ringlet; null where that is not known.",
+            "Switch ports of the same network if every line were a ringlet, in stages of 2 x 2 exchanges where the size allows it; null where there is no such network.",
         ),
         Column(
             "network.mean_links_on_the_way",

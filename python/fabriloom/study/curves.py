@@ -45,9 +45,18 @@ def point_row(point: Point) -> dict[str, Any]:
         "total_latency_ns_mean": summary["total_latency_ns"]["mean"],
         "packets_delivered": packets["delivered"],
         "packets_refused": packets["refused"],
+        **_ring_columns(summary.get("sci")),
         "scenario_sha256": summary["scenario_sha256"],
         "seed": summary["seed"],
     }
+
+
+def _ring_columns(sci: dict[str, Any] | None) -> dict[str, Any]:
+    """What a point of a network of rings has besides, see ``results.columns.RING_POINTS``."""
+    if sci is None:
+        return {}
+    names = ("busied", "retry_share", "echo_share", "link_utilisation_max", "bus_utilisation_max")
+    return {name: sci[name] for name in names}
 
 
 @dataclass
