@@ -259,3 +259,9 @@ def test_a_report_of_rings_shows_buses_and_retries(pages: dict[str, str]) -> Non
     for words in ("Buses", "Packets moved", "Retries", "Echoes", "Busied at its end", "ring(0)"):
         assert words in pages["rings"]
     assert "Busied at its end" not in pages["run"]
+
+
+@pytest.mark.parametrize("topology", [{"kind": "sci-ring", "terminals": 3}, {"kind": "sci-long-rings"}])
+def test_every_network_of_rings_has_a_report(topology: dict[str, Any]) -> None:
+    brief = {"duration": "50 us", "warmup": "5 us", "precision": 0.0}
+    read(report.for_run(run(scenario("Rings", topology=topology, run=brief))))

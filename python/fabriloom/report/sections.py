@@ -73,6 +73,8 @@ def fabric(graph: Graph | None, utilisation: Sequence[float] | np.ndarray, when:
     """The fabric with its links coloured by utilisation; left out when there is too much to see."""
     if graph is None or not len(utilisation) or graph.switches > MOST_DRAWN_SWITCHES:
         return []
+    if graph.rings is not None:  # the drawing is of cables between switches
+        return []
     from .drawing import fabric_svg
 
     svg = fabric_svg(graph, np.asarray(utilisation))
