@@ -1,9 +1,9 @@
 //! What becomes of a packet at the turning points of its way: dispatch, request, grant, release, delivery.
 
-use super::flow::two;
-use super::queue::ALWAYS;
 use super::state::{Event, Header, Network, PacketState, UNKNOWN, Worm};
-use super::timeline::Who;
+use super::timeline::ahead;
+use std::num::Wrapping;
+
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::terminal::Packet;
@@ -24,7 +24,7 @@ impl Network {
             started: UNKNOWN,
         });
         let first = self.links[link as usize].granted;
-        let end = first + u64::from(headers) + u64::from(packet.length) + 1;
+        let end = first + Wrapping(headers + packet.length + 1);
         let (ready, bound) = (packet.dispatch, false);
         let worm = self.new_worm(Worm {
             packet: number,
@@ -66,23 +66,23 @@ impl Network {
             (true, Header::Via) => Header::Final,
             (true, _) => Header::Deleted,
         };
-        let end = first + (worm.end - worm.first) - u64::from(deleted);
+        let end = first + (worm.end - worm.first) - Wrapping(deleted);
         let at = &mut self.links[input as usize];
         at.output = output;
         at.exit_free = at.exit_free.max(now);
-        at.deleted = worm.first + u64::from(deleted);
+        at.deleted = worm.first + Wrapping(deleted);
         at.group = NONE;
-        at.line.take(Who::Next, deleted);
+        let shift = at.deleted - first;
         let ready = at.exit_free + Time::from(deleted * at.crossbar);
         let waited = (now - at.requested) as u64;
         let to = &mut self.links[output as usize];
         to.granted = end;
+        to.shift = shift;
         to.holder = input;
         to.free_at = UNKNOWN;
         to.last_grant = now;
         to.count.wait_ticks += waited;
-        let ready = if to.tight { ALWAYS } else { ready + Time::from(to.forward) };
-        let bound = to.tight;
+        let (ready, bound) = (ready + Time::from(to.forward), false);
         let number =
             self.new_worm(Worm { first, end, ready, bound, header, next: NONE, sent: UNKNOWN, ..worm });
         self.append(output, number);
@@ -98,7 +98,7 @@ impl Network {
         let worm = &mut self.worms[number as usize];
         worm.sent = at.wire_free;
         at.sending = worm.next;
-        let chars = worm.end - worm.first;
+        let chars = u64::from((worm.end - worm.first).0);
         let busy = (chars - 1) * u64::from(at.character) + u64::from(at.end);
         at.count.packets += 1;
         at.count.characters += chars;
@@ -139,36 +139,35 @@ impl Network {
     #[inline]
     pub(super) fn ask(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        if at.head == NONE || at.line.is_read(Who::Leave) {
+        if at.head == NONE {
             return;
         }
-        let worm = self.worms[at.head as usize];
-        let last = self.header_chars(worm.header).max(1) - 1;
-        let Some(arrived) = at.line.at(Who::Leave, last) else {
+        let worm = &self.worms[at.head as usize];
+        let last = worm.first + Wrapping(self.header_chars(worm.header).max(1) - 1);
+        if ahead(last, at.line.known()) >= 0 {
             return;
-        };
+        }
+        let arrived = at.line.run_from(&self.pieces, last).time;
         let time = (arrived + Time::from(at.arrival)).max(at.exit_free) + Time::from(at.decode);
         self.links[link as usize].asked = true;
         self.schedule(Event::Request(link), time);
     }
 
-    /// A packet's end leaves the input buffer: its output is released and the next head comes forward.
-    pub(super) fn left(&mut self, link: u32, output: u32) {
+    /// A packet's end leaves the input buffer, at a tick: its output is released and the next head comes forward.
+    pub(super) fn left(&mut self, link: u32, last: Time) {
+        self.keep_credit(link);
         let at = &mut self.links[link as usize];
-        let last = at.exit_free - Time::from(at.crossbar);
+        let output = at.output;
         let free = last + Time::from(at.crossbar.max(1));
         at.exit_free = free;
         at.output = NONE;
         at.asked = false;
-        self.take_head(link);
-        let [at, to] = two(&mut self.links, link, output);
-        // Without a tail all of the packet has even left the next input buffer already.
-        if let Some(worm) = self.worms.get_mut(to.tail as usize) {
-            let rest = (worm.end - to.line.known().max(worm.first)) as u32;
-            if rest > 0 && !worm.bound {
-                worm.bound = at.line.hand_over(rest, at.arrival + to.forward, to.wire_free, &mut to.entered);
-            }
+        if at.waits_for_credit {
+            self.wake(link);
         }
+        self.take_head(link);
+        self.hand_over(link, output);
+        let to = &mut self.links[output as usize];
         to.holder = NONE;
         to.free_at = free;
         self.announce(output);

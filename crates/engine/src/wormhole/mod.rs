@@ -7,10 +7,12 @@
 
 mod advance;
 mod arbiter;
+mod credit;
 mod deadlock;
 mod flow;
 pub mod queue;
 mod state;
+mod stepwise;
 pub mod timeline;
 
 pub use deadlock::deadlock;
