@@ -34,7 +34,7 @@ impl Network {
             header,
             ready,
             bound,
-            started: 0,
+            started: UNKNOWN,
             sent: UNKNOWN,
         });
         self.append(link, worm);
@@ -84,7 +84,7 @@ impl Network {
         to.count.wait_ticks += waited;
         let (ready, bound) = (ready + Time::from(to.forward), false);
         let number =
-            self.new_worm(Worm { first, end, ready, bound, header, next: NONE, sent: UNKNOWN, ..worm });
+            self.new_worm(Worm { first, end, ready, bound, header, next: NONE, started: UNKNOWN, sent: UNKNOWN, ..worm });
         self.append(output, number);
         self.grants += 1;
         self.wake(output);
@@ -147,7 +147,7 @@ impl Network {
         if ahead(last, at.line.known()) >= 0 {
             return;
         }
-        let arrived = at.line.run_from(&self.pieces, last).time;
+        let arrived = at.line.run_from(last).time;
         let time = (arrived + Time::from(at.arrival)).max(at.exit_free) + Time::from(at.decode);
         self.links[link as usize].asked = true;
         self.schedule(Event::Request(link), time);

@@ -16,24 +16,18 @@ use crate::fabric::NONE;
 use crate::kernel::Time;
 
 impl Network {
-    /// The next lumps of credit for a link, if it is known when they are there. The first time holds; the others
-    /// are not later, and do not follow each other at more than `step`, or else there is only one.
+    /// Whether it is known when the next lump of credit is there.
     #[inline(always)]
-    pub(super) fn lumps(&self, link: u32) -> Option<Run> {
+    pub(super) fn has_credit(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        if let Some(lumps) = at.credit.front() {
-            return Some(lumps);
-        }
-        if at.output == NONE {
-            return None;
-        }
-        self.leaving(link, at.next_lump).map(|(run, _)| at.lumps_of(&run))
+        at.output != NONE && self.leaving(link, at.next_lump).is_some()
     }
 
     /// When characters of a head packet leave, from one on as long as their places become free in a straight run; and
-    /// whether this holds for all of them or else for the first, the others being there by then or as told.
+    /// whether this holds for all of them. If not, it holds for the first, and those behind it leave at the same time or
+    /// as told.
     #[inline(always)]
-    fn leaving(&self, link: u32, number: Number) -> Option<(Run, bool)> {
+    pub(super) fn leaving(&self, link: u32, number: Number) -> Option<(Run, bool)> {
         let at = &self.links[link as usize];
         let to = &self.links[at.output as usize];
         let end = to.granted + to.shift;
@@ -42,7 +36,7 @@ impl Network {
         }
         if at.stepwise {
             let line = &self.exits[link as usize];
-            return (ahead(line.known(), number) > 0).then(|| (line.run_from(&self.pieces, number), true));
+            return (ahead(line.known(), number) > 0).then(|| (line.run_from(number), true));
         }
         let mut own = at.exit_free;
         if at.crossbar > 0 {
@@ -55,7 +49,7 @@ impl Network {
             if ahead(place, to.line.known()) >= 0 {
                 return None;
             }
-            run = to.line.run_from(&self.pieces, place).later(to.character);
+            run = to.line.run_from(place).later(to.character);
             run.count = run.count.min((end - number).0);
         }
         let exact = run.time >= own;
@@ -64,7 +58,7 @@ impl Network {
             if ahead(number, at.line.known()) >= 0 {
                 return None;
             }
-            let arrival = at.line.run_from(&self.pieces, number).time + Time::from(at.arrival);
+            let arrival = at.line.run_from(number).time + Time::from(at.arrival);
             run = Run { count: 1, time: run.time.max(arrival), ..run };
         }
         Some((run, exact))
@@ -118,7 +112,7 @@ impl Network {
         if next == end || worm.bound {
             return;
         }
-        let last = line.run_from(&self.pieces, end - Wrapping(1) + to.shift).later(way).time;
+        let last = line.run_from(end - Wrapping(1) + to.shift).later(way).time;
         // What is not known to be sent yet waits for something that has not happened yet.
         if last <= to.wire_free.max(self.wheel.now()) {
             return;
@@ -127,7 +121,7 @@ impl Network {
         let to = &self.links[output as usize];
         let (line, _) = self.supply(link);
         while next != end {
-            let mut run = line.run_from(&self.pieces, next + to.shift).later(way);
+            let mut run = line.run_from(next + to.shift).later(way);
             run.count = run.count.min((end - next).0);
             entered.push(run);
             next += run.count;
@@ -165,7 +159,7 @@ impl Network {
                 keep = earlier(keep, next - at.shift - places);
             }
         }
-        self.links[link as usize].line.make_room(&mut self.pieces, keep);
+        self.links[link as usize].line.make_room(keep);
     }
 
     /// Makes room for another piece of what leaves the input buffer of a link that is `stepwise`.
@@ -173,7 +167,7 @@ impl Network {
     pub(super) fn make_exit_room(&mut self, link: u32) {
         let known = self.exits[link as usize].known();
         let keep = earlier(known, earlier(self.links[link as usize].next_lump, self.next_supplied(link)));
-        self.exits[link as usize].make_room(&mut self.pieces, keep);
+        self.exits[link as usize].make_room(keep);
     }
 
     /// The first character in an input buffer that has not been sent on.
@@ -198,13 +192,24 @@ impl Link {
         }
     }
 
-    /// Uses lumps of credit.
+    /// Takes credit that packets have left for the next of `most` characters to be sent, and with it all that is there
+    /// in time for those behind it.
     #[inline(always)]
-    pub(super) fn take_lumps(&mut self, count: u32) {
-        if self.credit.is_empty() {
-            self.next_lump += count * self.quantum;
-        } else {
+    pub(super) fn use_kept_credit(&mut self, most: u32) {
+        while self.credited < most {
+            let Some(lumps) = self.credit.front() else { return };
+            let due = self.wire_free + Time::from(self.credited) * Time::from(self.character);
+            if lumps.time > due {
+                if self.credited > 0 {
+                    return;
+                }
+                self.wire_free = lumps.time;
+            }
+            let missing = most - self.credited;
+            let in_step = lumps.step <= self.lump_ticks && missing > self.quantum;
+            let count = if in_step { lumps.count.min(self.lumps_in(missing - 1) + 1) } else { 1 };
             self.credit.take(count);
+            self.credited += count * self.quantum;
         }
     }
 

@@ -13,25 +13,39 @@
 
 use std::num::Wrapping;
 
-use super::queue::{Run, follow};
-use super::state::{Network, UNKNOWN};
-use super::timeline::{Number, earlier, later};
+use super::queue::{ALWAYS, Run, follow};
+use super::state::{Link, Network, Worm};
+use super::timeline::{Number, Timeline, earlier, later};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
-/// How far a link has sent, while it sends.
-struct Sender {
-    link: u32,
+/// Why a link sends no further.
+#[derive(PartialEq)]
+enum Stop {
+    /// What it can send is not known further, or the worm is sent.
+    Supply,
+    /// No more credit is known.
+    Credit,
+    /// It can go on once this is noted.
+    Pause,
+}
+
+/// Runs worked out before they are noted.
+const RUNS: usize = 3;
+
+/// How far a link can send.
+struct Reach {
+    runs: [Run; RUNS],
+    len: usize,
     /// The next character.
     next: Number,
     /// Its earliest start by the wire.
     own: Time,
-    /// Characters that may be sent on the credit taken so far.
+    /// See `Link`.
     credited: u32,
-    /// When it started.
-    started: Time,
-    /// Whether it has stopped for want of credit.
-    starved: bool,
+    /// See `Link`.
+    next_lump: Number,
+    stop: Stop,
 }
 
 impl Network {
@@ -57,7 +71,7 @@ impl Network {
         let at = &mut self.links[link as usize];
         at.woken = false;
         let before = at.line.known();
-        while self.send(link) {}
+        while self.links[link as usize].sending != NONE && self.send(link) {}
         let at = &self.links[link as usize];
         let (holder, output) = (at.holder, at.output);
         if output != NONE && at.line.known() != before {
@@ -90,45 +104,28 @@ impl Network {
         if at.stepwise {
             return self.leave(link);
         }
-        if at.waits_for_credit && self.lumps(link).is_some() {
+        if at.waits_for_credit && self.has_credit(link) {
             self.wake(link);
         }
         self.try_left(link);
     }
 
-    /// Extends the times of the first worm of which characters are still to be sent; true if another one follows.
+    /// Extends the times of the first worm of which characters are still to be sent; true if it is sent completely.
+    #[inline(always)]
     fn send(&mut self, link: u32) -> bool {
         let at = &mut self.links[link as usize];
         let number = at.sending;
-        if number == NONE {
-            return false;
-        }
         let worm = &self.worms[number as usize];
-        let first = at.line.known();
-        let own = at.wire_free.max(worm.ready);
-        let credited = if at.to_terminal { u32::MAX } else { at.credited };
-        let mut sender = Sender { link, next: first, own, credited, started: UNKNOWN, starved: false };
-        let (end, fresh, holder) = (worm.end, first == worm.first, at.holder);
-        // Only the packet that was granted last can still be in the input buffer it comes from.
-        if worm.bound {
-            self.send_entered(&mut sender, end);
-        } else if number == at.tail && holder != NONE {
-            self.send_coming(&mut sender, end, holder);
-        } else {
-            self.send_ready(&mut sender, end);
-        }
-        let at = &mut self.links[link as usize];
-        at.credited = sender.credited;
-        at.waits_for_credit = sender.starved;
-        if sender.next == first {
+        let (before, end) = (at.line.known(), worm.end);
+        at.wire_free = at.wire_free.max(worm.ready);
+        while self.send_some(link, number, end) {}
+        let at = &self.links[link as usize];
+        let known = at.line.known();
+        if known == before {
             return false;
-        }
-        at.wire_free = sender.own;
-        if fresh {
-            self.worms[number as usize].started = sender.started;
         }
         let asks = at.head == number && !at.asked && !at.to_terminal;
-        let complete = sender.next == end;
+        let complete = known == end;
         if complete {
             self.sent(link, number);
         }
@@ -138,80 +135,94 @@ impl Network {
         complete
     }
 
-    /// Sends characters before `end` of a worm that is still arriving at the input buffer that holds this link.
+    /// Extends the times of a worm on a link towards its `end`; true if it can go on.
     #[inline(always)]
-    fn send_coming(&mut self, sender: &mut Sender, end: Number, from: u32) {
-        let shift = self.links[sender.link as usize].shift;
-        let (line, way) = self.supply(from);
-        let way = way + self.links[sender.link as usize].forward;
-        // Nothing of the header that is deleted is sent.
-        let stop = later(sender.next, earlier(end, line.known() - shift));
-        let late = line.last() + Time::from(way);
-        while sender.next != stop {
-            let most = self.take_credit(sender, (stop - sender.next).0);
+    fn send_some(&mut self, link: u32, number: u32, end: Number) -> bool {
+        let at = &mut self.links[link as usize];
+        if !at.credit.is_empty() {
+            at.use_kept_credit((end - at.line.known()).0);
+        }
+        let &Worm { bound, first, .. } = &self.worms[number as usize];
+        let at = &self.links[link as usize];
+        let fresh = at.line.known() == first;
+        // Only the packet that was granted last can still be in the input buffer it comes from.
+        let reach = if bound {
+            self.reach_entered(link, end)
+        } else if number == at.tail && at.holder != NONE {
+            self.reach(link, end, Some(self.supply(at.holder)))
+        } else {
+            self.reach(link, end, None)
+        };
+        if fresh && reach.len > 0 {
+            self.worms[number as usize].started = reach.runs[0].time;
+        }
+        for run in &reach.runs[..reach.len] {
+            if !self.links[link as usize].line.has_room() {
+                self.make_room(link);
+            }
+            self.links[link as usize].line.push(run);
+        }
+        self.extensions += reach.len as u64;
+        let at = &mut self.links[link as usize];
+        at.wire_free = reach.own;
+        at.credited = reach.credited;
+        at.next_lump = reach.next_lump;
+        at.waits_for_credit = reach.stop == Stop::Credit;
+        reach.stop == Stop::Pause
+    }
+
+    /// How far a worm can be sent that ends before `end` and has entered the output buffer, or else is still arriving at
+    /// the input buffer that holds this link, at the times given and some ticks later.
+    #[inline(always)]
+    fn reach(&self, link: u32, end: Number, supply: Option<(&Timeline, u32)>) -> Reach {
+        let at = &self.links[link as usize];
+        let mut reach = Reach::from(at);
+        let (mut stop, mut late) = (end, ALWAYS);
+        if let Some((line, way)) = supply {
+            // Nothing of a header that is deleted is sent.
+            stop = later(reach.next, earlier(end, line.known() - at.shift));
+            late = line.last() + Time::from(way + at.forward);
+        }
+        while reach.next != stop {
+            let most = (stop - reach.next).0;
+            let most = self.take_credit(link, &mut reach, most);
             if most == 0 {
+                reach.stop = if at.credit.is_empty() { Stop::Credit } else { Stop::Pause };
                 break;
             }
-            let step = self.links[sender.link as usize].character;
-            let mut run = Run { count: 0, step, time: sender.own };
+            let mut run = Run { count: most, step: at.character, time: reach.own };
             // Once the last has arrived, so have all, whatever the pieces.
-            if late <= run.time {
-                run.count = most;
+            if let Some((line, way)) = supply.filter(|_| late > run.time) {
+                run = arriving(run, line, reach.next + at.shift, way + at.forward);
             }
-            while run.count < most {
-                let line = self.supply(from).0;
-                let supply = line.run_from(&self.pieces, sender.next + shift + Wrapping(run.count)).later(way);
-                if supply.time > run.at(run.count) || supply.step > step {
-                    if run.count == 0 {
-                        run = follow(most, run.time, step, [supply]);
-                    }
-                    break;
-                }
-                run.count += supply.count.min(most - run.count);
-            }
-            self.put_on_wire(sender, &run, end);
-        }
-    }
-
-    /// Sends characters that have entered the output buffer.
-    #[cold]
-    fn send_entered(&mut self, sender: &mut Sender, end: Number) {
-        while sender.next != end {
-            let most = self.take_credit(sender, (end - sender.next).0);
-            let at = &mut self.links[sender.link as usize];
-            let Some(supply) = at.entered.front().filter(|_| most > 0) else { break };
-            let run = follow(most, sender.own, at.character, [supply]);
-            at.entered.take(run.count);
-            self.put_on_wire(sender, &run, end);
-        }
-    }
-
-    /// Sends characters that stand ready, at a terminal or in the output buffer.
-    fn send_ready(&mut self, sender: &mut Sender, end: Number) {
-        while sender.next != end {
-            let count = self.take_credit(sender, (end - sender.next).0);
-            if count == 0 {
+            reach.put(at, run, end);
+            if reach.stop == Stop::Pause {
                 break;
             }
-            let step = self.links[sender.link as usize].character;
-            self.put_on_wire(sender, &Run { count, step, time: sender.own }, end);
         }
+        reach
     }
 
-    /// Sends a run, which may be the last of its packet.
-    #[inline(always)]
-    fn put_on_wire(&mut self, sender: &mut Sender, run: &Run, end: Number) {
-        let at = &mut self.links[sender.link as usize];
-        if !at.line.has_room() {
-            self.make_room(sender.link);
+    /// How far characters can be sent of which it was kept when they are ready, in one run.
+    #[cold]
+    fn reach_entered(&mut self, link: u32, end: Number) -> Reach {
+        let mut reach = Reach::from(&self.links[link as usize]);
+        if reach.next == end {
+            return reach;
         }
-        let at = &mut self.links[sender.link as usize];
-        at.line.push(&mut self.pieces, run);
-        sender.credited -= run.count;
-        sender.started = sender.started.min(run.time);
-        sender.next += run.count;
-        sender.own = run.after(if sender.next == end { at.end } else { at.character });
-        self.extensions += 1;
+        let most = (end - reach.next).0;
+        let most = self.take_credit(link, &mut reach, most);
+        let at = &mut self.links[link as usize];
+        if most == 0 {
+            reach.stop = if at.credit.is_empty() { Stop::Credit } else { Stop::Pause };
+            return reach;
+        }
+        let supply = at.entered.front().expect("what has left an input buffer has entered");
+        let run = follow(most, reach.own, at.character, [supply]);
+        at.entered.take(run.count);
+        reach.put(at, run, end);
+        reach.stop = Stop::Pause;
+        reach
     }
 
     /// Takes credit for the next of `most` characters of one packet, and with it all credit that is there in time
@@ -219,24 +230,77 @@ impl Network {
     ///
     /// Credit comes in lumps of `quantum` characters; only the first character of a lump waits for it.
     #[inline(always)]
-    fn take_credit(&mut self, sender: &mut Sender, most: u32) -> u32 {
-        while sender.credited < most {
-            let Some(lumps) = self.lumps(sender.link) else { break };
-            let at = &mut self.links[sender.link as usize];
-            let due = sender.own + Time::from(sender.credited) * Time::from(at.character);
-            if lumps.time > due {
-                if sender.credited > 0 {
-                    break;
-                }
-                sender.own = lumps.time;
-            }
-            let missing = most - sender.credited;
-            let in_step = lumps.step <= at.lump_ticks && missing > at.quantum;
-            let count = if in_step { lumps.count.min(at.lumps_in(missing - 1) + 1) } else { 1 };
-            at.take_lumps(count);
-            sender.credited += count * at.quantum;
+    fn take_credit(&self, link: u32, reach: &mut Reach, most: u32) -> u32 {
+        if reach.credited >= most {
+            return most;
         }
-        sender.starved = sender.credited == 0;
-        sender.credited.min(most)
+        let at = &self.links[link as usize];
+        if at.credit.is_empty() && at.output != NONE {
+            while reach.credited < most {
+                let Some((run, _)) = self.leaving(link, reach.next_lump) else { break };
+                let due = reach.own + Time::from(reach.credited) * Time::from(at.character);
+                let time = run.time + Time::from(at.credit_delay);
+                if time > due {
+                    if reach.credited > 0 {
+                        break;
+                    }
+                    reach.own = time;
+                }
+                // All lumps of the run are in time if it is not slower than what is sent.
+                let rest =
+                    if run.step <= at.character { run.count.min(most - reach.credited) - 1 } else { 0 };
+                let characters = (at.lumps_in(rest) + 1) * at.quantum;
+                reach.credited += characters;
+                reach.next_lump += characters;
+            }
+        }
+        reach.credited.min(most)
+    }
+}
+
+/// The first of the characters of a run that can follow in one straight run, as they arrive: by a timeline from a number on and
+/// some ticks later.
+#[inline(always)]
+fn arriving(mut run: Run, line: &Timeline, number: Number, way: u32) -> Run {
+    let most = std::mem::take(&mut run.count);
+    while run.count < most {
+        let supply = line.run_from(number + Wrapping(run.count)).later(way);
+        if supply.time > run.at(run.count) || supply.step > run.step {
+            if run.count == 0 {
+                return follow(most, run.time, run.step, [supply]);
+            }
+            break;
+        }
+        run.count += supply.count.min(most - run.count);
+    }
+    run
+}
+
+impl Reach {
+    #[inline(always)]
+    fn from(at: &Link) -> Self {
+        Self {
+            runs: [Run::default(); RUNS],
+            len: 0,
+            next: at.line.known(),
+            own: at.wire_free,
+            credited: if at.to_terminal { u32::MAX } else { at.credited },
+            next_lump: at.next_lump,
+            stop: Stop::Supply,
+        }
+    }
+
+    /// Sends a run, which may be the last of its packet.
+    #[inline(always)]
+    fn put(&mut self, at: &Link, run: Run, end: Number) {
+        self.runs[self.len] = run;
+        self.len += 1;
+        self.credited -= run.count;
+        self.next += run.count;
+        self.own = run.after(if self.next == end { at.end } else { at.character });
+        // On a long link the credit depends on what was just sent.
+        if self.len == RUNS || at.long {
+            self.stop = Stop::Pause;
+        }
     }
 }

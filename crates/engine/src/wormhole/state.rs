@@ -3,7 +3,7 @@
 use std::num::Wrapping;
 
 use super::queue::Queue;
-use super::timeline::{Number, Pieces, START, Timeline};
+use super::timeline::{Number, START, Timeline};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -218,7 +218,6 @@ pub struct Network {
     pub(super) links: Vec<Link>,
     /// When characters leave the input buffers of links that are `stepwise`; empty if no link is.
     pub(super) exits: Vec<Timeline>,
-    pub(super) pieces: Pieces,
     pub(super) worms: Vec<Worm>,
     pub(super) free_worms: Vec<u32>,
     pub(super) groups: Vec<Group>,
@@ -247,13 +246,12 @@ pub struct Network {
 impl Network {
     /// An empty network. The fabric must have passed [`crate::fabric::check`].
     pub fn new(fabric: Fabric) -> Self {
-        let mut pieces = Pieces::default();
         let stepwise = stepwise_switches(&fabric);
         let links: Vec<Link> =
-            (0..fabric.links()).map(|link| Link::new(&fabric, link, &stepwise, &mut pieces)).collect();
+            (0..fabric.links()).map(|link| Link::new(&fabric, link, &stepwise)).collect();
         let any = links.iter().any(|link| link.stepwise);
         let exits = links.iter().filter(|_| any);
-        let exits = exits.map(|link| Timeline::new(&mut pieces, link.output_buffer)).collect();
+        let exits = exits.map(|link| Timeline::new(link.output_buffer)).collect();
         let group = Group { first: NONE, last: NONE, waiting: 0, served: NONE, queued: false };
         let (link_groups_start, link_groups) = groups_of_links(&fabric);
         let events = 3 * fabric.links() + fabric.terminals as usize;
@@ -263,7 +261,6 @@ impl Network {
         Self {
             links,
             exits,
-            pieces,
             worms: Vec::new(),
             free_worms: Vec::new(),
             groups: vec![group; fabric.groups()],
@@ -372,7 +369,7 @@ impl Network {
 }
 
 impl Link {
-    fn new(fabric: &Fabric, link: usize, stepwise: &[bool], pieces: &mut Pieces) -> Self {
+    fn new(fabric: &Fabric, link: usize, stepwise: &[bool]) -> Self {
         let (source, target) = (fabric.link_source[link], fabric.link_target[link]);
         let at_switch = |column: &[u32], vertex: u32| column.get(vertex as usize).copied().unwrap_or(0);
         let (character, end) = (fabric.link_character_ticks[link], fabric.link_end_ticks[link]);
@@ -383,7 +380,7 @@ impl Link {
         // The time to send what may be under way when credit has been waited for, at least.
         let loop_ticks = u64::from(buffer + 1 - quantum) * u64::from(character.min(end));
         Self {
-            line: Timeline::new(pieces, fabric.link_output_buffer[link]),
+            line: Timeline::new(fabric.link_output_buffer[link]),
             credit: Queue::default(),
             entered: Queue::default(),
             head: NONE,

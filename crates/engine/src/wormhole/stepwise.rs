@@ -29,7 +29,7 @@ impl Network {
         if !to.waits_for_credit && ahead(before, to.line.known() + to.shift) <= 0 {
             self.wake(output);
         }
-        if self.links[link as usize].waits_for_credit && self.lumps(link).is_some() {
+        if self.links[link as usize].waits_for_credit && self.has_credit(link) {
             self.wake(link);
         }
         if end {
@@ -48,7 +48,7 @@ impl Network {
             if most == 0 {
                 return next == end;
             }
-            let arrival = at.line.run_from(&self.pieces, next).later(at.arrival);
+            let arrival = at.line.run_from(next).later(at.arrival);
             let left = ahead(at.deleted, next);
             let run = if left > 0 {
                 follow(most.min(left as u32), at.exit_free, at.crossbar, [arrival])
@@ -57,14 +57,14 @@ impl Network {
                 if ahead(place, to.line.known()) >= 0 {
                     return false;
                 }
-                let place = to.line.run_from(&self.pieces, place).later(to.character);
+                let place = to.line.run_from(place).later(to.character);
                 follow(most, at.exit_free, at.crossbar, [arrival, place])
             };
             self.links[link as usize].exit_free = run.after(self.links[link as usize].crossbar);
             if !self.exits[link as usize].has_room() {
                 self.make_exit_room(link);
             }
-            self.exits[link as usize].push(&mut self.pieces, &run);
+            self.exits[link as usize].push(&run);
             self.extensions += 1;
         }
     }

@@ -4,6 +4,7 @@
 //! worm are a handful of pieces. What is worked out once is written once; whoever builds on it looks it up by
 //! number, and going on at the same pace writes nothing at all.
 
+use std::collections::VecDeque;
 use std::num::Wrapping;
 
 use super::queue::{ALWAYS, Run};
@@ -45,14 +46,10 @@ struct Piece {
     step: u32,
 }
 
-/// Pieces there is room for at first; more are rare.
-const ROOM: u32 = 4;
+/// Pieces a timeline holds in place; more are rare and are kept apart.
+const ROOM: usize = 4;
 
-/// Room for the pieces of many timelines, each with a ring of its own in it.
-#[derive(Clone, Debug, Default)]
-pub struct Pieces(Vec<Piece>);
-
-/// The times of successive characters, of which the pieces are kept in [`Pieces`].
+/// The times of successive characters.
 #[derive(Clone, Debug)]
 pub struct Timeline {
     /// When the first character that is not known yet is due if it follows the last piece in step.
@@ -62,22 +59,28 @@ pub struct Timeline {
     known: Number,
     /// How many pieces were ever written.
     written: Wrapping<u32>,
-    /// No piece before this one is looked up any more.
+    /// No piece before this one is in place.
     oldest: Wrapping<u32>,
-    /// Where its ring of pieces begins.
-    base: u32,
-    /// One less than the pieces there is room for, a power of two.
-    mask: u32,
+    /// The latest pieces, by number.
+    pieces: [Piece; ROOM],
+    /// Pieces before those in place which are still looked up; boxed, for hardly any timeline has any.
+    #[expect(clippy::box_collection)]
+    older: Option<Box<VecDeque<Piece>>>,
 }
 
 impl Timeline {
     /// A timeline of which `before` characters have always been there; the next is number `START + before`.
-    pub fn new(pieces: &mut Pieces, before: u32) -> Self {
-        let base = pieces.0.len() as u32;
+    pub fn new(before: u32) -> Self {
         let long_ago = Piece { time: ALWAYS, first: START, step: 0 };
-        pieces.0.resize(pieces.0.len() + ROOM as usize, long_ago);
-        let known = START + Wrapping(before);
-        Self { due: ALWAYS, step: 0, known, written: Wrapping(1), oldest: Wrapping(0), base, mask: ROOM - 1 }
+        Self {
+            due: ALWAYS,
+            step: 0,
+            known: START + Wrapping(before),
+            written: Wrapping(1),
+            oldest: Wrapping(0),
+            pieces: [long_ago; ROOM],
+            older: None,
+        }
     }
 
     /// Number of the first character that is not known yet.
@@ -92,40 +95,46 @@ impl Timeline {
         self.due - Time::from(self.step)
     }
 
-    #[inline(always)]
-    fn place(&self, piece: Wrapping<u32>) -> usize {
-        (self.base + (piece.0 & self.mask)) as usize
-    }
-
     /// The straight run from a character on. It must be known, and one that is still looked up.
     #[inline(always)]
-    pub fn run_from(&self, pieces: &Pieces, number: Number) -> Run {
+    pub fn run_from(&self, number: Number) -> Run {
         debug_assert!(ahead(self.known, number) > 0, "{number} of {}", self.known);
         let (mut until, mut at) = (self.known, self.written);
         loop {
             at -= 1;
-            debug_assert!(ahead(at, self.oldest) >= 0, "a piece that was forgotten");
-            let piece = &pieces.0[self.place(at)];
-            let into = ahead(number, piece.first);
-            if into >= 0 {
-                let time = piece.time + Time::from(into) * Time::from(piece.step);
-                return Run { count: (until - number).0, step: piece.step, time };
+            let piece = &self.pieces[at.0 as usize % ROOM];
+            if ahead(number, piece.first) >= 0 {
+                return piece.run(number, until);
             }
             until = piece.first;
+            if at == self.oldest {
+                return self.older_run(number, until);
+            }
         }
     }
 
-    /// Whether a piece can be added without forgetting any.
+    #[cold]
+    fn older_run(&self, number: Number, mut until: Number) -> Run {
+        for piece in self.older.iter().flat_map(|older| older.iter().rev()) {
+            if ahead(number, piece.first) >= 0 {
+                return piece.run(number, until);
+            }
+            until = piece.first;
+        }
+        unreachable!("a piece that is looked up was forgotten")
+    }
+
+    /// Whether a piece can be added.
     #[inline(always)]
     pub fn has_room(&self) -> bool {
-        (self.written - self.oldest).0 <= self.mask
+        (self.written - self.oldest).0 < ROOM as u32
     }
 
     /// Appends a run, which begins no earlier than the last one ends. There must be room.
     #[inline(always)]
-    pub fn push(&mut self, pieces: &mut Pieces, run: &Run) {
+    pub fn push(&mut self, run: &Run) {
         if run.time != self.due || run.step != self.step {
-            self.write(pieces, run);
+            self.write(run);
         }
         self.known += run.count;
         self.due = run.at(run.count);
@@ -133,41 +142,47 @@ impl Timeline {
 
     /// Begins a piece with a run, or has it go on at the pace of the run if it is a single character so far.
     #[inline(always)]
-    fn write(&mut self, pieces: &mut Pieces, run: &Run) {
+    fn write(&mut self, run: &Run) {
         debug_assert!(self.has_room());
         self.step = run.step;
-        let last = self.place(self.written - Wrapping(1));
-        let last = &mut pieces.0[last];
+        let last = &mut self.pieces[(self.written.0 as usize).wrapping_sub(1) % ROOM];
         if self.known - last.first == Wrapping(1) && run.time - last.time == Time::from(run.step) {
             last.step = run.step;
             return;
         }
-        let place = self.place(self.written);
-        pieces.0[place] = Piece { first: self.known, time: run.time, step: run.step };
+        self.pieces[self.written.0 as usize % ROOM] =
+            Piece { first: self.known, time: run.time, step: run.step };
         self.written += 1;
     }
 
-    /// Makes room for another piece, by forgetting what comes before a character or else by moving to a larger ring.
-    pub fn make_room(&mut self, pieces: &mut Pieces, keep: Number) {
+    /// Makes room for another piece; those that end before a character are not looked up any more.
+    pub fn make_room(&mut self, keep: Number) {
+        if let Some(older) = &mut self.older {
+            let oldest = self.pieces[self.oldest.0 as usize % ROOM].first;
+            while !older.is_empty() && ahead(keep, older.get(1).map_or(oldest, |next| next.first)) >= 0 {
+                older.pop_front();
+            }
+        }
         let last = self.written - Wrapping(1);
-        while self.oldest != last && ahead(keep, pieces.0[self.place(self.oldest + Wrapping(1))].first) >= 0 {
+        let none_older = |older: &Option<Box<VecDeque<_>>>| older.as_ref().is_none_or(|older| older.is_empty());
+        while self.oldest != last
+            && none_older(&self.older)
+            && ahead(keep, self.pieces[(self.oldest.0 as usize).wrapping_add(1) % ROOM].first) >= 0
+        {
             self.oldest += 1;
         }
         if !self.has_room() {
-            self.grow(pieces);
+            self.older.get_or_insert_default().push_back(self.pieces[self.oldest.0 as usize % ROOM]);
+            self.oldest += 1;
         }
     }
+}
 
-    #[cold]
-    fn grow(&mut self, pieces: &mut Pieces) {
-        let old = self.clone();
-        self.base = pieces.0.len() as u32;
-        self.mask = self.mask * 2 + 1;
-        pieces.0.resize(pieces.0.len() + self.mask as usize + 1, Piece::default());
-        let mut piece = self.oldest;
-        while piece != self.written {
-            pieces.0[self.place(piece)] = pieces.0[old.place(piece)];
-            piece += 1;
-        }
+impl Piece {
+    /// The characters from a number on to before another one.
+    #[inline(always)]
+    fn run(&self, number: Number, until: Number) -> Run {
+        let into = Time::from((number - self.first).0);
+        Run { count: (until - number).0, step: self.step, time: self.time + into * Time::from(self.step) }
     }
 }
