@@ -103,7 +103,6 @@ pub struct Simulation {
     pending: Vec<Option<Packet>>,
     /// Per terminal: when its newest dispatched packet was made.
     newest: Vec<Time>,
-    due: Vec<u32>,
     now: Time,
     watch: Watch,
     /// What was measured so far.
@@ -157,7 +156,6 @@ impl Simulation {
             sources,
             pending: vec![None; terminals],
             newest: vec![0; terminals],
-            due: Vec::new(),
             now: -1,
             watch: Watch { measuring, lag: 0.0, next: 0, next_deadlock: look, offered: Totals::default() },
             measure: Measure::new(0, options.batch, flows),
@@ -196,21 +194,19 @@ impl Simulation {
 
     /// Handles all events of the next tick, then arbitrates.
     fn tick(&mut self, now: Time) -> Result<(), RunError> {
-        let mut due = std::mem::take(&mut self.due);
         self.now = now;
-        self.network.wheel.take(now, &mut due);
-        self.events += due.len() as u64;
-        let links = self.network.fabric().links() as u32;
-        for &number in &due {
-            match Event::of(number, links) {
+        let mut due = self.network.wheel.take(now);
+        while let Some(event) = due {
+            // Handling it may schedule it again.
+            due = self.network.wheel.after(event);
+            self.events += 1;
+            match Event::of(event) {
                 Event::Request(link) => self.network.request(link),
                 Event::Release(link) => self.network.release(link),
                 Event::Deliver(link) => self.deliver(link),
                 Event::Source(terminal) => self.source(terminal),
             }
         }
-        due.clear();
-        self.due = due;
         self.network.arbitrate(self.now).map_err(|(switch, class)| RunError::NoRoute { switch, class })
     }
 
@@ -411,7 +407,7 @@ impl Simulation {
     }
 
     /// What every link did since measuring began.
-    pub fn link_counts(&self) -> impl Iterator<Item = &Counts> {
+    pub fn link_counts(&self) -> impl Iterator<Item = Counts> {
         self.network.counts()
     }
 }

@@ -22,6 +22,8 @@ pub struct Wheel {
     occupied: [u64; WORDS],
     words: u64,
     far: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The tick of the first of them.
+    far_first: Time,
 }
 
 impl Wheel {
@@ -34,6 +36,7 @@ impl Wheel {
             occupied: [0; WORDS],
             words: 0,
             far: BinaryHeap::new(),
+            far_first: Time::MAX,
         }
     }
 
@@ -50,6 +53,7 @@ impl Wheel {
             self.insert(event, time);
         } else {
             self.far.push(Reverse((time, event)));
+            self.far_first = self.far_first.min(time);
         }
     }
 
@@ -65,36 +69,48 @@ impl Wheel {
     /// The tick of the next event, if there is one.
     #[inline]
     pub fn peek(&self) -> Option<Time> {
-        let far = self.far.peek().map(|&Reverse((time, _))| time);
-        match (self.near(), far) {
-            (Some(near), Some(far)) => Some(near.min(far)),
-            (near, far) => near.or(far),
+        match self.near() {
+            Some(near) => Some(near.min(self.far_first)),
+            None => (self.far_first < Time::MAX).then_some(self.far_first),
         }
     }
 
-    /// Takes all events of the next tick, as given by [`Wheel::peek`], into `due`.
+    /// Takes the events of the next tick, as given by [`Wheel::peek`]; returns the first, [`Wheel::after`]
+    /// knows the others.
     #[inline]
-    pub fn take(&mut self, time: Time, due: &mut Vec<u32>) {
+    pub fn take(&mut self, time: Time) -> Option<u32> {
         debug_assert_eq!(self.peek(), Some(time));
         self.now = time;
-        while let Some(&Reverse((far, event))) = self.far.peek() {
-            if far - time >= SLOTS as Time {
-                break;
-            }
-            self.far.pop();
-            self.insert(event, far);
+        if self.far_first < time + SLOTS as Time {
+            self.bring_near();
         }
         let slot = time as usize % SLOTS;
-        let mut event = self.heads[slot];
-        while event != NONE {
-            due.push(event);
-            event = self.next[event as usize];
-        }
-        self.heads[slot] = NONE;
+        let first = std::mem::replace(&mut self.heads[slot], NONE);
         self.occupied[slot / 64] &= !(1 << (slot % 64));
         if self.occupied[slot / 64] == 0 {
             self.words &= !(1 << (slot / 64));
         }
+        (first != NONE).then_some(first)
+    }
+
+    /// The event after one that was taken, as long as that has not been scheduled again.
+    #[inline]
+    pub fn after(&self, event: u32) -> Option<u32> {
+        Some(self.next[event as usize]).filter(|&next| next != NONE)
+    }
+
+    /// Moves events of the far future that have come near into their slots.
+    #[cold]
+    fn bring_near(&mut self) {
+        while let Some(&Reverse((time, event))) = self.far.peek() {
+            self.far_first = time;
+            if time >= self.now + SLOTS as Time {
+                return;
+            }
+            self.far.pop();
+            self.insert(event, time);
+        }
+        self.far_first = Time::MAX;
     }
 
     /// The next occupied slot after `now`, going round once.
@@ -137,7 +153,11 @@ mod tests {
                 heap.push(Reverse((delay, event as u32)));
             }
             while let Some(now) = wheel.peek() {
-                wheel.take(now, &mut due);
+                let mut next = wheel.take(now);
+                while let Some(event) = next {
+                    due.push(event);
+                    next = wheel.after(event);
+                }
                 due.sort_unstable();
                 for event in due.drain(..) {
                     prop_assert_eq!(heap.pop(), Some(Reverse((now, event))));

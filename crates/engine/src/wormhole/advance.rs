@@ -12,14 +12,20 @@ impl Network {
     /// Puts a packet on its terminal's link at its dispatch, which is the present tick.
     pub fn dispatch(&mut self, terminal: u32, packet: &Packet) {
         let link = self.fabric.terminal_out_link[terminal as usize];
-        let header = if packet.via == NONE { Header::Final } else { Header::Via };
-        let headers =
-            self.header_chars(header) + if packet.via == NONE { 0 } else { self.fabric.header_chars };
+        let (header, class, headers) = match packet.via {
+            NONE => {
+                let class = self.fabric.terminal_class[packet.target as usize];
+                (Header::Final, class, self.fabric.header_chars)
+            }
+            via => {
+                let headers = self.fabric.via_header_chars + self.fabric.header_chars;
+                (Header::Via, self.fabric.via_class[via as usize], headers)
+            }
+        };
         let number = self.new_packet(PacketState {
             source: terminal,
             target: packet.target,
             length: packet.length,
-            via: packet.via,
             created: packet.created,
             started: UNKNOWN,
         });
@@ -28,6 +34,7 @@ impl Network {
         let (ready, bound) = (packet.dispatch, false);
         let worm = self.new_worm(Worm {
             packet: number,
+            class,
             first,
             end,
             next: NONE,
@@ -55,40 +62,45 @@ impl Network {
 
     /// Gives the head packet of an input link its output, at the present tick.
     pub(super) fn grant(&mut self, input: u32, output: u32, now: Time) {
-        let at = &self.links[input as usize];
-        let worm = self.worms[at.head as usize];
-        let first = self.links[output as usize].granted;
-        let strips =
-            (at.strips || self.links[output as usize].deletes_header) && worm.header != Header::Deleted;
-        let deleted = if strips { self.header_chars(worm.header) } else { 0 };
-        let header = match (strips, worm.header) {
-            (false, header) => header,
-            (true, Header::Via) => Header::Final,
-            (true, _) => Header::Deleted,
-        };
-        let end = first + (worm.end - worm.first) - u64::from(deleted);
-        let at = &mut self.links[input as usize];
+        let head = &mut self.ports.heads[input as usize];
+        head.group = NONE;
+        let waited = (now - head.requested) as u64;
+        let strips = head.strips || self.links[output as usize].deletes_header;
+        let mut worm = self.worms[self.links[input as usize].head as usize];
+        let deleted = if strips { self.delete_header(&mut worm) } else { 0 };
+        let [at, to] = two(&mut self.links, input, output);
         at.output = output;
         at.exit_free = at.exit_free.max(now);
         at.deleted = worm.first + u64::from(deleted);
-        at.group = NONE;
         at.line.take(Who::Next, deleted);
-        let ready = at.exit_free + Time::from(deleted * at.crossbar);
-        let waited = (now - at.requested) as u64;
-        let to = &mut self.links[output as usize];
-        to.granted = end;
+        let ready = at.exit_free + Time::from(deleted * at.crossbar) + Time::from(to.forward);
+        worm.end = to.granted + (worm.end - at.deleted);
+        worm.first = to.granted;
+        worm.ready = if to.tight { ALWAYS } else { ready };
+        worm.bound = to.tight;
+        worm.next = NONE;
+        worm.sent = UNKNOWN;
+        to.granted = worm.end;
         to.holder = input;
-        to.free_at = UNKNOWN;
-        to.last_grant = now;
-        to.count.wait_ticks += waited;
-        let ready = if to.tight { ALWAYS } else { ready + Time::from(to.forward) };
-        let bound = to.tight;
-        let number =
-            self.new_worm(Worm { first, end, ready, bound, header, next: NONE, sent: UNKNOWN, ..worm });
+        self.ports.hold(output, now);
+        self.ports.outputs[output as usize].wait_ticks += waited;
+        let number = self.new_worm(worm);
         self.append(output, number);
         self.grants += 1;
         self.wake(output);
         self.settle();
+    }
+
+    /// Takes the front header off a worm; returns its characters.
+    fn delete_header(&self, worm: &mut Worm) -> u32 {
+        let deleted = self.header_chars(worm.header);
+        if worm.header == Header::Via {
+            worm.header = Header::Final;
+            worm.class = self.fabric.terminal_class[self.packets[worm.packet as usize].target as usize];
+        } else {
+            worm.header = Header::Deleted;
+        }
+        deleted
     }
 
     /// A worm's end of packet has a time on the wire.
@@ -98,12 +110,10 @@ impl Network {
         let worm = &mut self.worms[number as usize];
         worm.sent = at.wire_free;
         at.sending = worm.next;
-        let chars = worm.end - worm.first;
-        let busy = (chars - 1) * u64::from(at.character) + u64::from(at.end);
-        at.count.packets += 1;
-        at.count.characters += chars;
-        at.count.busy_ticks += busy;
-        at.count.stalled_ticks += (at.wire_free - worm.started) as u64 - busy;
+        let output = &mut self.ports.outputs[link as usize];
+        output.packets += 1;
+        output.characters += worm.end - worm.first;
+        output.sending_ticks += (at.wire_free - worm.started) as u64;
         let free = at.wire_free;
         if at.from_terminal {
             let packet = &mut self.packets[worm.packet as usize];
@@ -126,13 +136,13 @@ impl Network {
 
     /// Takes the packet that has been received at the end of a link.
     pub fn deliver(&mut self, link: u32) -> PacketState {
-        let worm = self.take_head(link);
+        let packet = self.take_head(link);
         let head = self.links[link as usize].head;
         if head != NONE && self.worms[head as usize].sent != UNKNOWN {
             self.schedule_delivery(link);
         }
-        self.free_packets.push(worm.packet);
-        self.packets[worm.packet as usize]
+        self.free_packets.push(packet);
+        self.packets[packet as usize]
     }
 
     /// Schedules the request of the head of an input buffer, once its header is readable.
@@ -142,13 +152,13 @@ impl Network {
         if at.head == NONE || at.line.is_read(Who::Leave) {
             return;
         }
-        let worm = self.worms[at.head as usize];
-        let last = self.header_chars(worm.header).max(1) - 1;
+        let last = self.header_chars(self.worms[at.head as usize].header).max(1) - 1;
         let Some(arrived) = at.line.at(Who::Leave, last) else {
             return;
         };
+        let at = &mut self.links[link as usize];
         let time = (arrived + Time::from(at.arrival)).max(at.exit_free) + Time::from(at.decode);
-        self.links[link as usize].asked = true;
+        at.asked = true;
         self.schedule(Event::Request(link), time);
     }
 
@@ -170,8 +180,9 @@ impl Network {
             }
         }
         to.holder = NONE;
-        to.free_at = free;
-        self.announce(output);
+        if self.ports.unhold(output, free) {
+            self.ports.announce(output, &mut self.wheel);
+        }
         self.ask(link);
     }
 }

@@ -67,12 +67,13 @@ impl Network {
             let full = to.line.is_read(Who::Place) && !at.line.is_read(Who::Leave);
             return (full && !to.to_terminal).then(|| vec![at.output]);
         }
-        if at.group == NONE {
+        let group = self.ports.heads[link as usize].group;
+        if group == NONE {
             return None;
         }
-        let links = self.fabric.group(at.group);
+        let links = self.fabric.group(group);
         let holders: Vec<u32> = links.iter().map(|&to| self.links[to as usize].holder).collect();
-        let held = links.iter().all(|&to| self.links[to as usize].free_at == UNKNOWN);
+        let held = links.iter().all(|&to| self.ports.outputs[to as usize].free_at == UNKNOWN);
         held.then_some(holders)
     }
 }

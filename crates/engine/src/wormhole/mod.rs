@@ -9,9 +9,12 @@ mod advance;
 mod arbiter;
 mod deadlock;
 mod flow;
+mod ports;
 pub mod queue;
+mod routes;
 mod state;
 pub mod timeline;
 
 pub use deadlock::deadlock;
-pub use state::{Counts, Event, Network, PacketState};
+pub use ports::Counts;
+pub use state::{Event, Network, PacketState};

@@ -1,6 +1,8 @@
 //! What the wormhole engine remembers: links, the worms on them, groups and packets.
 
+use super::ports::Ports;
 use super::queue::Queue;
+use super::routes::Routes;
 use super::timeline::{Timeline, Who};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
@@ -24,28 +26,25 @@ pub enum Event {
 }
 
 impl Event {
-    /// The number under which the wheel knows it.
+    /// The number under which the wheel knows it: those of one link next to each other.
     #[inline]
-    pub fn number(self, links: u32) -> u32 {
+    pub fn number(self) -> u32 {
         match self {
-            Self::Request(link) => link,
-            Self::Release(link) => links + link,
-            Self::Deliver(link) => 2 * links + link,
-            Self::Source(terminal) => 3 * links + terminal,
+            Self::Request(link) => link << 2,
+            Self::Release(link) => link << 2 | 1,
+            Self::Deliver(link) => link << 2 | 2,
+            Self::Source(terminal) => terminal << 2 | 3,
         }
     }
 
     /// The event of a number.
     #[inline]
-    pub fn of(number: u32, links: u32) -> Self {
-        if number < links {
-            Self::Request(number)
-        } else if number < 2 * links {
-            Self::Release(number - links)
-        } else if number < 3 * links {
-            Self::Deliver(number - 2 * links)
-        } else {
-            Self::Source(number - 3 * links)
+    pub fn of(number: u32) -> Self {
+        match number & 3 {
+            0 => Self::Request(number >> 2),
+            1 => Self::Release(number >> 2),
+            2 => Self::Deliver(number >> 2),
+            _ => Self::Source(number >> 2),
         }
     }
 }
@@ -59,8 +58,6 @@ pub struct PacketState {
     pub target: u32,
     /// Payload characters.
     pub length: u32,
-    /// Position of its intermediate switch in `via_switch`, or [`NONE`].
-    pub via: u32,
     /// When its source made it.
     pub created: Time,
     /// When its first character starts on its source's wire.
@@ -83,6 +80,8 @@ pub(super) enum Header {
 pub(super) struct Worm {
     pub packet: u32,
     pub next: u32,
+    /// Class of its front header; of its destination, if that is deleted.
+    pub class: u32,
     pub first: u64,
     pub end: u64,
     pub header: Header,
@@ -128,10 +127,6 @@ pub(super) struct Link {
     pub tight: bool,
     /// Earliest departure of the next character from the input buffer.
     pub exit_free: Time,
-    /// When the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
-    pub free_at: Time,
-    /// Tick of the last grant, -1 if never.
-    pub last_grant: Time,
 
     /// Input link whose head packet holds this link, or [`NONE`].
     pub holder: u32,
@@ -140,18 +135,8 @@ pub(super) struct Link {
     /// Characters before this one are not passed on: the header is deleted.
     pub deleted: u64,
 
-    /// Group its head waits for, or [`NONE`].
-    pub group: u32,
-    /// Whether the head's header is to be deleted on the way out.
-    pub strips: bool,
-    /// When the head asked.
-    pub requested: Time,
-    /// Next head in the queue of the group.
-    pub next_waiting: u32,
     /// Whether a request of the present head is pending or made.
     pub asked: bool,
-    /// Whether a release event is pending.
-    pub release_pending: bool,
     /// True when the target is a terminal.
     pub to_terminal: bool,
     /// True when the source is a terminal.
@@ -176,34 +161,6 @@ pub(super) struct Link {
     pub decode: u32,
     /// Of the switch at the target.
     pub crossbar: u32,
-
-    pub count: Counts,
-}
-
-/// What a link did since the counts were last cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Packets sent completely.
-    pub packets: u64,
-    /// Characters sent, headers and ends of packets included.
-    pub characters: u64,
-    /// Ticks the wire was sending them.
-    pub busy_ticks: u64,
-    /// Ticks from a packet's first character on the wire to its last, less `busy_ticks`.
-    pub stalled_ticks: u64,
-    /// Ticks heads waited before they were granted this link.
-    pub wait_ticks: u64,
-}
-
-/// A group of equivalent links and the heads that wait for one of them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Group {
-    pub first: u32,
-    pub last: u32,
-    pub waiting: u32,
-    /// Input link served last, for round robin.
-    pub served: u32,
-    pub queued: bool,
 }
 
 /// A wormhole network in operation.
@@ -212,18 +169,15 @@ pub struct Network {
     pub(super) fabric: Fabric,
     pub(super) links: Vec<Link>,
     pub(super) worms: Vec<Worm>,
-    pub(super) free_worms: Vec<u32>,
-    pub(super) groups: Vec<Group>,
-    /// Groups each link belongs to: `link_groups[link_groups_start[l]..link_groups_start[l + 1]]`.
-    pub(super) link_groups_start: Vec<u32>,
-    pub(super) link_groups: Vec<u32>,
+    /// First of the free rows of `worms`, which are joined by `next`, or [`NONE`].
+    free_worms: u32,
+    pub(super) routes: Routes,
+    pub(super) ports: Ports,
     pub(super) streams: Vec<Stream>,
     pub(super) packets: Vec<PacketState>,
     pub(super) free_packets: Vec<u32>,
     /// Groups to arbitrate in this tick.
     pub(super) touched: Vec<u32>,
-    /// Input links whose heads ask in this tick.
-    pub(super) asking: Vec<u32>,
     /// Links to advance.
     pub(super) work: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet met one.
@@ -240,24 +194,20 @@ impl Network {
     /// An empty network. The fabric must have passed [`crate::fabric::check`].
     pub fn new(fabric: Fabric) -> Self {
         let links = (0..fabric.links()).map(|link| Link::new(&fabric, link)).collect();
-        let group = Group { first: NONE, last: NONE, waiting: 0, served: NONE, queued: false };
-        let (link_groups_start, link_groups) = groups_of_links(&fabric);
-        let events = 3 * fabric.links() + fabric.terminals as usize;
+        let events = 4 * fabric.links().max(fabric.terminals as usize);
         let draws = fabric.switch_arbiter.contains(&crate::fabric::arbiter::RANDOM)
             || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         Self {
             links,
             worms: Vec::new(),
-            free_worms: Vec::new(),
-            groups: vec![group; fabric.groups()],
-            link_groups_start,
-            link_groups,
+            free_worms: NONE,
+            routes: Routes::new(&fabric),
+            ports: Ports::new(&fabric),
             streams,
             packets: Vec::new(),
             free_packets: Vec::new(),
             touched: Vec::new(),
-            asking: Vec::new(),
             work: Vec::new(),
             lost: None,
             grants: 0,
@@ -282,28 +232,19 @@ impl Network {
         &self.packets[packet as usize]
     }
 
-    /// What every link did since the last [`Network::clear_counts`].
-    pub fn counts(&self) -> impl Iterator<Item = &Counts> {
-        self.links.iter().map(|link| &link.count)
-    }
-
-    /// Starts counting anew.
-    pub fn clear_counts(&mut self) {
-        for link in &mut self.links {
-            link.count = Counts::default();
-        }
-    }
-
     /// Adds an event at a later tick.
     #[inline]
     pub fn schedule(&mut self, event: Event, time: Time) {
-        self.wheel.schedule(event.number(self.links.len() as u32), time);
+        self.wheel.schedule(event.number(), time);
     }
 
+    #[inline]
     pub(super) fn new_worm(&mut self, worm: Worm) -> u32 {
-        match self.free_worms.pop() {
-            Some(number) => {
-                self.worms[number as usize] = worm;
+        let number = self.free_worms;
+        match self.worms.get_mut(number as usize) {
+            Some(row) => {
+                self.free_worms = row.next;
+                *row = worm;
                 number
             }
             None => {
@@ -341,17 +282,19 @@ impl Network {
         }
     }
 
-    /// Takes the first worm off a link.
-    pub(super) fn take_head(&mut self, link: u32) -> Worm {
+    /// Takes the first worm off a link; returns the packet.
+    #[inline]
+    pub(super) fn take_head(&mut self, link: u32) -> u32 {
         let at = &mut self.links[link as usize];
         let number = at.head;
-        let worm = self.worms[number as usize];
+        let worm = &mut self.worms[number as usize];
         at.head = worm.next;
         if at.tail == number {
             at.tail = NONE;
         }
-        self.free_worms.push(number);
-        worm
+        worm.next = self.free_worms;
+        self.free_worms = number;
+        worm.packet
     }
 }
 
@@ -383,17 +326,10 @@ impl Link {
             woken: false,
             tight: slow || bufferful < u64::from(character) + u64::from(forward),
             exit_free: 0,
-            free_at: 0,
-            last_grant: -1,
             holder: NONE,
             output: NONE,
             deleted: 0,
-            group: NONE,
-            strips: false,
-            requested: 0,
-            next_waiting: NONE,
             asked: false,
-            release_pending: false,
             to_terminal: to,
             from_terminal: from,
             deletes_header: fabric.link_deletes_header[link] != 0,
@@ -409,7 +345,6 @@ impl Link {
             forward,
             decode: at_switch(&fabric.switch_decode_ticks, target),
             crossbar: at_switch(&fabric.switch_crossbar_ticks, target),
-            count: Counts::default(),
         };
         new.fill();
         new
@@ -419,24 +354,4 @@ impl Link {
 /// The shift that divides by a power of two; 32 for other numbers.
 fn shift_of(number: u32) -> u8 {
     if number.is_power_of_two() { number.trailing_zeros() as u8 } else { 32 }
-}
-
-/// The groups of every link, as starts and members.
-fn groups_of_links(fabric: &Fabric) -> (Vec<u32>, Vec<u32>) {
-    let mut starts = vec![0u32; fabric.links() + 1];
-    for &link in &fabric.group_links {
-        starts[link as usize + 1] += 1;
-    }
-    for link in 0..fabric.links() {
-        starts[link + 1] += starts[link];
-    }
-    let mut members = vec![0; fabric.group_links.len()];
-    let mut fill = starts.clone();
-    for group in 0..fabric.groups() as u32 {
-        for &link in fabric.group(group) {
-            members[fill[link as usize] as usize] = group;
-            fill[link as usize] += 1;
-        }
-    }
-    (starts, members)
 }
