@@ -17,7 +17,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct Wheel {
     now: Time,
-    heads: Vec<u32>,
+    heads: Box<[u32; SLOTS]>,
     next: Vec<u32>,
     occupied: [u64; WORDS],
     words: u64,
@@ -31,7 +31,7 @@ impl Wheel {
     pub fn new(events: usize) -> Self {
         Self {
             now: -1,
-            heads: vec![NONE; SLOTS],
+            heads: Box::new([NONE; SLOTS]),
             next: vec![NONE; events],
             occupied: [0; WORDS],
             words: 0,

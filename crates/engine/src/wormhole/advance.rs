@@ -32,7 +32,8 @@ impl Network {
         let first = self.links[link as usize].granted;
         let end = first + u64::from(headers) + u64::from(packet.length) + 1;
         let (ready, bound) = (packet.dispatch, false);
-        let worm = self.new_worm(Worm {
+        let worm = self.new_worm();
+        self.worms[worm as usize] = Worm {
             packet: number,
             class,
             first,
@@ -43,7 +44,7 @@ impl Network {
             bound,
             started: 0,
             sent: UNKNOWN,
-        });
+        };
         self.append(link, worm);
         let at = &mut self.links[link as usize];
         at.granted = end;
@@ -64,43 +65,43 @@ impl Network {
     pub(super) fn grant(&mut self, input: u32, output: u32, now: Time) {
         let head = &mut self.ports.heads[input as usize];
         head.group = NONE;
-        let waited = (now - head.requested) as u64;
+        let waited = now - head.requested;
         let strips = head.strips || self.links[output as usize].deletes_header;
-        let mut worm = self.worms[self.links[input as usize].head as usize];
-        let deleted = if strips { self.delete_header(&mut worm) } else { 0 };
+        self.ports.hold(output, now, waited);
+        let number = self.new_worm();
+        let old = &self.worms[self.links[input as usize].head as usize];
+        let &Worm { packet, header, class, first, end, .. } = old;
+        let (header, class, deleted) = if strips { self.strip(old) } else { (header, class, 0) };
         let [at, to] = two(&mut self.links, input, output);
         at.output = output;
         at.exit_free = at.exit_free.max(now);
-        at.deleted = worm.first + u64::from(deleted);
+        at.deleted = first + u64::from(deleted);
         at.line.take(Who::Next, deleted);
+        let bound = to.tight;
         let ready = at.exit_free + Time::from(deleted * at.crossbar) + Time::from(to.forward);
-        worm.end = to.granted + (worm.end - at.deleted);
-        worm.first = to.granted;
-        worm.ready = if to.tight { ALWAYS } else { ready };
-        worm.bound = to.tight;
-        worm.next = NONE;
-        worm.sent = UNKNOWN;
-        to.granted = worm.end;
+        let ready = if bound { ALWAYS } else { ready };
+        let first = to.granted;
+        let end = first + (end - at.deleted);
+        to.granted = end;
         to.holder = input;
-        self.ports.hold(output, now);
-        self.ports.outputs[output as usize].wait_ticks += waited;
-        let number = self.new_worm(worm);
+        let (next, sent) = (NONE, UNKNOWN);
+        self.worms[number as usize] =
+            Worm { packet, header, class, first, end, ready, bound, next, sent, started: 0 };
         self.append(output, number);
         self.grants += 1;
         self.wake(output);
         self.settle();
     }
 
-    /// Takes the front header off a worm; returns its characters.
-    fn delete_header(&self, worm: &mut Worm) -> u32 {
+    /// Header and class of a worm without its front header, and the characters of that.
+    #[cold]
+    fn strip(&self, worm: &Worm) -> (Header, u32, u32) {
         let deleted = self.header_chars(worm.header);
         if worm.header == Header::Via {
-            worm.header = Header::Final;
-            worm.class = self.fabric.terminal_class[self.packets[worm.packet as usize].target as usize];
-        } else {
-            worm.header = Header::Deleted;
+            let target = self.packets[worm.packet as usize].target;
+            return (Header::Final, self.fabric.terminal_class[target as usize], deleted);
         }
-        deleted
+        (Header::Deleted, worm.class, deleted)
     }
 
     /// A worm's end of packet has a time on the wire.
@@ -152,13 +153,15 @@ impl Network {
         if at.head == NONE || at.line.is_read(Who::Leave) {
             return;
         }
-        let last = self.header_chars(self.worms[at.head as usize].header).max(1) - 1;
+        let &Worm { header, class, .. } = &self.worms[at.head as usize];
+        let last = self.header_chars(header).max(1) - 1;
         let Some(arrived) = at.line.at(Who::Leave, last) else {
             return;
         };
         let at = &mut self.links[link as usize];
         let time = (arrived + Time::from(at.arrival)).max(at.exit_free) + Time::from(at.decode);
         at.asked = true;
+        self.ports.heads[link as usize].class = class;
         self.schedule(Event::Request(link), time);
     }
 

@@ -1,5 +1,6 @@
 //! Who gets which link, decided once per tick after everything else of that tick.
 
+use super::ports::Head;
 use super::state::Network;
 use crate::fabric::{NONE, arbiter, choice};
 use crate::kernel::Time;
@@ -8,8 +9,7 @@ impl Network {
     /// Queues the head of this input link, which asks in the present tick.
     #[inline]
     pub fn request(&mut self, link: u32) {
-        let class = self.worms[self.links[link as usize].head as usize].class;
-        let switch = self.ports.heads[link as usize].switch;
+        let &Head { switch, class, .. } = &self.ports.heads[link as usize];
         let entry = self.routes.entry(&self.fabric, switch, class);
         if entry == NONE {
             self.lost = Some((switch, class));
@@ -35,12 +35,11 @@ impl Network {
             return Err(lost);
         }
         if self.touched.len() > 1 {
-            self.touched.sort_unstable();
+            self.touched.sort_unstable_by_key(|&group| std::cmp::Reverse(group));
         }
-        for at in 0..self.touched.len() {
-            self.serve(self.touched[at], now);
+        while let Some(group) = self.touched.pop() {
+            self.serve(group, now);
         }
-        self.touched.clear();
         Ok(())
     }
 

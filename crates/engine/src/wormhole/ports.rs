@@ -33,8 +33,10 @@ pub(super) struct Output {
     pub free_at: Time,
     /// Tick of the last grant, -1 if never.
     pub last_grant: Time,
-    /// Its rows in `Ports::members`.
-    members: (u32, u32),
+    /// The first group it is in, or [`NONE`].
+    group: Member,
+    /// Its row in `Ports::others`, or [`NONE`] if it is in no other group.
+    others: u32,
     /// Whether a release event is pending.
     release_pending: bool,
     /// Packets sent completely, since the counts were cleared.
@@ -58,6 +60,8 @@ pub(super) struct Head {
     pub next: u32,
     /// Switch it stands at.
     pub switch: u32,
+    /// Class of its header.
+    pub class: u32,
     /// Whether its header is to be deleted on the way out.
     pub strips: bool,
 }
@@ -66,10 +70,11 @@ pub(super) struct Head {
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Group {
-    /// Which of its first [`BITS`] links nobody holds, or will hold from a known tick on.
+    /// Which of its first [`BITS`] links nobody holds, or nobody will from a known tick on.
     unheld: u64,
     /// Where its links are in `Fabric::group_links`.
-    links: (u32, u32),
+    start: u32,
+    end: u32,
     /// Heads by time of request, equal times by link number.
     pub first: u32,
     pub last: u32,
@@ -86,8 +91,8 @@ pub(super) struct Group {
 #[derive(Clone, Copy, Debug)]
 struct Member {
     group: u32,
-    /// Its bit in `Group::unheld`, or 0.
-    bit: u64,
+    /// Its bit in `Group::unheld`; [`BITS`] if it has none.
+    place: u8,
 }
 
 /// Groups, outputs and heads, by group, link and link.
@@ -96,7 +101,8 @@ pub(super) struct Ports {
     pub groups: Vec<Group>,
     pub outputs: Vec<Output>,
     pub heads: Vec<Head>,
-    members: Vec<Member>,
+    /// Groups of links that are in several, but for the first.
+    others: Vec<Box<[Member]>>,
 }
 
 impl Ports {
@@ -104,56 +110,65 @@ impl Ports {
         let mut of_link = vec![Vec::new(); fabric.links()];
         for group in 0..fabric.groups() as u32 {
             for (place, &link) in fabric.group(group).iter().enumerate() {
-                let bit = if place < BITS { 1 << place } else { 0 };
-                of_link[link as usize].push(Member { group, bit });
+                of_link[link as usize].push(Member { group, place: place.min(BITS) as u8 });
             }
         }
-        let mut start = 0;
-        let outputs = of_link.iter().map(|members| {
-            let first = start;
-            start += members.len() as u32;
-            Output::new((first, start))
+        let mut others = Vec::new();
+        let outputs = of_link.into_iter().map(|mut members| {
+            let first = if members.is_empty() { Member { group: NONE, place: 0 } } else { members.remove(0) };
+            let mut output = Output::new(first);
+            if !members.is_empty() {
+                output.others = others.len() as u32;
+                others.push(members.into_boxed_slice());
+            }
+            output
         });
         Self {
             outputs: outputs.collect(),
             groups: (0..fabric.groups()).map(|group| Group::new(fabric, group)).collect(),
             heads: fabric.link_target.iter().map(|&switch| Head::new(switch)).collect(),
-            members: of_link.concat(),
+            others,
         }
     }
 
     /// The links of a group that may be free, in its order: all that are, and perhaps some that are not.
     #[inline]
-    pub fn unheld<'a>(&self, fabric: &'a Fabric, group: u32) -> impl Iterator<Item = u32> + Clone + use<'a> {
-        let Group { unheld, links: (start, end), .. } = self.groups[group as usize];
-        let links = &fabric.group_links[start as usize..end as usize];
-        let bits = std::iter::successors(Some(unheld), |&bits| Some(bits & bits.wrapping_sub(1)));
-        let marked = bits.take_while(|&bits| bits != 0).map(|bits| links[bits.trailing_zeros() as usize]);
-        marked.chain(links.iter().skip(BITS).copied())
+    pub fn unheld<'a>(&self, fabric: &'a Fabric, group: u32) -> Unheld<'a> {
+        let group = &self.groups[group as usize];
+        Unheld { links: &fabric.group_links, start: group.start, end: group.end, bits: group.unheld }
     }
 
-    /// Somebody holds a link from now on.
+    /// Does something for each group that a link is in.
+    #[inline(always)]
+    fn for_groups(&mut self, link: u32, mut act: impl FnMut(&mut Group, &Member)) {
+        let output = &self.outputs[link as usize];
+        act(&mut self.groups[output.group.group as usize], &output.group);
+        if output.others != NONE {
+            for member in &self.others[output.others as usize] {
+                act(&mut self.groups[member.group as usize], member);
+            }
+        }
+    }
+
+    /// Somebody who has waited for a link holds it from now on.
     #[inline]
-    pub fn hold(&mut self, link: u32, now: Time) {
+    pub fn hold(&mut self, link: u32, now: Time, waited: Time) {
         let output = &mut self.outputs[link as usize];
         output.free_at = UNKNOWN;
         output.last_grant = now;
-        for member in &self.members[output.members.0 as usize..output.members.1 as usize] {
-            self.groups[member.group as usize].unheld &= !member.bit;
-        }
+        output.wait_ticks += waited as u64;
+        self.for_groups(link, |group, member| group.unheld &= !member.bit());
     }
 
     /// Nobody holds a link from a tick on; true when heads wait for it.
     #[inline]
     pub fn unhold(&mut self, link: u32, free_at: Time) -> bool {
-        let output = &mut self.outputs[link as usize];
-        output.free_at = free_at;
+        self.outputs[link as usize].free_at = free_at;
         let mut awaited = false;
-        for member in &self.members[output.members.0 as usize..output.members.1 as usize] {
-            let group = &mut self.groups[member.group as usize];
-            group.unheld |= member.bit;
+        self.for_groups(link, |group, member| {
+            group.unheld |= member.bit();
             awaited |= group.waiting > 0;
-        }
+        });
         awaited
     }
 
@@ -170,11 +185,8 @@ impl Ports {
     /// A link's release has come: has its groups arbitrated.
     #[inline]
     pub fn release(&mut self, link: u32, touched: &mut Vec<u32>) {
-        let output = &mut self.outputs[link as usize];
-        output.release_pending = false;
-        for member in &self.members[output.members.0 as usize..output.members.1 as usize] {
-            self.groups[member.group as usize].touch(member.group, touched);
-        }
+        self.outputs[link as usize].release_pending = false;
+        self.for_groups(link, |group, member| group.touch(member.group, touched));
     }
 
     /// Puts a head in its group's queue, behind those that asked before it.
@@ -244,10 +256,11 @@ impl Ports {
 impl Group {
     fn new(fabric: &Fabric, group: usize) -> Self {
         let switch = fabric.group_switch[group] as usize;
-        let links = (fabric.group_start[group], fabric.group_start[group + 1]);
+        let (start, end) = (fabric.group_start[group], fabric.group_start[group + 1]);
         Self {
-            unheld: (0..BITS.min((links.1 - links.0) as usize)).fold(0, |bits, place| bits | 1 << place),
-            links,
+            unheld: (start..end).take(BITS).fold(0, |bits, link| bits | 1 << (link - start)),
+            start,
+            end,
             first: NONE,
             last: NONE,
             waiting: 0,
@@ -268,12 +281,48 @@ impl Group {
     }
 }
 
+impl Member {
+    #[inline]
+    fn bit(&self) -> u64 {
+        1u64.checked_shl(u32::from(self.place)).unwrap_or(0)
+    }
+}
+
+/// Goes through [`Ports::unheld`].
+#[derive(Clone)]
+pub(super) struct Unheld<'a> {
+    links: &'a [u32],
+    start: u32,
+    end: u32,
+    bits: u64,
+}
+
+impl Iterator for Unheld<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        if self.bits != 0 {
+            let place = self.bits.trailing_zeros();
+            self.bits &= self.bits - 1;
+            return Some(self.links[(self.start + place) as usize]);
+        }
+        // Links of no bit come last.
+        if self.end - self.start <= BITS as u32 {
+            return None;
+        }
+        self.start += 1;
+        Some(self.links[self.start as usize + BITS - 1])
+    }
+}
+
 impl Output {
-    fn new(members: (u32, u32)) -> Self {
+    fn new(group: Member) -> Self {
         Self {
             free_at: 0,
             last_grant: -1,
-            members,
+            group,
+            others: NONE,
             release_pending: false,
             packets: 0,
             characters: 0,
@@ -285,7 +334,7 @@ impl Output {
 
 impl Head {
     fn new(switch: u32) -> Self {
-        Self { requested: 0, group: NONE, next: NONE, switch, strips: false }
+        Self { requested: 0, group: NONE, next: NONE, switch, class: 0, strips: false }
     }
 }
 

@@ -65,18 +65,19 @@ pub struct PacketState {
 }
 
 /// Headers still in front of a worm's payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Header {
     /// The one to the intermediate switch, then the final one.
     Via,
     /// The final one.
     Final,
     /// None: it was deleted.
+    #[default]
     Deleted,
 }
 
 /// A packet on one link: its characters `first..end`, the last being the end of packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Worm {
     pub packet: u32,
     pub next: u32,
@@ -238,20 +239,21 @@ impl Network {
         self.wheel.schedule(event.number(), time);
     }
 
+    /// A row for a worm.
     #[inline]
-    pub(super) fn new_worm(&mut self, worm: Worm) -> u32 {
-        let number = self.free_worms;
-        match self.worms.get_mut(number as usize) {
-            Some(row) => {
-                self.free_worms = row.next;
-                *row = worm;
-                number
-            }
-            None => {
-                self.worms.push(worm);
-                self.worms.len() as u32 - 1
-            }
+    pub(super) fn new_worm(&mut self) -> u32 {
+        if self.free_worms == NONE {
+            self.more_worms();
         }
+        let number = self.free_worms;
+        self.free_worms = self.worms[number as usize].next;
+        number
+    }
+
+    #[cold]
+    fn more_worms(&mut self) {
+        self.free_worms = self.worms.len() as u32;
+        self.worms.push(Worm { next: NONE, ..Worm::default() });
     }
 
     pub(super) fn new_packet(&mut self, packet: PacketState) -> u32 {
