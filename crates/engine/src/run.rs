@@ -2,7 +2,7 @@
 
 use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
-use crate::measure::{Batches, Delivery, Measure, Trace, warmup_end};
+use crate::measure::{Batches, Delivery, Flows, Measure, Trace, warmup_end};
 use crate::terminal::{Packet, Sources, Totals};
 use crate::wormhole::{Counts, Event, Network, PacketState, deadlock};
 
@@ -148,7 +148,7 @@ impl Simulation {
         for terminal in 0..terminals as u32 {
             network.schedule(Event::Source(terminal), 0);
         }
-        let flows = Some(options.flows).filter(|&limit| limit > 0);
+        let flows = (options.flows > 0).then(|| Flows::new(terminals as u32, options.flows));
         let measuring = options.warmup == Some(0);
         let look = options.batch.max(1) * 16;
         Ok(Self {
@@ -195,10 +195,8 @@ impl Simulation {
     /// Handles all events of the next tick, then arbitrates.
     fn tick(&mut self, now: Time) -> Result<(), RunError> {
         self.now = now;
-        let mut due = self.network.wheel.take(now);
-        while let Some(event) = due {
-            // Handling it may schedule it again.
-            due = self.network.wheel.after(event);
+        self.network.wheel.go_to(now);
+        while let Some(event) = self.network.wheel.pop() {
             self.events += 1;
             match Event::of(event) {
                 Event::Request(link) => self.network.request(link),
@@ -287,7 +285,8 @@ impl Simulation {
         self.watch.measuring = true;
         self.watch.lag = self.lag(start);
         self.watch.offered = self.totals(start);
-        let flows = Some(self.options.flows).filter(|&limit| limit > 0);
+        let terminals = self.network.fabric().terminals;
+        let flows = (self.options.flows > 0).then(|| Flows::new(terminals, self.options.flows));
         let length = self.measure.batches.length.max(self.options.batch);
         self.measure = Measure::new(start, length.min(self.options.batch * 4), flows);
         self.network.clear_counts();

@@ -45,8 +45,8 @@ impl Network {
             started: 0,
             sent: UNKNOWN,
         };
-        self.append(link, worm);
         let at = &mut self.links[link as usize];
+        at.append(worm, &mut self.worms);
         at.granted = end;
         self.wake(link);
         self.settle();
@@ -63,8 +63,8 @@ impl Network {
 
     /// Gives the head packet of an input link its output, at the present tick.
     pub(super) fn grant(&mut self, input: u32, output: u32, now: Time) {
-        let head = &mut self.ports.heads[input as usize];
-        head.group = NONE;
+        let head = &mut self.ports.links[input as usize];
+        head.awaits = NONE;
         let waited = now - head.requested;
         let strips = head.strips || self.links[output as usize].deletes_header;
         self.ports.hold(output, now, waited);
@@ -87,7 +87,7 @@ impl Network {
         let (next, sent) = (NONE, UNKNOWN);
         self.worms[number as usize] =
             Worm { packet, header, class, first, end, ready, bound, next, sent, started: 0 };
-        self.append(output, number);
+        to.append(number, &mut self.worms);
         self.grants += 1;
         self.wake(output);
         self.settle();
@@ -111,10 +111,9 @@ impl Network {
         let worm = &mut self.worms[number as usize];
         worm.sent = at.wire_free;
         at.sending = worm.next;
-        let output = &mut self.ports.outputs[link as usize];
-        output.packets += 1;
-        output.characters += worm.end - worm.first;
-        output.sending_ticks += (at.wire_free - worm.started) as u64;
+        at.sent.packets += 1;
+        at.sent.characters += worm.end - worm.first;
+        at.sent.ticks += (at.wire_free - worm.started) as u64;
         let free = at.wire_free;
         if at.from_terminal {
             let packet = &mut self.packets[worm.packet as usize];
@@ -161,7 +160,7 @@ impl Network {
         let at = &mut self.links[link as usize];
         let time = (arrived + Time::from(at.arrival)).max(at.exit_free) + Time::from(at.decode);
         at.asked = true;
-        self.ports.heads[link as usize].class = class;
+        self.ports.links[link as usize].class = class;
         self.schedule(Event::Request(link), time);
     }
 

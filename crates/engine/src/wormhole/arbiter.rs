@@ -1,6 +1,6 @@
 //! Who gets which link, decided once per tick after everything else of that tick.
 
-use super::ports::Head;
+use super::ports::Port;
 use super::state::Network;
 use crate::fabric::{NONE, arbiter, choice};
 use crate::kernel::Time;
@@ -9,7 +9,7 @@ impl Network {
     /// Queues the head of this input link, which asks in the present tick.
     #[inline]
     pub fn request(&mut self, link: u32) {
-        let &Head { switch, class, .. } = &self.ports.heads[link as usize];
+        let &Port { switch, class, .. } = &self.ports.links[link as usize];
         let entry = self.routes.entry(&self.fabric, switch, class);
         if entry == NONE {
             self.lost = Some((switch, class));
@@ -65,7 +65,7 @@ impl Network {
     #[inline]
     fn free_links(&self, group: u32, now: Time) -> impl Iterator<Item = u32> + Clone {
         let links = self.ports.unheld(&self.fabric, group);
-        links.filter(move |&link| self.ports.outputs[link as usize].free_at <= now)
+        links.filter(move |&link| self.ports.links[link as usize].free_at <= now)
     }
 
     /// The free link to be granted next, or any free link if the choice is random.
@@ -73,7 +73,7 @@ impl Network {
     fn choose_link(&self, group: u32, now: Time) -> Option<u32> {
         let mut free = self.free_links(group, now);
         match self.ports.groups[group as usize].choice {
-            choice::LEAST_RECENT => free.min_by_key(|&link| self.ports.outputs[link as usize].last_grant),
+            choice::LEAST_RECENT => free.min_by_key(|&link| self.ports.links[link as usize].last_grant),
             _ => free.next(),
         }
     }

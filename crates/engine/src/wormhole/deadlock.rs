@@ -67,13 +67,13 @@ impl Network {
             let full = to.line.is_read(Who::Place) && !at.line.is_read(Who::Leave);
             return (full && !to.to_terminal).then(|| vec![at.output]);
         }
-        let group = self.ports.heads[link as usize].group;
+        let group = self.ports.links[link as usize].awaits;
         if group == NONE {
             return None;
         }
         let links = self.fabric.group(group);
         let holders: Vec<u32> = links.iter().map(|&to| self.links[to as usize].holder).collect();
-        let held = links.iter().all(|&to| self.ports.outputs[to as usize].free_at == UNKNOWN);
+        let held = links.iter().all(|&to| self.ports.links[to as usize].free_at == UNKNOWN);
         held.then_some(holders)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Kept apart from the state of the links, so that a request or a grant reads a few short rows.
 
-use super::state::{Event, Network, UNKNOWN};
+use super::state::{Event, Network, Sent, UNKNOWN};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::wheel::Wheel;
@@ -25,45 +25,36 @@ pub struct Counts {
     pub wait_ticks: u64,
 }
 
-/// A link as something to be granted, in one cache line.
+/// A link as something to be granted, and the head of the input buffer at its end as something that asks: together, for
+/// a head asks soon after the link that it came by was granted.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
-pub(super) struct Output {
-    /// When it may be granted again; [`UNKNOWN`] while its holder's end is not known.
+pub(super) struct Port {
+    /// When the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
     pub free_at: Time,
     /// Tick of the last grant, -1 if never.
     pub last_grant: Time,
-    /// The first group it is in, or [`NONE`].
+    /// Ticks heads waited before they were granted this link, since the counts were cleared.
+    pub wait_ticks: u64,
+    /// The first group it is in; of a link in no group it is not read.
     group: Member,
     /// Its row in `Ports::others`, or [`NONE`] if it is in no other group.
     others: u32,
     /// Whether a release event is pending.
     release_pending: bool,
-    /// Packets sent completely, since the counts were cleared.
-    pub packets: u64,
-    /// Their characters.
-    pub characters: u64,
-    /// Ticks from the first character of each on the wire to the last.
-    pub sending_ticks: u64,
-    /// Ticks heads waited before they were granted this link.
-    pub wait_ticks: u64,
-}
 
-/// The head of an input buffer as something that asks.
-#[derive(Clone, Debug)]
-pub(super) struct Head {
-    /// When it asked.
+    /// Whether the header of the head is to be deleted on the way out.
+    pub strips: bool,
+    /// When the head asked.
     pub requested: Time,
     /// Group it waits for, or [`NONE`].
-    pub group: u32,
+    pub awaits: u32,
     /// Next head in the queue of the group, or [`NONE`].
     pub next: u32,
-    /// Switch it stands at.
-    pub switch: u32,
     /// Class of its header.
     pub class: u32,
-    /// Whether its header is to be deleted on the way out.
-    pub strips: bool,
+    /// Switch it stands at.
+    pub switch: u32,
 }
 
 /// A group of equivalent links and the heads that wait for one of them.
@@ -95,12 +86,11 @@ struct Member {
     place: u8,
 }
 
-/// Groups, outputs and heads, by group, link and link.
+/// All groups and links.
 #[derive(Clone, Debug)]
 pub(super) struct Ports {
     pub groups: Vec<Group>,
-    pub outputs: Vec<Output>,
-    pub heads: Vec<Head>,
+    pub links: Vec<Port>,
     /// Groups of links that are in several, but for the first.
     others: Vec<Box<[Member]>>,
 }
@@ -114,19 +104,18 @@ impl Ports {
             }
         }
         let mut others = Vec::new();
-        let outputs = of_link.into_iter().map(|mut members| {
-            let first = if members.is_empty() { Member { group: NONE, place: 0 } } else { members.remove(0) };
-            let mut output = Output::new(first);
-            if !members.is_empty() {
-                output.others = others.len() as u32;
-                others.push(members.into_boxed_slice());
+        let links = of_link.into_iter().zip(&fabric.link_target).map(|(members, &switch)| {
+            let first = members.first().copied().unwrap_or(Member { group: NONE, place: 0 });
+            let mut port = Port::new(first, switch);
+            if members.len() > 1 {
+                port.others = others.len() as u32;
+                others.push(members[1..].into());
             }
-            output
+            port
         });
         Self {
-            outputs: outputs.collect(),
+            links: links.collect(),
             groups: (0..fabric.groups()).map(|group| Group::new(fabric, group)).collect(),
-            heads: fabric.link_target.iter().map(|&switch| Head::new(switch)).collect(),
             others,
         }
     }
@@ -141,10 +130,10 @@ impl Ports {
     /// Does something for each group that a link is in.
     #[inline(always)]
     fn for_groups(&mut self, link: u32, mut act: impl FnMut(&mut Group, &Member)) {
-        let output = &self.outputs[link as usize];
-        act(&mut self.groups[output.group.group as usize], &output.group);
-        if output.others != NONE {
-            for member in &self.others[output.others as usize] {
+        let port = &self.links[link as usize];
+        act(&mut self.groups[port.group.group as usize], &port.group);
+        if port.others != NONE {
+            for member in &self.others[port.others as usize] {
                 act(&mut self.groups[member.group as usize], member);
             }
         }
@@ -153,17 +142,17 @@ impl Ports {
     /// Somebody who has waited for a link holds it from now on.
     #[inline]
     pub fn hold(&mut self, link: u32, now: Time, waited: Time) {
-        let output = &mut self.outputs[link as usize];
-        output.free_at = UNKNOWN;
-        output.last_grant = now;
-        output.wait_ticks += waited as u64;
+        let port = &mut self.links[link as usize];
+        port.free_at = UNKNOWN;
+        port.last_grant = now;
+        port.wait_ticks += waited as u64;
         self.for_groups(link, |group, member| group.unheld &= !member.bit());
     }
 
     /// Nobody holds a link from a tick on; true when heads wait for it.
     #[inline]
     pub fn unhold(&mut self, link: u32, free_at: Time) -> bool {
-        self.outputs[link as usize].free_at = free_at;
+        self.links[link as usize].free_at = free_at;
         let mut awaited = false;
         self.for_groups(link, |group, member| {
             group.unheld |= member.bit();
@@ -175,17 +164,17 @@ impl Ports {
     /// Makes sure that waiting heads hear of a link whose release is known.
     #[inline]
     pub fn announce(&mut self, link: u32, wheel: &mut Wheel) {
-        let output = &mut self.outputs[link as usize];
-        if !output.release_pending && output.free_at != UNKNOWN {
-            output.release_pending = true;
-            wheel.schedule(Event::Release(link).number(), output.free_at);
+        let port = &mut self.links[link as usize];
+        if !port.release_pending && port.free_at != UNKNOWN {
+            port.release_pending = true;
+            wheel.schedule(Event::Release(link).number(), port.free_at);
         }
     }
 
     /// A link's release has come: has its groups arbitrated.
     #[inline]
     pub fn release(&mut self, link: u32, touched: &mut Vec<u32>) {
-        self.outputs[link as usize].release_pending = false;
+        self.links[link as usize].release_pending = false;
         self.for_groups(link, |group, member| group.touch(member.group, touched));
     }
 
@@ -194,8 +183,11 @@ impl Ports {
     pub fn enqueue(&mut self, link: u32, now: Time, entry: u32) {
         let number = entry >> 1;
         let group = &mut self.groups[number as usize];
-        let head = &mut self.heads[link as usize];
-        *head = Head { group: number, strips: entry & 1 == 1, requested: now, next: NONE, ..*head };
+        let head = &mut self.links[link as usize];
+        head.awaits = number;
+        head.strips = entry & 1 == 1;
+        head.requested = now;
+        head.next = NONE;
         group.waiting += 1;
         if group.waiting == 1 {
             group.first = link;
@@ -203,32 +195,32 @@ impl Ports {
             return;
         }
         let last = group.last;
-        if self.heads[last as usize].requested == now && last > link {
+        if self.links[last as usize].requested == now && last > link {
             return self.insert(number, link);
         }
         group.last = link;
-        self.heads[last as usize].next = link;
+        self.links[last as usize].next = link;
     }
 
     /// Puts a head before those of higher number that asked in the same tick, of which there is one.
     #[cold]
     fn insert(&mut self, group: u32, link: u32) {
-        let now = self.heads[link as usize].requested;
+        let now = self.links[link as usize].requested;
         let (mut before, mut next) = (NONE, self.groups[group as usize].first);
-        while self.heads[next as usize].requested < now || next < link {
-            (before, next) = (next, self.heads[next as usize].next);
+        while self.links[next as usize].requested < now || next < link {
+            (before, next) = (next, self.links[next as usize].next);
         }
-        self.heads[link as usize].next = next;
+        self.links[link as usize].next = next;
         match before {
             NONE => self.groups[group as usize].first = link,
-            _ => self.heads[before as usize].next = link,
+            _ => self.links[before as usize].next = link,
         }
     }
 
     /// The heads that wait for a group, in order.
     pub fn waiting(&self, group: u32) -> impl Iterator<Item = u32> {
         let group = &self.groups[group as usize];
-        let heads = std::iter::successors(Some(group.first), |&link| Some(self.heads[link as usize].next));
+        let heads = std::iter::successors(Some(group.first), |&link| Some(self.links[link as usize].next));
         heads.take(group.waiting as usize)
     }
 
@@ -239,13 +231,13 @@ impl Ports {
         queue.waiting -= 1;
         if place == 0 {
             let first = queue.first;
-            queue.first = self.heads[first as usize].next;
+            queue.first = self.links[first as usize].next;
             return first;
         }
         let before = self.waiting(group).nth(place as usize - 1).expect("a place in the queue");
-        let taken = self.heads[before as usize].next;
-        let next = self.heads[taken as usize].next;
-        self.heads[before as usize].next = next;
+        let taken = self.links[before as usize].next;
+        let next = self.links[taken as usize].next;
+        self.links[before as usize].next = next;
         if next == NONE {
             self.groups[group as usize].last = before;
         }
@@ -271,10 +263,11 @@ impl Group {
         }
     }
 
-    /// Has the group arbitrated in this tick, if heads wait for it.
+    /// Has the group arbitrated in this tick, if heads wait for it and a link may be free or have to be announced.
     #[inline]
     pub fn touch(&mut self, number: u32, touched: &mut Vec<u32>) {
-        if !self.touched && self.waiting > 0 {
+        let held = self.unheld == 0 && self.end - self.start <= BITS as u32;
+        if !self.touched && !held && self.waiting > 0 {
             self.touched = true;
             touched.push(number);
         }
@@ -316,43 +309,41 @@ impl Iterator for Unheld<'_> {
     }
 }
 
-impl Output {
-    fn new(group: Member) -> Self {
+impl Port {
+    fn new(group: Member, switch: u32) -> Self {
         Self {
             free_at: 0,
             last_grant: -1,
+            wait_ticks: 0,
             group,
             others: NONE,
             release_pending: false,
-            packets: 0,
-            characters: 0,
-            sending_ticks: 0,
-            wait_ticks: 0,
+            strips: false,
+            requested: 0,
+            awaits: NONE,
+            next: NONE,
+            class: 0,
+            switch,
         }
-    }
-}
-
-impl Head {
-    fn new(switch: u32) -> Self {
-        Self { requested: 0, group: NONE, next: NONE, switch, class: 0, strips: false }
     }
 }
 
 impl Network {
     /// What every link did since the last [`Network::clear_counts`].
     pub fn counts(&self) -> impl Iterator<Item = Counts> {
-        let rows = self.ports.outputs.iter().zip(&self.fabric.link_character_ticks);
-        rows.zip(&self.fabric.link_end_ticks).map(|((output, &character), &end)| {
-            let &Output { packets, characters, sending_ticks, wait_ticks, .. } = output;
-            let busy_ticks = (characters - packets) * u64::from(character) + packets * u64::from(end);
-            Counts { packets, characters, busy_ticks, stalled_ticks: sending_ticks - busy_ticks, wait_ticks }
+        self.links.iter().zip(&self.ports.links).map(|(link, port)| {
+            let Sent { packets, characters, ticks } = link.sent;
+            let busy = (characters - packets) * u64::from(link.character) + packets * u64::from(link.end);
+            let (busy_ticks, stalled_ticks, wait_ticks) = (busy, ticks - busy, port.wait_ticks);
+            Counts { packets, characters, busy_ticks, stalled_ticks, wait_ticks }
         })
     }
 
     /// Starts counting anew.
     pub fn clear_counts(&mut self) {
-        for output in &mut self.ports.outputs {
-            *output = Output { packets: 0, characters: 0, sending_ticks: 0, wait_ticks: 0, ..output.clone() };
+        for (link, port) in self.links.iter_mut().zip(&mut self.ports.links) {
+            link.sent = Sent::default();
+            port.wait_ticks = 0;
         }
     }
 }

@@ -78,6 +78,7 @@ pub(super) enum Header {
 
 /// A packet on one link: its characters `first..end`, the last being the end of packet.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Worm {
     pub packet: u32,
     pub next: u32,
@@ -162,6 +163,18 @@ pub(super) struct Link {
     pub decode: u32,
     /// Of the switch at the target.
     pub crossbar: u32,
+
+    pub sent: Sent,
+}
+
+/// What a link sent completely since the counts were last cleared.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sent {
+    pub packets: u64,
+    /// Headers and ends of packets included.
+    pub characters: u64,
+    /// From the first character of each packet on the wire to the last.
+    pub ticks: u64,
 }
 
 /// A wormhole network in operation.
@@ -195,7 +208,6 @@ impl Network {
     /// An empty network. The fabric must have passed [`crate::fabric::check`].
     pub fn new(fabric: Fabric) -> Self {
         let links = (0..fabric.links()).map(|link| Link::new(&fabric, link)).collect();
-        let events = 4 * fabric.links().max(fabric.terminals as usize);
         let draws = fabric.switch_arbiter.contains(&crate::fabric::arbiter::RANDOM)
             || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
@@ -213,7 +225,7 @@ impl Network {
             lost: None,
             grants: 0,
             extensions: 0,
-            wheel: Wheel::new(events),
+            wheel: Wheel::default(),
             fabric,
         }
     }
@@ -269,21 +281,6 @@ impl Network {
         }
     }
 
-    /// Puts a worm behind the others on a link.
-    pub(super) fn append(&mut self, link: u32, number: u32) {
-        let at = &mut self.links[link as usize];
-        if at.tail != NONE {
-            self.worms[at.tail as usize].next = number;
-        }
-        at.tail = number;
-        if at.sending == NONE {
-            at.sending = number;
-        }
-        if at.head == NONE {
-            at.head = number;
-        }
-    }
-
     /// Takes the first worm off a link; returns the packet.
     #[inline]
     pub(super) fn take_head(&mut self, link: u32) -> u32 {
@@ -301,6 +298,21 @@ impl Network {
 }
 
 impl Link {
+    /// Puts a worm behind the others.
+    #[inline]
+    pub(super) fn append(&mut self, number: u32, worms: &mut [Worm]) {
+        if self.tail != NONE {
+            worms[self.tail as usize].next = number;
+        }
+        self.tail = number;
+        if self.sending == NONE {
+            self.sending = number;
+        }
+        if self.head == NONE {
+            self.head = number;
+        }
+    }
+
     fn new(fabric: &Fabric, link: usize) -> Self {
         let (source, target) = (fabric.link_source[link], fabric.link_target[link]);
         let at_switch = |column: &[u32], vertex: u32| column.get(vertex as usize).copied().unwrap_or(0);
@@ -347,6 +359,7 @@ impl Link {
             forward,
             decode: at_switch(&fabric.switch_decode_ticks, target),
             crossbar: at_switch(&fabric.switch_crossbar_ticks, target),
+            sent: Sent::default(),
         };
         new.fill();
         new
