@@ -2,7 +2,7 @@
 
 use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
-use crate::measure::{Batches, Delivery, Measure, Trace, warmup_end};
+use crate::measure::{Batches, Delivery, Flows, Measure, Trace, warmup_end};
 use crate::terminal::{Packet, Sources, Totals};
 use crate::wormhole::{Counts, Event, Network, PacketState, deadlock};
 
@@ -103,7 +103,6 @@ pub struct Simulation {
     pending: Vec<Option<Packet>>,
     /// Per terminal: when its newest dispatched packet was made.
     newest: Vec<Time>,
-    due: Vec<u32>,
     now: Time,
     watch: Watch,
     /// What was measured so far.
@@ -149,7 +148,7 @@ impl Simulation {
         for terminal in 0..terminals as u32 {
             network.schedule(Event::Source(terminal), 0);
         }
-        let flows = Some(options.flows).filter(|&limit| limit > 0);
+        let flows = (options.flows > 0).then(|| Flows::new(terminals as u32, options.flows));
         let measuring = options.warmup == Some(0);
         let look = options.batch.max(1) * 16;
         Ok(Self {
@@ -157,7 +156,6 @@ impl Simulation {
             sources,
             pending: vec![None; terminals],
             newest: vec![0; terminals],
-            due: Vec::new(),
             now: -1,
             watch: Watch { measuring, lag: 0.0, next: 0, next_deadlock: look, offered: Totals::default() },
             measure: Measure::new(0, options.batch, flows),
@@ -196,21 +194,17 @@ impl Simulation {
 
     /// Handles all events of the next tick, then arbitrates.
     fn tick(&mut self, now: Time) -> Result<(), RunError> {
-        let mut due = std::mem::take(&mut self.due);
         self.now = now;
-        self.network.wheel.take(now, &mut due);
-        self.events += due.len() as u64;
-        let links = self.network.fabric().links() as u32;
-        for &number in &due {
-            match Event::of(number, links) {
+        self.network.wheel.go_to(now);
+        while let Some(event) = self.network.wheel.pop() {
+            self.events += 1;
+            match Event::of(event) {
                 Event::Request(link) => self.network.request(link),
                 Event::Release(link) => self.network.release(link),
                 Event::Deliver(link) => self.deliver(link),
                 Event::Source(terminal) => self.source(terminal),
             }
         }
-        due.clear();
-        self.due = due;
         self.network.arbitrate(self.now).map_err(|(switch, class)| RunError::NoRoute { switch, class })
     }
 
@@ -291,7 +285,8 @@ impl Simulation {
         self.watch.measuring = true;
         self.watch.lag = self.lag(start);
         self.watch.offered = self.totals(start);
-        let flows = Some(self.options.flows).filter(|&limit| limit > 0);
+        let terminals = self.network.fabric().terminals;
+        let flows = (self.options.flows > 0).then(|| Flows::new(terminals, self.options.flows));
         let length = self.measure.batches.length.max(self.options.batch);
         self.measure = Measure::new(start, length.min(self.options.batch * 4), flows);
         self.network.clear_counts();
@@ -411,7 +406,7 @@ impl Simulation {
     }
 
     /// What every link did since measuring began.
-    pub fn link_counts(&self) -> impl Iterator<Item = &Counts> {
+    pub fn link_counts(&self) -> impl Iterator<Item = Counts> {
         self.network.counts()
     }
 }

@@ -171,10 +171,9 @@ fn batches(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
     out.set_item("batch_total_sum_ticks", column(|b| b.total))
 }
 
-fn links<'a>(out: &Bound<'_, PyDict>, counts: impl Iterator<Item = &'a Counts>) -> PyResult<()> {
-    let counts: Vec<&Counts> = counts.collect();
-    let column =
-        |of: fn(&Counts) -> u64| counts.iter().map(|c| of(c)).collect::<Vec<u64>>().into_pyarray(out.py());
+fn links(out: &Bound<'_, PyDict>, counts: impl Iterator<Item = Counts>) -> PyResult<()> {
+    let counts: Vec<Counts> = counts.collect();
+    let column = |of: fn(&Counts) -> u64| counts.iter().map(of).collect::<Vec<u64>>().into_pyarray(out.py());
     out.set_item("link_packets", column(|c| c.packets))?;
     out.set_item("link_characters", column(|c| c.characters))?;
     out.set_item("link_busy_ticks", column(|c| c.busy_ticks))?;

@@ -155,7 +155,8 @@ impl Network {
             let places = Wrapping(at.output_buffer);
             keep = earlier(keep, at.granted - places - Wrapping(1));
             if let Some(from) = self.links.get(at.holder as usize) {
-                let next = if from.stepwise { self.exits[at.holder as usize].known() } else { from.next_lump };
+                let next =
+                    if from.stepwise { self.exits[at.holder as usize].known() } else { from.next_lump };
                 keep = earlier(keep, next - at.shift - places);
             }
         }

@@ -10,10 +10,13 @@ mod arbiter;
 mod credit;
 mod deadlock;
 mod flow;
+mod ports;
 pub mod queue;
+mod routes;
 mod state;
 mod stepwise;
 pub mod timeline;
 
 pub use deadlock::deadlock;
-pub use state::{Counts, Event, Network, PacketState};
+pub use ports::Counts;
+pub use state::{Event, Network, PacketState};

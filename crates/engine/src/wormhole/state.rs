@@ -2,7 +2,9 @@
 
 use std::num::Wrapping;
 
+use super::ports::Ports;
 use super::queue::Queue;
+use super::routes::Routes;
 use super::timeline::{Number, START, Timeline};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
@@ -26,28 +28,25 @@ pub enum Event {
 }
 
 impl Event {
-    /// The number under which the wheel knows it.
+    /// The number under which the wheel knows it: those of one link next to each other.
     #[inline]
-    pub fn number(self, links: u32) -> u32 {
+    pub fn number(self) -> u32 {
         match self {
-            Self::Request(link) => link,
-            Self::Release(link) => links + link,
-            Self::Deliver(link) => 2 * links + link,
-            Self::Source(terminal) => 3 * links + terminal,
+            Self::Request(link) => link << 2,
+            Self::Release(link) => link << 2 | 1,
+            Self::Deliver(link) => link << 2 | 2,
+            Self::Source(terminal) => terminal << 2 | 3,
         }
     }
 
     /// The event of a number.
     #[inline]
-    pub fn of(number: u32, links: u32) -> Self {
-        if number < links {
-            Self::Request(number)
-        } else if number < 2 * links {
-            Self::Release(number - links)
-        } else if number < 3 * links {
-            Self::Deliver(number - 2 * links)
-        } else {
-            Self::Source(number - 3 * links)
+    pub fn of(number: u32) -> Self {
+        match number & 3 {
+            0 => Self::Request(number >> 2),
+            1 => Self::Release(number >> 2),
+            2 => Self::Deliver(number >> 2),
+            _ => Self::Source(number >> 2),
         }
     }
 }
@@ -61,8 +60,6 @@ pub struct PacketState {
     pub target: u32,
     /// Payload characters.
     pub length: u32,
-    /// Position of its intermediate switch in `via_switch`, or [`NONE`].
-    pub via: u32,
     /// When its source made it.
     pub created: Time,
     /// When its first character starts on its source's wire.
@@ -70,21 +67,25 @@ pub struct PacketState {
 }
 
 /// Headers still in front of a worm's payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Header {
     /// The one to the intermediate switch, then the final one.
     Via,
     /// The final one.
     Final,
     /// None: it was deleted.
+    #[default]
     Deleted,
 }
 
 /// A packet on one link: its characters `first..end`, the last being the end of packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Worm {
     pub packet: u32,
     pub next: u32,
+    /// Class of its front header; of its destination, if that is deleted.
+    pub class: u32,
     pub first: Number,
     pub end: Number,
     pub header: Header,
@@ -135,10 +136,6 @@ pub(super) struct Link {
     pub credit: Queue,
     /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
     pub entered: Queue,
-    /// When the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
-    pub free_at: Time,
-    /// Tick of the last grant, -1 if never.
-    pub last_grant: Time,
 
     /// Input link whose head packet holds this link, or [`NONE`].
     pub holder: u32,
@@ -147,18 +144,8 @@ pub(super) struct Link {
     /// Characters before this one are not passed on: the header is deleted.
     pub deleted: Number,
 
-    /// Group its head waits for, or [`NONE`].
-    pub group: u32,
-    /// Whether the head's header is to be deleted on the way out.
-    pub strips: bool,
-    /// When the head asked.
-    pub requested: Time,
-    /// Next head in the queue of the group.
-    pub next_waiting: u32,
     /// Whether a request of the present head is pending or made.
     pub asked: bool,
-    /// Whether a release event is pending.
-    pub release_pending: bool,
     /// True when the target is a terminal.
     pub to_terminal: bool,
     /// True when the source is a terminal.
@@ -182,33 +169,17 @@ pub(super) struct Link {
     /// Of the switch at the target.
     pub crossbar: u32,
 
-    pub count: Counts,
+    pub sent: Sent,
 }
 
-/// What a link did since the counts were last cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Packets sent completely.
+/// What a link sent completely since the counts were last cleared.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sent {
     pub packets: u64,
-    /// Characters sent, headers and ends of packets included.
+    /// Headers and ends of packets included.
     pub characters: u64,
-    /// Ticks the wire was sending them.
-    pub busy_ticks: u64,
-    /// Ticks from a packet's first character on the wire to its last, less `busy_ticks`.
-    pub stalled_ticks: u64,
-    /// Ticks heads waited before they were granted this link.
-    pub wait_ticks: u64,
-}
-
-/// A group of equivalent links and the heads that wait for one of them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Group {
-    pub first: u32,
-    pub last: u32,
-    pub waiting: u32,
-    /// Input link served last, for round robin.
-    pub served: u32,
-    pub queued: bool,
+    /// From the first character of each packet on the wire to the last.
+    pub ticks: u64,
 }
 
 /// A wormhole network in operation.
@@ -219,18 +190,15 @@ pub struct Network {
     /// When characters leave the input buffers of links that are `stepwise`; empty if no link is.
     pub(super) exits: Vec<Timeline>,
     pub(super) worms: Vec<Worm>,
-    pub(super) free_worms: Vec<u32>,
-    pub(super) groups: Vec<Group>,
-    /// Groups each link belongs to: `link_groups[link_groups_start[l]..link_groups_start[l + 1]]`.
-    pub(super) link_groups_start: Vec<u32>,
-    pub(super) link_groups: Vec<u32>,
+    /// First of the free rows of `worms`, which are joined by `next`, or [`NONE`].
+    free_worms: u32,
+    pub(super) routes: Routes,
+    pub(super) ports: Ports,
     pub(super) streams: Vec<Stream>,
     pub(super) packets: Vec<PacketState>,
     pub(super) free_packets: Vec<u32>,
     /// Groups to arbitrate in this tick.
     pub(super) touched: Vec<u32>,
-    /// Input links whose heads ask in this tick.
-    pub(super) asking: Vec<u32>,
     /// Links to advance.
     pub(super) work: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet met one.
@@ -247,14 +215,10 @@ impl Network {
     /// An empty network. The fabric must have passed [`crate::fabric::check`].
     pub fn new(fabric: Fabric) -> Self {
         let stepwise = stepwise_switches(&fabric);
-        let links: Vec<Link> =
-            (0..fabric.links()).map(|link| Link::new(&fabric, link, &stepwise)).collect();
+        let links: Vec<Link> = (0..fabric.links()).map(|link| Link::new(&fabric, link, &stepwise)).collect();
         let any = links.iter().any(|link| link.stepwise);
         let exits = links.iter().filter(|_| any);
         let exits = exits.map(|link| Timeline::new(link.output_buffer)).collect();
-        let group = Group { first: NONE, last: NONE, waiting: 0, served: NONE, queued: false };
-        let (link_groups_start, link_groups) = groups_of_links(&fabric);
-        let events = 3 * fabric.links() + fabric.terminals as usize;
         let draws = fabric.switch_arbiter.contains(&crate::fabric::arbiter::RANDOM)
             || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
@@ -262,20 +226,18 @@ impl Network {
             links,
             exits,
             worms: Vec::new(),
-            free_worms: Vec::new(),
-            groups: vec![group; fabric.groups()],
-            link_groups_start,
-            link_groups,
+            free_worms: NONE,
+            routes: Routes::new(&fabric),
+            ports: Ports::new(&fabric),
             streams,
             packets: Vec::new(),
             free_packets: Vec::new(),
             touched: Vec::new(),
-            asking: Vec::new(),
             work: Vec::new(),
             lost: None,
             grants: 0,
             extensions: 0,
-            wheel: Wheel::new(events),
+            wheel: Wheel::default(),
             fabric,
         }
     }
@@ -295,35 +257,27 @@ impl Network {
         &self.packets[packet as usize]
     }
 
-    /// What every link did since the last [`Network::clear_counts`].
-    pub fn counts(&self) -> impl Iterator<Item = &Counts> {
-        self.links.iter().map(|link| &link.count)
-    }
-
-    /// Starts counting anew.
-    pub fn clear_counts(&mut self) {
-        for link in &mut self.links {
-            link.count = Counts::default();
-        }
-    }
-
     /// Adds an event at a later tick.
     #[inline]
     pub fn schedule(&mut self, event: Event, time: Time) {
-        self.wheel.schedule(event.number(self.links.len() as u32), time);
+        self.wheel.schedule(event.number(), time);
     }
 
-    pub(super) fn new_worm(&mut self, worm: Worm) -> u32 {
-        match self.free_worms.pop() {
-            Some(number) => {
-                self.worms[number as usize] = worm;
-                number
-            }
-            None => {
-                self.worms.push(worm);
-                self.worms.len() as u32 - 1
-            }
+    /// A row for a worm.
+    #[inline]
+    pub(super) fn new_worm(&mut self) -> u32 {
+        if self.free_worms == NONE {
+            self.more_worms();
         }
+        let number = self.free_worms;
+        self.free_worms = self.worms[number as usize].next;
+        number
+    }
+
+    #[cold]
+    fn more_worms(&mut self) {
+        self.free_worms = self.worms.len() as u32;
+        self.worms.push(Worm { next: NONE, ..Worm::default() });
     }
 
     pub(super) fn new_packet(&mut self, packet: PacketState) -> u32 {
@@ -339,36 +293,38 @@ impl Network {
         }
     }
 
-    /// Puts a worm behind the others on a link.
-    pub(super) fn append(&mut self, link: u32, number: u32) {
-        let at = &mut self.links[link as usize];
-        if at.tail != NONE {
-            self.worms[at.tail as usize].next = number;
-        }
-        at.tail = number;
-        if at.sending == NONE {
-            at.sending = number;
-        }
-        if at.head == NONE {
-            at.head = number;
-        }
-    }
-
-    /// Takes the first worm off a link.
-    pub(super) fn take_head(&mut self, link: u32) -> Worm {
+    /// Takes the first worm off a link; returns the packet.
+    #[inline]
+    pub(super) fn take_head(&mut self, link: u32) -> u32 {
         let at = &mut self.links[link as usize];
         let number = at.head;
-        let worm = self.worms[number as usize];
+        let worm = &mut self.worms[number as usize];
         at.head = worm.next;
         if at.tail == number {
             at.tail = NONE;
         }
-        self.free_worms.push(number);
-        worm
+        worm.next = self.free_worms;
+        self.free_worms = number;
+        worm.packet
     }
 }
 
 impl Link {
+    /// Puts a worm behind the others.
+    #[inline]
+    pub(super) fn append(&mut self, number: u32, worms: &mut [Worm]) {
+        if self.tail != NONE {
+            worms[self.tail as usize].next = number;
+        }
+        self.tail = number;
+        if self.sending == NONE {
+            self.sending = number;
+        }
+        if self.head == NONE {
+            self.head = number;
+        }
+    }
+
     fn new(fabric: &Fabric, link: usize, stepwise: &[bool]) -> Self {
         let (source, target) = (fabric.link_source[link], fabric.link_target[link]);
         let at_switch = |column: &[u32], vertex: u32| column.get(vertex as usize).copied().unwrap_or(0);
@@ -396,17 +352,10 @@ impl Link {
             stepwise: stepwise.get(target as usize).copied().unwrap_or(false),
             long: loop_ticks < u64::from(arrival) + u64::from(credit_delay),
             exit_free: 0,
-            free_at: 0,
-            last_grant: -1,
             holder: NONE,
             output: NONE,
             deleted: START,
-            group: NONE,
-            strips: false,
-            requested: 0,
-            next_waiting: NONE,
             asked: false,
-            release_pending: false,
             to_terminal: fabric.is_terminal(target),
             from_terminal: fabric.is_terminal(source),
             deletes_header: fabric.link_deletes_header[link] != 0,
@@ -421,7 +370,7 @@ impl Link {
             forward: at_switch(&fabric.switch_forward_ticks, source),
             decode: at_switch(&fabric.switch_decode_ticks, target),
             crossbar: at_switch(&fabric.switch_crossbar_ticks, target),
-            count: Counts::default(),
+            sent: Sent::default(),
         }
     }
 }
@@ -449,24 +398,4 @@ fn stepwise_switches(fabric: &Fabric) -> Vec<bool> {
 /// The shift that divides by a power of two; 32 for other numbers.
 fn shift_of(number: u32) -> u8 {
     if number.is_power_of_two() { number.trailing_zeros() as u8 } else { 32 }
-}
-
-/// The groups of every link, as starts and members.
-fn groups_of_links(fabric: &Fabric) -> (Vec<u32>, Vec<u32>) {
-    let mut starts = vec![0u32; fabric.links() + 1];
-    for &link in &fabric.group_links {
-        starts[link as usize + 1] += 1;
-    }
-    for link in 0..fabric.links() {
-        starts[link + 1] += starts[link];
-    }
-    let mut members = vec![0; fabric.group_links.len()];
-    let mut fill = starts.clone();
-    for group in 0..fabric.groups() as u32 {
-        for &link in fabric.group(group) {
-            members[fill[link as usize] as usize] = group;
-            fill[link as usize] += 1;
-        }
-    }
-    (starts, members)
 }

@@ -164,7 +164,8 @@ impl Timeline {
             }
         }
         let last = self.written - Wrapping(1);
-        let none_older = |older: &Option<Box<VecDeque<_>>>| older.as_ref().is_none_or(|older| older.is_empty());
+        let none_older =
+            |older: &Option<Box<VecDeque<_>>>| older.as_ref().is_none_or(|older| older.is_empty());
         while self.oldest != last
             && none_older(&self.older)
             && ahead(keep, self.pieces[(self.oldest.0 as usize).wrapping_add(1) % ROOM].first) >= 0
