@@ -2,7 +2,8 @@
 
 use std::num::Wrapping;
 
-use super::state::{Event, Header, Link, Network, PacketState, UNKNOWN, Worm};
+use super::link::Link;
+use super::state::{Event, Header, Network, PacketState, UNKNOWN, Worm};
 use super::timeline::ahead;
 use crate::fabric::NONE;
 use crate::kernel::Time;
@@ -66,7 +67,7 @@ impl Network {
         let head = &mut self.ports.links[input as usize];
         head.awaits = NONE;
         let waited = now - head.requested;
-        let strips = head.strips || self.links[output as usize].deletes_header;
+        let strips = head.strips || self.kind(&self.links[output as usize]).deletes_header;
         self.ports.hold(output, now, waited);
         let number = self.new_worm();
         let old = &self.worms[self.links[input as usize].head as usize];
@@ -76,7 +77,8 @@ impl Network {
         at.output = output;
         at.exit_free = at.exit_free.max(now);
         at.deleted = first + Wrapping(deleted);
-        let ready = at.exit_free + Time::from(deleted * at.crossbar) + Time::from(to.forward);
+        let kind = &self.kinds[at.kind as usize];
+        let ready = at.exit_free + Time::from(deleted * kind.crossbar) + Time::from(kind.onward);
         let first = to.granted;
         to.shift = at.deleted - first;
         let end = end - to.shift;
@@ -113,14 +115,20 @@ impl Network {
         at.sent.characters += u64::from((worm.end - worm.first).0);
         at.sent.ticks += (at.wire_free - worm.started) as u64;
         let free = at.wire_free;
-        if at.from_terminal {
+        let kind = &self.kinds[at.kind as usize];
+        let (from_terminal, to_terminal) = (kind.from_terminal, kind.to_terminal);
+        let first = at.head == number;
+        if to_terminal {
+            // A terminal takes what comes: its credit has no end.
+            at.credited = u32::MAX;
+        }
+        if from_terminal {
             let packet = &mut self.packets[worm.packet as usize];
             packet.started = worm.started;
             let terminal = packet.source;
             self.schedule(Event::Source(terminal), free);
         }
-        let at = &self.links[link as usize];
-        if at.to_terminal && at.head == number {
+        if to_terminal && first {
             self.schedule_delivery(link);
         }
     }
@@ -128,7 +136,8 @@ impl Network {
     fn schedule_delivery(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let sent = self.worms[at.head as usize].sent;
-        let time = sent + Time::from(at.arrival) - Time::from(at.character);
+        let kind = self.kind(at);
+        let time = sent + Time::from(kind.arrival) - Time::from(kind.character);
         self.schedule(Event::Deliver(link), time);
     }
 
@@ -157,7 +166,8 @@ impl Network {
         }
         let arrived = at.line.run_from(last).time;
         let at = &mut self.links[link as usize];
-        let time = (arrived + Time::from(at.arrival)).max(at.exit_free) + Time::from(at.decode);
+        let kind = &self.kinds[at.kind as usize];
+        let time = (arrived + Time::from(kind.arrival)).max(at.exit_free) + Time::from(kind.decode);
         at.asked = true;
         self.ports.links[link as usize].class = class;
         self.schedule(Event::Request(link), time);
@@ -168,7 +178,7 @@ impl Network {
         self.keep_credit(link);
         let at = &mut self.links[link as usize];
         let output = at.output;
-        let free = last + Time::from(at.crossbar.max(1));
+        let free = last + Time::from(self.kinds[at.kind as usize].crossbar.max(1));
         at.exit_free = free;
         at.output = NONE;
         at.asked = false;

@@ -9,8 +9,9 @@
 
 use std::num::Wrapping;
 
+use super::link::{Kind, Link};
 use super::queue::Run;
-use super::state::{Link, Network};
+use super::state::Network;
 use super::timeline::{Number, Timeline, ahead, earlier, later};
 use crate::fabric::NONE;
 use crate::kernel::Time;
@@ -20,45 +21,57 @@ impl Network {
     #[inline(always)]
     pub(super) fn has_credit(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        at.output != NONE && self.leaving(link, at.next_lump).is_some()
+        at.output != NONE && self.leaves(link, at.next_lump).is_some()
     }
 
-    /// When characters of a head packet leave, from one on as long as their places become free in a straight run; and
-    /// whether this holds for all of them. If not, it holds for the first, and those behind it leave at the same time or
-    /// as told.
-    #[inline(always)]
-    pub(super) fn leaving(&self, link: u32, number: Number) -> Option<(Run, bool)> {
+    fn leaves(&self, link: u32, number: Number) -> Option<(Run, bool)> {
         let at = &self.links[link as usize];
-        let to = &self.links[at.output as usize];
-        let end = to.granted + to.shift;
-        if ahead(end, number) <= 0 {
+        self.leaving::<false>(link, at, self.kind(at), &self.links[at.output as usize], number)
+    }
+
+    /// When characters of a head packet leave for its output, from one on as long as their places become free in a straight
+    /// run; and whether this holds for all of them. If not, it holds for the first, and those behind it leave at the
+    /// same time or as told.
+    #[inline(always)]
+    pub(super) fn leaving<const PLAIN: bool>(
+        &self,
+        link: u32,
+        at: &Link,
+        kind: &Kind,
+        to: &Link,
+        number: Number,
+    ) -> Option<(Run, bool)> {
+        let rest = ahead(to.granted + to.shift, number);
+        if rest <= 0 {
             return None;
         }
-        if at.stepwise {
+        if !PLAIN && kind.stepwise {
             let line = &self.exits[link as usize];
             return (ahead(line.known(), number) > 0).then(|| (line.run_from(number), true));
         }
         let mut own = at.exit_free;
-        if at.crossbar > 0 {
+        if !PLAIN && kind.crossbar > 0 {
             let first = self.worms[at.head as usize].first;
-            own += Time::from((number - first).0) * Time::from(at.crossbar);
+            own += Time::from((number - first).0) * Time::from(kind.crossbar);
         }
         let mut run = Run { count: 1, step: 0, time: own };
+        let mut exact = true;
         if ahead(number, at.deleted) >= 0 {
-            let place = number - to.shift - Wrapping(to.output_buffer);
+            let next = self.kind(to);
+            let place = number - to.shift - Wrapping(next.output_buffer);
             if ahead(place, to.line.known()) >= 0 {
                 return None;
             }
-            run = to.line.run_from(place).later(to.character);
-            run.count = run.count.min((end - number).0);
+            run = to.line.run_from(place).later(next.character);
+            run.count = run.count.min(rest as u32);
+            exact = run.time >= own;
+            run.time = run.time.max(own);
         }
-        let exact = run.time >= own;
-        run.time = run.time.max(own);
-        if at.long {
+        if !PLAIN && kind.long {
             if ahead(number, at.line.known()) >= 0 {
                 return None;
             }
-            let arrival = at.line.run_from(number).time + Time::from(at.arrival);
+            let arrival = at.line.run_from(number).time + Time::from(kind.arrival);
             run = Run { count: 1, time: run.time.max(arrival), ..run };
         }
         Some((run, exact))
@@ -73,14 +86,13 @@ impl Network {
             if ahead(end, number) <= 0 {
                 return;
             }
-            let (run, exact) = self.leaving(link, number).expect("the packet has left");
+            let (run, exact) = self.leaves(link, number).expect("the packet has left");
             let at = &mut self.links[link as usize];
-            let mut lumps = at.lumps_of(&run);
-            if !exact {
-                lumps.count = 1;
-            }
-            at.next_lump += lumps.count * at.quantum;
-            at.credit.push(lumps);
+            let kind = &self.kinds[at.kind as usize];
+            let characters = kind.whole_lumps(if exact { run.count } else { 1 });
+            at.next_lump += characters;
+            let (count, step) = (characters / kind.quantum, run.step.saturating_mul(kind.quantum));
+            at.credit.push(Run { count, step, time: run.time + Time::from(kind.credit_delay) });
         }
     }
 
@@ -89,13 +101,18 @@ impl Network {
     pub(super) fn try_left(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let to = &self.links[at.output as usize];
-        let places = to.line.known() + Wrapping(to.output_buffer);
+        let places = to.line.known() + Wrapping(self.kind(to).output_buffer);
         let end = to.granted + to.shift;
-        if ahead(places, to.granted) < 0 || ahead(at.line.known(), end) < 0 {
-            return;
+        if ahead(places, to.granted) >= 0 && ahead(at.line.known(), end) >= 0 {
+            self.left_by(link, end);
         }
-        let arrival = self.worms[at.head as usize].sent - Time::from(at.end) + Time::from(at.arrival);
-        let (run, _) = self.leaving(link, end - Wrapping(1)).expect("there is a place");
+    }
+
+    fn left_by(&mut self, link: u32, end: Number) {
+        let at = &self.links[link as usize];
+        let kind = self.kind(at);
+        let arrival = self.worms[at.head as usize].sent - Time::from(kind.end) + Time::from(kind.arrival);
+        let (run, _) = self.leaves(link, end - Wrapping(1)).expect("there is a place");
         self.left(link, run.time.max(arrival));
     }
 
@@ -107,8 +124,7 @@ impl Network {
         let Some(worm) = self.worms.get(to.tail as usize) else { return };
         let mut next = later(to.line.known(), worm.first);
         let end = worm.end;
-        let (line, way) = self.supply(link);
-        let way = way + to.forward;
+        let (line, way) = self.passing(link);
         if next == end || worm.bound {
             return;
         }
@@ -117,9 +133,9 @@ impl Network {
         if last <= to.wire_free.max(self.wheel.now()) {
             return;
         }
-        let mut entered = std::mem::take(&mut self.links[output as usize].entered);
+        let mut entered = self.links[output as usize].entered.take().unwrap_or_default();
         let to = &self.links[output as usize];
-        let (line, _) = self.supply(link);
+        let (line, _) = self.passing(link);
         while next != end {
             let mut run = line.run_from(next + to.shift).later(way);
             run.count = run.count.min((end - next).0);
@@ -127,15 +143,20 @@ impl Network {
             next += run.count;
         }
         let to = &mut self.links[output as usize];
-        to.entered = entered;
+        to.entered = Some(entered);
         self.worms[to.tail as usize].bound = true;
     }
 
-    /// From when what passes an input link can be sent on: the times, and what to add besides the way to the wire.
+    /// From when what passes an input link can be sent on: the times, and what to add.
     #[inline(always)]
-    pub(super) fn supply(&self, link: u32) -> (&Timeline, u32) {
+    pub(super) fn passing(&self, link: u32) -> (&Timeline, u32) {
         let at = &self.links[link as usize];
-        if at.stepwise { (&self.exits[link as usize], 0) } else { (&at.line, at.arrival) }
+        let kind = self.kind(at);
+        if kind.stepwise {
+            (&self.exits[link as usize], kind.onward)
+        } else {
+            (&at.line, kind.arrival + kind.onward)
+        }
     }
 
     /// Makes room for another piece of a link's timeline.
@@ -143,20 +164,24 @@ impl Network {
     pub(super) fn make_room(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let mut keep = at.line.known();
-        if at.stepwise {
+        let kind = self.kind(at);
+        if kind.stepwise {
             keep = earlier(keep, self.exits[link as usize].known());
-        } else if !at.to_terminal {
+        } else if !kind.to_terminal {
             keep = earlier(keep, self.next_supplied(link));
         }
-        if at.long {
+        if kind.long {
             keep = earlier(keep, at.next_lump);
         }
-        if !at.from_terminal {
-            let places = Wrapping(at.output_buffer);
+        if !kind.from_terminal {
+            let places = Wrapping(kind.output_buffer);
             keep = earlier(keep, at.granted - places - Wrapping(1));
             if let Some(from) = self.links.get(at.holder as usize) {
-                let next =
-                    if from.stepwise { self.exits[at.holder as usize].known() } else { from.next_lump };
+                let next = if self.kind(from).stepwise {
+                    self.exits[at.holder as usize].known()
+                } else {
+                    from.next_lump
+                };
                 keep = earlier(keep, next - at.shift - places);
             }
         }
@@ -183,40 +208,28 @@ impl Network {
 }
 
 impl Link {
-    /// The lumps of credit that characters return which leave in a run, the first one returning one.
-    #[inline(always)]
-    fn lumps_of(&self, run: &Run) -> Run {
-        Run {
-            count: self.lumps_in(run.count - 1) + 1,
-            step: run.step.saturating_mul(self.quantum),
-            time: run.time + Time::from(self.credit_delay),
-        }
-    }
-
     /// Takes credit that packets have left for the next of `most` characters to be sent, and with it all that is there
     /// in time for those behind it.
     #[inline(always)]
-    pub(super) fn use_kept_credit(&mut self, most: u32) {
+    pub(super) fn use_kept_credit(&mut self, kind: &Kind, most: u32) {
         while self.credited < most {
             let Some(lumps) = self.credit.front() else { return };
-            let due = self.wire_free + Time::from(self.credited) * Time::from(self.character);
+            let due = self.wire_free + Time::from(self.credited) * Time::from(kind.character);
             if lumps.time > due {
                 if self.credited > 0 {
                     return;
                 }
                 self.wire_free = lumps.time;
             }
-            let missing = most - self.credited;
-            let in_step = lumps.step <= self.lump_ticks && missing > self.quantum;
-            let count = if in_step { lumps.count.min(self.lumps_in(missing - 1) + 1) } else { 1 };
+            // All lumps of the run are in time if it is not slower than what is sent.
+            let in_time = lumps.step <= kind.quantum.saturating_mul(kind.character);
+            let count = if in_time {
+                lumps.count.min(kind.whole_lumps(most - self.credited) / kind.quantum)
+            } else {
+                1
+            };
             self.credit.take(count);
-            self.credited += count * self.quantum;
+            self.credited += count * kind.quantum;
         }
-    }
-
-    /// Whole lumps in a number of characters. Divisions are slow, and most quanta are powers of two.
-    #[inline(always)]
-    pub(super) fn lumps_in(&self, characters: u32) -> u32 {
-        if self.quantum_shift < 32 { characters >> self.quantum_shift } else { characters / self.quantum }
     }
 }

@@ -10,6 +10,7 @@ mod arbiter;
 mod credit;
 mod deadlock;
 mod flow;
+mod link;
 mod ports;
 pub mod queue;
 mod routes;
