@@ -160,6 +160,9 @@ impl Network {
             return;
         }
         let &Worm { header, class, first, .. } = &self.worms[at.head as usize];
+        if self.kind(at).to_terminal {
+            return;
+        }
         let last = first + Wrapping(self.header_chars(header).max(1) - 1);
         if ahead(last, at.line.known()) >= 0 {
             return;

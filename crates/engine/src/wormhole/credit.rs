@@ -89,10 +89,36 @@ impl Network {
             let (run, exact) = self.leaves(link, number).expect("the packet has left");
             let at = &mut self.links[link as usize];
             let kind = &self.kinds[at.kind as usize];
-            let characters = kind.whole_lumps(if exact { run.count } else { 1 });
-            at.next_lump += characters;
-            let (count, step) = (characters / kind.quantum, run.step.saturating_mul(kind.quantum));
+            let count = if exact { kind.lumps(run.count) } else { 1 };
+            at.next_lump += count * kind.quantum;
+            let step = run.step.saturating_mul(kind.quantum);
             at.credit.push(Run { count, step, time: run.time + Time::from(kind.credit_delay) });
+        }
+    }
+
+    /// Takes credit that packets have left for the next characters of the worm that is sent, and with it all that is there
+    /// in time for those behind them.
+    #[inline(always)]
+    pub(super) fn use_kept_credit(&mut self, link: u32) {
+        let at = &mut self.links[link as usize];
+        let (kind, worm) = (&self.kinds[at.kind as usize], &self.worms[at.sending as usize]);
+        let most = (worm.end - at.line.known()).0;
+        at.wire_free = at.wire_free.max(worm.ready);
+        while at.credited < most {
+            let Some(lumps) = at.credit.front() else { return };
+            let due = at.wire_free + Time::from(at.credited) * Time::from(kind.character);
+            if lumps.time > due {
+                if at.credited > 0 {
+                    return;
+                }
+                at.wire_free = lumps.time;
+            }
+            // All lumps of the run are in time if it is not slower than what is sent.
+            let in_time = lumps.step <= kind.quantum.saturating_mul(kind.character);
+            let missing = kind.lumps(most - at.credited);
+            let count = if in_time { lumps.count.min(missing) } else { 1 };
+            at.credit.take(count);
+            at.credited += count * kind.quantum;
         }
     }
 
@@ -204,32 +230,5 @@ impl Network {
         }
         let to = &self.links[at.output as usize];
         to.shift + later(to.line.known(), self.worms[to.tail as usize].first)
-    }
-}
-
-impl Link {
-    /// Takes credit that packets have left for the next of `most` characters to be sent, and with it all that is there
-    /// in time for those behind it.
-    #[inline(always)]
-    pub(super) fn use_kept_credit(&mut self, kind: &Kind, most: u32) {
-        while self.credited < most {
-            let Some(lumps) = self.credit.front() else { return };
-            let due = self.wire_free + Time::from(self.credited) * Time::from(kind.character);
-            if lumps.time > due {
-                if self.credited > 0 {
-                    return;
-                }
-                self.wire_free = lumps.time;
-            }
-            // All lumps of the run are in time if it is not slower than what is sent.
-            let in_time = lumps.step <= kind.quantum.saturating_mul(kind.character);
-            let count = if in_time {
-                lumps.count.min(kind.whole_lumps(most - self.credited) / kind.quantum)
-            } else {
-                1
-            };
-            self.credit.take(count);
-            self.credited += count * kind.quantum;
-        }
     }
 }

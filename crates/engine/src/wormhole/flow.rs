@@ -20,33 +20,29 @@ use super::timeline::{Number, Timeline, earlier, later};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
-/// Why a link sends no further.
+/// What a link can do next.
 #[derive(Clone, Copy, PartialEq)]
-enum Stop {
-    /// What it can send is not known further, or the worm is sent.
+enum Then {
+    /// Nothing: what it can send is not known further.
     Supply,
-    /// No more credit is known.
+    /// Nothing: no more credit is known.
     Credit,
-    /// It can go on once this is noted.
-    Pause,
+    /// Send on.
+    Again,
+    /// Send the next worm: this one is sent.
+    Sent,
 }
 
-/// Runs worked out before they are noted.
-const RUNS: usize = 2;
-
-/// How far a link can send.
-struct Reach {
-    runs: [Run; RUNS],
-    len: usize,
-    /// The next character.
-    next: Number,
-    /// Its earliest start by the wire.
-    own: Time,
-    /// See `Link`.
-    credited: u32,
+/// Credit for the characters that a link sends.
+struct Credit {
+    /// Characters that may be sent on what was taken so far.
+    characters: u32,
     /// See `Link`.
     next_lump: Number,
-    stop: Stop,
+    /// When the next character can be sent at the earliest.
+    own: Time,
+    /// Whether no more is known.
+    dry: bool,
 }
 
 /// The characters of a worm that a link can send.
@@ -86,7 +82,11 @@ impl Network {
         let at = &mut self.links[link as usize];
         at.woken = false;
         let before = at.line.known();
-        while self.links[link as usize].sending != NONE && self.send(link) {}
+        if self.kinds[at.kind as usize].plain {
+            while self.links[link as usize].sending != NONE && self.send::<true>(link) {}
+        } else {
+            self.send_anyhow(link);
+        }
         let at = &self.links[link as usize];
         let (holder, output) = (at.holder, at.output);
         if output != NONE && at.line.known() != before {
@@ -95,6 +95,11 @@ impl Network {
         if holder != NONE {
             self.vacated(holder);
         }
+    }
+
+    #[cold]
+    fn send_anyhow(&mut self, link: u32) {
+        while self.links[link as usize].sending != NONE && self.send::<false>(link) {}
     }
 
     /// More characters are on their way to the input buffer of a link, of which those `before` were known: its output may
@@ -126,74 +131,95 @@ impl Network {
         self.try_left(link);
     }
 
-    /// Extends the times of the first worm of which characters are still to be sent; true if it is sent completely.
+    /// Extends the times of the first worm of which characters are still to be sent; true if it can go on.
     #[inline(always)]
-    fn send(&mut self, link: u32) -> bool {
+    fn send<const PLAIN: bool>(&mut self, link: u32) -> bool {
         let at = &self.links[link as usize];
         let number = at.sending;
-        let (before, end) = (at.line.known(), self.worms[number as usize].end);
-        while self.send_some(link, number, end) {}
-        let at = &self.links[link as usize];
-        let known = at.line.known();
-        if known == before {
-            return false;
-        }
-        let asks = at.head == number && !at.asked && !self.kind(at).to_terminal;
-        let complete = known == end;
-        if complete {
+        let asks = at.head == number && !at.asked;
+        let then = if self.worms[number as usize].bound {
+            self.send_entered(link, number)
+        } else {
+            self.send_run::<PLAIN>(link, number)
+        };
+        if then == Then::Sent {
             self.sent(link, number);
         }
         if asks {
             self.ask(link);
         }
-        complete
+        matches!(then, Then::Again | Then::Sent)
     }
 
-    /// Extends the times of a worm on a link towards its `end`; true if it can go on.
+    /// Sends the next characters of a worm that follow in one straight run.
     #[inline(always)]
-    fn send_some(&mut self, link: u32, number: u32, end: Number) -> bool {
-        let worm = &self.worms[number as usize];
-        let (first, bound) = (worm.first, worm.bound);
-        let at = &mut self.links[link as usize];
-        let kind = &self.kinds[at.kind as usize];
-        at.wire_free = at.wire_free.max(worm.ready);
-        if !at.credit.is_empty() {
-            at.use_kept_credit(kind, (end - at.line.known()).0);
+    fn send_run<const PLAIN: bool>(&mut self, link: u32, number: u32) -> Then {
+        if !self.links[link as usize].credit.is_empty() {
+            self.use_kept_credit(link);
         }
-        let reach = if bound {
-            self.reach_entered(link, end)
+        let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
+        let kind = self.kind(at);
+        let (next, end) = (at.line.known(), worm.end);
+        let supply = self.supply(at, number, end);
+        if supply.stop == next {
+            return self.stop(link, Then::Supply);
+        }
+        let most = (supply.stop - next).0;
+        let own = at.wire_free.max(worm.ready);
+        let mut credit = Credit { characters: at.credited, next_lump: at.next_lump, own, dry: true };
+        if credit.characters < most && at.credit.is_empty() {
+            self.take_credit::<PLAIN>(link, at, kind, &mut credit, most);
+        }
+        if credit.characters == 0 {
+            return self.stop(link, Then::Credit);
+        }
+        let mut run = Run { count: credit.characters.min(most), step: kind.character, time: credit.own };
+        // Once the last has arrived, so have all, whatever the pieces.
+        if supply.late > run.time {
+            run = supply.follow(run, next);
+        }
+        let stop = supply.stop;
+        self.put_on_wire(link, number, &run, &credit);
+        let next = next + Wrapping(run.count);
+        if next == end {
+            Then::Sent
+        } else if next == stop {
+            Then::Supply
+        } else if PLAIN
+            && credit.dry
+            && credit.characters == run.count
+            && self.links[link as usize].credit.is_empty()
+        {
+            self.stop(link, Then::Credit)
         } else {
-            let at = &self.links[link as usize];
-            let supply = self.supply(at, number, end);
-            if kind.plain {
-                self.reach::<true>(link, at, kind, &supply, end)
-            } else {
-                self.reach_anyhow(link, at, kind, &supply, end)
-            }
-        };
-        let at = &mut self.links[link as usize];
-        at.wire_free = reach.own;
-        at.credited = reach.credited;
-        at.next_lump = reach.next_lump;
-        at.waits_for_credit = reach.stop == Stop::Credit;
-        if reach.len > 0 {
-            if at.line.known() == first {
-                self.worms[number as usize].started = reach.runs[0].time;
-            }
-            self.extensions += reach.len as u64;
-            self.note(link, &reach.runs[..reach.len]);
+            Then::Again
         }
-        reach.stop == Stop::Pause
     }
 
+    /// Notes why a link sends no further.
     #[inline(always)]
-    fn note(&mut self, link: u32, runs: &[Run]) {
-        for run in runs {
-            if !self.links[link as usize].line.has_room() {
-                self.make_room(link);
-            }
-            self.links[link as usize].line.push(run);
+    fn stop(&mut self, link: u32, then: Then) -> Then {
+        self.links[link as usize].waits_for_credit = then == Then::Credit;
+        then
+    }
+
+    /// Notes a run that is sent.
+    #[inline(always)]
+    fn put_on_wire(&mut self, link: u32, number: u32, run: &Run, credit: &Credit) {
+        if !self.links[link as usize].line.has_room() {
+            self.make_room(link);
         }
+        let (at, worm) = (&mut self.links[link as usize], &mut self.worms[number as usize]);
+        let kind = &self.kinds[at.kind as usize];
+        if at.line.known() == worm.first {
+            worm.started = run.time;
+        }
+        at.line.push(run);
+        at.wire_free = run.after(if at.line.known() == worm.end { kind.end } else { kind.character });
+        at.credited = credit.characters - run.count;
+        at.next_lump = credit.next_lump;
+        at.waits_for_credit = false;
+        self.extensions += 1;
     }
 
     /// What can be sent of a worm that ends before `end`.
@@ -210,69 +236,34 @@ impl Network {
         Supply { line, shift: at.shift, way, late, stop }
     }
 
+    /// Sends characters of which it was kept when they are ready, in one run.
     #[cold]
-    fn reach_anyhow(&self, link: u32, at: &Link, kind: &Kind, supply: &Supply, end: Number) -> Reach {
-        self.reach::<false>(link, at, kind, supply, end)
-    }
-
-    /// How far a worm can be sent that ends before `end`.
-    #[inline(always)]
-    fn reach<const PLAIN: bool>(
-        &self,
-        link: u32,
-        at: &Link,
-        kind: &Kind,
-        supply: &Supply,
-        end: Number,
-    ) -> Reach {
-        let mut reach = Reach::from(at);
-        while reach.next != supply.stop {
-            let most = (supply.stop - reach.next).0;
-            let most = self.take_credit::<PLAIN>(link, at, kind, &mut reach, most);
-            if most == 0 {
-                reach.stop = if at.credit.is_empty() { Stop::Credit } else { Stop::Pause };
-                break;
-            }
-            let mut run = Run { count: most, step: kind.character, time: reach.own };
-            // Once the last has arrived, so have all, whatever the pieces.
-            if supply.late > run.time {
-                run = supply.follow(run, reach.next);
-            }
-            reach.put(kind, run, end);
-            if reach.stop == Stop::Pause {
-                break;
-            }
+    fn send_entered(&mut self, link: u32, number: u32) -> Then {
+        if !self.links[link as usize].credit.is_empty() {
+            self.use_kept_credit(link);
         }
-        reach
-    }
-
-    /// How far characters can be sent of which it was kept when they are ready, in one run.
-    #[cold]
-    fn reach_entered(&mut self, link: u32, end: Number) -> Reach {
-        let at = &self.links[link as usize];
+        let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
         let kind = self.kind(at);
-        let mut reach = Reach::from(at);
-        if reach.next == end {
-            return reach;
+        let most = (worm.end - at.line.known()).0;
+        let (characters, own) = (at.credited, at.wire_free.max(worm.ready));
+        let mut credit = Credit { characters, next_lump: at.next_lump, own, dry: true };
+        if characters < most && at.credit.is_empty() {
+            self.take_credit::<false>(link, at, kind, &mut credit, most);
         }
-        let most = (end - reach.next).0;
-        let most = self.take_credit::<false>(link, at, kind, &mut reach, most);
-        if most == 0 {
-            reach.stop = if at.credit.is_empty() { Stop::Credit } else { Stop::Pause };
-            return reach;
+        if credit.characters == 0 {
+            return self.stop(link, Then::Credit);
         }
         let supply = at.entered.as_ref().and_then(|entered| entered.front());
         let supply = supply.expect("what has left an input buffer has entered");
-        let run = follow(most, reach.own, kind.character, [supply]);
-        reach.put(kind, run, end);
-        reach.stop = Stop::Pause;
+        let run = follow(most.min(credit.characters), credit.own, kind.character, [supply]);
+        self.put_on_wire(link, number, &run, &credit);
         let entered = &mut self.links[link as usize].entered;
         entered.as_mut().expect("there was a run in it").take(run.count);
-        reach
+        if run.count == most { Then::Sent } else { Then::Again }
     }
 
     /// Takes credit for the next of `most` characters of one packet, and with it all credit that is there in time
-    /// for those behind it. Returns for how many there is credit then.
+    /// for those behind it.
     ///
     /// Credit comes in lumps of `quantum` characters; only the first character of a lump waits for it.
     #[inline(always)]
@@ -281,32 +272,28 @@ impl Network {
         link: u32,
         at: &Link,
         kind: &Kind,
-        reach: &mut Reach,
+        credit: &mut Credit,
         most: u32,
-    ) -> u32 {
-        if reach.credited >= most {
-            return most;
-        }
-        if let Some(to) = self.links.get(at.output as usize).filter(|_| at.credit.is_empty()) {
-            while reach.credited < most {
-                let leaving = self.leaving::<PLAIN>(link, at, kind, to, reach.next_lump);
-                let Some((run, _)) = leaving else { break };
-                let due = reach.own + Time::from(reach.credited) * Time::from(kind.character);
-                let time = run.time + Time::from(kind.credit_delay);
-                if time > due {
-                    if reach.credited > 0 {
-                        break;
-                    }
-                    reach.own = time;
+    ) {
+        let Some(to) = self.links.get(at.output as usize) else { return };
+        while credit.characters < most {
+            let leaving = self.leaving::<PLAIN>(link, at, kind, to, credit.next_lump);
+            let Some((run, _)) = leaving else { return };
+            let due = credit.own + Time::from(credit.characters) * Time::from(kind.character);
+            let time = run.time + Time::from(kind.credit_delay);
+            if time > due {
+                if credit.characters > 0 {
+                    break;
                 }
-                // All lumps of the run are in time if it is not slower than what is sent.
-                let all = if run.step <= kind.character { run.count.min(most - reach.credited) } else { 1 };
-                let characters = kind.whole_lumps(all);
-                reach.credited += characters;
-                reach.next_lump += characters;
+                credit.own = time;
             }
+            // All lumps of the run are in time if it is not slower than what is sent.
+            let all = if run.step <= kind.character { run.count.min(most - credit.characters) } else { 1 };
+            let characters = kind.lumps(all) * kind.quantum;
+            credit.characters += characters;
+            credit.next_lump += characters;
         }
-        reach.credited.min(most)
+        credit.dry = false;
     }
 }
 
@@ -326,34 +313,5 @@ impl Supply<'_> {
             run.count += arrival.count.min(most - run.count);
         }
         run
-    }
-}
-
-impl Reach {
-    #[inline(always)]
-    fn from(at: &Link) -> Self {
-        Self {
-            runs: [Run::default(); RUNS],
-            len: 0,
-            next: at.line.known(),
-            own: at.wire_free,
-            credited: at.credited,
-            next_lump: at.next_lump,
-            stop: Stop::Supply,
-        }
-    }
-
-    /// Sends a run, which may be the last of its packet.
-    #[inline(always)]
-    fn put(&mut self, kind: &Kind, run: Run, end: Number) {
-        self.runs[self.len] = run;
-        self.len += 1;
-        self.credited -= run.count;
-        self.next += run.count;
-        self.own = run.after(if self.next == end { kind.end } else { kind.character });
-        // On a long link the credit depends on what was just sent.
-        if self.len == RUNS || kind.long {
-            self.stop = Stop::Pause;
-        }
     }
 }

@@ -190,16 +190,12 @@ impl Kind {
         }
     }
 
-    /// Characters of as many whole lumps as a number of characters touches, if the first begins one.
+    /// Lumps that a number of characters touches, if the first begins one.
     #[inline(always)]
-    pub fn whole_lumps(&self, characters: u32) -> u32 {
+    pub fn lumps(&self, characters: u32) -> u32 {
         let beyond = characters - 1;
         // Divisions are slow, and most quanta are powers of two.
-        if self.quantum_shift < 32 {
-            ((beyond >> self.quantum_shift) + 1) << self.quantum_shift
-        } else {
-            (beyond / self.quantum + 1) * self.quantum
-        }
+        1 + if self.quantum_shift < 32 { beyond >> self.quantum_shift } else { beyond / self.quantum }
     }
 }
 
