@@ -34,15 +34,15 @@ enum Then {
 }
 
 /// Credit for the characters that a link sends.
-struct Credit {
+pub(super) struct Credit {
     /// Characters that may be sent on what was taken so far.
-    characters: u32,
+    pub characters: u32,
     /// See `Link`.
-    next_lump: Number,
+    pub next_lump: Number,
     /// When the next character can be sent at the earliest.
-    own: Time,
+    pub own: Time,
     /// Whether no more is known.
-    dry: bool,
+    pub dry: bool,
 }
 
 /// The characters of a worm that a link can send.
@@ -86,6 +86,10 @@ impl Network {
             while self.links[link as usize].sending != NONE && self.send::<true>(link) {}
         } else {
             self.send_anyhow(link);
+        }
+        let at = &self.links[link as usize];
+        if self.kind(at).to_terminal {
+            self.stream(link);
         }
         let at = &self.links[link as usize];
         let (holder, output) = (at.holder, at.output);
@@ -205,7 +209,7 @@ impl Network {
 
     /// Notes a run that is sent.
     #[inline(always)]
-    fn put_on_wire(&mut self, link: u32, number: u32, run: &Run, credit: &Credit) {
+    pub(super) fn put_on_wire(&mut self, link: u32, number: u32, run: &Run, credit: &Credit) {
         if !self.links[link as usize].line.has_room() {
             self.make_room(link);
         }

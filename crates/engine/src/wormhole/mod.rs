@@ -16,6 +16,7 @@ pub mod queue;
 mod routes;
 mod state;
 mod stepwise;
+mod stream;
 pub mod timeline;
 
 pub use deadlock::deadlock;

@@ -117,6 +117,8 @@ pub struct Network {
     pub(super) touched: Vec<u32>,
     /// Links to advance.
     pub(super) work: Vec<u32>,
+    /// Links of a packet that streams, while they are looked at.
+    pub(super) parts: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet met one.
     pub(super) lost: Option<(u32, u32)>,
     /// Heads granted an output so far.
@@ -150,6 +152,7 @@ impl Network {
             free_packets: Vec::new(),
             touched: Vec::new(),
             work: Vec::new(),
+            parts: Vec::new(),
             lost: None,
             grants: 0,
             extensions: 0,
