@@ -21,12 +21,14 @@ impl Network {
     #[inline(always)]
     pub(super) fn has_credit(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        at.output != NONE && self.leaves(link, at.next_lump).is_some()
-    }
-
-    fn leaves(&self, link: u32, number: Number) -> Option<(Run, bool)> {
-        let at = &self.links[link as usize];
-        self.leaving::<false>(link, at, self.kind(at), &self.links[at.output as usize], number)
+        let Some(to) = self.links.get(at.output as usize) else { return false };
+        let kind = self.kind(at);
+        if !kind.plain {
+            return self.leaving::<false>(link, at, kind, to, at.next_lump).is_some();
+        }
+        let place = at.next_lump - to.shift - Wrapping(self.kind(to).output_buffer);
+        let has_place = ahead(place, to.line.known()) < 0 || ahead(at.next_lump, at.deleted) < 0;
+        has_place && ahead(to.granted + to.shift, at.next_lump) > 0
     }
 
     /// When characters of a head packet leave for its output, from one on as long as their places become free in a straight
@@ -78,15 +80,16 @@ impl Network {
     }
 
     /// Notes when the credit is there for all that is left of a head packet, which leaves.
-    pub(super) fn keep_credit(&mut self, link: u32) {
-        let to = &self.links[self.links[link as usize].output as usize];
-        let end = to.granted + to.shift;
+    #[inline(always)]
+    fn keep_credit<const PLAIN: bool>(&mut self, link: u32, output: u32, end: Number) {
         loop {
-            let number = self.links[link as usize].next_lump;
+            let (at, to) = (&self.links[link as usize], &self.links[output as usize]);
+            let (kind, number) = (self.kind(at), at.next_lump);
             if ahead(end, number) <= 0 {
                 return;
             }
-            let (run, exact) = self.leaves(link, number).expect("the packet has left");
+            let leaving = self.leaving::<PLAIN>(link, at, kind, to, number);
+            let (run, exact) = leaving.expect("the packet has left");
             let at = &mut self.links[link as usize];
             let kind = &self.kinds[at.kind as usize];
             let count = if exact { kind.lumps(run.count) } else { 1 };
@@ -94,6 +97,13 @@ impl Network {
             let step = run.step.saturating_mul(kind.quantum);
             at.credit.push(Run { count, step, time: run.time + Time::from(kind.credit_delay) });
         }
+    }
+
+    #[cold]
+    pub(super) fn keep_all_credit(&mut self, link: u32) {
+        let output = self.links[link as usize].output;
+        let to = &self.links[output as usize];
+        self.keep_credit::<false>(link, output, to.granted + to.shift);
     }
 
     /// Takes credit that packets have left for the next characters of the worm that is sent, and with it all that is there
@@ -130,15 +140,21 @@ impl Network {
         let places = to.line.known() + Wrapping(self.kind(to).output_buffer);
         let end = to.granted + to.shift;
         if ahead(places, to.granted) >= 0 && ahead(at.line.known(), end) >= 0 {
-            self.left_by(link, end);
+            if self.kind(at).plain {
+                self.leave_by::<true>(link, end);
+            } else {
+                self.leave_by::<false>(link, end);
+            }
         }
     }
 
-    fn left_by(&mut self, link: u32, end: Number) {
+    fn leave_by<const PLAIN: bool>(&mut self, link: u32, end: Number) {
         let at = &self.links[link as usize];
-        let kind = self.kind(at);
+        let (kind, to, output) = (self.kind(at), &self.links[at.output as usize], at.output);
         let arrival = self.worms[at.head as usize].sent - Time::from(kind.end) + Time::from(kind.arrival);
-        let (run, _) = self.leaves(link, end - Wrapping(1)).expect("there is a place");
+        let leaving = self.leaving::<PLAIN>(link, at, kind, to, end - Wrapping(1));
+        let (run, _) = leaving.expect("there is a place");
+        self.keep_credit::<PLAIN>(link, output, end);
         self.left(link, run.time.max(arrival));
     }
 

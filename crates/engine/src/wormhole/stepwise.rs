@@ -34,6 +34,7 @@ impl Network {
         }
         if end {
             let last = self.exits[link as usize].last();
+            self.keep_all_credit(link);
             self.left(link, last);
         }
     }
