@@ -178,6 +178,7 @@ impl Network {
 
     /// A packet's end leaves the input buffer, at a tick: its output is released and the next head comes forward.
     pub(super) fn left(&mut self, link: u32, last: Time) {
+        self.keep_credit(link);
         let at = &mut self.links[link as usize];
         let output = at.output;
         let free = last + Time::from(self.kinds[at.kind as usize].crossbar.max(1));

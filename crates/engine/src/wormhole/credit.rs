@@ -9,7 +9,7 @@
 
 use std::num::Wrapping;
 
-use super::link::{Kind, Link};
+use super::link::Link;
 use super::queue::Run;
 use super::state::Network;
 use super::timeline::{Number, Timeline, ahead, earlier, later};
@@ -22,73 +22,59 @@ impl Network {
     pub(super) fn has_credit(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
         let Some(to) = self.links.get(at.output as usize) else { return false };
-        let kind = self.kind(at);
-        if !kind.plain {
-            return self.leaving::<false>(link, at, kind, to, at.next_lump).is_some();
+        if self.kind(at).plain {
+            ahead(self.places(to).stop(at, at.next_lump), at.next_lump) > 0
+        } else {
+            self.leaving(link, at.next_lump).is_some()
         }
-        let place = at.next_lump - to.shift - Wrapping(self.kind(to).output_buffer);
-        let has_place = ahead(place, to.line.known()) < 0 || ahead(at.next_lump, at.deleted) < 0;
-        has_place && ahead(to.granted + to.shift, at.next_lump) > 0
+    }
+
+    /// The places in the output buffer of a link.
+    #[inline(always)]
+    pub(super) fn places(&self, to: &Link) -> Places {
+        let kind = self.kind(to);
+        let shift = to.shift + Wrapping(kind.output_buffer);
+        let end = to.granted + to.shift;
+        Places { shift, end, stop: earlier(end, to.line.known() + shift), character: kind.character }
     }
 
     /// When characters of a head packet leave for its output, from one on as long as their places become free in a straight
     /// run; and whether this holds for all of them. If not, it holds for the first, and those behind it leave at the
     /// same time or as told.
-    #[inline(always)]
-    pub(super) fn leaving<const PLAIN: bool>(
-        &self,
-        link: u32,
-        at: &Link,
-        kind: &Kind,
-        to: &Link,
-        number: Number,
-    ) -> Option<(Run, bool)> {
-        let rest = ahead(to.granted + to.shift, number);
-        if rest <= 0 {
-            return None;
-        }
-        if !PLAIN && kind.stepwise {
+    pub(super) fn leaving(&self, link: u32, number: Number) -> Option<(Run, bool)> {
+        let at = &self.links[link as usize];
+        let (kind, to) = (self.kind(at), &self.links[at.output as usize]);
+        let places = self.places(to);
+        if kind.stepwise {
             let line = &self.exits[link as usize];
-            return (ahead(line.known(), number) > 0).then(|| (line.run_from(number), true));
+            let known = earlier(places.end, line.known());
+            return (ahead(known, number) > 0).then(|| (line.run_from(number), true));
         }
-        let mut own = at.exit_free;
-        if !PLAIN && kind.crossbar > 0 {
+        let mut run = places.leaving(at, to, number)?;
+        if kind.plain {
+            return Some((run, run.time > at.exit_free));
+        }
+        if kind.crossbar > 0 {
             let first = self.worms[at.head as usize].first;
-            own += Time::from((number - first).0) * Time::from(kind.crossbar);
-        }
-        let mut run = Run { count: 1, step: 0, time: own };
-        let mut exact = true;
-        if ahead(number, at.deleted) >= 0 {
-            let next = self.kind(to);
-            let place = number - to.shift - Wrapping(next.output_buffer);
-            if ahead(place, to.line.known()) >= 0 {
-                return None;
-            }
-            run = to.line.run_from(place).later(next.character);
-            run.count = run.count.min(rest as u32);
-            exact = run.time >= own;
+            let own = at.exit_free + Time::from((number - first).0) * Time::from(kind.crossbar);
             run.time = run.time.max(own);
         }
-        if !PLAIN && kind.long {
+        if kind.long {
             if ahead(number, at.line.known()) >= 0 {
                 return None;
             }
-            let arrival = at.line.run_from(number).time + Time::from(kind.arrival);
-            run = Run { count: 1, time: run.time.max(arrival), ..run };
+            run.time = run.time.max(at.line.run_from(number).time + Time::from(kind.arrival));
+            run.count = 1;
         }
-        Some((run, exact))
+        Some((run, false))
     }
 
     /// Notes when the credit is there for all that is left of a head packet, which leaves.
-    #[inline(always)]
-    fn keep_credit<const PLAIN: bool>(&mut self, link: u32, output: u32, end: Number) {
-        loop {
-            let (at, to) = (&self.links[link as usize], &self.links[output as usize]);
-            let (kind, number) = (self.kind(at), at.next_lump);
-            if ahead(end, number) <= 0 {
-                return;
-            }
-            let leaving = self.leaving::<PLAIN>(link, at, kind, to, number);
+    pub(super) fn keep_credit(&mut self, link: u32) {
+        let at = &self.links[link as usize];
+        let end = self.places(&self.links[at.output as usize]).end;
+        while ahead(end, self.links[link as usize].next_lump) > 0 {
+            let leaving = self.leaving(link, self.links[link as usize].next_lump);
             let (run, exact) = leaving.expect("the packet has left");
             let at = &mut self.links[link as usize];
             let kind = &self.kinds[at.kind as usize];
@@ -96,14 +82,8 @@ impl Network {
             at.next_lump += count * kind.quantum;
             let step = run.step.saturating_mul(kind.quantum);
             at.credit.push(Run { count, step, time: run.time + Time::from(kind.credit_delay) });
+            at.keeps_credit = true;
         }
-    }
-
-    #[cold]
-    pub(super) fn keep_all_credit(&mut self, link: u32) {
-        let output = self.links[link as usize].output;
-        let to = &self.links[output as usize];
-        self.keep_credit::<false>(link, output, to.granted + to.shift);
     }
 
     /// Takes credit that packets have left for the next characters of the worm that is sent, and with it all that is there
@@ -128,6 +108,7 @@ impl Network {
             let missing = kind.lumps(most - at.credited);
             let count = if in_time { lumps.count.min(missing) } else { 1 };
             at.credit.take(count);
+            at.keeps_credit = !at.credit.is_empty();
             at.credited += count * kind.quantum;
         }
     }
@@ -137,24 +118,13 @@ impl Network {
     pub(super) fn try_left(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let to = &self.links[at.output as usize];
-        let places = to.line.known() + Wrapping(self.kind(to).output_buffer);
-        let end = to.granted + to.shift;
-        if ahead(places, to.granted) >= 0 && ahead(at.line.known(), end) >= 0 {
-            if self.kind(at).plain {
-                self.leave_by::<true>(link, end);
-            } else {
-                self.leave_by::<false>(link, end);
-            }
+        let places = self.places(to);
+        if places.stop != places.end || ahead(at.line.known(), places.end) < 0 {
+            return;
         }
-    }
-
-    fn leave_by<const PLAIN: bool>(&mut self, link: u32, end: Number) {
-        let at = &self.links[link as usize];
-        let (kind, to, output) = (self.kind(at), &self.links[at.output as usize], at.output);
+        let kind = self.kind(at);
         let arrival = self.worms[at.head as usize].sent - Time::from(kind.end) + Time::from(kind.arrival);
-        let leaving = self.leaving::<PLAIN>(link, at, kind, to, end - Wrapping(1));
-        let (run, _) = leaving.expect("there is a place");
-        self.keep_credit::<PLAIN>(link, output, end);
+        let (run, _) = self.leaving(link, places.end - Wrapping(1)).expect("there is a place");
         self.left(link, run.time.max(arrival));
     }
 
@@ -246,5 +216,42 @@ impl Network {
         }
         let to = &self.links[at.output as usize];
         to.shift + later(to.line.known(), self.worms[to.tail as usize].first)
+    }
+}
+
+/// The places in the output buffer of a link, as those whose turn it is see them who wait in the input buffer before it.
+pub(super) struct Places {
+    /// What the number of a character is greater by than that of the one that has its place before it.
+    shift: Number,
+    /// Behind the last character of the packet in the input buffer.
+    pub end: Number,
+    /// Behind the last one of which it is known when there is a place.
+    stop: Number,
+    /// Ticks to send a character.
+    character: u32,
+}
+
+impl Places {
+    /// Behind the last character of which it is known when it can leave, at or after a number.
+    #[inline(always)]
+    fn stop(&self, at: &Link, number: Number) -> Number {
+        // Characters that are deleted need no place.
+        if ahead(number, at.deleted) < 0 { at.deleted } else { self.stop }
+    }
+
+    /// When characters leave that are there in time, from one on, as long as their places become free in a straight run. The
+    /// first time holds; those behind it leave at the same time or as told.
+    #[inline(always)]
+    pub fn leaving(&self, at: &Link, to: &Link, number: Number) -> Option<Run> {
+        let rest = ahead(self.stop(at, number), number);
+        if rest <= 0 {
+            return None;
+        }
+        if ahead(number, at.deleted) < 0 {
+            return Some(Run { count: 1, step: 0, time: at.exit_free });
+        }
+        let run = to.line.run_from(number - self.shift);
+        let time = (run.time + Time::from(self.character)).max(at.exit_free);
+        Some(Run { count: run.count.min(rest as u32), step: run.step, time })
     }
 }

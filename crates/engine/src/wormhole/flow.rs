@@ -158,7 +158,7 @@ impl Network {
     /// Sends the next characters of a worm that follow in one straight run.
     #[inline(always)]
     fn send_run<const PLAIN: bool>(&mut self, link: u32, number: u32) -> Then {
-        if !self.links[link as usize].credit.is_empty() {
+        if self.links[link as usize].keeps_credit {
             self.use_kept_credit(link);
         }
         let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
@@ -171,7 +171,7 @@ impl Network {
         let most = (supply.stop - next).0;
         let own = at.wire_free.max(worm.ready);
         let mut credit = Credit { characters: at.credited, next_lump: at.next_lump, own, dry: true };
-        if credit.characters < most && at.credit.is_empty() {
+        if credit.characters < most && !at.keeps_credit {
             self.take_credit::<PLAIN>(link, at, kind, &mut credit, most);
         }
         if credit.characters == 0 {
@@ -192,7 +192,7 @@ impl Network {
         } else if PLAIN
             && credit.dry
             && credit.characters == run.count
-            && self.links[link as usize].credit.is_empty()
+            && !self.links[link as usize].keeps_credit
         {
             self.stop(link, Then::Credit)
         } else {
@@ -243,7 +243,7 @@ impl Network {
     /// Sends characters of which it was kept when they are ready, in one run.
     #[cold]
     fn send_entered(&mut self, link: u32, number: u32) -> Then {
-        if !self.links[link as usize].credit.is_empty() {
+        if self.links[link as usize].keeps_credit {
             self.use_kept_credit(link);
         }
         let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
@@ -251,7 +251,7 @@ impl Network {
         let most = (worm.end - at.line.known()).0;
         let (characters, own) = (at.credited, at.wire_free.max(worm.ready));
         let mut credit = Credit { characters, next_lump: at.next_lump, own, dry: true };
-        if characters < most && at.credit.is_empty() {
+        if characters < most && !at.keeps_credit {
             self.take_credit::<false>(link, at, kind, &mut credit, most);
         }
         if credit.characters == 0 {
@@ -280,9 +280,14 @@ impl Network {
         most: u32,
     ) {
         let Some(to) = self.links.get(at.output as usize) else { return };
-        while credit.characters < most {
-            let leaving = self.leaving::<PLAIN>(link, at, kind, to, credit.next_lump);
-            let Some((run, _)) = leaving else { return };
+        let places = self.places(to);
+        loop {
+            let leaving = if PLAIN {
+                places.leaving(at, to, credit.next_lump)
+            } else {
+                self.leaving(link, credit.next_lump).map(|(run, _)| run)
+            };
+            let Some(run) = leaving else { return };
             let due = credit.own + Time::from(credit.characters) * Time::from(kind.character);
             let time = run.time + Time::from(kind.credit_delay);
             if time > due {
@@ -296,6 +301,9 @@ impl Network {
             let characters = kind.lumps(all) * kind.quantum;
             credit.characters += characters;
             credit.next_lump += characters;
+            if credit.characters >= most {
+                break;
+            }
         }
         credit.dry = false;
     }

@@ -49,6 +49,8 @@ pub(super) struct Link {
     pub waits_for_credit: bool,
     /// Whether a request of the present head is pending or made.
     pub asked: bool,
+    /// Whether there is any `credit`.
+    pub keeps_credit: bool,
     pub sent: Sent,
     /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
     pub entered: Option<Box<Queue>>,
@@ -135,6 +137,7 @@ impl Link {
             woken: false,
             waits_for_credit: false,
             asked: false,
+            keeps_credit: false,
             sent: Sent::default(),
             entered: None,
             credit: Queue::default(),

@@ -34,7 +34,6 @@ impl Network {
         }
         if end {
             let last = self.exits[link as usize].last();
-            self.keep_all_credit(link);
             self.left(link, last);
         }
     }

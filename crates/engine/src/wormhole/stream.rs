@@ -76,7 +76,7 @@ impl Network {
         let to = &self.links[part.link as usize];
         let at = self.links.get(to.holder as usize)?;
         let (kind, number) = (self.kind(at), part.number + to.shift);
-        let same = kind.plain && kind.character == self.kind(to).character && at.credit.is_empty();
+        let same = kind.plain && kind.character == self.kind(to).character && !at.keeps_credit;
         let lead = Time::from(ahead(at.line.known(), number)) * Time::from(kind.character);
         (same && self.sends_last(to.holder)).then_some(Part {
             link: to.holder,
