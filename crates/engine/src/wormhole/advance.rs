@@ -84,6 +84,7 @@ impl Network {
         let end = end - to.shift;
         to.granted = end;
         to.holder = input;
+        to.way = kind.onward + if kind.stepwise { 0 } else { kind.arrival };
         let (next, bound, started, sent) = (NONE, false, UNKNOWN, UNKNOWN);
         self.worms[number as usize] =
             Worm { packet, header, class, first, end, ready, bound, next, started, sent };
@@ -104,13 +105,14 @@ impl Network {
         (Header::Deleted, worm.class, deleted)
     }
 
-    /// A worm's end of packet has a time on the wire.
+    /// A worm's end of packet has a time on the wire; true if there is another worm to send.
     #[inline(always)]
-    pub(super) fn sent(&mut self, link: u32, number: u32) {
+    pub(super) fn sent(&mut self, link: u32, number: u32) -> bool {
         let at = &mut self.links[link as usize];
         let worm = &mut self.worms[number as usize];
         worm.sent = at.wire_free;
         at.sending = worm.next;
+        let more = worm.next != NONE;
         at.sent.packets += 1;
         at.sent.characters += u64::from((worm.end - worm.first).0);
         at.sent.ticks += (at.wire_free - worm.started) as u64;
@@ -131,6 +133,7 @@ impl Network {
         if to_terminal && first {
             self.schedule_delivery(link);
         }
+        more
     }
 
     fn schedule_delivery(&mut self, link: u32) {

@@ -22,7 +22,7 @@ impl Network {
     pub(super) fn has_credit(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
         let Some(to) = self.links.get(at.output as usize) else { return false };
-        if self.kind(at).plain {
+        if at.plain {
             ahead(self.places(to).stop(at, at.next_lump), at.next_lump) > 0
         } else {
             self.leaving(link, at.next_lump).is_some()
@@ -88,7 +88,6 @@ impl Network {
 
     /// Takes credit that packets have left for the next characters of the worm that is sent, and with it all that is there
     /// in time for those behind them.
-    #[inline(always)]
     pub(super) fn use_kept_credit(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
         let (kind, worm) = (&self.kinds[at.kind as usize], &self.worms[at.sending as usize]);
@@ -118,14 +117,18 @@ impl Network {
     pub(super) fn try_left(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let to = &self.links[at.output as usize];
-        let places = self.places(to);
-        if places.stop != places.end || ahead(at.line.known(), places.end) < 0 {
+        let end = to.granted + to.shift;
+        if ahead(at.line.known(), end) < 0 {
             return;
         }
-        let kind = self.kind(at);
-        let arrival = self.worms[at.head as usize].sent - Time::from(kind.end) + Time::from(kind.arrival);
-        let (run, _) = self.leaving(link, places.end - Wrapping(1)).expect("there is a place");
-        self.left(link, run.time.max(arrival));
+        let places = to.line.known() + Wrapping(self.kind(to).output_buffer);
+        if ahead(places, to.granted) >= 0 {
+            let kind = self.kind(at);
+            let sent = self.worms[at.head as usize].sent;
+            let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
+            let (run, _) = self.leaving(link, end - Wrapping(1)).expect("there is a place");
+            self.left(link, run.time.max(arrival));
+        }
     }
 
     /// Keeps in the output buffer when those characters of a packet are ready that have left the input buffer and
@@ -136,10 +139,10 @@ impl Network {
         let Some(worm) = self.worms.get(to.tail as usize) else { return };
         let mut next = later(to.line.known(), worm.first);
         let end = worm.end;
-        let (line, way) = self.passing(link);
         if next == end || worm.bound {
             return;
         }
+        let (line, way) = (self.passing(link), to.way);
         let last = line.run_from(end - Wrapping(1) + to.shift).later(way).time;
         // What is not known to be sent yet waits for something that has not happened yet.
         if last <= to.wire_free.max(self.wheel.now()) {
@@ -147,7 +150,7 @@ impl Network {
         }
         let mut entered = self.links[output as usize].entered.take().unwrap_or_default();
         let to = &self.links[output as usize];
-        let (line, _) = self.passing(link);
+        let line = self.passing(link);
         while next != end {
             let mut run = line.run_from(next + to.shift).later(way);
             run.count = run.count.min((end - next).0);
@@ -159,16 +162,10 @@ impl Network {
         self.worms[to.tail as usize].bound = true;
     }
 
-    /// From when what passes an input link can be sent on: the times, and what to add.
-    #[inline(always)]
-    pub(super) fn passing(&self, link: u32) -> (&Timeline, u32) {
+    /// The times by which what passes an input link is ready to be sent on, `way` ticks later.
+    fn passing(&self, link: u32) -> &Timeline {
         let at = &self.links[link as usize];
-        let kind = self.kind(at);
-        if kind.stepwise {
-            (&self.exits[link as usize], kind.onward)
-        } else {
-            (&at.line, kind.arrival + kind.onward)
-        }
+        if at.stepwise { &self.exits[link as usize] } else { &at.line }
     }
 
     /// Makes room for another piece of a link's timeline.

@@ -81,20 +81,22 @@ impl Network {
     fn advance(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
         at.woken = false;
-        let before = at.line.known();
-        if self.kinds[at.kind as usize].plain {
-            while self.links[link as usize].sending != NONE && self.send::<true>(link) {}
-        } else {
+        let (before, to_terminal) = (at.line.known(), at.to_terminal);
+        let mut more = at.sending != NONE;
+        if at.plain {
+            while more {
+                more = self.send::<true>(link);
+            }
+        } else if more {
             self.send_anyhow(link);
         }
-        let at = &self.links[link as usize];
-        if self.kind(at).to_terminal {
+        if to_terminal {
             self.stream(link);
         }
         let at = &self.links[link as usize];
         let (holder, output) = (at.holder, at.output);
         if output != NONE && at.line.known() != before {
-            self.supplied(link, before);
+            self.supplied(link, output, before);
         }
         if holder != NONE {
             self.vacated(holder);
@@ -103,20 +105,19 @@ impl Network {
 
     #[cold]
     fn send_anyhow(&mut self, link: u32) {
-        while self.links[link as usize].sending != NONE && self.send::<false>(link) {}
+        while self.send::<false>(link) {}
     }
 
     /// More characters are on their way to the input buffer of a link, of which those `before` were known: its output may
     /// send them, or it can be seen when the packet has left.
     #[inline(always)]
-    fn supplied(&mut self, link: u32, before: Number) {
-        let at = &self.links[link as usize];
-        if self.kind(at).stepwise {
+    fn supplied(&mut self, link: u32, output: u32, before: Number) {
+        if self.links[link as usize].stepwise {
             return self.leave(link);
         }
-        let to = &self.links[at.output as usize];
+        let to = &self.links[output as usize];
         if !to.waits_for_credit && to.line.known() + to.shift == before {
-            self.wake(at.output);
+            self.wake(output);
         } else {
             self.try_left(link);
         }
@@ -126,7 +127,7 @@ impl Network {
     #[inline(always)]
     fn vacated(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        if self.kind(at).stepwise {
+        if at.stepwise {
             return self.leave(link);
         }
         if at.waits_for_credit && self.has_credit(link) {
@@ -135,53 +136,69 @@ impl Network {
         self.try_left(link);
     }
 
-    /// Extends the times of the first worm of which characters are still to be sent; true if it can go on.
+    /// Sends the next characters of the first worm of which there are any, which follow in one straight run; true if it
+    /// may send on.
     #[inline(always)]
     fn send<const PLAIN: bool>(&mut self, link: u32) -> bool {
         let at = &self.links[link as usize];
         let number = at.sending;
         let asks = at.head == number && !at.asked;
+        if at.keeps_credit || !at.line.has_room() {
+            self.prepare(link);
+        }
         let then = if self.worms[number as usize].bound {
             self.send_entered(link, number)
         } else {
             self.send_run::<PLAIN>(link, number)
         };
-        if then == Then::Sent {
-            self.sent(link, number);
-        }
+        let more = match then {
+            Then::Sent => self.sent(link, number),
+            Then::Again => true,
+            _ => {
+                self.links[link as usize].waits_for_credit = then == Then::Credit;
+                false
+            }
+        };
         if asks {
             self.ask(link);
         }
-        matches!(then, Then::Again | Then::Sent)
+        more
     }
 
-    /// Sends the next characters of a worm that follow in one straight run.
-    #[inline(always)]
-    fn send_run<const PLAIN: bool>(&mut self, link: u32, number: u32) -> Then {
+    /// What is not needed every time before sending.
+    fn prepare(&mut self, link: u32) {
         if self.links[link as usize].keeps_credit {
             self.use_kept_credit(link);
         }
+        if !self.links[link as usize].line.has_room() {
+            self.make_room(link);
+        }
+    }
+
+    #[inline(always)]
+    fn send_run<const PLAIN: bool>(&mut self, link: u32, number: u32) -> Then {
         let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
         let kind = self.kind(at);
         let (next, end) = (at.line.known(), worm.end);
         let supply = self.supply(at, number, end);
-        if supply.stop == next {
-            return self.stop(link, Then::Supply);
-        }
         let most = (supply.stop - next).0;
+        if most == 0 {
+            return Then::Supply;
+        }
         let own = at.wire_free.max(worm.ready);
         let mut credit = Credit { characters: at.credited, next_lump: at.next_lump, own, dry: true };
         if credit.characters < most && !at.keeps_credit {
             self.take_credit::<PLAIN>(link, at, kind, &mut credit, most);
         }
         if credit.characters == 0 {
-            return self.stop(link, Then::Credit);
+            return Then::Credit;
         }
         let mut run = Run { count: credit.characters.min(most), step: kind.character, time: credit.own };
         // Once the last has arrived, so have all, whatever the pieces.
         if supply.late > run.time {
             run = supply.follow(run, next);
         }
+        let dry = PLAIN && credit.dry && credit.characters == run.count && !at.keeps_credit;
         let stop = supply.stop;
         self.put_on_wire(link, number, &run, &credit);
         let next = next + Wrapping(run.count);
@@ -189,40 +206,18 @@ impl Network {
             Then::Sent
         } else if next == stop {
             Then::Supply
-        } else if PLAIN
-            && credit.dry
-            && credit.characters == run.count
-            && !self.links[link as usize].keeps_credit
-        {
-            self.stop(link, Then::Credit)
+        } else if dry {
+            Then::Credit
         } else {
             Then::Again
         }
     }
 
-    /// Notes why a link sends no further.
-    #[inline(always)]
-    fn stop(&mut self, link: u32, then: Then) -> Then {
-        self.links[link as usize].waits_for_credit = then == Then::Credit;
-        then
-    }
-
-    /// Notes a run that is sent.
+    /// Notes a run that is sent, for which there must be room.
     #[inline(always)]
     pub(super) fn put_on_wire(&mut self, link: u32, number: u32, run: &Run, credit: &Credit) {
-        if !self.links[link as usize].line.has_room() {
-            self.make_room(link);
-        }
-        let (at, worm) = (&mut self.links[link as usize], &mut self.worms[number as usize]);
-        let kind = &self.kinds[at.kind as usize];
-        if at.line.known() == worm.first {
-            worm.started = run.time;
-        }
-        at.line.push(run);
-        at.wire_free = run.after(if at.line.known() == worm.end { kind.end } else { kind.character });
-        at.credited = credit.characters - run.count;
-        at.next_lump = credit.next_lump;
-        at.waits_for_credit = false;
+        let at = &mut self.links[link as usize];
+        at.put(&self.kinds[at.kind as usize], &mut self.worms[number as usize], run, credit);
         self.extensions += 1;
     }
 
@@ -233,19 +228,16 @@ impl Network {
         if number != at.tail || at.holder == NONE {
             return Supply { line: &at.line, shift: at.shift, way: 0, late: ALWAYS, stop: end };
         }
-        let (line, way) = self.passing(at.holder);
+        let from = &self.links[at.holder as usize];
+        let line = if from.stepwise { &self.exits[at.holder as usize] } else { &from.line };
         // Nothing of a header that is deleted is sent.
         let stop = later(at.line.known(), earlier(end, line.known() - at.shift));
-        let late = line.last() + Time::from(way);
-        Supply { line, shift: at.shift, way, late, stop }
+        Supply { line, shift: at.shift, way: at.way, late: line.last() + Time::from(at.way), stop }
     }
 
     /// Sends characters of which it was kept when they are ready, in one run.
     #[cold]
     fn send_entered(&mut self, link: u32, number: u32) -> Then {
-        if self.links[link as usize].keeps_credit {
-            self.use_kept_credit(link);
-        }
         let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
         let kind = self.kind(at);
         let most = (worm.end - at.line.known()).0;
@@ -255,7 +247,7 @@ impl Network {
             self.take_credit::<false>(link, at, kind, &mut credit, most);
         }
         if credit.characters == 0 {
-            return self.stop(link, Then::Credit);
+            return Then::Credit;
         }
         let supply = at.entered.as_ref().and_then(|entered| entered.front());
         let supply = supply.expect("what has left an input buffer has entered");

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::num::Wrapping;
 
-use super::queue::Queue;
+use super::flow::Credit;
+use super::queue::{Queue, Run};
 use super::state::Worm;
 use super::timeline::{Number, START, Timeline};
 use crate::fabric::{Fabric, NONE};
@@ -51,12 +52,20 @@ pub(super) struct Link {
     pub asked: bool,
     /// Whether there is any `credit`.
     pub keeps_credit: bool,
+    /// See `Kind`.
+    pub plain: bool,
+    /// See `Kind`.
+    pub stepwise: bool,
+    /// See `Kind`.
+    pub to_terminal: bool,
+    /// Ticks from what the holder notes of a character until it is ready for this wire.
+    pub way: u32,
     pub sent: Sent,
-    /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
-    pub entered: Option<Box<Queue>>,
 
     /// Lumps of credit of packets that have left: when they are there.
     pub credit: Queue,
+    /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
+    pub entered: Option<Box<Queue>>,
 }
 
 /// What a link sent completely since the counts were last cleared.
@@ -138,10 +147,27 @@ impl Link {
             waits_for_credit: false,
             asked: false,
             keeps_credit: false,
+            plain: kind.plain,
+            stepwise: kind.stepwise,
+            to_terminal: kind.to_terminal,
+            way: 0,
             sent: Sent::default(),
             entered: None,
             credit: Queue::default(),
         }
+    }
+
+    /// Notes a run that is sent of a worm.
+    #[inline(always)]
+    pub fn put(&mut self, kind: &Kind, worm: &mut Worm, run: &Run, credit: &Credit) {
+        if self.line.known() == worm.first {
+            worm.started = run.time;
+        }
+        self.line.push(run);
+        self.wire_free = run.after(if self.line.known() == worm.end { kind.end } else { kind.character });
+        self.credited = credit.characters - run.count;
+        self.next_lump = credit.next_lump;
+        self.waits_for_credit = false;
     }
 
     /// Puts a worm behind the others.

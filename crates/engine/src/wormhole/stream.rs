@@ -89,7 +89,7 @@ impl Network {
     fn in_step(&self, part: &Part, next: &Part) -> bool {
         let (at, to) = (&self.links[part.link as usize], &self.links[next.link as usize]);
         let (kind, next_kind) = (self.kind(at), self.kind(to));
-        if part.start + Time::from(self.passing(part.link).1) > next.start {
+        if part.start + Time::from(to.way) > next.start {
             return false;
         }
         // The character to wait for the next lump of credit, and the one whose place that depends on.
@@ -114,6 +114,9 @@ impl Network {
         let more = lumps * kind.quantum;
         let next_lump = at.next_lump + Wrapping(more);
         let credit = Credit { characters: at.credited + more, next_lump, own: run.time, dry: false };
+        if !at.line.has_room() {
+            self.make_room(link);
+        }
         self.put_on_wire(link, number, &run, &credit);
         self.sent(link, number);
     }
