@@ -11,7 +11,7 @@ use std::num::Wrapping;
 use super::flow::Credit;
 use super::queue::Run;
 use super::state::Network;
-use super::timeline::{Number, ahead};
+use super::timeline::{Number, ahead, later};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
@@ -62,7 +62,7 @@ impl Network {
         self.parts = parts;
     }
 
-    /// Whether a link has begun to send the packet that was granted to it last, and its input buffer holds no other.
+    /// Whether a link has begun to send the packet that was granted to it last, and there is no other in its input buffer.
     fn sends_last(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
         let first = self.worms.get(at.sending as usize).map(|worm| worm.first);
@@ -92,15 +92,16 @@ impl Network {
         if part.start + Time::from(to.way) > next.start {
             return false;
         }
-        // The character to wait for the next lump of credit, and the one whose place that depends on.
+        // The character to wait for the next lump of credit, and the one whose place that depends on; those of
+        // packets before this one have been sent before its first one.
         let waiting = at.line.known() + Wrapping(at.credited);
         let place = at.next_lump - to.shift - Wrapping(next_kind.output_buffer);
+        let place = later(place, self.worms[to.sending as usize].first);
         let at_pace = |part: &Part, number: Number| {
             part.start + Time::from(ahead(number, part.number)) * Time::from(kind.character)
         };
         let left = at.exit_free.max(at_pace(next, place) + Time::from(kind.character));
-        let first = self.worms[to.sending as usize].first;
-        ahead(place, first) >= 0 && left + Time::from(kind.credit_delay) <= at_pace(part, waiting)
+        left + Time::from(kind.credit_delay) <= at_pace(part, waiting)
     }
 
     /// Sends the rest of a packet in a straight run.
