@@ -42,6 +42,8 @@ pub(super) struct Port {
     others: u32,
     /// Whether a release event is pending.
     release_pending: bool,
+    /// Whether headers are deleted on the way into the link.
+    pub deletes_header: bool,
 
     /// Whether the header of the head is to be deleted on the way out.
     pub strips: bool,
@@ -104,9 +106,9 @@ impl Ports {
             }
         }
         let mut others = Vec::new();
-        let links = of_link.into_iter().zip(&fabric.link_target).map(|(members, &switch)| {
+        let links = of_link.into_iter().zip(0..).map(|(members, link): (Vec<Member>, usize)| {
             let first = members.first().copied().unwrap_or(Member { group: NONE, place: 0 });
-            let mut port = Port::new(first, switch);
+            let mut port = Port::new(first, fabric.link_target[link], fabric.link_deletes_header[link] != 0);
             if members.len() > 1 {
                 port.others = others.len() as u32;
                 others.push(members[1..].into());
@@ -310,7 +312,7 @@ impl Iterator for Unheld<'_> {
 }
 
 impl Port {
-    fn new(group: Member, switch: u32) -> Self {
+    fn new(group: Member, switch: u32, deletes_header: bool) -> Self {
         Self {
             free_at: 0,
             last_grant: -1,
@@ -318,6 +320,7 @@ impl Port {
             group,
             others: NONE,
             release_pending: false,
+            deletes_header,
             strips: false,
             requested: 0,
             awaits: NONE,

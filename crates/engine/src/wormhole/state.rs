@@ -143,7 +143,6 @@ pub(super) struct Link {
     pub to_terminal: bool,
     /// True when the source is a terminal.
     pub from_terminal: bool,
-    pub deletes_header: bool,
 
     pub character: u32,
     pub end: u32,
@@ -346,7 +345,6 @@ impl Link {
             asked: false,
             to_terminal: to,
             from_terminal: from,
-            deletes_header: fabric.link_deletes_header[link] != 0,
             character,
             end,
             arrival: fabric.link_arrival_ticks[link],
