@@ -1,9 +1,9 @@
 //! What becomes of a packet at the turning points of its way: dispatch, request, grant, release, delivery.
 
-use super::flow::two;
-use super::queue::ALWAYS;
-use super::state::{Event, Header, Network, PacketState, UNKNOWN, Worm};
-use super::timeline::Who;
+use std::num::Wrapping;
+
+use super::state::{Event, Header, Link, Network, PacketState, UNKNOWN, Worm};
+use super::timeline::ahead;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::terminal::Packet;
@@ -30,7 +30,7 @@ impl Network {
             started: UNKNOWN,
         });
         let first = self.links[link as usize].granted;
-        let end = first + u64::from(headers) + u64::from(packet.length) + 1;
+        let end = first + Wrapping(headers + packet.length + 1);
         let (ready, bound) = (packet.dispatch, false);
         let worm = self.new_worm();
         self.worms[worm as usize] = Worm {
@@ -42,7 +42,7 @@ impl Network {
             header,
             ready,
             bound,
-            started: 0,
+            started: UNKNOWN,
             sent: UNKNOWN,
         };
         let at = &mut self.links[link as usize];
@@ -75,18 +75,16 @@ impl Network {
         let [at, to] = two(&mut self.links, input, output);
         at.output = output;
         at.exit_free = at.exit_free.max(now);
-        at.deleted = first + u64::from(deleted);
-        at.line.take(Who::Next, deleted);
-        let bound = to.tight;
+        at.deleted = first + Wrapping(deleted);
         let ready = at.exit_free + Time::from(deleted * at.crossbar) + Time::from(to.forward);
-        let ready = if bound { ALWAYS } else { ready };
         let first = to.granted;
-        let end = first + (end - at.deleted);
+        to.shift = at.deleted - first;
+        let end = end - to.shift;
         to.granted = end;
         to.holder = input;
-        let (next, sent) = (NONE, UNKNOWN);
+        let (next, bound, started, sent) = (NONE, false, UNKNOWN, UNKNOWN);
         self.worms[number as usize] =
-            Worm { packet, header, class, first, end, ready, bound, next, sent, started: 0 };
+            Worm { packet, header, class, first, end, ready, bound, next, started, sent };
         to.append(number, &mut self.worms);
         self.grants += 1;
         self.wake(output);
@@ -112,7 +110,7 @@ impl Network {
         worm.sent = at.wire_free;
         at.sending = worm.next;
         at.sent.packets += 1;
-        at.sent.characters += worm.end - worm.first;
+        at.sent.characters += u64::from((worm.end - worm.first).0);
         at.sent.ticks += (at.wire_free - worm.started) as u64;
         let free = at.wire_free;
         if at.from_terminal {
@@ -149,14 +147,15 @@ impl Network {
     #[inline]
     pub(super) fn ask(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        if at.head == NONE || at.line.is_read(Who::Leave) {
+        if at.head == NONE {
             return;
         }
-        let &Worm { header, class, .. } = &self.worms[at.head as usize];
-        let last = self.header_chars(header).max(1) - 1;
-        let Some(arrived) = at.line.at(Who::Leave, last) else {
+        let &Worm { header, class, first, .. } = &self.worms[at.head as usize];
+        let last = first + Wrapping(self.header_chars(header).max(1) - 1);
+        if ahead(last, at.line.known()) >= 0 {
             return;
-        };
+        }
+        let arrived = at.line.run_from(last).time;
         let at = &mut self.links[link as usize];
         let time = (arrived + Time::from(at.arrival)).max(at.exit_free) + Time::from(at.decode);
         at.asked = true;
@@ -164,27 +163,29 @@ impl Network {
         self.schedule(Event::Request(link), time);
     }
 
-    /// A packet's end leaves the input buffer: its output is released and the next head comes forward.
-    pub(super) fn left(&mut self, link: u32, output: u32) {
+    /// A packet's end leaves the input buffer, at a tick: its output is released and the next head comes forward.
+    pub(super) fn left(&mut self, link: u32, last: Time) {
+        self.keep_credit(link);
         let at = &mut self.links[link as usize];
-        let last = at.exit_free - Time::from(at.crossbar);
+        let output = at.output;
         let free = last + Time::from(at.crossbar.max(1));
         at.exit_free = free;
         at.output = NONE;
         at.asked = false;
-        self.take_head(link);
-        let [at, to] = two(&mut self.links, link, output);
-        // Without a tail all of the packet has even left the next input buffer already.
-        if let Some(worm) = self.worms.get_mut(to.tail as usize) {
-            let rest = (worm.end - to.line.known().max(worm.first)) as u32;
-            if rest > 0 && !worm.bound {
-                worm.bound = at.line.hand_over(rest, at.arrival + to.forward, to.wire_free, &mut to.entered);
-            }
+        if at.waits_for_credit {
+            self.wake(link);
         }
+        self.take_head(link);
+        self.hand_over(link, output);
+        let to = &mut self.links[output as usize];
         to.holder = NONE;
         if self.ports.unhold(output, free) {
             self.ports.announce(output, &mut self.wheel);
         }
         self.ask(link);
     }
+}
+
+fn two(links: &mut [Link], one: u32, other: u32) -> [&mut Link; 2] {
+    links.get_disjoint_mut([one as usize, other as usize]).expect("an input link is not its own output")
 }

@@ -4,8 +4,10 @@
 //! input buffers that only wait for one another. It is found by marking every buffer that can move, and
 //! then those that wait for a marked one.
 
+use std::num::Wrapping;
+
 use super::state::{Network, UNKNOWN};
-use super::timeline::Who;
+use super::timeline::ahead;
 use crate::fabric::NONE;
 
 /// Input links whose head packets wait for each other in a circle, in order; empty if nothing is deadlocked.
@@ -64,7 +66,10 @@ impl Network {
         }
         if at.output != NONE {
             let to = &self.links[at.output as usize];
-            let full = to.line.is_read(Who::Place) && !at.line.is_read(Who::Leave);
+            // A place for the next character, or none as it is deleted, would let it go.
+            let places = to.line.known() + Wrapping(to.output_buffer) + to.shift;
+            let next = if ahead(places, at.deleted) < 0 { at.deleted } else { places };
+            let full = ahead(at.line.known(), next) > 0;
             return (full && !to.to_terminal).then(|| vec![at.output]);
         }
         let group = self.ports.links[link as usize].awaits;

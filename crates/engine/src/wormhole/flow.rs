@@ -1,24 +1,52 @@
-//! Working out the times of characters as far as they follow from what is known.
+//! Working out when characters start on the wires, as far as that follows from what is known.
 //!
-//! A link advances in two steps, each a line of the model's equations:
-//! * `send`: when characters start on its wire, by their arrival at the input buffer they come from (or
-//!   the grant), the wire and credit;
-//! * `leave`: when characters leave that input buffer, by their arrival, the grant, the crossbar and
-//!   places in the output buffer of this link.
-//!
-//! Each goes as far as its bounds are known; then the links are woken that depend on it. All bounds have a
+//! A link sends by the model's equation: a character starts when it is there, when the wire is free and when
+//! there is credit. What is there follows from the times on the link it comes by, and credit from the places that
+//! become free on the link it goes to (see the module `credit`), so the times on wires are all that
+//! has to be kept. A link goes as far as its bounds are known, then wakes those that depend on it. All bounds have a
 //! positive delay, so the result does not depend on the order of the work.
 //!
-//! What is sent does not depend on places in the output buffer, nor on the crossbar: a place is free long before
-//! the character that takes it is due on the wire, as long as sending a bufferful takes longer than a
-//! character and the way through the switch, and the crossbar is not slower than the wire. A link for
-//! which this does not hold is `tight`; it sends only what is known to have entered its output buffer.
+//! At most switches what is sent depends neither on the crossbar nor on places in the output buffer: a place is free
+//! long before the character that takes it is due on the wire, as long as sending a bufferful takes longer than a
+//! character and the way through the switch, and the crossbar is not slower than the wires. The input links
+//! of a switch for which this does not hold are `stepwise` (see the module `stepwise`).
+
+use std::num::Wrapping;
 
 use super::queue::{ALWAYS, Run, follow};
-use super::state::{Link, Network};
-use super::timeline::Who;
+use super::state::{Link, Network, Worm};
+use super::timeline::{Number, Timeline, earlier, later};
 use crate::fabric::NONE;
 use crate::kernel::Time;
+
+/// Why a link sends no further.
+#[derive(PartialEq)]
+enum Stop {
+    /// What it can send is not known further, or the worm is sent.
+    Supply,
+    /// No more credit is known.
+    Credit,
+    /// It can go on once this is noted.
+    Pause,
+}
+
+/// Runs worked out before they are noted.
+const RUNS: usize = 3;
+
+/// How far a link can send.
+struct Reach {
+    runs: [Run; RUNS],
+    len: usize,
+    /// The next character.
+    next: Number,
+    /// Its earliest start by the wire.
+    own: Time,
+    /// See `Link`.
+    credited: u32,
+    /// See `Link`.
+    next_lump: Number,
+    stop: Stop,
+}
 
 impl Network {
     /// Has a link advance before the present event is over.
@@ -38,54 +66,66 @@ impl Network {
         }
     }
 
-    /// Sends on a link, then has characters leave the input buffer of its holder for it.
+    /// Sends on a link, and tells those that depend on it.
     fn advance(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
         at.woken = false;
-        let (holder, output, before) = (at.holder, at.output, at.line.known());
-        while self.links[link as usize].can_send() && self.send(link, holder) {}
-        if output != NONE {
-            let (at, to) = (&self.links[link as usize], &self.links[output as usize]);
-            let leaves = at.line.next(Who::Leave) < at.deleted || !to.line.is_read(Who::Place);
-            if at.line.known() != before && (leaves || to.can_send()) {
-                self.wake(output);
-            }
+        let before = at.line.known();
+        while self.links[link as usize].sending != NONE && self.send(link) {}
+        let at = &self.links[link as usize];
+        let (holder, output) = (at.holder, at.output);
+        if output != NONE && at.line.known() != before {
+            self.supplied(link, before);
         }
         if holder != NONE {
-            self.leave(holder, link);
+            self.vacated(holder);
         }
     }
 
-    /// Extends the times at which characters of the worm being sent start on the wire of a link, which can send;
-    /// true when the worm is sent completely.
-    fn send(&mut self, link: u32, holder: u32) -> bool {
+    /// More characters are on their way to the input buffer of a link, of which those `before` were known: its output may
+    /// send them, or it can be seen when the packet has left.
+    fn supplied(&mut self, link: u32, before: Number) {
+        let at = &self.links[link as usize];
+        let output = at.output;
+        if at.stepwise {
+            return self.leave(link);
+        }
+        let to = &self.links[output as usize];
+        if !to.waits_for_credit && to.line.known() + to.shift == before {
+            self.wake(output);
+        } else {
+            self.try_left(link);
+        }
+    }
+
+    /// More places in the output buffer of its output become free for the characters in an input buffer.
+    fn vacated(&mut self, link: u32) {
+        let at = &self.links[link as usize];
+        if at.stepwise {
+            return self.leave(link);
+        }
+        if at.waits_for_credit && self.has_credit(link) {
+            self.wake(link);
+        }
+        self.try_left(link);
+    }
+
+    /// Extends the times of the first worm of which characters are still to be sent; true if it is sent completely.
+    #[inline(always)]
+    fn send(&mut self, link: u32) -> bool {
         let at = &mut self.links[link as usize];
         let number = at.sending;
-        let worm = &mut self.worms[number as usize];
-        let before = at.line.known();
-        if before == worm.first {
-            at.wire_free = at.wire_free.max(worm.ready);
-        }
-        let most = (worm.end - before) as u32;
-        // Only the packet that was granted last can still be in the input buffer it comes from.
-        self.extensions += if worm.bound {
-            at.send_entered(most)
-        } else if holder != NONE && number == at.tail {
-            let [at, from] = two(&mut self.links, link, holder);
-            at.send_coming(from, most)
-        } else {
-            at.send_ready(most)
-        };
-        let at = &mut self.links[link as usize];
+        let worm = &self.worms[number as usize];
+        let (before, end) = (at.line.known(), worm.end);
+        at.wire_free = at.wire_free.max(worm.ready);
+        while self.send_some(link, number, end) {}
+        let at = &self.links[link as usize];
         let known = at.line.known();
         if known == before {
             return false;
         }
-        let complete = known == worm.end;
-        if before == worm.first {
-            worm.started = at.line.recent(before);
-        }
         let asks = at.head == number && !at.asked && !at.to_terminal;
+        let complete = known == end;
         if complete {
             self.sent(link, number);
         }
@@ -95,256 +135,172 @@ impl Network {
         complete
     }
 
-    /// Extends the times at which characters leave the input buffer of a link for its output.
-    fn leave(&mut self, link: u32, output: u32) {
-        let [at, to] = two(&mut self.links, link, output);
-        let known = at.line.known();
-        let before = at.line.next(Who::Leave);
-        if before == known {
-            return;
+    /// Extends the times of a worm on a link towards its `end`; true if it can go on.
+    #[inline(always)]
+    fn send_some(&mut self, link: u32, number: u32, end: Number) -> bool {
+        let at = &mut self.links[link as usize];
+        if !at.credit.is_empty() {
+            at.use_kept_credit((end - at.line.known()).0);
         }
-        let end = self.worms[at.head as usize].end;
-        let waited = at.credited == 0 && at.credit.is_empty() && at.sending != NONE;
-        self.extensions += at.leave_for(to, (end.min(known) - before) as u32);
-        let left = at.line.next(Who::Leave);
-        if left == before {
-            return;
+        let &Worm { bound, first, .. } = &self.worms[number as usize];
+        let at = &self.links[link as usize];
+        let fresh = at.line.known() == first;
+        // Only the packet that was granted last can still be in the input buffer it comes from.
+        let reach = if bound {
+            self.reach_entered(link, end)
+        } else if number == at.tail && at.holder != NONE {
+            self.reach(link, end, Some(self.supply(at.holder)))
+        } else {
+            self.reach(link, end, None)
+        };
+        if fresh && reach.len > 0 {
+            self.worms[number as usize].started = reach.runs[0].time;
         }
-        let (fed, tight) = (waited && !at.credit.is_empty(), to.tight);
-        if fed {
-            self.wake(link);
+        for run in &reach.runs[..reach.len] {
+            if !self.links[link as usize].line.has_room() {
+                self.make_room(link);
+            }
+            self.links[link as usize].line.push(run);
         }
-        if tight {
-            self.wake(output);
+        self.extensions += reach.len as u64;
+        let at = &mut self.links[link as usize];
+        at.wire_free = reach.own;
+        at.credited = reach.credited;
+        at.next_lump = reach.next_lump;
+        at.waits_for_credit = reach.stop == Stop::Credit;
+        reach.stop == Stop::Pause
+    }
+
+    /// How far a worm can be sent that ends before `end` and has entered the output buffer, or else is still arriving at
+    /// the input buffer that holds this link, at the times given and some ticks later.
+    #[inline(always)]
+    fn reach(&self, link: u32, end: Number, supply: Option<(&Timeline, u32)>) -> Reach {
+        let at = &self.links[link as usize];
+        let mut reach = Reach::from(at);
+        let (mut stop, mut late) = (end, ALWAYS);
+        if let Some((line, way)) = supply {
+            // Nothing of a header that is deleted is sent.
+            stop = later(reach.next, earlier(end, line.known() - at.shift));
+            late = line.last() + Time::from(way + at.forward);
         }
-        if left == end {
-            self.left(link, output);
+        while reach.next != stop {
+            let most = (stop - reach.next).0;
+            let most = self.take_credit(link, &mut reach, most);
+            if most == 0 {
+                reach.stop = if at.credit.is_empty() { Stop::Credit } else { Stop::Pause };
+                break;
+            }
+            let mut run = Run { count: most, step: at.character, time: reach.own };
+            // Once the last has arrived, so have all, whatever the pieces.
+            if let Some((line, way)) = supply.filter(|_| late > run.time) {
+                run = arriving(run, line, reach.next + at.shift, way + at.forward);
+            }
+            reach.put(at, run, end);
+            if reach.stop == Stop::Pause {
+                break;
+            }
         }
+        reach
+    }
+
+    /// How far characters can be sent of which it was kept when they are ready, in one run.
+    #[cold]
+    fn reach_entered(&mut self, link: u32, end: Number) -> Reach {
+        let mut reach = Reach::from(&self.links[link as usize]);
+        if reach.next == end {
+            return reach;
+        }
+        let most = (end - reach.next).0;
+        let most = self.take_credit(link, &mut reach, most);
+        let at = &mut self.links[link as usize];
+        if most == 0 {
+            reach.stop = if at.credit.is_empty() { Stop::Credit } else { Stop::Pause };
+            return reach;
+        }
+        let supply = at.entered.front().expect("what has left an input buffer has entered");
+        let run = follow(most, reach.own, at.character, [supply]);
+        at.entered.take(run.count);
+        reach.put(at, run, end);
+        reach.stop = Stop::Pause;
+        reach
+    }
+
+    /// Takes credit for the next of `most` characters of one packet, and with it all credit that is there in time
+    /// for those behind it. Returns for how many there is credit then.
+    ///
+    /// Credit comes in lumps of `quantum` characters; only the first character of a lump waits for it.
+    #[inline(always)]
+    fn take_credit(&self, link: u32, reach: &mut Reach, most: u32) -> u32 {
+        if reach.credited >= most {
+            return most;
+        }
+        let at = &self.links[link as usize];
+        if at.credit.is_empty() && at.output != NONE {
+            while reach.credited < most {
+                let Some((run, _)) = self.leaving(link, reach.next_lump) else { break };
+                let due = reach.own + Time::from(reach.credited) * Time::from(at.character);
+                let time = run.time + Time::from(at.credit_delay);
+                if time > due {
+                    if reach.credited > 0 {
+                        break;
+                    }
+                    reach.own = time;
+                }
+                // All lumps of the run are in time if it is not slower than what is sent.
+                let rest =
+                    if run.step <= at.character { run.count.min(most - reach.credited) - 1 } else { 0 };
+                let characters = (at.lumps_in(rest) + 1) * at.quantum;
+                reach.credited += characters;
+                reach.next_lump += characters;
+            }
+        }
+        reach.credited.min(most)
     }
 }
 
-impl Link {
-    /// Whether there is a worm to send and credit for its next character.
-    #[inline(always)]
-    fn can_send(&self) -> bool {
-        self.sending != NONE && (self.credited > 0 || !self.credit.is_empty())
-    }
-
-    /// When all that is known to have been sent can be used at the target.
-    #[inline(always)]
-    fn arrived_by(&self) -> Time {
-        self.wire_free + Time::from(self.last_arrival)
-    }
-
-    /// Takes at most `most` characters of one packet out of the input buffer into another link's output buffer;
-    /// returns the number of pieces.
-    #[inline(always)]
-    fn leave_for(&mut self, to: &mut Self, most: u32) -> u64 {
-        let mut pieces = 0;
-        let mut rest = most;
-        let late = self.arrived_by();
-        while rest > 0 {
-            let next = self.line.next(Who::Leave);
-            let run = if next < self.deleted {
-                let arrival = self.line.read(Who::Leave).later(self.arrival);
-                let run =
-                    follow(rest.min((self.deleted - next) as u32), self.exit_free, self.crossbar, [arrival]);
-                self.line.take(Who::Leave, run.count);
-                run
-            } else {
-                if to.line.is_read(Who::Place) {
-                    break;
-                }
-                let mut place = to.line.read(Who::Place).later(to.character);
-                place.count = place.count.min(rest);
-                let run = self.take_arrived(place, late);
-                to.line.take(Who::Place, run.count);
-                if to.tight {
-                    to.entered.push(run.later(to.forward));
-                    self.line.take(Who::Next, run.count);
-                }
-                run
-            };
-            rest -= run.count;
-            self.exit_free = run.after(self.crossbar);
-            self.give_credit(&run);
-            pieces += 1;
-        }
-        pieces
-    }
-
-    /// Takes characters out of the input buffer for a run of places: all those that can follow in one straight
-    /// run. By `late` all that are known of have arrived.
-    #[inline(always)]
-    fn take_arrived(&mut self, place: Run, late: Time) -> Run {
-        let (own, pace) = (self.exit_free, self.crossbar);
-        let run = if late <= own.max(place.time) {
-            follow(place.count, own, pace, [place])
-        } else if place.time >= own {
-            // Go by the places as long as the characters have arrived in time for them.
-            let mut run = Run { count: 0, step: place.step.max(pace), time: place.time };
-            while run.count < place.count {
-                let arrival = self.line.read(Who::Leave).later(self.arrival);
-                if arrival.time > run.at(run.count) || arrival.step > run.step {
-                    break;
-                }
-                let count = arrival.count.min(place.count - run.count);
-                self.line.take(Who::Leave, count);
-                run.count += count;
+/// The first of the characters of a run that can follow in one straight run, as they arrive: by a timeline from a number on and
+/// some ticks later.
+#[inline(always)]
+fn arriving(mut run: Run, line: &Timeline, number: Number, way: u32) -> Run {
+    let most = std::mem::take(&mut run.count);
+    while run.count < most {
+        let supply = line.run_from(number + Wrapping(run.count)).later(way);
+        if supply.time > run.at(run.count) || supply.step > run.step {
+            if run.count == 0 {
+                return follow(most, run.time, run.step, [supply]);
             }
-            if run.count > 0 {
-                return run;
-            }
-            let arrival = self.line.read(Who::Leave).later(self.arrival);
-            follow(place.count, own, pace, [arrival, place])
-        } else {
-            let arrival = self.line.read(Who::Leave).later(self.arrival);
-            follow(place.count, own, pace, [arrival, place])
-        };
-        self.line.take(Who::Leave, run.count);
-        run
+            break;
+        }
+        run.count += supply.count.min(most - run.count);
     }
+    run
+}
 
-    /// Sends at most `most` characters of a worm that is still arriving at the input buffer that holds this link;
-    /// returns the number of pieces.
+impl Reach {
     #[inline(always)]
-    fn send_coming(&mut self, from: &mut Self, most: u32) -> u64 {
-        let mut rest = most.min(from.line.unread(Who::Next));
-        let missing = most - rest;
-        let way = from.arrival + self.forward;
-        let late = from.arrived_by() + Time::from(self.forward);
-        let mut pieces = 0;
-        while rest > 0 {
-            let Some(own) = self.take_credit(missing + rest) else { break };
-            let limit = rest.min(self.credited);
-            let mut run = Run { count: 0, step: self.character, time: own };
-            // Once the last has arrived, so have all, whatever the pieces.
-            if late <= own {
-                run.count = limit;
-                from.line.take(Who::Next, limit);
-            }
-            while run.count < limit {
-                let supply = from.line.read(Who::Next).later(way);
-                let count = if supply.time <= run.at(run.count) && supply.step <= run.step {
-                    supply.count.min(limit - run.count)
-                } else if run.count == 0 {
-                    run = follow(limit, own, self.character, [supply]);
-                    from.line.take(Who::Next, run.count);
-                    break;
-                } else {
-                    break;
-                };
-                from.line.take(Who::Next, count);
-                run.count += count;
-            }
-            self.put_on_wire(&run, run.count == missing + rest);
-            rest -= run.count;
-            pieces += 1;
+    fn from(at: &Link) -> Self {
+        Self {
+            runs: [Run::default(); RUNS],
+            len: 0,
+            next: at.line.known(),
+            own: at.wire_free,
+            credited: if at.to_terminal { u32::MAX } else { at.credited },
+            next_lump: at.next_lump,
+            stop: Stop::Supply,
         }
-        pieces
-    }
-
-    /// Sends at most `most` characters that have entered the output buffer; returns the number of pieces.
-    fn send_entered(&mut self, most: u32) -> u64 {
-        let (mut rest, mut pieces) = (most, 0);
-        while rest > 0 {
-            let Some(supply) = self.entered.front() else { break };
-            let Some(own) = self.take_credit(rest) else { break };
-            let run = follow(rest.min(self.credited), own, self.character, [supply]);
-            self.entered.take(run.count);
-            self.put_on_wire(&run, run.count == rest);
-            rest -= run.count;
-            pieces += 1;
-        }
-        pieces
-    }
-
-    /// Sends at most `most` characters that stand ready, at a terminal or in the output buffer; returns the number
-    /// of pieces.
-    #[inline(always)]
-    fn send_ready(&mut self, most: u32) -> u64 {
-        let (mut rest, mut pieces) = (most, 0);
-        while rest > 0 {
-            let Some(time) = self.take_credit(rest) else { break };
-            let run = Run { count: rest.min(self.credited), step: self.character, time };
-            self.put_on_wire(&run, run.count == rest);
-            rest -= run.count;
-            pieces += 1;
-        }
-        pieces
     }
 
     /// Sends a run, which may be the last of its packet.
     #[inline(always)]
-    fn put_on_wire(&mut self, run: &Run, last: bool) {
+    fn put(&mut self, at: &Link, run: Run, end: Number) {
+        self.runs[self.len] = run;
+        self.len += 1;
         self.credited -= run.count;
-        self.wire_free = run.after(if last { self.end } else { self.character });
-        self.line.push(run);
-    }
-
-    /// Takes credit for the next of `most` characters of one packet, and with it all credit that is there in time
-    /// for those behind it. Returns when the next character can be sent at the earliest; nothing without credit.
-    ///
-    /// Credit comes in lumps of `quantum` characters; only the first character of a lump waits for it.
-    #[inline(always)]
-    fn take_credit(&mut self, most: u32) -> Option<Time> {
-        let mut own = self.wire_free;
-        if self.to_terminal {
-            // A terminal takes what comes: its credit is one lump without end.
-            self.credited = u32::MAX;
-            return Some(own);
+        self.next += run.count;
+        self.own = run.after(if self.next == end { at.end } else { at.character });
+        // On a long link the credit depends on what was just sent.
+        if self.len == RUNS || at.long {
+            self.stop = Stop::Pause;
         }
-        if self.credited == 0 {
-            own = own.max(self.credit.front()?.time);
-        }
-        while self.credited < most {
-            let Some(credit) = self.credit.front() else { break };
-            if credit.time > own + Time::from(self.credited) * Time::from(self.character) {
-                break;
-            }
-            let missing = most - self.credited;
-            let in_step = credit.step <= self.lump_ticks;
-            let lumps = if in_step && missing > self.quantum {
-                credit.count.min(self.lumps(missing - 1) + 1)
-            } else {
-                1
-            };
-            self.credit.take(lumps);
-            self.credited += lumps * self.quantum;
-        }
-        Some(own)
     }
-
-    /// Whole lumps in a number of characters. Divisions are slow, and most quanta are powers of two.
-    #[inline(always)]
-    fn lumps(&self, characters: u32) -> u32 {
-        if self.quantum_shift < 32 { characters >> self.quantum_shift } else { characters / self.quantum }
-    }
-
-    /// Returns credit for a run of characters that leave the input buffer: one lump whenever there is room
-    /// for `quantum` more than was promised.
-    #[inline]
-    fn give_credit(&mut self, run: &Run) {
-        let left = self.line.next(Who::Leave);
-        if left < self.next_lump {
-            return;
-        }
-        let beyond = (left - self.next_lump) as u32;
-        let lumps = self.lumps(beyond) + 1;
-        let step = run.step.saturating_mul(self.quantum);
-        let lump = Run { count: lumps, step, time: run.at(run.count - 1 - beyond) };
-        self.credit.push(lump.later(self.credit_delay));
-        self.next_lump += u64::from(lumps * self.quantum);
-    }
-
-    /// Credit for the input buffer when it is empty.
-    pub(super) fn fill(&mut self) {
-        let lumps = self.input_buffer / self.quantum;
-        self.credit.push(Run { count: lumps, step: 0, time: ALWAYS });
-        self.next_lump = self.granted + u64::from(self.quantum * (lumps + 1) - self.input_buffer);
-    }
-}
-
-pub(super) fn two(links: &mut [Link], one: u32, other: u32) -> [&mut Link; 2] {
-    links.get_disjoint_mut([one as usize, other as usize]).expect("an input link is not its own output")
 }

@@ -7,12 +7,14 @@
 
 mod advance;
 mod arbiter;
+mod credit;
 mod deadlock;
 mod flow;
 mod ports;
 pub mod queue;
 mod routes;
 mod state;
+mod stepwise;
 pub mod timeline;
 
 pub use deadlock::deadlock;

@@ -1,9 +1,11 @@
 //! What the wormhole engine remembers: links, the worms on them, groups and packets.
 
+use std::num::Wrapping;
+
 use super::ports::Ports;
 use super::queue::Queue;
 use super::routes::Routes;
-use super::timeline::{Timeline, Who};
+use super::timeline::{Number, START, Timeline};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -84,8 +86,8 @@ pub(super) struct Worm {
     pub next: u32,
     /// Class of its front header; of its destination, if that is deleted.
     pub class: u32,
-    pub first: u64,
-    pub end: u64,
+    pub first: Number,
+    pub end: Number,
     pub header: Header,
     /// Whether each character waits for its entry in `Link::entered`, rather than only the first for `ready`.
     pub bound: bool,
@@ -100,13 +102,10 @@ pub(super) struct Worm {
 /// One link: its output buffer, its wire and the input buffer at its target.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
-    /// When characters start on the wire, until they have left the input buffer, are sent by the next link, and
-    /// their places in the output buffer are taken. The output buffer begins with characters sent long ago.
+    /// When characters start on the wire.
     pub line: Timeline,
-    /// Lumps of credit to be used: when they are there.
-    pub credit: Queue,
-    /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
-    pub entered: Queue,
+    /// Earliest start of the next character on the wire.
+    pub wire_free: Time,
 
     /// First worm in the input buffer or on its way there.
     pub head: u32,
@@ -115,27 +114,35 @@ pub(super) struct Link {
     /// Last worm granted this link.
     pub tail: u32,
 
-    /// Earliest start of the next character on the wire.
-    pub wire_free: Time,
-    /// Characters of all packets granted this link.
-    pub granted: u64,
-    /// How many must have left the input buffer for the next lump of credit.
-    pub next_lump: u64,
+    /// Behind all characters of the packets granted this link.
+    pub granted: Number,
+    /// The character that must have left the input buffer for the next lump of credit, unless that is in `credit`.
+    pub next_lump: Number,
     /// Characters that may be sent on the credit taken so far.
     pub credited: u32,
+    /// What a character's number on the holder is greater by than its number here.
+    pub shift: Number,
     /// Whether it is to advance before the present event is over.
     pub woken: bool,
-    /// Whether places in the output buffer can hold up what is sent (see the module `flow`).
-    pub tight: bool,
-    /// Earliest departure of the next character from the input buffer.
+    /// Whether it has a character to send and no credit for it.
+    pub waits_for_credit: bool,
+    /// Whether the packets at its end leave as told in the module `stepwise`.
+    pub stepwise: bool,
+    /// Whether credit can be late because the characters that it is for were, rather than what took them on.
+    pub long: bool,
+    /// Earliest departure of the head packet from the input buffer; of its next character if `stepwise`.
     pub exit_free: Time,
+    /// Lumps of credit of packets that have left: when they are there.
+    pub credit: Queue,
+    /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
+    pub entered: Queue,
 
     /// Input link whose head packet holds this link, or [`NONE`].
     pub holder: u32,
     /// Link granted to the head packet of the input buffer, or [`NONE`].
     pub output: u32,
     /// Characters before this one are not passed on: the header is deleted.
-    pub deleted: u64,
+    pub deleted: Number,
 
     /// Whether a request of the present head is pending or made.
     pub asked: bool,
@@ -147,10 +154,8 @@ pub(super) struct Link {
     pub character: u32,
     pub end: u32,
     pub arrival: u32,
-    /// From `wire_free` to when the last character sent can be used at the target, at most.
-    pub last_arrival: u32,
     pub credit_delay: u32,
-    pub input_buffer: u32,
+    pub output_buffer: u32,
     pub quantum: u32,
     /// Ticks in which a lump's characters can be sent at least.
     pub lump_ticks: u32,
@@ -181,6 +186,8 @@ pub(super) struct Sent {
 pub struct Network {
     pub(super) fabric: Fabric,
     pub(super) links: Vec<Link>,
+    /// When characters leave the input buffers of links that are `stepwise`; empty if no link is.
+    pub(super) exits: Vec<Timeline>,
     pub(super) worms: Vec<Worm>,
     /// First of the free rows of `worms`, which are joined by `next`, or [`NONE`].
     free_worms: u32,
@@ -206,12 +213,17 @@ pub struct Network {
 impl Network {
     /// An empty network. The fabric must have passed [`crate::fabric::check`].
     pub fn new(fabric: Fabric) -> Self {
-        let links = (0..fabric.links()).map(|link| Link::new(&fabric, link)).collect();
+        let stepwise = stepwise_switches(&fabric);
+        let links: Vec<Link> = (0..fabric.links()).map(|link| Link::new(&fabric, link, &stepwise)).collect();
+        let any = links.iter().any(|link| link.stepwise);
+        let exits = links.iter().filter(|_| any);
+        let exits = exits.map(|link| Timeline::new(link.output_buffer)).collect();
         let draws = fabric.switch_arbiter.contains(&crate::fabric::arbiter::RANDOM)
             || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         Self {
             links,
+            exits,
             worms: Vec::new(),
             free_worms: NONE,
             routes: Routes::new(&fabric),
@@ -312,56 +324,73 @@ impl Link {
         }
     }
 
-    fn new(fabric: &Fabric, link: usize) -> Self {
+    fn new(fabric: &Fabric, link: usize, stepwise: &[bool]) -> Self {
         let (source, target) = (fabric.link_source[link], fabric.link_target[link]);
         let at_switch = |column: &[u32], vertex: u32| column.get(vertex as usize).copied().unwrap_or(0);
         let (character, end) = (fabric.link_character_ticks[link], fabric.link_end_ticks[link]);
-        let forward = at_switch(&fabric.switch_forward_ticks, source);
-        let bufferful = u64::from(fabric.link_output_buffer[link]) * u64::from(character.min(end));
-        let slow = at_switch(&fabric.switch_crossbar_ticks, source) > character;
-        let (from, to) = (fabric.is_terminal(source), fabric.is_terminal(target));
-        // Nothing is put into the output buffer of a terminal, and nothing leaves for a next link behind one.
-        let readers = [Who::Place, Who::Leave, Who::Next];
-        let mut new = Self {
-            line: Timeline::new(
-                fabric.link_output_buffer[link],
-                &readers[usize::from(from)..if to { 1 } else { 3 }],
-            ),
+        let (buffer, quantum) = (fabric.link_input_buffer[link], fabric.link_quantum[link]);
+        let (arrival, credit_delay) = (fabric.link_arrival_ticks[link], fabric.link_credit_ticks[link]);
+        let lumps = buffer / quantum;
+        let granted = START + Wrapping(fabric.link_output_buffer[link]);
+        // The time to send what may be under way when credit has been waited for, at least.
+        let loop_ticks = u64::from(buffer + 1 - quantum) * u64::from(character.min(end));
+        Self {
+            line: Timeline::new(fabric.link_output_buffer[link]),
             credit: Queue::default(),
             entered: Queue::default(),
             head: NONE,
             sending: NONE,
             tail: NONE,
             wire_free: 0,
-            granted: u64::from(fabric.link_output_buffer[link]),
-            next_lump: 0,
-            credited: 0,
+            granted,
+            next_lump: granted + Wrapping(quantum * (lumps + 1) - buffer - 1),
+            credited: lumps * quantum,
+            shift: Wrapping(0),
             woken: false,
-            tight: slow || bufferful < u64::from(character) + u64::from(forward),
+            waits_for_credit: false,
+            stepwise: stepwise.get(target as usize).copied().unwrap_or(false),
+            long: loop_ticks < u64::from(arrival) + u64::from(credit_delay),
             exit_free: 0,
             holder: NONE,
             output: NONE,
-            deleted: 0,
+            deleted: START,
             asked: false,
-            to_terminal: to,
-            from_terminal: from,
+            to_terminal: fabric.is_terminal(target),
+            from_terminal: fabric.is_terminal(source),
             character,
             end,
-            arrival: fabric.link_arrival_ticks[link],
-            last_arrival: fabric.link_arrival_ticks[link] - character.min(end),
-            credit_delay: fabric.link_credit_ticks[link],
-            input_buffer: fabric.link_input_buffer[link],
-            quantum: fabric.link_quantum[link],
-            lump_ticks: fabric.link_quantum[link].saturating_mul(character),
-            quantum_shift: shift_of(fabric.link_quantum[link]),
-            forward,
+            arrival,
+            credit_delay,
+            output_buffer: fabric.link_output_buffer[link],
+            quantum,
+            lump_ticks: quantum.saturating_mul(character),
+            quantum_shift: shift_of(quantum),
+            forward: at_switch(&fabric.switch_forward_ticks, source),
             decode: at_switch(&fabric.switch_decode_ticks, target),
             crossbar: at_switch(&fabric.switch_crossbar_ticks, target),
             sent: Sent::default(),
-        };
-        new.fill();
-        new
+        }
     }
+}
+
+/// The switches at which the times at which characters leave input buffers have to be worked out one after the other,
+/// because the crossbar is slower than a link, or because an output buffer is too small to bridge the way to the wire.
+fn stepwise_switches(fabric: &Fabric) -> Vec<bool> {
+    let mut stepwise = vec![false; fabric.switches as usize];
+    for link in 0..fabric.links() {
+        let (character, end) = (fabric.link_character_ticks[link], fabric.link_end_ticks[link]);
+        let shortest = character.min(end);
+        for (vertex, leaves) in [(fabric.link_source[link], true), (fabric.link_target[link], false)] {
+            if fabric.is_terminal(vertex) {
+                continue;
+            }
+            let forward = fabric.switch_forward_ticks[vertex as usize];
+            let bufferful = u64::from(fabric.link_output_buffer[link]) * u64::from(shortest);
+            let tight = leaves && bufferful < u64::from(character) + u64::from(forward);
+            stepwise[vertex as usize] |= tight || fabric.switch_crossbar_ticks[vertex as usize] > shortest;
+        }
+    }
+    stepwise
 }
 
 /// The shift that divides by a power of two; 32 for other numbers.
