@@ -100,52 +100,56 @@ pub(super) struct Worm {
 }
 
 /// One link: its output buffer, its wire and the input buffer at its target.
-///
-/// Its fields stand in the order in which they are needed together: what every grant and every advance changes is in the first
-/// cache line, what they only read in the second.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
 pub(super) struct Link {
+    /// When characters start on the wire.
+    pub line: Timeline,
     /// Earliest start of the next character on the wire.
     pub wire_free: Time,
-    /// Earliest departure of the head packet from the input buffer; of its next character if `stepwise`.
-    pub exit_free: Time,
+
     /// First worm in the input buffer or on its way there.
     pub head: u32,
     /// First worm of which characters are still to be sent.
     pub sending: u32,
     /// Last worm granted this link.
     pub tail: u32,
-    /// Input link whose head packet holds this link, or [`NONE`].
-    pub holder: u32,
-    /// Link granted to the head packet of the input buffer, or [`NONE`].
-    pub output: u32,
+
     /// Behind all characters of the packets granted this link.
     pub granted: Number,
-    /// What a character's number on the holder is greater by than its number here.
-    pub shift: Number,
-    /// Characters that may be sent on the credit taken so far.
-    pub credited: u32,
     /// The character that must have left the input buffer for the next lump of credit, unless that is in `credit`.
     pub next_lump: Number,
-    /// Characters before this one are not passed on: the header is deleted.
-    pub deleted: Number,
+    /// Characters that may be sent on the credit taken so far.
+    pub credited: u32,
+    /// What a character's number on the holder is greater by than its number here.
+    pub shift: Number,
     /// Whether it is to advance before the present event is over.
     pub woken: bool,
     /// Whether it has a character to send and no credit for it.
     pub waits_for_credit: bool,
-    /// Whether a request of the present head is pending or made.
-    pub asked: bool,
     /// Whether the packets at its end leave as told in the module `stepwise`.
     pub stepwise: bool,
     /// Whether credit can be late because the characters that it is for were, rather than what took them on.
     pub long: bool,
+    /// Earliest departure of the head packet from the input buffer; of its next character if `stepwise`.
+    pub exit_free: Time,
+    /// Lumps of credit of packets that have left: when they are there.
+    pub credit: Queue,
+    /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
+    pub entered: Queue,
+
+    /// Input link whose head packet holds this link, or [`NONE`].
+    pub holder: u32,
+    /// Link granted to the head packet of the input buffer, or [`NONE`].
+    pub output: u32,
+    /// Characters before this one are not passed on: the header is deleted.
+    pub deleted: Number,
+
+    /// Whether a request of the present head is pending or made.
+    pub asked: bool,
     /// True when the target is a terminal.
     pub to_terminal: bool,
     /// True when the source is a terminal.
     pub from_terminal: bool,
-    /// Of a quantum that is a power of two; 32 of others.
-    pub quantum_shift: u8,
 
     pub character: u32,
     pub end: u32,
@@ -155,20 +159,16 @@ pub(super) struct Link {
     pub quantum: u32,
     /// Ticks in which a lump's characters can be sent at least.
     pub lump_ticks: u32,
+    /// Of a quantum that is a power of two; 32 of others.
+    pub quantum_shift: u8,
     /// Of the switch at the source.
     pub forward: u32,
     /// Of the switch at the target.
     pub decode: u32,
     /// Of the switch at the target.
     pub crossbar: u32,
-    pub sent: Sent,
 
-    /// When characters start on the wire.
-    pub line: Timeline,
-    /// Lumps of credit of packets that have left: when they are there.
-    pub credit: Queue,
-    /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
-    pub entered: Queue,
+    pub sent: Sent,
 }
 
 /// What a link sent completely since the counts were last cleared.
