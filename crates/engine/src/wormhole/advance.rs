@@ -2,7 +2,8 @@
 
 use std::num::Wrapping;
 
-use super::state::{Event, Header, Link, Network, PacketState, UNKNOWN, Worm};
+use super::link::Link;
+use super::state::{Event, Header, Network, PacketState, UNKNOWN, Worm};
 use super::timeline::ahead;
 use crate::fabric::NONE;
 use crate::kernel::Time;
@@ -76,12 +77,14 @@ impl Network {
         at.output = output;
         at.exit_free = at.exit_free.max(now);
         at.deleted = first + Wrapping(deleted);
-        let ready = at.exit_free + Time::from(deleted * at.crossbar) + Time::from(to.forward);
+        let kind = &self.kinds[at.kind as usize];
+        let ready = at.exit_free + Time::from(deleted * kind.crossbar) + Time::from(kind.onward);
         let first = to.granted;
         to.shift = at.deleted - first;
         let end = end - to.shift;
         to.granted = end;
         to.holder = input;
+        to.way = kind.onward + if kind.stepwise { 0 } else { kind.arrival };
         let (next, bound, started, sent) = (NONE, false, UNKNOWN, UNKNOWN);
         self.worms[number as usize] =
             Worm { packet, header, class, first, end, ready, bound, next, started, sent };
@@ -102,33 +105,42 @@ impl Network {
         (Header::Deleted, worm.class, deleted)
     }
 
-    /// A worm's end of packet has a time on the wire.
+    /// A worm's end of packet has a time on the wire; true if there is another worm to send.
     #[inline(always)]
-    pub(super) fn sent(&mut self, link: u32, number: u32) {
+    pub(super) fn sent(&mut self, link: u32, number: u32) -> bool {
         let at = &mut self.links[link as usize];
         let worm = &mut self.worms[number as usize];
         worm.sent = at.wire_free;
         at.sending = worm.next;
+        let more = worm.next != NONE;
         at.sent.packets += 1;
         at.sent.characters += u64::from((worm.end - worm.first).0);
         at.sent.ticks += (at.wire_free - worm.started) as u64;
         let free = at.wire_free;
-        if at.from_terminal {
+        let kind = &self.kinds[at.kind as usize];
+        let (from_terminal, to_terminal) = (kind.from_terminal, kind.to_terminal);
+        let first = at.head == number;
+        if to_terminal {
+            // A terminal takes what comes: its credit has no end.
+            at.credited = u32::MAX;
+        }
+        if from_terminal {
             let packet = &mut self.packets[worm.packet as usize];
             packet.started = worm.started;
             let terminal = packet.source;
             self.schedule(Event::Source(terminal), free);
         }
-        let at = &self.links[link as usize];
-        if at.to_terminal && at.head == number {
+        if to_terminal && first {
             self.schedule_delivery(link);
         }
+        more
     }
 
     fn schedule_delivery(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let sent = self.worms[at.head as usize].sent;
-        let time = sent + Time::from(at.arrival) - Time::from(at.character);
+        let kind = self.kind(at);
+        let time = sent + Time::from(kind.arrival) - Time::from(kind.character);
         self.schedule(Event::Deliver(link), time);
     }
 
@@ -151,13 +163,17 @@ impl Network {
             return;
         }
         let &Worm { header, class, first, .. } = &self.worms[at.head as usize];
+        if self.kind(at).to_terminal {
+            return;
+        }
         let last = first + Wrapping(self.header_chars(header).max(1) - 1);
         if ahead(last, at.line.known()) >= 0 {
             return;
         }
         let arrived = at.line.run_from(last).time;
         let at = &mut self.links[link as usize];
-        let time = (arrived + Time::from(at.arrival)).max(at.exit_free) + Time::from(at.decode);
+        let kind = &self.kinds[at.kind as usize];
+        let time = (arrived + Time::from(kind.arrival)).max(at.exit_free) + Time::from(kind.decode);
         at.asked = true;
         self.ports.links[link as usize].class = class;
         self.schedule(Event::Request(link), time);
@@ -168,7 +184,7 @@ impl Network {
         self.keep_credit(link);
         let at = &mut self.links[link as usize];
         let output = at.output;
-        let free = last + Time::from(at.crossbar.max(1));
+        let free = last + Time::from(self.kinds[at.kind as usize].crossbar.max(1));
         at.exit_free = free;
         at.output = NONE;
         at.asked = false;

@@ -9,8 +9,9 @@
 
 use std::num::Wrapping;
 
+use super::link::Link;
 use super::queue::Run;
-use super::state::{Link, Network};
+use super::state::Network;
 use super::timeline::{Number, Timeline, ahead, earlier, later};
 use crate::fabric::NONE;
 use crate::kernel::Time;
@@ -20,67 +21,94 @@ impl Network {
     #[inline(always)]
     pub(super) fn has_credit(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        at.output != NONE && self.leaving(link, at.next_lump).is_some()
+        let Some(to) = self.links.get(at.output as usize) else { return false };
+        if at.plain {
+            ahead(self.places(to).stop(at, at.next_lump), at.next_lump) > 0
+        } else {
+            self.leaving(link, at.next_lump).is_some()
+        }
     }
 
-    /// When characters of a head packet leave, from one on as long as their places become free in a straight run; and
-    /// whether this holds for all of them. If not, it holds for the first, and those behind it leave at the same time or
-    /// as told.
+    /// The places in the output buffer of a link.
     #[inline(always)]
+    pub(super) fn places(&self, to: &Link) -> Places {
+        let kind = self.kind(to);
+        let shift = to.shift + Wrapping(kind.output_buffer);
+        let end = to.granted + to.shift;
+        Places { shift, end, stop: earlier(end, to.line.known() + shift), character: kind.character }
+    }
+
+    /// When characters of a head packet leave for its output, from one on as long as their places become free in a straight
+    /// run; and whether this holds for all of them. If not, it holds for the first, and those behind it leave at the
+    /// same time or as told.
     pub(super) fn leaving(&self, link: u32, number: Number) -> Option<(Run, bool)> {
         let at = &self.links[link as usize];
-        let to = &self.links[at.output as usize];
-        let end = to.granted + to.shift;
-        if ahead(end, number) <= 0 {
-            return None;
-        }
-        if at.stepwise {
+        let (kind, to) = (self.kind(at), &self.links[at.output as usize]);
+        let places = self.places(to);
+        if kind.stepwise {
             let line = &self.exits[link as usize];
-            return (ahead(line.known(), number) > 0).then(|| (line.run_from(number), true));
+            let known = earlier(places.end, line.known());
+            return (ahead(known, number) > 0).then(|| (line.run_from(number), true));
         }
-        let mut own = at.exit_free;
-        if at.crossbar > 0 {
+        let mut run = places.leaving(at, to, number)?;
+        if kind.plain {
+            return Some((run, run.time > at.exit_free));
+        }
+        if kind.crossbar > 0 {
             let first = self.worms[at.head as usize].first;
-            own += Time::from((number - first).0) * Time::from(at.crossbar);
+            let own = at.exit_free + Time::from((number - first).0) * Time::from(kind.crossbar);
+            run.time = run.time.max(own);
         }
-        let mut run = Run { count: 1, step: 0, time: own };
-        if ahead(number, at.deleted) >= 0 {
-            let place = number - to.shift - Wrapping(to.output_buffer);
-            if ahead(place, to.line.known()) >= 0 {
-                return None;
-            }
-            run = to.line.run_from(place).later(to.character);
-            run.count = run.count.min((end - number).0);
-        }
-        let exact = run.time >= own;
-        run.time = run.time.max(own);
-        if at.long {
+        if kind.long {
             if ahead(number, at.line.known()) >= 0 {
                 return None;
             }
-            let arrival = at.line.run_from(number).time + Time::from(at.arrival);
-            run = Run { count: 1, time: run.time.max(arrival), ..run };
+            run.time = run.time.max(at.line.run_from(number).time + Time::from(kind.arrival));
+            run.count = 1;
         }
-        Some((run, exact))
+        Some((run, false))
     }
 
     /// Notes when the credit is there for all that is left of a head packet, which leaves.
     pub(super) fn keep_credit(&mut self, link: u32) {
-        let to = &self.links[self.links[link as usize].output as usize];
-        let end = to.granted + to.shift;
-        loop {
-            let number = self.links[link as usize].next_lump;
-            if ahead(end, number) <= 0 {
-                return;
-            }
-            let (run, exact) = self.leaving(link, number).expect("the packet has left");
+        let at = &self.links[link as usize];
+        let end = self.places(&self.links[at.output as usize]).end;
+        while ahead(end, self.links[link as usize].next_lump) > 0 {
+            let leaving = self.leaving(link, self.links[link as usize].next_lump);
+            let (run, exact) = leaving.expect("the packet has left");
             let at = &mut self.links[link as usize];
-            let mut lumps = at.lumps_of(&run);
-            if !exact {
-                lumps.count = 1;
+            let kind = &self.kinds[at.kind as usize];
+            let count = if exact { kind.lumps(run.count) } else { 1 };
+            at.next_lump += count * kind.quantum;
+            let step = run.step.saturating_mul(kind.quantum);
+            at.credit.push(Run { count, step, time: run.time + Time::from(kind.credit_delay) });
+            at.keeps_credit = true;
+        }
+    }
+
+    /// Takes credit that packets have left for the next characters of the worm that is sent, and with it all that is there
+    /// in time for those behind them.
+    pub(super) fn use_kept_credit(&mut self, link: u32) {
+        let at = &mut self.links[link as usize];
+        let (kind, worm) = (&self.kinds[at.kind as usize], &self.worms[at.sending as usize]);
+        let most = (worm.end - at.line.known()).0;
+        at.wire_free = at.wire_free.max(worm.ready);
+        while at.credited < most {
+            let Some(lumps) = at.credit.front() else { return };
+            let due = at.wire_free + Time::from(at.credited) * Time::from(kind.character);
+            if lumps.time > due {
+                if at.credited > 0 {
+                    return;
+                }
+                at.wire_free = lumps.time;
             }
-            at.next_lump += lumps.count * at.quantum;
-            at.credit.push(lumps);
+            // All lumps of the run are in time if it is not slower than what is sent.
+            let in_time = lumps.step <= kind.quantum.saturating_mul(kind.character);
+            let missing = kind.lumps(most - at.credited);
+            let count = if in_time { lumps.count.min(missing) } else { 1 };
+            at.credit.take(count);
+            at.keeps_credit = !at.credit.is_empty();
+            at.credited += count * kind.quantum;
         }
     }
 
@@ -89,14 +117,18 @@ impl Network {
     pub(super) fn try_left(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let to = &self.links[at.output as usize];
-        let places = to.line.known() + Wrapping(to.output_buffer);
         let end = to.granted + to.shift;
-        if ahead(places, to.granted) < 0 || ahead(at.line.known(), end) < 0 {
+        if ahead(at.line.known(), end) < 0 {
             return;
         }
-        let arrival = self.worms[at.head as usize].sent - Time::from(at.end) + Time::from(at.arrival);
-        let (run, _) = self.leaving(link, end - Wrapping(1)).expect("there is a place");
-        self.left(link, run.time.max(arrival));
+        let places = to.line.known() + Wrapping(self.kind(to).output_buffer);
+        if ahead(places, to.granted) >= 0 {
+            let kind = self.kind(at);
+            let sent = self.worms[at.head as usize].sent;
+            let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
+            let (run, _) = self.leaving(link, end - Wrapping(1)).expect("there is a place");
+            self.left(link, run.time.max(arrival));
+        }
     }
 
     /// Keeps in the output buffer when those characters of a packet are ready that have left the input buffer and
@@ -107,19 +139,18 @@ impl Network {
         let Some(worm) = self.worms.get(to.tail as usize) else { return };
         let mut next = later(to.line.known(), worm.first);
         let end = worm.end;
-        let (line, way) = self.supply(link);
-        let way = way + to.forward;
         if next == end || worm.bound {
             return;
         }
+        let (line, way) = (self.passing(link), to.way);
         let last = line.run_from(end - Wrapping(1) + to.shift).later(way).time;
         // What is not known to be sent yet waits for something that has not happened yet.
         if last <= to.wire_free.max(self.wheel.now()) {
             return;
         }
-        let mut entered = std::mem::take(&mut self.links[output as usize].entered);
+        let mut entered = self.links[output as usize].entered.take().unwrap_or_default();
         let to = &self.links[output as usize];
-        let (line, _) = self.supply(link);
+        let line = self.passing(link);
         while next != end {
             let mut run = line.run_from(next + to.shift).later(way);
             run.count = run.count.min((end - next).0);
@@ -127,15 +158,14 @@ impl Network {
             next += run.count;
         }
         let to = &mut self.links[output as usize];
-        to.entered = entered;
+        to.entered = Some(entered);
         self.worms[to.tail as usize].bound = true;
     }
 
-    /// From when what passes an input link can be sent on: the times, and what to add besides the way to the wire.
-    #[inline(always)]
-    pub(super) fn supply(&self, link: u32) -> (&Timeline, u32) {
+    /// The times by which what passes an input link is ready to be sent on, `way` ticks later.
+    fn passing(&self, link: u32) -> &Timeline {
         let at = &self.links[link as usize];
-        if at.stepwise { (&self.exits[link as usize], 0) } else { (&at.line, at.arrival) }
+        if at.stepwise { &self.exits[link as usize] } else { &at.line }
     }
 
     /// Makes room for another piece of a link's timeline.
@@ -143,20 +173,24 @@ impl Network {
     pub(super) fn make_room(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let mut keep = at.line.known();
-        if at.stepwise {
+        let kind = self.kind(at);
+        if kind.stepwise {
             keep = earlier(keep, self.exits[link as usize].known());
-        } else if !at.to_terminal {
+        } else if !kind.to_terminal {
             keep = earlier(keep, self.next_supplied(link));
         }
-        if at.long {
+        if kind.long {
             keep = earlier(keep, at.next_lump);
         }
-        if !at.from_terminal {
-            let places = Wrapping(at.output_buffer);
+        if !kind.from_terminal {
+            let places = Wrapping(kind.output_buffer);
             keep = earlier(keep, at.granted - places - Wrapping(1));
             if let Some(from) = self.links.get(at.holder as usize) {
-                let next =
-                    if from.stepwise { self.exits[at.holder as usize].known() } else { from.next_lump };
+                let next = if self.kind(from).stepwise {
+                    self.exits[at.holder as usize].known()
+                } else {
+                    from.next_lump
+                };
                 keep = earlier(keep, next - at.shift - places);
             }
         }
@@ -182,41 +216,39 @@ impl Network {
     }
 }
 
-impl Link {
-    /// The lumps of credit that characters return which leave in a run, the first one returning one.
+/// The places in the output buffer of a link, as those whose turn it is see them who wait in the input buffer before it.
+pub(super) struct Places {
+    /// What the number of a character is greater by than that of the one that has its place before it.
+    shift: Number,
+    /// Behind the last character of the packet in the input buffer.
+    pub end: Number,
+    /// Behind the last one of which it is known when there is a place.
+    stop: Number,
+    /// Ticks to send a character.
+    character: u32,
+}
+
+impl Places {
+    /// Behind the last character of which it is known when it can leave, at or after a number.
     #[inline(always)]
-    fn lumps_of(&self, run: &Run) -> Run {
-        Run {
-            count: self.lumps_in(run.count - 1) + 1,
-            step: run.step.saturating_mul(self.quantum),
-            time: run.time + Time::from(self.credit_delay),
-        }
+    fn stop(&self, at: &Link, number: Number) -> Number {
+        // Characters that are deleted need no place.
+        if ahead(number, at.deleted) < 0 { at.deleted } else { self.stop }
     }
 
-    /// Takes credit that packets have left for the next of `most` characters to be sent, and with it all that is there
-    /// in time for those behind it.
+    /// When characters leave that are there in time, from one on, as long as their places become free in a straight run. The
+    /// first time holds; those behind it leave at the same time or as told.
     #[inline(always)]
-    pub(super) fn use_kept_credit(&mut self, most: u32) {
-        while self.credited < most {
-            let Some(lumps) = self.credit.front() else { return };
-            let due = self.wire_free + Time::from(self.credited) * Time::from(self.character);
-            if lumps.time > due {
-                if self.credited > 0 {
-                    return;
-                }
-                self.wire_free = lumps.time;
-            }
-            let missing = most - self.credited;
-            let in_step = lumps.step <= self.lump_ticks && missing > self.quantum;
-            let count = if in_step { lumps.count.min(self.lumps_in(missing - 1) + 1) } else { 1 };
-            self.credit.take(count);
-            self.credited += count * self.quantum;
+    pub fn leaving(&self, at: &Link, to: &Link, number: Number) -> Option<Run> {
+        let rest = ahead(self.stop(at, number), number);
+        if rest <= 0 {
+            return None;
         }
-    }
-
-    /// Whole lumps in a number of characters. Divisions are slow, and most quanta are powers of two.
-    #[inline(always)]
-    pub(super) fn lumps_in(&self, characters: u32) -> u32 {
-        if self.quantum_shift < 32 { characters >> self.quantum_shift } else { characters / self.quantum }
+        if ahead(number, at.deleted) < 0 {
+            return Some(Run { count: 1, step: 0, time: at.exit_free });
+        }
+        let run = to.line.run_from(number - self.shift);
+        let time = (run.time + Time::from(self.character)).max(at.exit_free);
+        Some(Run { count: run.count.min(rest as u32), step: run.step, time })
     }
 }

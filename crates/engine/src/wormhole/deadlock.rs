@@ -61,16 +61,16 @@ impl Network {
     /// Input buffers of which one must move before the head of this one can; nothing if it can already.
     fn waits_for(&self, link: u32) -> Option<Vec<u32>> {
         let at = &self.links[link as usize];
-        if at.to_terminal || at.head == NONE {
+        if self.kind(at).to_terminal || at.head == NONE {
             return None;
         }
         if at.output != NONE {
             let to = &self.links[at.output as usize];
             // A place for the next character, or none as it is deleted, would let it go.
-            let places = to.line.known() + Wrapping(to.output_buffer) + to.shift;
+            let places = to.line.known() + Wrapping(self.kind(to).output_buffer) + to.shift;
             let next = if ahead(places, at.deleted) < 0 { at.deleted } else { places };
             let full = ahead(at.line.known(), next) > 0;
-            return (full && !to.to_terminal).then(|| vec![at.output]);
+            return (full && !self.kind(to).to_terminal).then(|| vec![at.output]);
         }
         let group = self.ports.links[link as usize].awaits;
         if group == NONE {

@@ -13,39 +13,50 @@
 
 use std::num::Wrapping;
 
+use super::link::{Kind, Link};
 use super::queue::{ALWAYS, Run, follow};
-use super::state::{Link, Network, Worm};
+use super::state::Network;
 use super::timeline::{Number, Timeline, earlier, later};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
-/// Why a link sends no further.
-#[derive(PartialEq)]
-enum Stop {
-    /// What it can send is not known further, or the worm is sent.
+/// What a link can do next.
+#[derive(Clone, Copy, PartialEq)]
+enum Then {
+    /// Nothing: what it can send is not known further.
     Supply,
-    /// No more credit is known.
+    /// Nothing: no more credit is known.
     Credit,
-    /// It can go on once this is noted.
-    Pause,
+    /// Send on.
+    Again,
+    /// Send the next worm: this one is sent.
+    Sent,
 }
 
-/// Runs worked out before they are noted.
-const RUNS: usize = 3;
+/// Credit for the characters that a link sends.
+pub(super) struct Credit {
+    /// Characters that may be sent on what was taken so far.
+    pub characters: u32,
+    /// See `Link`.
+    pub next_lump: Number,
+    /// When the next character can be sent at the earliest.
+    pub own: Time,
+    /// Whether no more is known.
+    pub dry: bool,
+}
 
-/// How far a link can send.
-struct Reach {
-    runs: [Run; RUNS],
-    len: usize,
-    /// The next character.
-    next: Number,
-    /// Its earliest start by the wire.
-    own: Time,
-    /// See `Link`.
-    credited: u32,
-    /// See `Link`.
-    next_lump: Number,
-    stop: Stop,
+/// The characters of a worm that a link can send.
+struct Supply<'a> {
+    /// When they start on the wire by which they come.
+    line: &'a Timeline,
+    /// What a number is greater by there.
+    shift: Number,
+    /// Ticks from then until they are ready here.
+    way: u32,
+    /// When the last of them is.
+    late: Time,
+    /// Behind the last one.
+    stop: Number,
 }
 
 impl Network {
@@ -70,24 +81,38 @@ impl Network {
     fn advance(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
         at.woken = false;
-        let before = at.line.known();
-        while self.links[link as usize].sending != NONE && self.send(link) {}
+        let (before, to_terminal) = (at.line.known(), at.to_terminal);
+        let mut more = at.sending != NONE;
+        if at.plain {
+            while more {
+                more = self.send::<true>(link);
+            }
+        } else if more {
+            self.send_anyhow(link);
+        }
+        if to_terminal {
+            self.stream(link);
+        }
         let at = &self.links[link as usize];
         let (holder, output) = (at.holder, at.output);
         if output != NONE && at.line.known() != before {
-            self.supplied(link, before);
+            self.supplied(link, output, before);
         }
         if holder != NONE {
             self.vacated(holder);
         }
     }
 
+    #[cold]
+    fn send_anyhow(&mut self, link: u32) {
+        while self.send::<false>(link) {}
+    }
+
     /// More characters are on their way to the input buffer of a link, of which those `before` were known: its output may
     /// send them, or it can be seen when the packet has left.
-    fn supplied(&mut self, link: u32, before: Number) {
-        let at = &self.links[link as usize];
-        let output = at.output;
-        if at.stepwise {
+    #[inline(always)]
+    fn supplied(&mut self, link: u32, output: u32, before: Number) {
+        if self.links[link as usize].stepwise {
             return self.leave(link);
         }
         let to = &self.links[output as usize];
@@ -99,6 +124,7 @@ impl Network {
     }
 
     /// More places in the output buffer of its output become free for the characters in an input buffer.
+    #[inline(always)]
     fn vacated(&mut self, link: u32) {
         let at = &self.links[link as usize];
         if at.stepwise {
@@ -110,197 +136,186 @@ impl Network {
         self.try_left(link);
     }
 
-    /// Extends the times of the first worm of which characters are still to be sent; true if it is sent completely.
+    /// Sends the next characters of the first worm of which there are any, which follow in one straight run; true if it
+    /// may send on.
     #[inline(always)]
-    fn send(&mut self, link: u32) -> bool {
-        let at = &mut self.links[link as usize];
-        let number = at.sending;
-        let worm = &self.worms[number as usize];
-        let (before, end) = (at.line.known(), worm.end);
-        at.wire_free = at.wire_free.max(worm.ready);
-        while self.send_some(link, number, end) {}
+    fn send<const PLAIN: bool>(&mut self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        let known = at.line.known();
-        if known == before {
-            return false;
+        let number = at.sending;
+        let asks = at.head == number && !at.asked;
+        if at.keeps_credit || !at.line.has_room() {
+            self.prepare(link);
         }
-        let asks = at.head == number && !at.asked && !at.to_terminal;
-        let complete = known == end;
-        if complete {
-            self.sent(link, number);
-        }
+        let then = if self.worms[number as usize].bound {
+            self.send_entered(link, number)
+        } else {
+            self.send_run::<PLAIN>(link, number)
+        };
+        let more = match then {
+            Then::Sent => self.sent(link, number),
+            Then::Again => true,
+            _ => {
+                self.links[link as usize].waits_for_credit = then == Then::Credit;
+                false
+            }
+        };
         if asks {
             self.ask(link);
         }
-        complete
+        more
     }
 
-    /// Extends the times of a worm on a link towards its `end`; true if it can go on.
+    /// What is not needed every time before sending.
+    fn prepare(&mut self, link: u32) {
+        if self.links[link as usize].keeps_credit {
+            self.use_kept_credit(link);
+        }
+        if !self.links[link as usize].line.has_room() {
+            self.make_room(link);
+        }
+    }
+
     #[inline(always)]
-    fn send_some(&mut self, link: u32, number: u32, end: Number) -> bool {
-        let at = &mut self.links[link as usize];
-        if !at.credit.is_empty() {
-            at.use_kept_credit((end - at.line.known()).0);
-        }
-        let &Worm { bound, first, .. } = &self.worms[number as usize];
-        let at = &self.links[link as usize];
-        let fresh = at.line.known() == first;
-        // Only the packet that was granted last can still be in the input buffer it comes from.
-        let reach = if bound {
-            self.reach_entered(link, end)
-        } else if number == at.tail && at.holder != NONE {
-            self.reach(link, end, Some(self.supply(at.holder)))
-        } else {
-            self.reach(link, end, None)
-        };
-        if fresh && reach.len > 0 {
-            self.worms[number as usize].started = reach.runs[0].time;
-        }
-        for run in &reach.runs[..reach.len] {
-            if !self.links[link as usize].line.has_room() {
-                self.make_room(link);
-            }
-            self.links[link as usize].line.push(run);
-        }
-        self.extensions += reach.len as u64;
-        let at = &mut self.links[link as usize];
-        at.wire_free = reach.own;
-        at.credited = reach.credited;
-        at.next_lump = reach.next_lump;
-        at.waits_for_credit = reach.stop == Stop::Credit;
-        reach.stop == Stop::Pause
-    }
-
-    /// How far a worm can be sent that ends before `end` and has entered the output buffer, or else is still arriving at
-    /// the input buffer that holds this link, at the times given and some ticks later.
-    #[inline(always)]
-    fn reach(&self, link: u32, end: Number, supply: Option<(&Timeline, u32)>) -> Reach {
-        let at = &self.links[link as usize];
-        let mut reach = Reach::from(at);
-        let (mut stop, mut late) = (end, ALWAYS);
-        if let Some((line, way)) = supply {
-            // Nothing of a header that is deleted is sent.
-            stop = later(reach.next, earlier(end, line.known() - at.shift));
-            late = line.last() + Time::from(way + at.forward);
-        }
-        while reach.next != stop {
-            let most = (stop - reach.next).0;
-            let most = self.take_credit(link, &mut reach, most);
-            if most == 0 {
-                reach.stop = if at.credit.is_empty() { Stop::Credit } else { Stop::Pause };
-                break;
-            }
-            let mut run = Run { count: most, step: at.character, time: reach.own };
-            // Once the last has arrived, so have all, whatever the pieces.
-            if let Some((line, way)) = supply.filter(|_| late > run.time) {
-                run = arriving(run, line, reach.next + at.shift, way + at.forward);
-            }
-            reach.put(at, run, end);
-            if reach.stop == Stop::Pause {
-                break;
-            }
-        }
-        reach
-    }
-
-    /// How far characters can be sent of which it was kept when they are ready, in one run.
-    #[cold]
-    fn reach_entered(&mut self, link: u32, end: Number) -> Reach {
-        let mut reach = Reach::from(&self.links[link as usize]);
-        if reach.next == end {
-            return reach;
-        }
-        let most = (end - reach.next).0;
-        let most = self.take_credit(link, &mut reach, most);
-        let at = &mut self.links[link as usize];
+    fn send_run<const PLAIN: bool>(&mut self, link: u32, number: u32) -> Then {
+        let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
+        let kind = self.kind(at);
+        let (next, end) = (at.line.known(), worm.end);
+        let supply = self.supply(at, number, end);
+        let most = (supply.stop - next).0;
         if most == 0 {
-            reach.stop = if at.credit.is_empty() { Stop::Credit } else { Stop::Pause };
-            return reach;
+            return Then::Supply;
         }
-        let supply = at.entered.front().expect("what has left an input buffer has entered");
-        let run = follow(most, reach.own, at.character, [supply]);
-        at.entered.take(run.count);
-        reach.put(at, run, end);
-        reach.stop = Stop::Pause;
-        reach
+        let own = at.wire_free.max(worm.ready);
+        let mut credit = Credit { characters: at.credited, next_lump: at.next_lump, own, dry: true };
+        if credit.characters < most && !at.keeps_credit {
+            self.take_credit::<PLAIN>(link, at, kind, &mut credit, most);
+        }
+        if credit.characters == 0 {
+            return Then::Credit;
+        }
+        let mut run = Run { count: credit.characters.min(most), step: kind.character, time: credit.own };
+        // Once the last has arrived, so have all, whatever the pieces.
+        if supply.late > run.time {
+            run = supply.follow(run, next);
+        }
+        let dry = PLAIN && credit.dry && credit.characters == run.count && !at.keeps_credit;
+        let stop = supply.stop;
+        self.put_on_wire(link, number, &run, &credit);
+        let next = next + Wrapping(run.count);
+        if next == end {
+            Then::Sent
+        } else if next == stop {
+            Then::Supply
+        } else if dry {
+            Then::Credit
+        } else {
+            Then::Again
+        }
+    }
+
+    /// Notes a run that is sent, for which there must be room.
+    #[inline(always)]
+    pub(super) fn put_on_wire(&mut self, link: u32, number: u32, run: &Run, credit: &Credit) {
+        let at = &mut self.links[link as usize];
+        at.put(&self.kinds[at.kind as usize], &mut self.worms[number as usize], run, credit);
+        self.extensions += 1;
+    }
+
+    /// What can be sent of a worm that ends before `end`.
+    #[inline(always)]
+    fn supply<'a>(&'a self, at: &'a Link, number: u32, end: Number) -> Supply<'a> {
+        // Only the packet that was granted last can still be in the input buffer it comes from.
+        if number != at.tail || at.holder == NONE {
+            return Supply { line: &at.line, shift: at.shift, way: 0, late: ALWAYS, stop: end };
+        }
+        let from = &self.links[at.holder as usize];
+        let line = if from.stepwise { &self.exits[at.holder as usize] } else { &from.line };
+        // Nothing of a header that is deleted is sent.
+        let stop = later(at.line.known(), earlier(end, line.known() - at.shift));
+        Supply { line, shift: at.shift, way: at.way, late: line.last() + Time::from(at.way), stop }
+    }
+
+    /// Sends characters of which it was kept when they are ready, in one run.
+    #[cold]
+    fn send_entered(&mut self, link: u32, number: u32) -> Then {
+        let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
+        let kind = self.kind(at);
+        let most = (worm.end - at.line.known()).0;
+        let (characters, own) = (at.credited, at.wire_free.max(worm.ready));
+        let mut credit = Credit { characters, next_lump: at.next_lump, own, dry: true };
+        if characters < most && !at.keeps_credit {
+            self.take_credit::<false>(link, at, kind, &mut credit, most);
+        }
+        if credit.characters == 0 {
+            return Then::Credit;
+        }
+        let supply = at.entered.as_ref().and_then(|entered| entered.front());
+        let supply = supply.expect("what has left an input buffer has entered");
+        let run = follow(most.min(credit.characters), credit.own, kind.character, [supply]);
+        self.put_on_wire(link, number, &run, &credit);
+        let entered = &mut self.links[link as usize].entered;
+        entered.as_mut().expect("there was a run in it").take(run.count);
+        if run.count == most { Then::Sent } else { Then::Again }
     }
 
     /// Takes credit for the next of `most` characters of one packet, and with it all credit that is there in time
-    /// for those behind it. Returns for how many there is credit then.
+    /// for those behind it.
     ///
     /// Credit comes in lumps of `quantum` characters; only the first character of a lump waits for it.
     #[inline(always)]
-    fn take_credit(&self, link: u32, reach: &mut Reach, most: u32) -> u32 {
-        if reach.credited >= most {
-            return most;
-        }
-        let at = &self.links[link as usize];
-        if at.credit.is_empty() && at.output != NONE {
-            while reach.credited < most {
-                let Some((run, _)) = self.leaving(link, reach.next_lump) else { break };
-                let due = reach.own + Time::from(reach.credited) * Time::from(at.character);
-                let time = run.time + Time::from(at.credit_delay);
-                if time > due {
-                    if reach.credited > 0 {
-                        break;
-                    }
-                    reach.own = time;
+    fn take_credit<const PLAIN: bool>(
+        &self,
+        link: u32,
+        at: &Link,
+        kind: &Kind,
+        credit: &mut Credit,
+        most: u32,
+    ) {
+        let Some(to) = self.links.get(at.output as usize) else { return };
+        let places = self.places(to);
+        loop {
+            let leaving = if PLAIN {
+                places.leaving(at, to, credit.next_lump)
+            } else {
+                self.leaving(link, credit.next_lump).map(|(run, _)| run)
+            };
+            let Some(run) = leaving else { return };
+            let due = credit.own + Time::from(credit.characters) * Time::from(kind.character);
+            let time = run.time + Time::from(kind.credit_delay);
+            if time > due {
+                if credit.characters > 0 {
+                    break;
                 }
-                // All lumps of the run are in time if it is not slower than what is sent.
-                let rest =
-                    if run.step <= at.character { run.count.min(most - reach.credited) - 1 } else { 0 };
-                let characters = (at.lumps_in(rest) + 1) * at.quantum;
-                reach.credited += characters;
-                reach.next_lump += characters;
+                credit.own = time;
+            }
+            // All lumps of the run are in time if it is not slower than what is sent.
+            let all = if run.step <= kind.character { run.count.min(most - credit.characters) } else { 1 };
+            let characters = kind.lumps(all) * kind.quantum;
+            credit.characters += characters;
+            credit.next_lump += characters;
+            if credit.characters >= most {
+                break;
             }
         }
-        reach.credited.min(most)
+        credit.dry = false;
     }
 }
 
-/// The first of the characters of a run that can follow in one straight run, as they arrive: by a timeline from a number on and
-/// some ticks later.
-#[inline(always)]
-fn arriving(mut run: Run, line: &Timeline, number: Number, way: u32) -> Run {
-    let most = std::mem::take(&mut run.count);
-    while run.count < most {
-        let supply = line.run_from(number + Wrapping(run.count)).later(way);
-        if supply.time > run.at(run.count) || supply.step > run.step {
-            if run.count == 0 {
-                return follow(most, run.time, run.step, [supply]);
+impl Supply<'_> {
+    /// The first of the characters of a run, from a number on, that can follow in one straight run as they arrive.
+    #[inline(always)]
+    fn follow(&self, mut run: Run, number: Number) -> Run {
+        let most = std::mem::take(&mut run.count);
+        while run.count < most {
+            let arrival = self.line.run_from(number + self.shift + Wrapping(run.count)).later(self.way);
+            if arrival.time > run.at(run.count) || arrival.step > run.step {
+                if run.count == 0 {
+                    return follow(most, run.time, run.step, [arrival]);
+                }
+                break;
             }
-            break;
+            run.count += arrival.count.min(most - run.count);
         }
-        run.count += supply.count.min(most - run.count);
-    }
-    run
-}
-
-impl Reach {
-    #[inline(always)]
-    fn from(at: &Link) -> Self {
-        Self {
-            runs: [Run::default(); RUNS],
-            len: 0,
-            next: at.line.known(),
-            own: at.wire_free,
-            credited: if at.to_terminal { u32::MAX } else { at.credited },
-            next_lump: at.next_lump,
-            stop: Stop::Supply,
-        }
-    }
-
-    /// Sends a run, which may be the last of its packet.
-    #[inline(always)]
-    fn put(&mut self, at: &Link, run: Run, end: Number) {
-        self.runs[self.len] = run;
-        self.len += 1;
-        self.credited -= run.count;
-        self.next += run.count;
-        self.own = run.after(if self.next == end { at.end } else { at.character });
-        // On a long link the credit depends on what was just sent.
-        if self.len == RUNS || at.long {
-            self.stop = Stop::Pause;
-        }
+        run
     }
 }

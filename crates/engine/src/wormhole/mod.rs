@@ -10,11 +10,13 @@ mod arbiter;
 mod credit;
 mod deadlock;
 mod flow;
+mod link;
 mod ports;
 pub mod queue;
 mod routes;
 mod state;
 mod stepwise;
+mod stream;
 pub mod timeline;
 
 pub use deadlock::deadlock;

@@ -2,7 +2,8 @@
 //!
 //! Kept apart from the state of the links, so that a request or a grant reads a few short rows.
 
-use super::state::{Event, Network, Sent, UNKNOWN};
+use super::link::Sent;
+use super::state::{Event, Network, UNKNOWN};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::wheel::Wheel;
@@ -336,7 +337,8 @@ impl Network {
     pub fn counts(&self) -> impl Iterator<Item = Counts> {
         self.links.iter().zip(&self.ports.links).map(|(link, port)| {
             let Sent { packets, characters, ticks } = link.sent;
-            let busy = (characters - packets) * u64::from(link.character) + packets * u64::from(link.end);
+            let kind = self.kind(link);
+            let busy = (characters - packets) * u64::from(kind.character) + packets * u64::from(kind.end);
             let (busy_ticks, stalled_ticks, wait_ticks) = (busy, ticks - busy, port.wait_ticks);
             Counts { packets, characters, busy_ticks, stalled_ticks, wait_ticks }
         })

@@ -42,25 +42,27 @@ impl Network {
     fn extend_exits(&mut self, link: u32, output: u32) -> bool {
         loop {
             let (at, to) = (&self.links[link as usize], &self.links[output as usize]);
+            let (kind, next_kind) = (self.kind(at), self.kind(to));
+            let crossbar = kind.crossbar;
             let next = self.exits[link as usize].known();
             let end = to.granted + to.shift;
             let most = (earlier(end, at.line.known()) - next).0;
             if most == 0 {
                 return next == end;
             }
-            let arrival = at.line.run_from(next).later(at.arrival);
+            let arrival = at.line.run_from(next).later(kind.arrival);
             let left = ahead(at.deleted, next);
             let run = if left > 0 {
-                follow(most.min(left as u32), at.exit_free, at.crossbar, [arrival])
+                follow(most.min(left as u32), at.exit_free, crossbar, [arrival])
             } else {
-                let place = next - to.shift - Wrapping(to.output_buffer);
+                let place = next - to.shift - Wrapping(next_kind.output_buffer);
                 if ahead(place, to.line.known()) >= 0 {
                     return false;
                 }
-                let place = to.line.run_from(place).later(to.character);
-                follow(most, at.exit_free, at.crossbar, [arrival, place])
+                let place = to.line.run_from(place).later(next_kind.character);
+                follow(most, at.exit_free, crossbar, [arrival, place])
             };
-            self.links[link as usize].exit_free = run.after(self.links[link as usize].crossbar);
+            self.links[link as usize].exit_free = run.after(crossbar);
             if !self.exits[link as usize].has_room() {
                 self.make_exit_room(link);
             }

@@ -51,7 +51,11 @@ const ROOM: usize = 4;
 
 /// The times of successive characters.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Timeline {
+    /// Pieces before those in place which are still looked up; boxed, for hardly any timeline has any.
+    #[expect(clippy::box_collection)]
+    older: Option<Box<VecDeque<Piece>>>,
     /// When the first character that is not known yet is due if it follows the last piece in step.
     due: Time,
     /// The step of the last piece.
@@ -63,9 +67,6 @@ pub struct Timeline {
     oldest: Wrapping<u32>,
     /// The latest pieces, by number.
     pieces: [Piece; ROOM],
-    /// Pieces before those in place which are still looked up; boxed, for hardly any timeline has any.
-    #[expect(clippy::box_collection)]
-    older: Option<Box<VecDeque<Piece>>>,
 }
 
 impl Timeline {
