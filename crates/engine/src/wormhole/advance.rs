@@ -67,7 +67,7 @@ impl Network {
         let head = &mut self.ports.links[input as usize];
         head.awaits = NONE;
         let waited = now - head.requested;
-        let strips = head.strips || self.kind(&self.links[output as usize]).deletes_header;
+        let strips = head.strips || self.ports.links[output as usize].deletes_header;
         self.ports.hold(output, now, waited);
         let number = self.new_worm();
         let old = &self.worms[self.links[input as usize].head as usize];

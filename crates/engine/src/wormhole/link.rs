@@ -106,7 +106,6 @@ pub(super) struct Kind {
     pub to_terminal: bool,
     /// True when the source is a terminal.
     pub from_terminal: bool,
-    pub deletes_header: bool,
 }
 
 /// All links at the beginning, and the kinds of them.
@@ -215,7 +214,6 @@ impl Kind {
             plain: !stepwise && !long && crossbar == 0,
             to_terminal: fabric.is_terminal(target),
             from_terminal: fabric.is_terminal(source),
-            deletes_header: fabric.link_deletes_header[link] != 0,
         }
     }
 

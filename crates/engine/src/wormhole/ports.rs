@@ -43,6 +43,8 @@ pub(super) struct Port {
     others: u32,
     /// Whether a release event is pending.
     release_pending: bool,
+    /// Whether headers are deleted on the way into the link.
+    pub deletes_header: bool,
 
     /// Whether the header of the head is to be deleted on the way out.
     pub strips: bool,
@@ -105,9 +107,9 @@ impl Ports {
             }
         }
         let mut others = Vec::new();
-        let links = of_link.into_iter().zip(&fabric.link_target).map(|(members, &switch)| {
+        let links = of_link.into_iter().zip(0..).map(|(members, link): (Vec<Member>, usize)| {
             let first = members.first().copied().unwrap_or(Member { group: NONE, place: 0 });
-            let mut port = Port::new(first, switch);
+            let mut port = Port::new(first, fabric.link_target[link], fabric.link_deletes_header[link] != 0);
             if members.len() > 1 {
                 port.others = others.len() as u32;
                 others.push(members[1..].into());
@@ -311,7 +313,7 @@ impl Iterator for Unheld<'_> {
 }
 
 impl Port {
-    fn new(group: Member, switch: u32) -> Self {
+    fn new(group: Member, switch: u32, deletes_header: bool) -> Self {
         Self {
             free_at: 0,
             last_grant: -1,
@@ -319,6 +321,7 @@ impl Port {
             group,
             others: NONE,
             release_pending: false,
+            deletes_header,
             strips: false,
             requested: 0,
             awaits: NONE,
@@ -347,5 +350,53 @@ impl Network {
             link.sent = Sent::default();
             port.wait_ticks = 0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One switch with two groups: links 0 to 69, and links 69 down to 67.
+    fn ports() -> (Fabric, Ports) {
+        let fabric = Fabric {
+            link_source: vec![0; 70],
+            link_target: vec![0; 70],
+            link_deletes_header: vec![0; 70],
+            group_switch: vec![0, 0],
+            group_start: vec![0, 70, 73],
+            group_links: (0..70).chain([69, 68, 67]).collect(),
+            switch_arbiter: vec![0],
+            switch_choice: vec![0],
+            ..Fabric::default()
+        };
+        let ports = Ports::new(&fabric);
+        (fabric, ports)
+    }
+
+    #[test]
+    fn links_beyond_the_bits_of_a_group_are_not_lost() {
+        let (fabric, mut ports) = ports();
+        for link in (0..62).chain([63, 68]) {
+            ports.hold(link, 5, 0);
+        }
+        assert_eq!(ports.unheld(&fabric, 0).collect::<Vec<_>>(), [62, 64, 65, 66, 67, 68, 69]);
+        assert_eq!(ports.unheld(&fabric, 1).collect::<Vec<_>>(), [69, 67]);
+        ports.unhold(7, 9);
+        ports.unhold(68, 9);
+        assert_eq!(ports.unheld(&fabric, 0).collect::<Vec<_>>()[..3], [7, 62, 64]);
+        assert_eq!(ports.unheld(&fabric, 1).collect::<Vec<_>>(), [69, 68, 67]);
+    }
+
+    #[test]
+    fn heads_queue_by_time_and_number() {
+        let (_, mut ports) = ports();
+        for (link, now) in [(9, 1), (8, 2), (30, 3), (20, 3), (25, 3), (10, 3), (40, 3), (1, 4)] {
+            ports.enqueue(link, now, 0);
+        }
+        assert_eq!(ports.waiting(0).collect::<Vec<_>>(), [9, 8, 10, 20, 25, 30, 40, 1]);
+        assert_eq!([7, 3, 0].map(|place| ports.remove(0, place)), [1, 20, 9]);
+        ports.enqueue(2, 5, 0);
+        assert_eq!(ports.waiting(0).collect::<Vec<_>>(), [8, 10, 25, 30, 40, 2]);
     }
 }

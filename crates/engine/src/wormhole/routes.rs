@@ -1,7 +1,9 @@
 //! Which group a class takes at each switch, so that the entries in use lie close together.
 //!
-//! The terminals of one switch are reached by the same groups from every other switch. A small table by switch
-//! and region has one entry for all classes of a region; only where they differ is the full one read.
+//! The terminals of one switch are reached by the same groups from every other switch: they are a region, with one entry for
+//! all its classes; only where these differ is the full table read. And most switches of a large network know few ways,
+//! so that their entries are a few intervals of regions, as on a switch with interval labels; these fill one cache line
+//! where the table would not fit into a cache.
 
 use crate::fabric::{Fabric, NONE};
 
@@ -10,14 +12,28 @@ const MIXED: u32 = NONE - 1;
 /// No entry has been seen.
 const UNSEEN: u32 = NONE - 2;
 
+/// Intervals that one switch may have.
+const INTERVALS: usize = 8;
+
+/// The entries of one switch by interval of regions.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Row {
+    /// Where the second interval begins, the third and so on; [`NONE`] behind the last.
+    starts: [u32; INTERVALS - 1],
+    entries: [u32; INTERVALS],
+}
+
 /// The routing table by region.
 #[derive(Clone, Debug)]
 pub(super) struct Routes {
-    /// Columns of `table`.
-    regions: usize,
     /// Per class.
     region: Vec<u32>,
-    /// Switch by region: an entry of the full table, or [`MIXED`].
+    /// Per switch; empty if some switch has too many intervals.
+    rows: Vec<Row>,
+    /// Columns of `table`.
+    regions: usize,
+    /// Switch by region, if there are no rows: an entry of the full table, or [`MIXED`].
     table: Vec<u32>,
 }
 
@@ -26,27 +42,56 @@ impl Routes {
         let (region, regions) = regions(fabric);
         let mut table = vec![UNSEEN; fabric.switches as usize * regions];
         let used = used(fabric);
-        let rows = fabric.route.chunks_exact(fabric.classes.max(1) as usize);
-        for (row, full) in table.chunks_exact_mut(regions).zip(rows) {
-            for (&class, region) in used.iter().zip(used.iter().map(|&class| region[class as usize])) {
-                let (cell, entry) = (&mut row[region as usize], full[class as usize]);
+        let full_rows = fabric.route.chunks_exact(fabric.classes.max(1) as usize);
+        for (row, full) in table.chunks_exact_mut(regions).zip(full_rows) {
+            for &class in &used {
+                let (cell, entry) = (&mut row[region[class as usize] as usize], full[class as usize]);
                 if *cell != entry {
                     *cell = if *cell == UNSEEN { entry } else { MIXED };
                 }
             }
         }
-        Self { regions, region, table }
+        match table.chunks_exact(regions).map(Row::new).collect() {
+            Some(rows) => Self { region, rows, regions, table: Vec::new() },
+            None => Self { region, rows: Vec::new(), regions, table },
+        }
     }
 
     /// The entry of a class at a switch, as in `Fabric::route`.
     #[inline]
     pub fn entry(&self, fabric: &Fabric, switch: u32, class: u32) -> u32 {
-        let region = self.region[class as usize] as usize;
-        let entry = self.table[switch as usize * self.regions + region];
+        let region = self.region[class as usize];
+        let entry = match self.rows.get(switch as usize) {
+            Some(row) => row.entry(region),
+            None => self.table[switch as usize * self.regions + region as usize],
+        };
         if entry != MIXED {
             return entry;
         }
         fabric.route[switch as usize * fabric.classes as usize + class as usize]
+    }
+}
+
+impl Row {
+    /// The intervals of a row of the table, unless there are too many.
+    fn new(row: &[u32]) -> Option<Self> {
+        let mut new = Self { starts: [NONE; INTERVALS - 1], entries: [NONE; INTERVALS] };
+        let mut last = 0;
+        new.entries[0] = row[0];
+        for (region, pair) in (1..).zip(row.windows(2)) {
+            if pair[1] != pair[0] {
+                *new.starts.get_mut(last)? = region;
+                last += 1;
+                new.entries[last] = pair[1];
+            }
+        }
+        Some(new)
+    }
+
+    #[inline]
+    fn entry(&self, region: u32) -> u32 {
+        // Counted rather than searched: that needs no jumps.
+        self.entries[self.starts.iter().filter(|&&start| start <= region).count()]
     }
 }
 
@@ -104,6 +149,29 @@ mod tests {
                 assert_eq!(routes.entry(&fabric, switch, class), full, "{switch} {class}");
             }
         }
-        assert_eq!(routes.table, [MIXED, 4, 8, MIXED]);
+        assert_eq!(routes.rows[0].starts[..2], [1, NONE]);
+        assert_eq!(routes.rows[0].entries[..2], [MIXED, 4]);
+        assert_eq!(routes.rows[1].entries[..2], [8, MIXED]);
+    }
+
+    #[test]
+    fn more_intervals_than_fit_are_a_table() {
+        // Every switch sends to each by another group.
+        for switches in [8, 9] {
+            let ends: Vec<u32> = (0..switches).collect();
+            let fabric = Fabric {
+                switches,
+                terminals: switches,
+                classes: switches,
+                link_source: ends.clone(),
+                terminal_in_link: ends.clone(),
+                terminal_class: ends.clone(),
+                route: (0..switches * switches).map(|cell| cell % switches * 2).collect(),
+                ..Fabric::default()
+            };
+            let routes = Routes::new(&fabric);
+            assert_eq!(routes.rows.is_empty(), switches > 8);
+            assert!(ends.iter().all(|&class| routes.entry(&fabric, 1, class) == class * 2));
+        }
     }
 }
