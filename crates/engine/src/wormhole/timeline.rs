@@ -188,3 +188,42 @@ impl Piece {
         Run { count: (until - number).0, step: self.step, time: self.time + into * Time::from(self.step) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Each character that is still looked up has the time that was pushed, however many pieces there are.
+        #[test]
+        fn times_are_found_by_number(
+            runs in prop::collection::vec((1u32..5, 0u32..4, 0i64..9, 0u32..40), 1..600),
+        ) {
+            let mut line = Timeline::new(3);
+            let mut pushed: Vec<Time> = vec![ALWAYS; 3];
+            let mut keep = 0;
+            for (count, step, gap, behind) in runs {
+                let time = if pushed.len() == 3 { 0 } else { pushed[pushed.len() - 1] + gap };
+                let run = Run { count, step, time };
+                if !line.has_room() {
+                    line.make_room(START + Wrapping(keep));
+                }
+                line.push(&run);
+                pushed.extend((0..count).map(|k| run.at(k)));
+                let known = pushed.len() as u32;
+                prop_assert_eq!(line.known(), START + Wrapping(known));
+                prop_assert_eq!(line.last(), pushed[pushed.len() - 1]);
+                keep = keep.max(known.saturating_sub(behind + 1));
+                let mut number = keep;
+                while number < known {
+                    let run = line.run_from(START + Wrapping(number));
+                    for k in 0..run.count {
+                        prop_assert_eq!(run.at(k), pushed[(number + k) as usize]);
+                    }
+                    number += run.count;
+                }
+            }
+        }
+    }
+}
