@@ -2,7 +2,7 @@
 
 use std::num::Wrapping;
 
-use super::link::Link;
+use super::link::two;
 use super::state::{Event, Header, Network, PacketState, UNKNOWN, Worm};
 use super::timeline::ahead;
 use crate::fabric::NONE;
@@ -181,7 +181,6 @@ impl Network {
 
     /// A packet's end leaves the input buffer, at a tick: its output is released and the next head comes forward.
     pub(super) fn left(&mut self, link: u32, last: Time) {
-        self.keep_credit(link);
         let at = &mut self.links[link as usize];
         let output = at.output;
         let free = last + Time::from(self.kinds[at.kind as usize].crossbar.max(1));
@@ -200,8 +199,4 @@ impl Network {
         }
         self.ask(link);
     }
-}
-
-fn two(links: &mut [Link], one: u32, other: u32) -> [&mut Link; 2] {
-    links.get_disjoint_mut([one as usize, other as usize]).expect("an input link is not its own output")
 }

@@ -9,7 +9,7 @@
 
 use std::num::Wrapping;
 
-use super::link::Link;
+use super::link::{Link, two};
 use super::queue::Run;
 use super::state::Network;
 use super::timeline::{Number, Timeline, ahead, earlier, later};
@@ -69,21 +69,31 @@ impl Network {
         Some((run, false))
     }
 
-    /// Notes when the credit is there for all that is left of a head packet, which leaves.
-    pub(super) fn keep_credit(&mut self, link: u32) {
+    /// Notes when the credit is there for all that is left of a head packet, which leaves; returns when its end does as far
+    /// as that does not depend on its arrival.
+    pub(super) fn keep_credit(&mut self, link: u32) -> Time {
         let at = &self.links[link as usize];
         let end = self.places(&self.links[at.output as usize]).end;
         while ahead(end, self.links[link as usize].next_lump) > 0 {
             let leaving = self.leaving(link, self.links[link as usize].next_lump);
             let (run, exact) = leaving.expect("the packet has left");
             let at = &mut self.links[link as usize];
-            let kind = &self.kinds[at.kind as usize];
-            let count = if exact { kind.lumps(run.count) } else { 1 };
-            at.next_lump += count * kind.quantum;
-            let step = run.step.saturating_mul(kind.quantum);
-            at.credit.push(Run { count, step, time: run.time + Time::from(kind.credit_delay) });
-            at.keeps_credit = true;
+            at.keep(&self.kinds[at.kind as usize], &run, exact);
         }
+        self.leaving(link, end - Wrapping(1)).expect("the packet has left").0.time
+    }
+
+    /// The same for a plain link.
+    #[inline(always)]
+    fn keep_plain_credit(&mut self, link: u32, output: u32) -> Time {
+        let places = self.places(&self.links[output as usize]);
+        let [at, to] = two(&mut self.links, link, output);
+        while ahead(places.end, at.next_lump) > 0 {
+            let run = places.leaving(at, to, at.next_lump).expect("the packet has left");
+            let exact = run.time > at.exit_free;
+            at.keep(&self.kinds[at.kind as usize], &run, exact);
+        }
+        places.leaving(at, to, places.end - Wrapping(1)).expect("the packet has left").time
     }
 
     /// Takes credit that packets have left for the next characters of the worm that is sent, and with it all that is there
@@ -126,8 +136,9 @@ impl Network {
             let kind = self.kind(at);
             let sent = self.worms[at.head as usize].sent;
             let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
-            let (run, _) = self.leaving(link, end - Wrapping(1)).expect("there is a place");
-            self.left(link, run.time.max(arrival));
+            let output = at.output;
+            let place = if at.plain { self.keep_plain_credit(link, output) } else { self.keep_credit(link) };
+            self.left(link, place.max(arrival));
         }
     }
 

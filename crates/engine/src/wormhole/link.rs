@@ -169,6 +169,17 @@ impl Link {
         self.waits_for_credit = false;
     }
 
+    /// Notes when credit is there for characters that leave in a run, the first one returning a lump; if they do not
+    /// do so exactly, for that one.
+    #[inline(always)]
+    pub fn keep(&mut self, kind: &Kind, run: &Run, exact: bool) {
+        let count = if exact { kind.lumps(run.count) } else { 1 };
+        self.next_lump += count * kind.quantum;
+        let step = run.step.saturating_mul(kind.quantum);
+        self.credit.push(Run { count, step, time: run.time + Time::from(kind.credit_delay) });
+        self.keeps_credit = true;
+    }
+
     /// Puts a worm behind the others.
     #[inline]
     pub fn append(&mut self, number: u32, worms: &mut [Worm]) {
@@ -244,4 +255,10 @@ fn stepwise_switches(fabric: &Fabric) -> Vec<bool> {
         }
     }
     stepwise
+}
+
+/// An input link and its output.
+#[inline(always)]
+pub(super) fn two(links: &mut [Link], one: u32, other: u32) -> [&mut Link; 2] {
+    links.get_disjoint_mut([one as usize, other as usize]).expect("an input link is not its own output")
 }

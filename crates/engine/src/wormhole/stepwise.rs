@@ -33,7 +33,7 @@ impl Network {
             self.wake(link);
         }
         if end {
-            let last = self.exits[link as usize].last();
+            let last = self.keep_credit(link);
             self.left(link, last);
         }
     }
