@@ -46,8 +46,8 @@ struct Piece {
     step: u32,
 }
 
-/// Pieces a timeline holds in place; more are rare and are kept apart.
-const ROOM: usize = 4;
+/// Pieces a timeline holds in place, two cache lines of them; more are rare and are kept apart.
+const ROOM: usize = 8;
 
 /// The times of successive characters.
 #[derive(Clone, Debug)]
