@@ -191,7 +191,7 @@ fn links(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
         wait_ticks: c.wait_ticks,
     };
     let counts: Vec<Counts> = match network {
-        Fabrics::Worms(worms) => worms.counts().copied().collect(),
+        Fabrics::Worms(worms) => worms.counts().collect(),
         Fabrics::Rings(rings) => rings.counts().map(like).collect(),
     };
     column(out, "link_packets", &counts, |c| c.packets)?;

@@ -31,7 +31,7 @@ impl Calendar {
     /// A calendar at time -1, so that tick 0 can be scheduled, for events numbered below `events`.
     pub fn new(events: usize) -> Self {
         Self {
-            wheel: Wheel::new(events),
+            wheel: Wheel::default(),
             stretch: 0,
             heads: vec![NONE; STRETCHES],
             occupied: [0; WORDS],
@@ -109,7 +109,10 @@ impl Calendar {
         if time / STRETCH != self.stretch {
             self.turn(time / STRETCH);
         }
-        self.wheel.take(time, due);
+        self.wheel.go_to(time);
+        while let Some(event) = self.wheel.pop() {
+            due.push(event);
+        }
     }
 
     /// Goes on to a stretch: puts what is in it and in the next one on the wheel.

@@ -1,8 +1,8 @@
 //! The timing wheel: pending events by tick, with a heap for the far future.
 //!
-//! An event is a number below a fixed count and is pending at most once, so the lists of the wheel are
-//! intrusive and nothing is allocated per event. Events of one tick come out together; their order is
-//! the caller's business, for it must not depend on when they were scheduled.
+//! The events of a tick are a list of cells, and a cell that has been read is the next to be written: most events
+//! are near, so a few cells that stay in the cache do for all, and nothing is allocated per event. Events of one tick
+//! come out together; their order is the caller's business, for it must not depend on when they were scheduled.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,88 +13,142 @@ const SLOTS: usize = 4096;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
 
+/// An event in the list of its tick, or a free cell.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    event: u32,
+    next: u32,
+}
+
 /// Pending events.
 #[derive(Clone, Debug)]
 pub struct Wheel {
     now: Time,
-    heads: Vec<u32>,
-    next: Vec<u32>,
+    cells: Vec<Cell>,
+    /// First free cell.
+    free: u32,
+    /// First cell of the tick being taken.
+    due: u32,
+    heads: Box<[u32; SLOTS]>,
     occupied: [u64; WORDS],
     words: u64,
     far: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The tick of the first of them.
+    far_first: Time,
 }
 
-impl Wheel {
-    /// A wheel at time -1, so that tick 0 can be scheduled, for events numbered below `events`.
-    pub fn new(events: usize) -> Self {
+impl Default for Wheel {
+    /// A wheel at time -1, so that tick 0 can be scheduled.
+    fn default() -> Self {
         Self {
             now: -1,
-            heads: vec![NONE; SLOTS],
-            next: vec![NONE; events],
+            cells: Vec::new(),
+            free: NONE,
+            due: NONE,
+            heads: Box::new([NONE; SLOTS]),
             occupied: [0; WORDS],
             words: 0,
             far: BinaryHeap::new(),
+            far_first: Time::MAX,
         }
     }
+}
 
+impl Wheel {
     /// The tick of the events taken last.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Adds an event that is not pending, at a later tick than [`Wheel::now`].
+    /// Adds an event, at a later tick than [`Wheel::now`].
     #[inline]
     pub fn schedule(&mut self, event: u32, time: Time) {
         debug_assert!(time > self.now, "an event at {time} is not after {}", self.now);
         if time - self.now < SLOTS as Time {
             self.insert(event, time);
         } else {
-            self.far.push(Reverse((time, event)));
+            self.insert_far(event, time);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert_far(&mut self, event: u32, time: Time) {
+        self.far.push(Reverse((time, event)));
+        self.far_first = self.far_first.min(time);
     }
 
     #[inline]
     fn insert(&mut self, event: u32, time: Time) {
+        let number = self.free;
+        let Some(cell) = self.cells.get_mut(number as usize) else {
+            return self.insert_more(event, time);
+        };
         let slot = time as usize % SLOTS;
-        self.next[event as usize] = self.heads[slot];
-        self.heads[slot] = event;
+        self.free = cell.next;
+        *cell = Cell { event, next: self.heads[slot] };
+        self.heads[slot] = number;
         self.occupied[slot / 64] |= 1 << (slot % 64);
         self.words |= 1 << (slot / 64);
+    }
+
+    /// Inserts an event when no cell is free.
+    #[cold]
+    #[inline(never)]
+    fn insert_more(&mut self, event: u32, time: Time) {
+        self.free = self.cells.len() as u32;
+        self.cells.push(Cell { event, next: NONE });
+        self.insert(event, time);
     }
 
     /// The tick of the next event, if there is one.
     #[inline]
     pub fn peek(&self) -> Option<Time> {
-        let far = self.far.peek().map(|&Reverse((time, _))| time);
-        match (self.near(), far) {
-            (Some(near), Some(far)) => Some(near.min(far)),
-            (near, far) => near.or(far),
+        match self.near() {
+            Some(near) => Some(near.min(self.far_first)),
+            None => (self.far_first < Time::MAX).then_some(self.far_first),
         }
     }
 
-    /// Takes all events of the next tick, as given by [`Wheel::peek`], into `due`.
+    /// Goes on to the next tick, as given by [`Wheel::peek`], of which [`Wheel::pop`] then gives the events.
     #[inline]
-    pub fn take(&mut self, time: Time, due: &mut Vec<u32>) {
+    pub fn go_to(&mut self, time: Time) {
         debug_assert_eq!(self.peek(), Some(time));
+        debug_assert_eq!(self.due, NONE, "events of {} are left", self.now);
         self.now = time;
-        while let Some(&Reverse((far, event))) = self.far.peek() {
-            if far - time >= SLOTS as Time {
-                break;
-            }
-            self.far.pop();
-            self.insert(event, far);
+        if self.far_first < time + SLOTS as Time {
+            self.bring_near();
         }
         let slot = time as usize % SLOTS;
-        let mut event = self.heads[slot];
-        while event != NONE {
-            due.push(event);
-            event = self.next[event as usize];
-        }
-        self.heads[slot] = NONE;
+        self.due = std::mem::replace(&mut self.heads[slot], NONE);
         self.occupied[slot / 64] &= !(1 << (slot % 64));
         if self.occupied[slot / 64] == 0 {
             self.words &= !(1 << (slot / 64));
         }
+    }
+
+    /// Takes an event of the present tick, if there is one left.
+    #[inline]
+    pub fn pop(&mut self) -> Option<u32> {
+        let number = self.due;
+        let cell = self.cells.get_mut(number as usize)?;
+        self.due = std::mem::replace(&mut cell.next, self.free);
+        self.free = number;
+        Some(cell.event)
+    }
+
+    /// Moves events of the far future that have come near into their slots.
+    #[cold]
+    fn bring_near(&mut self) {
+        while let Some(&Reverse((time, event))) = self.far.peek() {
+            self.far_first = time;
+            if time >= self.now + SLOTS as Time {
+                return;
+            }
+            self.far.pop();
+            self.insert(event, time);
+        }
+        self.far_first = Time::MAX;
     }
 
     /// The next occupied slot after `now`, going round once.
@@ -128,7 +182,7 @@ mod tests {
         /// The wheel gives the events of a binary heap, whatever is scheduled while it runs.
         #[test]
         fn same_as_a_heap(delays in prop::collection::vec((1i64..20_000, 0usize..4), 1..200)) {
-            let mut wheel = Wheel::new(delays.len());
+            let mut wheel = Wheel::default();
             let mut heap = BinaryHeap::new();
             let mut rest = delays.iter().enumerate();
             let mut due = Vec::new();
@@ -137,7 +191,8 @@ mod tests {
                 heap.push(Reverse((delay, event as u32)));
             }
             while let Some(now) = wheel.peek() {
-                wheel.take(now, &mut due);
+                wheel.go_to(now);
+                due.extend(std::iter::from_fn(|| wheel.pop()));
                 due.sort_unstable();
                 for event in due.drain(..) {
                     prop_assert_eq!(heap.pop(), Some(Reverse((now, event))));

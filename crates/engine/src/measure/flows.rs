@@ -38,29 +38,57 @@ impl Hasher for Multiply {
     }
 }
 
+/// The most pairs that are kept in a plain table.
+const PLAIN: usize = 1 << 16;
+
+/// Sums by pair.
+#[derive(Clone, Debug)]
+enum Pairs {
+    /// Source by target, where that is a small table: no pair has to be looked for.
+    Plain(Vec<Flow>),
+    /// Those that sent something.
+    Found(HashMap<u64, Flow, BuildHasherDefault<Multiply>>),
+}
+
 /// All pairs that sent something, up to a limit.
 #[derive(Clone, Debug)]
 pub struct Flows {
-    pairs: HashMap<u64, Flow, BuildHasherDefault<Multiply>>,
+    pairs: Pairs,
+    terminals: usize,
     limit: usize,
     /// Packets of pairs beyond the limit.
     pub dropped: u64,
 }
 
 impl Flows {
-    /// No pairs yet; at most `limit` are kept.
-    pub fn new(limit: usize) -> Self {
-        Self { pairs: HashMap::default(), limit, dropped: 0 }
+    /// No pairs of this many terminals yet; at most `limit` are kept.
+    pub fn new(terminals: u32, limit: usize) -> Self {
+        let terminals = terminals as usize;
+        let all = terminals.saturating_mul(terminals);
+        let pairs = if all <= limit.min(PLAIN) {
+            Pairs::Plain(vec![Flow::default(); all])
+        } else {
+            Pairs::Found(HashMap::default())
+        };
+        Self { pairs, terminals, limit, dropped: 0 }
     }
 
     /// Counts one delivery.
+    #[inline]
     pub fn record(&mut self, delivery: &Delivery) {
-        let key = u64::from(delivery.source) << 32 | u64::from(delivery.target);
-        if self.pairs.len() >= self.limit && !self.pairs.contains_key(&key) {
-            self.dropped += 1;
-            return;
-        }
-        let flow = self.pairs.entry(key).or_default();
+        let flow = match &mut self.pairs {
+            Pairs::Plain(flows) => {
+                &mut flows[delivery.source as usize * self.terminals + delivery.target as usize]
+            }
+            Pairs::Found(pairs) => {
+                let key = u64::from(delivery.source) << 32 | u64::from(delivery.target);
+                if pairs.len() >= self.limit && !pairs.contains_key(&key) {
+                    self.dropped += 1;
+                    return;
+                }
+                pairs.entry(key).or_default()
+            }
+        };
         flow.packets += 1;
         flow.chars += u64::from(delivery.length);
         flow.latency_sum += delivery.latency();
@@ -69,9 +97,46 @@ impl Flows {
 
     /// Source, target and sums of every pair, in order of source and target.
     pub fn sorted(&self) -> Vec<(u32, u32, Flow)> {
-        let mut rows: Vec<_> =
-            self.pairs.iter().map(|(&key, &flow)| ((key >> 32) as u32, key as u32, flow)).collect();
+        let mut rows: Vec<_> = match &self.pairs {
+            Pairs::Plain(flows) => {
+                let pair = |place: usize| ((place / self.terminals) as u32, (place % self.terminals) as u32);
+                let sent = flows.iter().enumerate().filter(|(_, flow)| flow.packets > 0);
+                sent.map(|(place, &flow)| (pair(place).0, pair(place).1, flow)).collect()
+            }
+            Pairs::Found(pairs) => {
+                pairs.iter().map(|(&key, &flow)| ((key >> 32) as u32, key as u32, flow)).collect()
+            }
+        };
         rows.sort_unstable_by_key(|&(source, target, _)| (source, target));
         rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_table_keeps_what_a_map_does() {
+        let mut plain = Flows::new(4, PLAIN);
+        let mut found = Flows::new(PLAIN as u32, PLAIN);
+        for n in 0..40u32 {
+            let (source, target) = (n * n % 4, n / 3 % 4);
+            let created = Time::from(n);
+            let delivery = Delivery { source, target, length: n, created, started: created, delivered: 90 };
+            plain.record(&delivery);
+            found.record(&delivery);
+        }
+        assert!(matches!((&plain.pairs, &found.pairs), (Pairs::Plain(_), Pairs::Found(_))));
+        assert_eq!(plain.sorted(), found.sorted());
+    }
+
+    #[test]
+    fn pairs_beyond_the_limit_are_dropped() {
+        let mut flows = Flows::new(4, 2);
+        for target in [1, 2, 3, 1] {
+            flows.record(&Delivery { source: 0, target, length: 1, created: 0, started: 0, delivered: 1 });
+        }
+        assert_eq!((flows.sorted().len(), flows.dropped), (2, 1));
     }
 }

@@ -73,7 +73,7 @@ pub struct Measure {
 
 impl Measure {
     /// Nothing measured yet, from this tick on.
-    pub fn new(start: Time, batch: Time, flows: Option<usize>) -> Self {
+    pub fn new(start: Time, batch: Time, flows: Option<Flows>) -> Self {
         Self {
             start,
             packets: 0,
@@ -87,7 +87,7 @@ impl Measure {
             total_min: Time::MAX,
             total_max: 0,
             batches: Batches::new(start, batch),
-            flows: flows.map(Flows::new),
+            flows,
         }
     }
 

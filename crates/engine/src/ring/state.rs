@@ -175,6 +175,8 @@ pub struct Rings {
     pub(super) newest: u32,
     /// When the time-outs are looked at next, or [`NEVER`].
     pub(super) timeout_at: Time,
+    /// Events of a tick.
+    pub(super) due: Vec<u32>,
     /// Events of a tick that come after its ends.
     pub(super) arrivals: Vec<u32>,
     /// Links, switches and terminal stations that may start something in this tick.
@@ -243,6 +245,7 @@ impl Rings {
             oldest: NONE,
             newest: NONE,
             timeout_at: NEVER,
+            due: Vec::new(),
             arrivals: Vec::new(),
             links_touched: Vec::new(),
             switches_touched: Vec::new(),

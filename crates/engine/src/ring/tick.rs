@@ -62,10 +62,11 @@ impl Rings {
     }
 
     /// Ends and arrivals of the next tick, as given by [`Rings::next`]; the number of events.
-    pub fn happen(&mut self, now: Time, due: &mut Vec<u32>) -> u64 {
+    pub fn happen(&mut self, now: Time) -> u64 {
         self.now = now;
+        let mut due = std::mem::take(&mut self.due);
         if self.alarms.is_empty() || self.calendar.peek() == Some(now) {
-            self.calendar.take(now, due);
+            self.calendar.take(now, &mut due);
         }
         let mut count = due.len() as u64;
         while self.alarms.peek().is_some_and(|&Reverse((time, _))| time <= now) {
@@ -74,7 +75,7 @@ impl Rings {
             count += 1;
         }
         let sources = self.sources();
-        for &number in due.iter() {
+        for &number in &due {
             let (kind, station) = (number & KINDS, number >> KINDS_SHIFT);
             if number >= sources || kind >= ARRIVE {
                 self.arrivals.push(number);
@@ -96,6 +97,7 @@ impl Rings {
         }
         self.arrivals.clear();
         due.clear();
+        self.due = due;
         for &terminal in &self.asking {
             self.numbers[terminal as usize].asked = false;
         }

@@ -4,7 +4,7 @@ use super::network::{Network, News};
 use super::{End, Options, RunError};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
-use crate::measure::{Batches, Delivery, Measure, Trace, warmup_end};
+use crate::measure::{Batches, Delivery, Flows, Measure, Trace, warmup_end};
 use crate::terminal::{Packet, Sources, Totals};
 
 /// A run, its network aside.
@@ -16,7 +16,6 @@ pub struct Run {
     pending: Vec<Option<Packet>>,
     /// Per terminal: when its newest dispatched packet was made.
     newest: Vec<Time>,
-    due: Vec<u32>,
     news: News,
     pub(super) now: Time,
     watch: Watch,
@@ -54,14 +53,13 @@ impl Run {
         if options.drain {
             sources.stop_after(options.until);
         }
-        let flows = Some(options.flows).filter(|&limit| limit > 0);
+        let flows = (options.flows > 0).then(|| Flows::new(fabric.terminals, options.flows));
         let measuring = options.warmup == Some(0);
         let look = options.batch.max(1) * 16;
         Self {
             sources,
             pending: vec![None; terminals],
             newest: vec![0; terminals],
-            due: Vec::new(),
             news: News::default(),
             now: -1,
             watch: Watch { measuring, lag: 0.0, next: 0, next_deadlock: look, offered: Totals::default() },
@@ -109,7 +107,7 @@ impl Run {
     /// Handles all events of the next tick, then has the network decide.
     fn tick<N: Network>(&mut self, network: &mut N, now: Time) -> Result<(), RunError> {
         self.now = now;
-        self.events += network.happen(now, &mut self.due, &mut self.news);
+        self.events += network.happen(now, &mut self.news);
         for at in 0..self.news.deliveries.len() {
             self.deliver(self.news.deliveries[at]);
         }
@@ -204,7 +202,8 @@ impl Run {
         self.watch.measuring = true;
         self.watch.lag = self.lag(network.fabric(), start);
         self.watch.offered = self.totals(network.fabric(), start);
-        let flows = Some(self.options.flows).filter(|&limit| limit > 0);
+        let terminals = network.fabric().terminals;
+        let flows = (self.options.flows > 0).then(|| Flows::new(terminals, self.options.flows));
         let length = self.measure.batches.length.max(self.options.batch);
         self.measure = Measure::new(start, length.min(self.options.batch * 4), flows);
         network.clear_counts();

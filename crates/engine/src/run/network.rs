@@ -26,7 +26,7 @@ pub(super) trait Network {
     fn next(&self) -> Option<Time>;
 
     /// All that happens in the next tick before anything is decided; the number of events.
-    fn happen(&mut self, now: Time, due: &mut Vec<u32>, news: &mut News) -> u64;
+    fn happen(&mut self, now: Time, news: &mut News) -> u64;
 
     /// Takes a packet from its source; true if another one can follow at once.
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool;
@@ -62,29 +62,22 @@ impl Network for Worms {
     }
 
     #[inline]
-    fn happen(&mut self, now: Time, due: &mut Vec<u32>, news: &mut News) -> u64 {
-        self.wheel.take(now, due);
-        let count = due.len() as u64;
-        let links = self.fabric().links() as u32;
-        for &number in due.iter() {
-            match Event::of(number, links) {
+    fn happen(&mut self, now: Time, news: &mut News) -> u64 {
+        self.wheel.go_to(now);
+        let mut count = 0;
+        while let Some(event) = self.wheel.pop() {
+            count += 1;
+            match Event::of(event) {
                 Event::Request(link) => self.request(link),
                 Event::Release(link) => self.release(link),
                 Event::Deliver(link) => {
                     let PacketState { source, target, length, created, started, .. } = self.deliver(link);
-                    news.deliveries.push(Delivery {
-                        source,
-                        target,
-                        length,
-                        created,
-                        started,
-                        delivered: now,
-                    });
+                    let delivered = now;
+                    news.deliveries.push(Delivery { source, target, length, created, started, delivered });
                 }
                 Event::Source(terminal) => news.asking.push(terminal),
             }
         }
-        due.clear();
         count
     }
 
@@ -132,8 +125,8 @@ impl Network for Rings {
     }
 
     #[inline]
-    fn happen(&mut self, now: Time, due: &mut Vec<u32>, news: &mut News) -> u64 {
-        let count = self.happen(now, due);
+    fn happen(&mut self, now: Time, news: &mut News) -> u64 {
+        let count = self.happen(now);
         if !self.delivered.is_empty() {
             news.deliveries.append(&mut self.delivered);
         }

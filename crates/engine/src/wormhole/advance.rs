@@ -1,9 +1,10 @@
 //! What becomes of a packet at the turning points of its way: dispatch, request, grant, release, delivery.
 
-use super::flow::two;
-use super::queue::ALWAYS;
+use std::num::Wrapping;
+
+use super::link::two;
 use super::state::{Event, Header, Network, PacketState, UNKNOWN, Worm};
-use super::timeline::Who;
+use super::timeline::ahead;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::terminal::Packet;
@@ -12,33 +13,41 @@ impl Network {
     /// Puts a packet on its terminal's link at its dispatch, which is the present tick.
     pub fn dispatch(&mut self, terminal: u32, packet: &Packet) {
         let link = self.fabric.terminal_out_link[terminal as usize];
-        let header = if packet.via == NONE { Header::Final } else { Header::Via };
-        let headers =
-            self.header_chars(header) + if packet.via == NONE { 0 } else { self.fabric.header_chars };
+        let (header, class, headers) = match packet.via {
+            NONE => {
+                let class = self.fabric.terminal_class[packet.target as usize];
+                (Header::Final, class, self.fabric.header_chars)
+            }
+            via => {
+                let headers = self.fabric.via_header_chars + self.fabric.header_chars;
+                (Header::Via, self.fabric.via_class[via as usize], headers)
+            }
+        };
         let number = self.new_packet(PacketState {
             source: terminal,
             target: packet.target,
             length: packet.length,
-            via: packet.via,
             created: packet.created,
             started: UNKNOWN,
         });
         let first = self.links[link as usize].granted;
-        let end = first + u64::from(headers) + u64::from(packet.length) + 1;
+        let end = first + Wrapping(headers + packet.length + 1);
         let (ready, bound) = (packet.dispatch, false);
-        let worm = self.new_worm(Worm {
+        let worm = self.new_worm();
+        self.worms[worm as usize] = Worm {
             packet: number,
+            class,
             first,
             end,
             next: NONE,
             header,
             ready,
             bound,
-            started: 0,
+            started: UNKNOWN,
             sent: UNKNOWN,
-        });
-        self.append(link, worm);
+        };
         let at = &mut self.links[link as usize];
+        at.append(worm, &mut self.worms);
         at.granted = end;
         self.wake(link);
         self.settle();
@@ -55,123 +64,139 @@ impl Network {
 
     /// Gives the head packet of an input link its output, at the present tick.
     pub(super) fn grant(&mut self, input: u32, output: u32, now: Time) {
-        let at = &self.links[input as usize];
-        let worm = self.worms[at.head as usize];
-        let first = self.links[output as usize].granted;
-        let strips =
-            (at.strips || self.links[output as usize].deletes_header) && worm.header != Header::Deleted;
-        let deleted = if strips { self.header_chars(worm.header) } else { 0 };
-        let header = match (strips, worm.header) {
-            (false, header) => header,
-            (true, Header::Via) => Header::Final,
-            (true, _) => Header::Deleted,
-        };
-        let end = first + (worm.end - worm.first) - u64::from(deleted);
-        let at = &mut self.links[input as usize];
+        let head = &mut self.ports.links[input as usize];
+        head.awaits = NONE;
+        let waited = now - head.requested;
+        let strips = head.strips || self.ports.links[output as usize].deletes_header;
+        self.ports.hold(output, now, waited);
+        let number = self.new_worm();
+        let old = &self.worms[self.links[input as usize].head as usize];
+        let &Worm { packet, header, class, first, end, .. } = old;
+        let (header, class, deleted) = if strips { self.strip(old) } else { (header, class, 0) };
+        let [at, to] = two(&mut self.links, input, output);
         at.output = output;
         at.exit_free = at.exit_free.max(now);
-        at.deleted = worm.first + u64::from(deleted);
-        at.group = NONE;
-        at.line.take(Who::Next, deleted);
-        let ready = at.exit_free + Time::from(deleted * at.crossbar);
-        let waited = (now - at.requested) as u64;
-        let to = &mut self.links[output as usize];
+        at.deleted = first + Wrapping(deleted);
+        let kind = &self.kinds[at.kind as usize];
+        let ready = at.exit_free + Time::from(deleted * kind.crossbar) + Time::from(kind.onward);
+        let first = to.granted;
+        to.shift = at.deleted - first;
+        let end = end - to.shift;
         to.granted = end;
         to.holder = input;
-        to.free_at = UNKNOWN;
-        to.last_grant = now;
-        to.count.wait_ticks += waited;
-        let ready = if to.tight { ALWAYS } else { ready + Time::from(to.forward) };
-        let bound = to.tight;
-        let number =
-            self.new_worm(Worm { first, end, ready, bound, header, next: NONE, sent: UNKNOWN, ..worm });
-        self.append(output, number);
+        to.way = kind.onward + if kind.stepwise { 0 } else { kind.arrival };
+        let (next, bound, started, sent) = (NONE, false, UNKNOWN, UNKNOWN);
+        self.worms[number as usize] =
+            Worm { packet, header, class, first, end, ready, bound, next, started, sent };
+        to.append(number, &mut self.worms);
         self.grants += 1;
         self.wake(output);
         self.settle();
     }
 
-    /// A worm's end of packet has a time on the wire.
+    /// Header and class of a worm without its front header, and the characters of that.
+    #[cold]
+    fn strip(&self, worm: &Worm) -> (Header, u32, u32) {
+        let deleted = self.header_chars(worm.header);
+        if worm.header == Header::Via {
+            let target = self.packets[worm.packet as usize].target;
+            return (Header::Final, self.fabric.terminal_class[target as usize], deleted);
+        }
+        (Header::Deleted, worm.class, deleted)
+    }
+
+    /// A worm's end of packet has a time on the wire; true if there is another worm to send.
     #[inline(always)]
-    pub(super) fn sent(&mut self, link: u32, number: u32) {
+    pub(super) fn sent(&mut self, link: u32, number: u32) -> bool {
         let at = &mut self.links[link as usize];
         let worm = &mut self.worms[number as usize];
         worm.sent = at.wire_free;
         at.sending = worm.next;
-        let chars = worm.end - worm.first;
-        let busy = (chars - 1) * u64::from(at.character) + u64::from(at.end);
-        at.count.packets += 1;
-        at.count.characters += chars;
-        at.count.busy_ticks += busy;
-        at.count.stalled_ticks += (at.wire_free - worm.started) as u64 - busy;
+        let more = worm.next != NONE;
+        at.sent.packets += 1;
+        at.sent.characters += u64::from((worm.end - worm.first).0);
+        at.sent.ticks += (at.wire_free - worm.started) as u64;
         let free = at.wire_free;
-        if at.from_terminal {
+        let kind = &self.kinds[at.kind as usize];
+        let (from_terminal, to_terminal) = (kind.from_terminal, kind.to_terminal);
+        let first = at.head == number;
+        if to_terminal {
+            // A terminal takes what comes: its credit has no end.
+            at.credited = u32::MAX;
+        }
+        if from_terminal {
             let packet = &mut self.packets[worm.packet as usize];
             packet.started = worm.started;
             let terminal = packet.source;
             self.schedule(Event::Source(terminal), free);
         }
-        let at = &self.links[link as usize];
-        if at.to_terminal && at.head == number {
+        if to_terminal && first {
             self.schedule_delivery(link);
         }
+        more
     }
 
     fn schedule_delivery(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let sent = self.worms[at.head as usize].sent;
-        let time = sent + Time::from(at.arrival) - Time::from(at.character);
+        let kind = self.kind(at);
+        let time = sent + Time::from(kind.arrival) - Time::from(kind.character);
         self.schedule(Event::Deliver(link), time);
     }
 
     /// Takes the packet that has been received at the end of a link.
     pub fn deliver(&mut self, link: u32) -> PacketState {
-        let worm = self.take_head(link);
+        let packet = self.take_head(link);
         let head = self.links[link as usize].head;
         if head != NONE && self.worms[head as usize].sent != UNKNOWN {
             self.schedule_delivery(link);
         }
-        self.free_packets.push(worm.packet);
-        self.packets[worm.packet as usize]
+        self.free_packets.push(packet);
+        self.packets[packet as usize]
     }
 
     /// Schedules the request of the head of an input buffer, once its header is readable.
     #[inline]
     pub(super) fn ask(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        if at.head == NONE || at.line.is_read(Who::Leave) {
+        if at.head == NONE {
             return;
         }
-        let worm = self.worms[at.head as usize];
-        let last = self.header_chars(worm.header).max(1) - 1;
-        let Some(arrived) = at.line.at(Who::Leave, last) else {
+        let &Worm { header, class, first, .. } = &self.worms[at.head as usize];
+        if self.kind(at).to_terminal {
             return;
-        };
-        let time = (arrived + Time::from(at.arrival)).max(at.exit_free) + Time::from(at.decode);
-        self.links[link as usize].asked = true;
+        }
+        let last = first + Wrapping(self.header_chars(header).max(1) - 1);
+        if ahead(last, at.line.known()) >= 0 {
+            return;
+        }
+        let arrived = at.line.run_from(last).time;
+        let at = &mut self.links[link as usize];
+        let kind = &self.kinds[at.kind as usize];
+        let time = (arrived + Time::from(kind.arrival)).max(at.exit_free) + Time::from(kind.decode);
+        at.asked = true;
+        self.ports.links[link as usize].class = class;
         self.schedule(Event::Request(link), time);
     }
 
-    /// A packet's end leaves the input buffer: its output is released and the next head comes forward.
-    pub(super) fn left(&mut self, link: u32, output: u32) {
+    /// A packet's end leaves the input buffer, at a tick: its output is released and the next head comes forward.
+    pub(super) fn left(&mut self, link: u32, last: Time) {
         let at = &mut self.links[link as usize];
-        let last = at.exit_free - Time::from(at.crossbar);
-        let free = last + Time::from(at.crossbar.max(1));
+        let output = at.output;
+        let free = last + Time::from(self.kinds[at.kind as usize].crossbar.max(1));
         at.exit_free = free;
         at.output = NONE;
         at.asked = false;
-        self.take_head(link);
-        let [at, to] = two(&mut self.links, link, output);
-        // Without a tail all of the packet has even left the next input buffer already.
-        if let Some(worm) = self.worms.get_mut(to.tail as usize) {
-            let rest = (worm.end - to.line.known().max(worm.first)) as u32;
-            if rest > 0 && !worm.bound {
-                worm.bound = at.line.hand_over(rest, at.arrival + to.forward, to.wire_free, &mut to.entered);
-            }
+        if at.waits_for_credit {
+            self.wake(link);
         }
+        self.take_head(link);
+        self.hand_over(link, output);
+        let to = &mut self.links[output as usize];
         to.holder = NONE;
-        to.free_at = free;
-        self.announce(output);
+        if self.ports.unhold(output, free) {
+            self.ports.announce(output, &mut self.wheel);
+        }
         self.ask(link);
     }
 }

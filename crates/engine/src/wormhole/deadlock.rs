@@ -4,8 +4,10 @@
 //! input buffers that only wait for one another. It is found by marking every buffer that can move, and
 //! then those that wait for a marked one.
 
+use std::num::Wrapping;
+
 use super::state::{Network, UNKNOWN};
-use super::timeline::Who;
+use super::timeline::ahead;
 use crate::fabric::NONE;
 
 /// Input links whose head packets wait for each other in a circle, in order; empty if nothing is deadlocked.
@@ -59,20 +61,24 @@ impl Network {
     /// Input buffers of which one must move before the head of this one can; nothing if it can already.
     fn waits_for(&self, link: u32) -> Option<Vec<u32>> {
         let at = &self.links[link as usize];
-        if at.to_terminal || at.head == NONE {
+        if self.kind(at).to_terminal || at.head == NONE {
             return None;
         }
         if at.output != NONE {
             let to = &self.links[at.output as usize];
-            let full = to.line.is_read(Who::Place) && !at.line.is_read(Who::Leave);
-            return (full && !to.to_terminal).then(|| vec![at.output]);
+            // A place for the next character, or none as it is deleted, would let it go.
+            let places = to.line.known() + Wrapping(self.kind(to).output_buffer) + to.shift;
+            let next = if ahead(places, at.deleted) < 0 { at.deleted } else { places };
+            let full = ahead(at.line.known(), next) > 0;
+            return (full && !self.kind(to).to_terminal).then(|| vec![at.output]);
         }
-        if at.group == NONE {
+        let group = self.ports.links[link as usize].awaits;
+        if group == NONE {
             return None;
         }
-        let links = self.fabric.group(at.group);
+        let links = self.fabric.group(group);
         let holders: Vec<u32> = links.iter().map(|&to| self.links[to as usize].holder).collect();
-        let held = links.iter().all(|&to| self.links[to as usize].free_at == UNKNOWN);
+        let held = links.iter().all(|&to| self.ports.links[to as usize].free_at == UNKNOWN);
         held.then_some(holders)
     }
 }

@@ -1,24 +1,63 @@
-//! Working out the times of characters as far as they follow from what is known.
+//! Working out when characters start on the wires, as far as that follows from what is known.
 //!
-//! A link advances in two steps, each a line of the model's equations:
-//! * `send`: when characters start on its wire, by their arrival at the input buffer they come from (or
-//!   the grant), the wire and credit;
-//! * `leave`: when characters leave that input buffer, by their arrival, the grant, the crossbar and
-//!   places in the output buffer of this link.
-//!
-//! Each goes as far as its bounds are known; then the links are woken that depend on it. All bounds have a
+//! A link sends by the model's equation: a character starts when it is there, when the wire is free and when
+//! there is credit. What is there follows from the times on the link it comes by, and credit from the places that
+//! become free on the link it goes to (see the module `credit`), so the times on wires are all that
+//! has to be kept. A link goes as far as its bounds are known, then wakes those that depend on it. All bounds have a
 //! positive delay, so the result does not depend on the order of the work.
 //!
-//! What is sent does not depend on places in the output buffer, nor on the crossbar: a place is free long before
-//! the character that takes it is due on the wire, as long as sending a bufferful takes longer than a
-//! character and the way through the switch, and the crossbar is not slower than the wire. A link for
-//! which this does not hold is `tight`; it sends only what is known to have entered its output buffer.
+//! At most switches what is sent depends neither on the crossbar nor on places in the output buffer: a place is free
+//! long before the character that takes it is due on the wire, as long as sending a bufferful takes longer than a
+//! character and the way through the switch, and the crossbar is not slower than the wires. The input links
+//! of a switch for which this does not hold are `stepwise` (see the module `stepwise`).
 
+use std::num::Wrapping;
+
+use super::link::{Kind, Link};
 use super::queue::{ALWAYS, Run, follow};
-use super::state::{Link, Network};
-use super::timeline::Who;
+use super::state::Network;
+use super::timeline::{Number, Timeline, earlier, later};
 use crate::fabric::NONE;
 use crate::kernel::Time;
+
+/// What a link can do next.
+#[derive(Clone, Copy, PartialEq)]
+enum Then {
+    /// Nothing: what it can send is not known further.
+    Supply,
+    /// Nothing: no more credit is known.
+    Credit,
+    /// Send on.
+    Again,
+    /// Send the next worm: this one is sent.
+    Sent,
+}
+
+/// Credit for the characters that a link sends.
+pub(super) struct Credit {
+    /// Characters that may be sent on what was taken so far.
+    pub characters: u32,
+    /// See `Link`.
+    pub next_lump: Number,
+    /// When the next character can be sent at the earliest.
+    pub own: Time,
+    /// Whether no more is known.
+    pub dry: bool,
+}
+
+/// The characters of a worm that a link can send.
+struct Supply<'a> {
+    /// When they start on the wire by which they come.
+    line: &'a Timeline,
+    /// What a number is greater by there.
+    shift: Number,
+    /// Ticks from then until they are ready here.
+    way: u32,
+    /// When the last of them is.
+    late: Time,
+    /// Behind the last one.
+    stop: Number,
+}
 
 impl Network {
     /// Has a link advance before the present event is over.
@@ -38,313 +77,245 @@ impl Network {
         }
     }
 
-    /// Sends on a link, then has characters leave the input buffer of its holder for it.
+    /// Sends on a link, and tells those that depend on it.
     fn advance(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
         at.woken = false;
-        let (holder, output, before) = (at.holder, at.output, at.line.known());
-        while self.links[link as usize].can_send() && self.send(link, holder) {}
-        if output != NONE {
-            let (at, to) = (&self.links[link as usize], &self.links[output as usize]);
-            let leaves = at.line.next(Who::Leave) < at.deleted || !to.line.is_read(Who::Place);
-            if at.line.known() != before && (leaves || to.can_send()) {
-                self.wake(output);
+        let (before, to_terminal) = (at.line.known(), at.to_terminal);
+        let mut more = at.sending != NONE;
+        if at.plain {
+            while more {
+                more = self.send::<true>(link);
             }
+        } else if more {
+            self.send_anyhow(link);
+        }
+        if to_terminal {
+            self.stream(link);
+        }
+        let at = &self.links[link as usize];
+        let (holder, output) = (at.holder, at.output);
+        if output != NONE && at.line.known() != before {
+            self.supplied(link, output, before);
         }
         if holder != NONE {
-            self.leave(holder, link);
+            self.vacated(holder);
         }
     }
 
-    /// Extends the times at which characters of the worm being sent start on the wire of a link, which can send;
-    /// true when the worm is sent completely.
-    fn send(&mut self, link: u32, holder: u32) -> bool {
-        let at = &mut self.links[link as usize];
-        let number = at.sending;
-        let worm = &mut self.worms[number as usize];
-        let before = at.line.known();
-        if before == worm.first {
-            at.wire_free = at.wire_free.max(worm.ready);
+    #[cold]
+    fn send_anyhow(&mut self, link: u32) {
+        while self.send::<false>(link) {}
+    }
+
+    /// More characters are on their way to the input buffer of a link, of which those `before` were known: its output may
+    /// send them, or it can be seen when the packet has left.
+    #[inline(always)]
+    fn supplied(&mut self, link: u32, output: u32, before: Number) {
+        if self.links[link as usize].stepwise {
+            return self.leave(link);
         }
-        let most = (worm.end - before) as u32;
-        // Only the packet that was granted last can still be in the input buffer it comes from.
-        self.extensions += if worm.bound {
-            at.send_entered(most)
-        } else if holder != NONE && number == at.tail {
-            let [at, from] = two(&mut self.links, link, holder);
-            at.send_coming(from, most)
+        let to = &self.links[output as usize];
+        if !to.waits_for_credit && to.line.known() + to.shift == before {
+            self.wake(output);
         } else {
-            at.send_ready(most)
+            self.try_left(link);
+        }
+    }
+
+    /// More places in the output buffer of its output become free for the characters in an input buffer.
+    #[inline(always)]
+    fn vacated(&mut self, link: u32) {
+        let at = &self.links[link as usize];
+        if at.stepwise {
+            return self.leave(link);
+        }
+        if at.waits_for_credit && self.has_credit(link) {
+            self.wake(link);
+        }
+        self.try_left(link);
+    }
+
+    /// Sends the next characters of the first worm of which there are any, which follow in one straight run; true if it
+    /// may send on.
+    #[inline(always)]
+    fn send<const PLAIN: bool>(&mut self, link: u32) -> bool {
+        let at = &self.links[link as usize];
+        let number = at.sending;
+        let asks = at.head == number && !at.asked;
+        if at.keeps_credit || !at.line.has_room() {
+            self.prepare(link);
+        }
+        let then = if self.worms[number as usize].bound {
+            self.send_entered(link, number)
+        } else {
+            self.send_run::<PLAIN>(link, number)
         };
-        let at = &mut self.links[link as usize];
-        let known = at.line.known();
-        if known == before {
-            return false;
-        }
-        let complete = known == worm.end;
-        if before == worm.first {
-            worm.started = at.line.recent(before);
-        }
-        let asks = at.head == number && !at.asked && !at.to_terminal;
-        if complete {
-            self.sent(link, number);
-        }
+        let more = match then {
+            Then::Sent => self.sent(link, number),
+            Then::Again => true,
+            _ => {
+                self.links[link as usize].waits_for_credit = then == Then::Credit;
+                false
+            }
+        };
         if asks {
             self.ask(link);
         }
-        complete
+        more
     }
 
-    /// Extends the times at which characters leave the input buffer of a link for its output.
-    fn leave(&mut self, link: u32, output: u32) {
-        let [at, to] = two(&mut self.links, link, output);
-        let known = at.line.known();
-        let before = at.line.next(Who::Leave);
-        if before == known {
-            return;
+    /// What is not needed every time before sending.
+    fn prepare(&mut self, link: u32) {
+        if self.links[link as usize].keeps_credit {
+            self.use_kept_credit(link);
         }
-        let end = self.worms[at.head as usize].end;
-        let waited = at.credited == 0 && at.credit.is_empty() && at.sending != NONE;
-        self.extensions += at.leave_for(to, (end.min(known) - before) as u32);
-        let left = at.line.next(Who::Leave);
-        if left == before {
-            return;
-        }
-        let (fed, tight) = (waited && !at.credit.is_empty(), to.tight);
-        if fed {
-            self.wake(link);
-        }
-        if tight {
-            self.wake(output);
-        }
-        if left == end {
-            self.left(link, output);
+        if !self.links[link as usize].line.has_room() {
+            self.make_room(link);
         }
     }
-}
 
-impl Link {
-    /// Whether there is a worm to send and credit for its next character.
     #[inline(always)]
-    fn can_send(&self) -> bool {
-        self.sending != NONE && (self.credited > 0 || !self.credit.is_empty())
-    }
-
-    /// When all that is known to have been sent can be used at the target.
-    #[inline(always)]
-    fn arrived_by(&self) -> Time {
-        self.wire_free + Time::from(self.last_arrival)
-    }
-
-    /// Takes at most `most` characters of one packet out of the input buffer into another link's output buffer;
-    /// returns the number of pieces.
-    #[inline(always)]
-    fn leave_for(&mut self, to: &mut Self, most: u32) -> u64 {
-        let mut pieces = 0;
-        let mut rest = most;
-        let late = self.arrived_by();
-        while rest > 0 {
-            let next = self.line.next(Who::Leave);
-            let run = if next < self.deleted {
-                let arrival = self.line.read(Who::Leave).later(self.arrival);
-                let run =
-                    follow(rest.min((self.deleted - next) as u32), self.exit_free, self.crossbar, [arrival]);
-                self.line.take(Who::Leave, run.count);
-                run
-            } else {
-                if to.line.is_read(Who::Place) {
-                    break;
-                }
-                let mut place = to.line.read(Who::Place).later(to.character);
-                place.count = place.count.min(rest);
-                let run = self.take_arrived(place, late);
-                to.line.take(Who::Place, run.count);
-                if to.tight {
-                    to.entered.push(run.later(to.forward));
-                    self.line.take(Who::Next, run.count);
-                }
-                run
-            };
-            rest -= run.count;
-            self.exit_free = run.after(self.crossbar);
-            self.give_credit(&run);
-            pieces += 1;
+    fn send_run<const PLAIN: bool>(&mut self, link: u32, number: u32) -> Then {
+        let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
+        let kind = self.kind(at);
+        let (next, end) = (at.line.known(), worm.end);
+        let supply = self.supply(at, number, end);
+        let most = (supply.stop - next).0;
+        if most == 0 {
+            return Then::Supply;
         }
-        pieces
-    }
-
-    /// Takes characters out of the input buffer for a run of places: all those that can follow in one straight
-    /// run. By `late` all that are known of have arrived.
-    #[inline(always)]
-    fn take_arrived(&mut self, place: Run, late: Time) -> Run {
-        let (own, pace) = (self.exit_free, self.crossbar);
-        let run = if late <= own.max(place.time) {
-            follow(place.count, own, pace, [place])
-        } else if place.time >= own {
-            // Go by the places as long as the characters have arrived in time for them.
-            let mut run = Run { count: 0, step: place.step.max(pace), time: place.time };
-            while run.count < place.count {
-                let arrival = self.line.read(Who::Leave).later(self.arrival);
-                if arrival.time > run.at(run.count) || arrival.step > run.step {
-                    break;
-                }
-                let count = arrival.count.min(place.count - run.count);
-                self.line.take(Who::Leave, count);
-                run.count += count;
-            }
-            if run.count > 0 {
-                return run;
-            }
-            let arrival = self.line.read(Who::Leave).later(self.arrival);
-            follow(place.count, own, pace, [arrival, place])
+        let own = at.wire_free.max(worm.ready);
+        let mut credit = Credit { characters: at.credited, next_lump: at.next_lump, own, dry: true };
+        if credit.characters < most && !at.keeps_credit {
+            self.take_credit::<PLAIN>(link, at, kind, &mut credit, most);
+        }
+        if credit.characters == 0 {
+            return Then::Credit;
+        }
+        let mut run = Run { count: credit.characters.min(most), step: kind.character, time: credit.own };
+        // Once the last has arrived, so have all, whatever the pieces.
+        if supply.late > run.time {
+            run = supply.follow(run, next);
+        }
+        let dry = PLAIN && credit.dry && credit.characters == run.count && !at.keeps_credit;
+        let stop = supply.stop;
+        self.put_on_wire(link, number, &run, &credit);
+        let next = next + Wrapping(run.count);
+        if next == end {
+            Then::Sent
+        } else if next == stop {
+            Then::Supply
+        } else if dry {
+            Then::Credit
         } else {
-            let arrival = self.line.read(Who::Leave).later(self.arrival);
-            follow(place.count, own, pace, [arrival, place])
-        };
-        self.line.take(Who::Leave, run.count);
-        run
-    }
-
-    /// Sends at most `most` characters of a worm that is still arriving at the input buffer that holds this link;
-    /// returns the number of pieces.
-    #[inline(always)]
-    fn send_coming(&mut self, from: &mut Self, most: u32) -> u64 {
-        let mut rest = most.min(from.line.unread(Who::Next));
-        let missing = most - rest;
-        let way = from.arrival + self.forward;
-        let late = from.arrived_by() + Time::from(self.forward);
-        let mut pieces = 0;
-        while rest > 0 {
-            let Some(own) = self.take_credit(missing + rest) else { break };
-            let limit = rest.min(self.credited);
-            let mut run = Run { count: 0, step: self.character, time: own };
-            // Once the last has arrived, so have all, whatever the pieces.
-            if late <= own {
-                run.count = limit;
-                from.line.take(Who::Next, limit);
-            }
-            while run.count < limit {
-                let supply = from.line.read(Who::Next).later(way);
-                let count = if supply.time <= run.at(run.count) && supply.step <= run.step {
-                    supply.count.min(limit - run.count)
-                } else if run.count == 0 {
-                    run = follow(limit, own, self.character, [supply]);
-                    from.line.take(Who::Next, run.count);
-                    break;
-                } else {
-                    break;
-                };
-                from.line.take(Who::Next, count);
-                run.count += count;
-            }
-            self.put_on_wire(&run, run.count == missing + rest);
-            rest -= run.count;
-            pieces += 1;
+            Then::Again
         }
-        pieces
     }
 
-    /// Sends at most `most` characters that have entered the output buffer; returns the number of pieces.
-    fn send_entered(&mut self, most: u32) -> u64 {
-        let (mut rest, mut pieces) = (most, 0);
-        while rest > 0 {
-            let Some(supply) = self.entered.front() else { break };
-            let Some(own) = self.take_credit(rest) else { break };
-            let run = follow(rest.min(self.credited), own, self.character, [supply]);
-            self.entered.take(run.count);
-            self.put_on_wire(&run, run.count == rest);
-            rest -= run.count;
-            pieces += 1;
-        }
-        pieces
-    }
-
-    /// Sends at most `most` characters that stand ready, at a terminal or in the output buffer; returns the number
-    /// of pieces.
+    /// Notes a run that is sent, for which there must be room.
     #[inline(always)]
-    fn send_ready(&mut self, most: u32) -> u64 {
-        let (mut rest, mut pieces) = (most, 0);
-        while rest > 0 {
-            let Some(time) = self.take_credit(rest) else { break };
-            let run = Run { count: rest.min(self.credited), step: self.character, time };
-            self.put_on_wire(&run, run.count == rest);
-            rest -= run.count;
-            pieces += 1;
-        }
-        pieces
+    pub(super) fn put_on_wire(&mut self, link: u32, number: u32, run: &Run, credit: &Credit) {
+        let at = &mut self.links[link as usize];
+        at.put(&self.kinds[at.kind as usize], &mut self.worms[number as usize], run, credit);
+        self.extensions += 1;
     }
 
-    /// Sends a run, which may be the last of its packet.
+    /// What can be sent of a worm that ends before `end`.
     #[inline(always)]
-    fn put_on_wire(&mut self, run: &Run, last: bool) {
-        self.credited -= run.count;
-        self.wire_free = run.after(if last { self.end } else { self.character });
-        self.line.push(run);
+    fn supply<'a>(&'a self, at: &'a Link, number: u32, end: Number) -> Supply<'a> {
+        // Only the packet that was granted last can still be in the input buffer it comes from.
+        if number != at.tail || at.holder == NONE {
+            return Supply { line: &at.line, shift: at.shift, way: 0, late: ALWAYS, stop: end };
+        }
+        let from = &self.links[at.holder as usize];
+        let line = if from.stepwise { &self.exits[at.holder as usize] } else { &from.line };
+        // Nothing of a header that is deleted is sent.
+        let stop = later(at.line.known(), earlier(end, line.known() - at.shift));
+        Supply { line, shift: at.shift, way: at.way, late: line.last() + Time::from(at.way), stop }
+    }
+
+    /// Sends characters of which it was kept when they are ready, in one run.
+    #[cold]
+    fn send_entered(&mut self, link: u32, number: u32) -> Then {
+        let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
+        let kind = self.kind(at);
+        let most = (worm.end - at.line.known()).0;
+        let (characters, own) = (at.credited, at.wire_free.max(worm.ready));
+        let mut credit = Credit { characters, next_lump: at.next_lump, own, dry: true };
+        if characters < most && !at.keeps_credit {
+            self.take_credit::<false>(link, at, kind, &mut credit, most);
+        }
+        if credit.characters == 0 {
+            return Then::Credit;
+        }
+        let supply = at.entered.as_ref().and_then(|entered| entered.front());
+        let supply = supply.expect("what has left an input buffer has entered");
+        let run = follow(most.min(credit.characters), credit.own, kind.character, [supply]);
+        self.put_on_wire(link, number, &run, &credit);
+        let entered = &mut self.links[link as usize].entered;
+        entered.as_mut().expect("there was a run in it").take(run.count);
+        if run.count == most { Then::Sent } else { Then::Again }
     }
 
     /// Takes credit for the next of `most` characters of one packet, and with it all credit that is there in time
-    /// for those behind it. Returns when the next character can be sent at the earliest; nothing without credit.
+    /// for those behind it.
     ///
     /// Credit comes in lumps of `quantum` characters; only the first character of a lump waits for it.
     #[inline(always)]
-    fn take_credit(&mut self, most: u32) -> Option<Time> {
-        let mut own = self.wire_free;
-        if self.to_terminal {
-            // A terminal takes what comes: its credit is one lump without end.
-            self.credited = u32::MAX;
-            return Some(own);
-        }
-        if self.credited == 0 {
-            own = own.max(self.credit.front()?.time);
-        }
-        while self.credited < most {
-            let Some(credit) = self.credit.front() else { break };
-            if credit.time > own + Time::from(self.credited) * Time::from(self.character) {
+    fn take_credit<const PLAIN: bool>(
+        &self,
+        link: u32,
+        at: &Link,
+        kind: &Kind,
+        credit: &mut Credit,
+        most: u32,
+    ) {
+        let Some(to) = self.links.get(at.output as usize) else { return };
+        let places = self.places(to);
+        loop {
+            let leaving = if PLAIN {
+                places.leaving(at, to, credit.next_lump)
+            } else {
+                self.leaving(link, credit.next_lump).map(|(run, _)| run)
+            };
+            let Some(run) = leaving else { return };
+            let due = credit.own + Time::from(credit.characters) * Time::from(kind.character);
+            let time = run.time + Time::from(kind.credit_delay);
+            if time > due {
+                if credit.characters > 0 {
+                    break;
+                }
+                credit.own = time;
+            }
+            // All lumps of the run are in time if it is not slower than what is sent.
+            let all = if run.step <= kind.character { run.count.min(most - credit.characters) } else { 1 };
+            let characters = kind.lumps(all) * kind.quantum;
+            credit.characters += characters;
+            credit.next_lump += characters;
+            if credit.characters >= most {
                 break;
             }
-            let missing = most - self.credited;
-            let in_step = credit.step <= self.lump_ticks;
-            let lumps = if in_step && missing > self.quantum {
-                credit.count.min(self.lumps(missing - 1) + 1)
-            } else {
-                1
-            };
-            self.credit.take(lumps);
-            self.credited += lumps * self.quantum;
         }
-        Some(own)
-    }
-
-    /// Whole lumps in a number of characters. Divisions are slow, and most quanta are powers of two.
-    #[inline(always)]
-    fn lumps(&self, characters: u32) -> u32 {
-        if self.quantum_shift < 32 { characters >> self.quantum_shift } else { characters / self.quantum }
-    }
-
-    /// Returns credit for a run of characters that leave the input buffer: one lump whenever there is room
-    /// for `quantum` more than was promised.
-    #[inline]
-    fn give_credit(&mut self, run: &Run) {
-        let left = self.line.next(Who::Leave);
-        if left < self.next_lump {
-            return;
-        }
-        let beyond = (left - self.next_lump) as u32;
-        let lumps = self.lumps(beyond) + 1;
-        let step = run.step.saturating_mul(self.quantum);
-        let lump = Run { count: lumps, step, time: run.at(run.count - 1 - beyond) };
-        self.credit.push(lump.later(self.credit_delay));
-        self.next_lump += u64::from(lumps * self.quantum);
-    }
-
-    /// Credit for the input buffer when it is empty.
-    pub(super) fn fill(&mut self) {
-        let lumps = self.input_buffer / self.quantum;
-        self.credit.push(Run { count: lumps, step: 0, time: ALWAYS });
-        self.next_lump = self.granted + u64::from(self.quantum * (lumps + 1) - self.input_buffer);
+        credit.dry = false;
     }
 }
 
-pub(super) fn two(links: &mut [Link], one: u32, other: u32) -> [&mut Link; 2] {
-    links.get_disjoint_mut([one as usize, other as usize]).expect("an input link is not its own output")
+impl Supply<'_> {
+    /// The first of the characters of a run, from a number on, that can follow in one straight run as they arrive.
+    #[inline(always)]
+    fn follow(&self, mut run: Run, number: Number) -> Run {
+        let most = std::mem::take(&mut run.count);
+        while run.count < most {
+            let arrival = self.line.run_from(number + self.shift + Wrapping(run.count)).later(self.way);
+            if arrival.time > run.at(run.count) || arrival.step > run.step {
+                if run.count == 0 {
+                    return follow(most, run.time, run.step, [arrival]);
+                }
+                break;
+            }
+            run.count += arrival.count.min(most - run.count);
+        }
+        run
+    }
 }

@@ -7,11 +7,18 @@
 
 mod advance;
 mod arbiter;
+mod credit;
 mod deadlock;
 mod flow;
+mod link;
+mod ports;
 pub mod queue;
+mod routes;
 mod state;
+mod stepwise;
+mod stream;
 pub mod timeline;
 
 pub use deadlock::deadlock;
-pub use state::{Counts, Event, Network, PacketState};
+pub use ports::Counts;
+pub use state::{Event, Network, PacketState};

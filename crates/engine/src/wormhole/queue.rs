@@ -59,7 +59,7 @@ impl Run {
 pub const ALWAYS: Time = Time::MIN / 2;
 
 /// Runs a queue holds in place; more are rare and are kept apart.
-const ROOM: u8 = 4;
+const ROOM: u8 = 2;
 
 /// A queue of runs.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,9 @@
 //! What the wormhole engine remembers: links, the worms on them, groups and packets.
 
-use super::queue::Queue;
-use super::timeline::{Timeline, Who};
+use super::link::{self, Kind, Link};
+use super::ports::Ports;
+use super::routes::Routes;
+use super::timeline::{Number, Timeline};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -24,28 +26,25 @@ pub enum Event {
 }
 
 impl Event {
-    /// The number under which the wheel knows it.
+    /// The number under which the wheel knows it: those of one link next to each other.
     #[inline]
-    pub fn number(self, links: u32) -> u32 {
+    pub fn number(self) -> u32 {
         match self {
-            Self::Request(link) => link,
-            Self::Release(link) => links + link,
-            Self::Deliver(link) => 2 * links + link,
-            Self::Source(terminal) => 3 * links + terminal,
+            Self::Request(link) => link << 2,
+            Self::Release(link) => link << 2 | 1,
+            Self::Deliver(link) => link << 2 | 2,
+            Self::Source(terminal) => terminal << 2 | 3,
         }
     }
 
     /// The event of a number.
     #[inline]
-    pub fn of(number: u32, links: u32) -> Self {
-        if number < links {
-            Self::Request(number)
-        } else if number < 2 * links {
-            Self::Release(number - links)
-        } else if number < 3 * links {
-            Self::Deliver(number - 2 * links)
-        } else {
-            Self::Source(number - 3 * links)
+    pub fn of(number: u32) -> Self {
+        match number & 3 {
+            0 => Self::Request(number >> 2),
+            1 => Self::Release(number >> 2),
+            2 => Self::Deliver(number >> 2),
+            _ => Self::Source(number >> 2),
         }
     }
 }
@@ -59,8 +58,6 @@ pub struct PacketState {
     pub target: u32,
     /// Payload characters.
     pub length: u32,
-    /// Position of its intermediate switch in `via_switch`, or [`NONE`].
-    pub via: u32,
     /// When its source made it.
     pub created: Time,
     /// When its first character starts on its source's wire.
@@ -68,23 +65,27 @@ pub struct PacketState {
 }
 
 /// Headers still in front of a worm's payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Header {
     /// The one to the intermediate switch, then the final one.
     Via,
     /// The final one.
     Final,
     /// None: it was deleted.
+    #[default]
     Deleted,
 }
 
 /// A packet on one link: its characters `first..end`, the last being the end of packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Worm {
     pub packet: u32,
     pub next: u32,
-    pub first: u64,
-    pub end: u64,
+    /// Class of its front header; of its destination, if that is deleted.
+    pub class: u32,
+    pub first: Number,
+    pub end: Number,
     pub header: Header,
     /// Whether each character waits for its entry in `Link::entered`, rather than only the first for `ready`.
     pub bound: bool,
@@ -96,136 +97,28 @@ pub(super) struct Worm {
     pub sent: Time,
 }
 
-/// One link: its output buffer, its wire and the input buffer at its target.
-#[derive(Clone, Debug)]
-pub(super) struct Link {
-    /// When characters start on the wire, until they have left the input buffer, are sent by the next link, and
-    /// their places in the output buffer are taken. The output buffer begins with characters sent long ago.
-    pub line: Timeline,
-    /// Lumps of credit to be used: when they are there.
-    pub credit: Queue,
-    /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
-    pub entered: Queue,
-
-    /// First worm in the input buffer or on its way there.
-    pub head: u32,
-    /// First worm of which characters are still to be sent.
-    pub sending: u32,
-    /// Last worm granted this link.
-    pub tail: u32,
-
-    /// Earliest start of the next character on the wire.
-    pub wire_free: Time,
-    /// Characters of all packets granted this link.
-    pub granted: u64,
-    /// How many must have left the input buffer for the next lump of credit.
-    pub next_lump: u64,
-    /// Characters that may be sent on the credit taken so far.
-    pub credited: u32,
-    /// Whether it is to advance before the present event is over.
-    pub woken: bool,
-    /// Whether places in the output buffer can hold up what is sent (see the module `flow`).
-    pub tight: bool,
-    /// Earliest departure of the next character from the input buffer.
-    pub exit_free: Time,
-    /// When the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
-    pub free_at: Time,
-    /// Tick of the last grant, -1 if never.
-    pub last_grant: Time,
-
-    /// Input link whose head packet holds this link, or [`NONE`].
-    pub holder: u32,
-    /// Link granted to the head packet of the input buffer, or [`NONE`].
-    pub output: u32,
-    /// Characters before this one are not passed on: the header is deleted.
-    pub deleted: u64,
-
-    /// Group its head waits for, or [`NONE`].
-    pub group: u32,
-    /// Whether the head's header is to be deleted on the way out.
-    pub strips: bool,
-    /// When the head asked.
-    pub requested: Time,
-    /// Next head in the queue of the group.
-    pub next_waiting: u32,
-    /// Whether a request of the present head is pending or made.
-    pub asked: bool,
-    /// Whether a release event is pending.
-    pub release_pending: bool,
-    /// True when the target is a terminal.
-    pub to_terminal: bool,
-    /// True when the source is a terminal.
-    pub from_terminal: bool,
-    pub deletes_header: bool,
-
-    pub character: u32,
-    pub end: u32,
-    pub arrival: u32,
-    /// From `wire_free` to when the last character sent can be used at the target, at most.
-    pub last_arrival: u32,
-    pub credit_delay: u32,
-    pub input_buffer: u32,
-    pub quantum: u32,
-    /// Ticks in which a lump's characters can be sent at least.
-    pub lump_ticks: u32,
-    /// Of a quantum that is a power of two; 32 of others.
-    pub quantum_shift: u8,
-    /// Of the switch at the source.
-    pub forward: u32,
-    /// Of the switch at the target.
-    pub decode: u32,
-    /// Of the switch at the target.
-    pub crossbar: u32,
-
-    pub count: Counts,
-}
-
-/// What a link did since the counts were last cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Packets sent completely.
-    pub packets: u64,
-    /// Characters sent, headers and ends of packets included.
-    pub characters: u64,
-    /// Ticks the wire was sending them.
-    pub busy_ticks: u64,
-    /// Ticks from a packet's first character on the wire to its last, less `busy_ticks`.
-    pub stalled_ticks: u64,
-    /// Ticks heads waited before they were granted this link.
-    pub wait_ticks: u64,
-}
-
-/// A group of equivalent links and the heads that wait for one of them.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Group {
-    pub first: u32,
-    pub last: u32,
-    pub waiting: u32,
-    /// Input link served last, for round robin.
-    pub served: u32,
-    pub queued: bool,
-}
-
 /// A wormhole network in operation.
 #[derive(Clone, Debug)]
 pub struct Network {
     pub(super) fabric: Fabric,
     pub(super) links: Vec<Link>,
+    pub(super) kinds: Vec<Kind>,
+    /// When characters leave the input buffers of links that are `stepwise`; empty if no link is.
+    pub(super) exits: Vec<Timeline>,
     pub(super) worms: Vec<Worm>,
-    pub(super) free_worms: Vec<u32>,
-    pub(super) groups: Vec<Group>,
-    /// Groups each link belongs to: `link_groups[link_groups_start[l]..link_groups_start[l + 1]]`.
-    pub(super) link_groups_start: Vec<u32>,
-    pub(super) link_groups: Vec<u32>,
+    /// First of the free rows of `worms`, which are joined by `next`, or [`NONE`].
+    free_worms: u32,
+    pub(super) routes: Routes,
+    pub(super) ports: Ports,
     pub(super) streams: Vec<Stream>,
     pub(super) packets: Vec<PacketState>,
     pub(super) free_packets: Vec<u32>,
     /// Groups to arbitrate in this tick.
     pub(super) touched: Vec<u32>,
-    /// Input links whose heads ask in this tick.
-    pub(super) asking: Vec<u32>,
     /// Links to advance.
     pub(super) work: Vec<u32>,
+    /// Links of a packet that streams, while they are looked at.
+    pub(super) parts: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet met one.
     pub(super) lost: Option<(u32, u32)>,
     /// Heads granted an output so far.
@@ -239,30 +132,31 @@ pub struct Network {
 impl Network {
     /// An empty network. The fabric must have passed [`crate::fabric::check`].
     pub fn new(fabric: Fabric) -> Self {
-        let links = (0..fabric.links()).map(|link| Link::new(&fabric, link)).collect();
-        let group = Group { first: NONE, last: NONE, waiting: 0, served: NONE, queued: false };
-        let (link_groups_start, link_groups) = groups_of_links(&fabric);
-        let events = 3 * fabric.links() + fabric.terminals as usize;
+        let (links, kinds) = link::links(&fabric);
+        let any = kinds.iter().any(|kind| kind.stepwise);
+        let exits = links.iter().filter(|_| any);
+        let exits = exits.map(|link| Timeline::new(kinds[link.kind as usize].output_buffer)).collect();
         let draws = fabric.switch_arbiter.contains(&crate::fabric::arbiter::RANDOM)
             || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         Self {
             links,
+            kinds,
+            exits,
             worms: Vec::new(),
-            free_worms: Vec::new(),
-            groups: vec![group; fabric.groups()],
-            link_groups_start,
-            link_groups,
+            free_worms: NONE,
+            routes: Routes::new(&fabric),
+            ports: Ports::new(&fabric),
             streams,
             packets: Vec::new(),
             free_packets: Vec::new(),
             touched: Vec::new(),
-            asking: Vec::new(),
             work: Vec::new(),
+            parts: Vec::new(),
             lost: None,
             grants: 0,
             extensions: 0,
-            wheel: Wheel::new(events),
+            wheel: Wheel::default(),
             fabric,
         }
     }
@@ -282,35 +176,27 @@ impl Network {
         &self.packets[packet as usize]
     }
 
-    /// What every link did since the last [`Network::clear_counts`].
-    pub fn counts(&self) -> impl Iterator<Item = &Counts> {
-        self.links.iter().map(|link| &link.count)
-    }
-
-    /// Starts counting anew.
-    pub fn clear_counts(&mut self) {
-        for link in &mut self.links {
-            link.count = Counts::default();
-        }
-    }
-
     /// Adds an event at a later tick.
     #[inline]
     pub fn schedule(&mut self, event: Event, time: Time) {
-        self.wheel.schedule(event.number(self.links.len() as u32), time);
+        self.wheel.schedule(event.number(), time);
     }
 
-    pub(super) fn new_worm(&mut self, worm: Worm) -> u32 {
-        match self.free_worms.pop() {
-            Some(number) => {
-                self.worms[number as usize] = worm;
-                number
-            }
-            None => {
-                self.worms.push(worm);
-                self.worms.len() as u32 - 1
-            }
+    /// A row for a worm.
+    #[inline]
+    pub(super) fn new_worm(&mut self) -> u32 {
+        if self.free_worms == NONE {
+            self.more_worms();
         }
+        let number = self.free_worms;
+        self.free_worms = self.worms[number as usize].next;
+        number
+    }
+
+    #[cold]
+    fn more_worms(&mut self) {
+        self.free_worms = self.worms.len() as u32;
+        self.worms.push(Worm { next: NONE, ..Worm::default() });
     }
 
     pub(super) fn new_packet(&mut self, packet: PacketState) -> u32 {
@@ -326,117 +212,24 @@ impl Network {
         }
     }
 
-    /// Puts a worm behind the others on a link.
-    pub(super) fn append(&mut self, link: u32, number: u32) {
-        let at = &mut self.links[link as usize];
-        if at.tail != NONE {
-            self.worms[at.tail as usize].next = number;
-        }
-        at.tail = number;
-        if at.sending == NONE {
-            at.sending = number;
-        }
-        if at.head == NONE {
-            at.head = number;
-        }
+    /// What does not change on a link.
+    #[inline(always)]
+    pub(super) fn kind(&self, link: &Link) -> &Kind {
+        &self.kinds[link.kind as usize]
     }
 
-    /// Takes the first worm off a link.
-    pub(super) fn take_head(&mut self, link: u32) -> Worm {
+    /// Takes the first worm off a link; returns the packet.
+    #[inline]
+    pub(super) fn take_head(&mut self, link: u32) -> u32 {
         let at = &mut self.links[link as usize];
         let number = at.head;
-        let worm = self.worms[number as usize];
+        let worm = &mut self.worms[number as usize];
         at.head = worm.next;
         if at.tail == number {
             at.tail = NONE;
         }
-        self.free_worms.push(number);
-        worm
+        worm.next = self.free_worms;
+        self.free_worms = number;
+        worm.packet
     }
-}
-
-impl Link {
-    fn new(fabric: &Fabric, link: usize) -> Self {
-        let (source, target) = (fabric.link_source[link], fabric.link_target[link]);
-        let at_switch = |column: &[u32], vertex: u32| column.get(vertex as usize).copied().unwrap_or(0);
-        let (character, end) = (fabric.link_character_ticks[link], fabric.link_end_ticks[link]);
-        let forward = at_switch(&fabric.switch_forward_ticks, source);
-        let bufferful = u64::from(fabric.link_output_buffer[link]) * u64::from(character.min(end));
-        let slow = at_switch(&fabric.switch_crossbar_ticks, source) > character;
-        let (from, to) = (fabric.is_terminal(source), fabric.is_terminal(target));
-        // Nothing is put into the output buffer of a terminal, and nothing leaves for a next link behind one.
-        let readers = [Who::Place, Who::Leave, Who::Next];
-        let mut new = Self {
-            line: Timeline::new(
-                fabric.link_output_buffer[link],
-                &readers[usize::from(from)..if to { 1 } else { 3 }],
-            ),
-            credit: Queue::default(),
-            entered: Queue::default(),
-            head: NONE,
-            sending: NONE,
-            tail: NONE,
-            wire_free: 0,
-            granted: u64::from(fabric.link_output_buffer[link]),
-            next_lump: 0,
-            credited: 0,
-            woken: false,
-            tight: slow || bufferful < u64::from(character) + u64::from(forward),
-            exit_free: 0,
-            free_at: 0,
-            last_grant: -1,
-            holder: NONE,
-            output: NONE,
-            deleted: 0,
-            group: NONE,
-            strips: false,
-            requested: 0,
-            next_waiting: NONE,
-            asked: false,
-            release_pending: false,
-            to_terminal: to,
-            from_terminal: from,
-            deletes_header: fabric.link_deletes_header[link] != 0,
-            character,
-            end,
-            arrival: fabric.link_arrival_ticks[link],
-            last_arrival: fabric.link_arrival_ticks[link] - character.min(end),
-            credit_delay: fabric.link_credit_ticks[link],
-            input_buffer: fabric.link_input_buffer[link],
-            quantum: fabric.link_quantum[link],
-            lump_ticks: fabric.link_quantum[link].saturating_mul(character),
-            quantum_shift: shift_of(fabric.link_quantum[link]),
-            forward,
-            decode: at_switch(&fabric.switch_decode_ticks, target),
-            crossbar: at_switch(&fabric.switch_crossbar_ticks, target),
-            count: Counts::default(),
-        };
-        new.fill();
-        new
-    }
-}
-
-/// The shift that divides by a power of two; 32 for other numbers.
-fn shift_of(number: u32) -> u8 {
-    if number.is_power_of_two() { number.trailing_zeros() as u8 } else { 32 }
-}
-
-/// The groups of every link, as starts and members.
-fn groups_of_links(fabric: &Fabric) -> (Vec<u32>, Vec<u32>) {
-    let mut starts = vec![0u32; fabric.links() + 1];
-    for &link in &fabric.group_links {
-        starts[link as usize + 1] += 1;
-    }
-    for link in 0..fabric.links() {
-        starts[link + 1] += starts[link];
-    }
-    let mut members = vec![0; fabric.group_links.len()];
-    let mut fill = starts.clone();
-    for group in 0..fabric.groups() as u32 {
-        for &link in fabric.group(group) {
-            members[fill[link as usize] as usize] = group;
-            fill[link as usize] += 1;
-        }
-    }
-    (starts, members)
 }

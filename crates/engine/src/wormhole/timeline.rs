@@ -1,232 +1,191 @@
-//! When the characters of a link start on its wire, kept for as long as somebody still needs to know.
+//! When successive characters of a link start on its wire, or leave the buffer at its end, as straight pieces.
 //!
-//! Characters are numbered through per link. A timeline holds the pieces in which they follow each other at
-//! equal steps; those who build on it remember by number how far they have read. So what is worked out once is
-//! written once, and going on at the same pace writes nothing at all.
+//! Between two changes of pace characters follow each other at equal steps, so the times of a whole
+//! worm are a handful of pieces. What is worked out once is written once; whoever builds on it looks it up by
+//! number, and going on at the same pace writes nothing at all.
 
-use super::queue::{ALWAYS, Queue, Run};
+use std::collections::VecDeque;
+use std::num::Wrapping;
+
+use super::queue::{ALWAYS, Run};
 use crate::kernel::Time;
+
+/// The number of a character on its link. All packets are numbered through, and numbers wrap: only those of
+/// characters that are in the network together are ever compared, which are far less than 2^31 apart.
+pub type Number = Wrapping<u32>;
+
+/// The number of the first character of every link: such that numbers wrap early in every run, and a
+/// mistake in comparing them shows in the tests.
+pub const START: Number = Wrapping(u32::MAX - 500);
+
+/// How far a number is ahead of another one; negative if it is behind.
+#[inline(always)]
+pub fn ahead(number: Number, of: Number) -> i32 {
+    (number - of).0 as i32
+}
+
+/// The earlier of two numbers.
+#[inline(always)]
+pub fn earlier(one: Number, other: Number) -> Number {
+    if ahead(one, other) < 0 { one } else { other }
+}
+
+/// The later of two numbers.
+#[inline(always)]
+pub fn later(one: Number, other: Number) -> Number {
+    if ahead(one, other) < 0 { other } else { one }
+}
 
 /// Characters at equal steps, up to where the next piece begins.
 #[derive(Clone, Copy, Debug, Default)]
 struct Piece {
-    /// Number of its first character.
-    first: u64,
     /// Tick of its first character.
     time: Time,
+    /// Number of its first character.
+    first: Number,
     step: u32,
 }
 
-/// Pieces there is room for at first; more are rare.
-const ROOM: usize = 4;
+/// Pieces a timeline holds in place, two cache lines of them; more are rare and are kept apart.
+const ROOM: usize = 8;
 
-/// Who builds on the times of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
-    /// What takes characters out of the input buffer at the end of the link.
-    Leave = 0,
-    /// The next link, which sends them on.
-    Next = 1,
-    /// What puts characters into the places they leave in the output buffer.
-    Place = 2,
-}
-
-/// How far somebody has read.
-#[derive(Clone, Copy, Debug, Default)]
-struct Reader {
-    /// Number of the next character; [`NOBODY`] if there is no such reader.
-    next: u64,
-    /// Number of the piece it is in, or of one before that.
-    piece: usize,
-}
-
-const NOBODY: u64 = u64::MAX;
-
-/// Times of successive characters.
+/// The times of successive characters.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Timeline {
-    /// Number of the first character that is not known yet.
-    known: u64,
-    /// When that character is due if it follows the last piece in step.
+    /// Pieces before those in place which are still looked up; boxed, for hardly any timeline has any.
+    #[expect(clippy::box_collection)]
+    older: Option<Box<VecDeque<Piece>>>,
+    /// When the first character that is not known yet is due if it follows the last piece in step.
     due: Time,
     /// The step of the last piece.
     step: u32,
+    known: Number,
     /// How many pieces were ever written.
-    written: usize,
-    /// No piece before this one is read any more.
-    oldest: usize,
-    /// A ring of a power of two, by the number of the piece.
-    pieces: Box<[Piece]>,
-    readers: [Reader; 3],
+    written: Wrapping<u32>,
+    /// No piece before this one is in place.
+    oldest: Wrapping<u32>,
+    /// The latest pieces, by number.
+    pieces: [Piece; ROOM],
 }
 
 impl Timeline {
-    /// A timeline of which `before` characters have always been there: the next is number `before`. Places are
-    /// read from 0 on, the others begin at the next.
-    pub fn new(before: u32, readers: &[Who]) -> Self {
-        let mut pieces = vec![Piece::default(); ROOM].into_boxed_slice();
-        pieces[0] = Piece { time: ALWAYS, first: 0, step: 0 };
-        let known = u64::from(before);
-        let nobody = Reader { next: NOBODY, piece: 0 };
-        let mut new =
-            Self { known, due: ALWAYS, step: 0, written: 1, oldest: 0, pieces, readers: [nobody; 3] };
-        for &who in readers {
-            new.readers[who as usize].next = if who == Who::Place { 0 } else { known };
+    /// A timeline of which `before` characters have always been there; the next is number `START + before`.
+    pub fn new(before: u32) -> Self {
+        let long_ago = Piece { time: ALWAYS, first: START, step: 0 };
+        Self {
+            due: ALWAYS,
+            step: 0,
+            known: START + Wrapping(before),
+            written: Wrapping(1),
+            oldest: Wrapping(0),
+            pieces: [long_ago; ROOM],
+            older: None,
         }
-        new
     }
 
     /// Number of the first character that is not known yet.
     #[inline(always)]
-    pub fn known(&self) -> u64 {
+    pub fn known(&self) -> Number {
         self.known
     }
 
-    /// Number of the next character for a reader.
+    /// Tick of the last character that is known.
     #[inline(always)]
-    pub fn next(&self, who: Who) -> u64 {
-        self.readers[who as usize].next
+    pub fn last(&self) -> Time {
+        self.due - Time::from(self.step)
     }
 
-    /// Whether a reader has read all that is known.
+    /// The straight run from a character on. It must be known, and one that is still looked up.
     #[inline(always)]
-    pub fn is_read(&self, who: Who) -> bool {
-        self.readers[who as usize].next == self.known
-    }
-
-    /// Moves a reader on.
-    #[inline(always)]
-    pub fn take(&mut self, who: Who, count: u32) {
-        self.readers[who as usize].next += u64::from(count);
-    }
-
-    /// How many characters a reader can read.
-    #[inline(always)]
-    pub fn unread(&self, who: Who) -> u32 {
-        (self.known - self.readers[who as usize].next) as u32
-    }
-
-    #[inline(always)]
-    fn piece(&self, number: usize) -> &Piece {
-        &self.pieces[number & (self.pieces.len() - 1)]
-    }
-
-    /// The run in which the next character of a reader is, from there on. There must be one.
-    #[inline(always)]
-    pub fn read(&mut self, who: Who) -> Run {
-        let mut reader = self.readers[who as usize];
-        let run = self.find(&mut reader);
-        self.readers[who as usize].piece = reader.piece;
-        run
-    }
-
-    #[inline(always)]
-    fn find(&self, reader: &mut Reader) -> Run {
-        debug_assert!(reader.next < self.known);
-        let (last, next) = (self.written - 1, reader.next);
-        let mut until = self.known;
-        while reader.piece != last {
-            let first = self.piece(reader.piece + 1).first;
-            if first > next {
-                until = first;
-                break;
+    pub fn run_from(&self, number: Number) -> Run {
+        debug_assert!(ahead(self.known, number) > 0, "{number} of {}", self.known);
+        let (mut until, mut at) = (self.known, self.written);
+        loop {
+            at -= 1;
+            let piece = &self.pieces[at.0 as usize % ROOM];
+            if ahead(number, piece.first) >= 0 {
+                return piece.run(number, until);
             }
-            reader.piece += 1;
+            until = piece.first;
+            if at == self.oldest {
+                return self.older_run(number, until);
+            }
         }
-        let &Piece { time, first, step } = self.piece(reader.piece);
-        let time = time + (reader.next - first) as Time * Time::from(step);
-        Run { count: (until - reader.next) as u32, step, time }
     }
 
-    /// Tick of the character some places after the next of a reader, or nothing if it is not known.
-    #[inline]
-    pub fn at(&self, who: Who, ahead: u32) -> Option<Time> {
-        let mut reader = self.readers[who as usize];
-        reader.next += u64::from(ahead);
-        (reader.next < self.known).then(|| self.find(&mut reader).time)
+    #[cold]
+    fn older_run(&self, number: Number, mut until: Number) -> Run {
+        for piece in self.older.iter().flat_map(|older| older.iter().rev()) {
+            if ahead(number, piece.first) >= 0 {
+                return piece.run(number, until);
+            }
+            until = piece.first;
+        }
+        unreachable!("a piece that is looked up was forgotten")
     }
 
-    /// Tick of a character that is one of those pushed last.
-    pub fn recent(&self, number: u64) -> Time {
-        let mut piece = self.written - 1;
-        while self.piece(piece).first > number {
-            piece -= 1;
-        }
-        let &Piece { first, time, step } = self.piece(piece);
-        time + (number - first) as Time * Time::from(step)
+    /// Whether a piece can be added.
+    #[inline(always)]
+    pub fn has_room(&self) -> bool {
+        (self.written - self.oldest).0 < ROOM as u32
     }
 
-    /// Takes the next characters from the next link and puts them into a queue, `delay` ticks later; but if all are
-    /// due by `free`, they are only taken. Returns whether they are in the queue.
-    pub fn hand_over(&mut self, mut count: u32, delay: u32, free: Time, queue: &mut Queue) -> bool {
-        if self.at(Who::Next, count - 1).is_some_and(|last| last + Time::from(delay) <= free) {
-            self.take(Who::Next, count);
-            return false;
-        }
-        while count > 0 {
-            let mut run = self.read(Who::Next);
-            run.count = run.count.min(count);
-            self.take(Who::Next, run.count);
-            queue.push(run.later(delay));
-            count -= run.count;
-        }
-        true
-    }
-
-    /// Appends a run, which begins no earlier than the last one ends.
+    /// Appends a run, which begins no earlier than the last one ends. There must be room.
     #[inline(always)]
     pub fn push(&mut self, run: &Run) {
         if run.time != self.due || run.step != self.step {
             self.write(run);
         }
-        self.known += u64::from(run.count);
+        self.known += run.count;
         self.due = run.at(run.count);
     }
 
     /// Begins a piece with a run, or has it go on at the pace of the run if it is a single character so far.
-    #[inline(never)]
+    #[inline(always)]
     fn write(&mut self, run: &Run) {
+        debug_assert!(self.has_room());
         self.step = run.step;
-        let mask = self.pieces.len() - 1;
-        let last = &mut self.pieces[(self.written - 1) & mask];
-        if self.known - last.first == 1 && run.time - last.time == Time::from(run.step) {
+        let last = &mut self.pieces[(self.written.0 as usize).wrapping_sub(1) % ROOM];
+        if self.known - last.first == Wrapping(1) && run.time - last.time == Time::from(run.step) {
             last.step = run.step;
             return;
         }
-        if self.written - self.oldest > mask {
-            self.forget();
-        }
-        let mask = self.pieces.len() - 1;
-        self.pieces[self.written & mask] = Piece { first: self.known, time: run.time, step: run.step };
+        self.pieces[self.written.0 as usize % ROOM] =
+            Piece { first: self.known, time: run.time, step: run.step };
         self.written += 1;
     }
 
-    /// Forgets what everybody has read, and makes more room if that is nothing.
-    fn forget(&mut self) {
-        self.oldest = self.written - 1;
-        for who in 0..self.readers.len() {
-            let mut reader = self.readers[who];
-            if reader.next < self.known {
-                self.find(&mut reader);
-                self.oldest = self.oldest.min(reader.piece);
-            } else {
-                // The next character will be in the last piece or in a later one.
-                reader.piece = self.written - 1;
+    /// Makes room for another piece; those that end before a character are not looked up any more.
+    pub fn make_room(&mut self, keep: Number) {
+        if let Some(older) = &mut self.older {
+            let oldest = self.pieces[self.oldest.0 as usize % ROOM].first;
+            while !older.is_empty() && ahead(keep, older.get(1).map_or(oldest, |next| next.first)) >= 0 {
+                older.pop_front();
             }
-            self.readers[who] = reader;
         }
-        if self.written - self.oldest == self.pieces.len() {
-            self.grow();
+        let last = self.written - Wrapping(1);
+        let none_older =
+            |older: &Option<Box<VecDeque<_>>>| older.as_ref().is_none_or(|older| older.is_empty());
+        while self.oldest != last
+            && none_older(&self.older)
+            && ahead(keep, self.pieces[(self.oldest.0 as usize).wrapping_add(1) % ROOM].first) >= 0
+        {
+            self.oldest += 1;
+        }
+        if !self.has_room() {
+            self.older.get_or_insert_default().push_back(self.pieces[self.oldest.0 as usize % ROOM]);
+            self.oldest += 1;
         }
     }
+}
 
-    #[cold]
-    fn grow(&mut self) {
-        let mut pieces = vec![Piece::default(); self.pieces.len() * 2].into_boxed_slice();
-        for number in self.oldest..self.written {
-            pieces[number & (pieces.len() - 1)] = *self.piece(number);
-        }
-        self.pieces = pieces;
+impl Piece {
+    /// The characters from a number on to before another one.
+    #[inline(always)]
+    fn run(&self, number: Number, until: Number) -> Run {
+        let into = Time::from((number - self.first).0);
+        Run { count: (until - number).0, step: self.step, time: self.time + into * Time::from(self.step) }
     }
 }
 
@@ -236,43 +195,35 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Each reader gets the times that were pushed, in order, however far behind it is.
+        /// Each character that is still looked up has the time that was pushed, however many pieces there are.
         #[test]
-        fn every_reader_reads_the_same(
-            runs in prop::collection::vec((1u32..5, 0u32..4, 0i64..9), 1..60),
-            takes in prop::collection::vec((0usize..2, 1u32..4), 400),
+        fn times_are_found_by_number(
+            runs in prop::collection::vec((1u32..5, 0u32..4, 0i64..9, 0u32..40), 1..600),
         ) {
-            let readers = [Who::Leave, Who::Next];
-            let mut line = Timeline::new(3, &readers);
-            let mut pushed: Vec<Time> = Vec::new();
-            let mut taken = [Vec::new(), Vec::new()];
-            let mut takes = takes.into_iter();
-            let mut take = |line: &mut Timeline, reader: usize, most: u32| {
-                if line.is_read(readers[reader]) {
-                    return false;
+            let mut line = Timeline::new(3);
+            let mut pushed: Vec<Time> = vec![ALWAYS; 3];
+            let mut keep = 0;
+            for (count, step, gap, behind) in runs {
+                let time = if pushed.len() == 3 { 0 } else { pushed[pushed.len() - 1] + gap };
+                let run = Run { count, step, time };
+                if !line.has_room() {
+                    line.make_room(START + Wrapping(keep));
                 }
-                let run = line.read(readers[reader]);
-                let count = most.min(run.count);
-                taken[reader].extend((0..count).map(|k| run.at(k)));
-                line.take(readers[reader], count);
-                true
-            };
-            for (count, step, gap) in runs {
-                let run = Run { count, step, time: pushed.last().map_or(0, |last| last + gap) };
-                pushed.extend((0..count).map(|k| run.at(k)));
                 line.push(&run);
-                prop_assert_eq!(line.known(), 3 + pushed.len() as u64);
-                if let Some((reader, most)) = takes.next() {
-                    take(&mut line, reader, most);
-                    let seen = (line.next(readers[reader]) - 3) as usize;
-                    let ahead = (pushed.len() - seen) as u32;
-                    prop_assert_eq!(line.at(readers[reader], ahead), None);
-                    prop_assert_eq!(line.at(readers[reader], ahead.max(1) - 1), pushed.get(seen.max(pushed.len() - 1)).copied().filter(|_| ahead > 0));
+                pushed.extend((0..count).map(|k| run.at(k)));
+                let known = pushed.len() as u32;
+                prop_assert_eq!(line.known(), START + Wrapping(known));
+                prop_assert_eq!(line.last(), pushed[pushed.len() - 1]);
+                keep = keep.max(known.saturating_sub(behind + 1));
+                let mut number = keep;
+                while number < known {
+                    let run = line.run_from(START + Wrapping(number));
+                    for k in 0..run.count {
+                        prop_assert_eq!(run.at(k), pushed[(number + k) as usize]);
+                    }
+                    number += run.count;
                 }
             }
-            while take(&mut line, 0, 3) || take(&mut line, 1, 2) {}
-            prop_assert_eq!(&taken[0], &pushed);
-            prop_assert_eq!(&taken[1], &pushed);
         }
     }
 }

@@ -1,0 +1,265 @@
+//! When characters leave input buffers, and the credit that returns for them.
+//!
+//! A character of the head packet leaves when it has arrived, when the packet has its output and when a place in the output buffer
+//! becomes free there, which is when the character an output buffer before it has been sent. So this is
+//! looked up, for the characters that return a lump of credit and for the end of packet, and not kept.
+//!
+//! Credit waits for an arrival only on long links: on others the time to send the characters of a whole input
+//! buffer is longer than from the start of a character to the use of its credit.
+
+use std::num::Wrapping;
+
+use super::link::{Link, two};
+use super::queue::Run;
+use super::state::Network;
+use super::timeline::{Number, Timeline, ahead, earlier, later};
+use crate::fabric::NONE;
+use crate::kernel::Time;
+
+impl Network {
+    /// Whether it is known when the next lump of credit is there.
+    #[inline(always)]
+    pub(super) fn has_credit(&self, link: u32) -> bool {
+        let at = &self.links[link as usize];
+        let Some(to) = self.links.get(at.output as usize) else { return false };
+        if at.plain {
+            ahead(self.places(to).stop(at, at.next_lump), at.next_lump) > 0
+        } else {
+            self.leaving(link, at.next_lump).is_some()
+        }
+    }
+
+    /// The places in the output buffer of a link.
+    #[inline(always)]
+    pub(super) fn places(&self, to: &Link) -> Places {
+        let kind = self.kind(to);
+        let shift = to.shift + Wrapping(kind.output_buffer);
+        let end = to.granted + to.shift;
+        Places { shift, end, stop: earlier(end, to.line.known() + shift), character: kind.character }
+    }
+
+    /// When characters of a head packet leave for its output, from one on as long as their places become free in a straight
+    /// run; and whether this holds for all of them. If not, it holds for the first, and those behind it leave at the
+    /// same time or as told.
+    pub(super) fn leaving(&self, link: u32, number: Number) -> Option<(Run, bool)> {
+        let at = &self.links[link as usize];
+        let (kind, to) = (self.kind(at), &self.links[at.output as usize]);
+        let places = self.places(to);
+        if kind.stepwise {
+            let line = &self.exits[link as usize];
+            let known = earlier(places.end, line.known());
+            return (ahead(known, number) > 0).then(|| (line.run_from(number), true));
+        }
+        let mut run = places.leaving(at, to, number)?;
+        if kind.plain {
+            return Some((run, run.time > at.exit_free));
+        }
+        if kind.crossbar > 0 {
+            let first = self.worms[at.head as usize].first;
+            let own = at.exit_free + Time::from((number - first).0) * Time::from(kind.crossbar);
+            run.time = run.time.max(own);
+        }
+        if kind.long {
+            if ahead(number, at.line.known()) >= 0 {
+                return None;
+            }
+            run.time = run.time.max(at.line.run_from(number).time + Time::from(kind.arrival));
+            run.count = 1;
+        }
+        Some((run, false))
+    }
+
+    /// Notes when the credit is there for all that is left of a head packet, which leaves; returns when its end does as far
+    /// as that does not depend on its arrival.
+    pub(super) fn keep_credit(&mut self, link: u32) -> Time {
+        let at = &self.links[link as usize];
+        let end = self.places(&self.links[at.output as usize]).end;
+        while ahead(end, self.links[link as usize].next_lump) > 0 {
+            let leaving = self.leaving(link, self.links[link as usize].next_lump);
+            let (run, exact) = leaving.expect("the packet has left");
+            let at = &mut self.links[link as usize];
+            at.keep(&self.kinds[at.kind as usize], &run, exact);
+        }
+        self.leaving(link, end - Wrapping(1)).expect("the packet has left").0.time
+    }
+
+    /// The same for a plain link.
+    #[inline(always)]
+    fn keep_plain_credit(&mut self, link: u32, output: u32) -> Time {
+        let places = self.places(&self.links[output as usize]);
+        let [at, to] = two(&mut self.links, link, output);
+        while ahead(places.end, at.next_lump) > 0 {
+            let run = places.leaving(at, to, at.next_lump).expect("the packet has left");
+            let exact = run.time > at.exit_free;
+            at.keep(&self.kinds[at.kind as usize], &run, exact);
+        }
+        places.leaving(at, to, places.end - Wrapping(1)).expect("the packet has left").time
+    }
+
+    /// Takes credit that packets have left for the next characters of the worm that is sent, and with it all that is there
+    /// in time for those behind them.
+    pub(super) fn use_kept_credit(&mut self, link: u32) {
+        let at = &mut self.links[link as usize];
+        let (kind, worm) = (&self.kinds[at.kind as usize], &self.worms[at.sending as usize]);
+        let most = (worm.end - at.line.known()).0;
+        at.wire_free = at.wire_free.max(worm.ready);
+        while at.credited < most {
+            let Some(lumps) = at.credit.front() else { return };
+            let due = at.wire_free + Time::from(at.credited) * Time::from(kind.character);
+            if lumps.time > due {
+                if at.credited > 0 {
+                    return;
+                }
+                at.wire_free = lumps.time;
+            }
+            // All lumps of the run are in time if it is not slower than what is sent.
+            let in_time = lumps.step <= kind.quantum.saturating_mul(kind.character);
+            let missing = kind.lumps(most - at.credited);
+            let count = if in_time { lumps.count.min(missing) } else { 1 };
+            at.credit.take(count);
+            at.keeps_credit = !at.credit.is_empty();
+            at.credited += count * kind.quantum;
+        }
+    }
+
+    /// Lets a packet leave its input buffer, if it is known when its end does.
+    #[inline(always)]
+    pub(super) fn try_left(&mut self, link: u32) {
+        let at = &self.links[link as usize];
+        let to = &self.links[at.output as usize];
+        let end = to.granted + to.shift;
+        if ahead(at.line.known(), end) < 0 {
+            return;
+        }
+        let places = to.line.known() + Wrapping(self.kind(to).output_buffer);
+        if ahead(places, to.granted) >= 0 {
+            let kind = self.kind(at);
+            let sent = self.worms[at.head as usize].sent;
+            let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
+            let output = at.output;
+            let place = if at.plain { self.keep_plain_credit(link, output) } else { self.keep_credit(link) };
+            self.left(link, place.max(arrival));
+        }
+    }
+
+    /// Keeps in the output buffer when those characters of a packet are ready that have left the input buffer and
+    /// have not been sent; unless all will be ready anyway.
+    pub(super) fn hand_over(&mut self, link: u32, output: u32) {
+        let to = &self.links[output as usize];
+        // Without a tail all of the packet has even left the next input buffer already.
+        let Some(worm) = self.worms.get(to.tail as usize) else { return };
+        let mut next = later(to.line.known(), worm.first);
+        let end = worm.end;
+        if next == end || worm.bound {
+            return;
+        }
+        let (line, way) = (self.passing(link), to.way);
+        let last = line.run_from(end - Wrapping(1) + to.shift).later(way).time;
+        // What is not known to be sent yet waits for something that has not happened yet.
+        if last <= to.wire_free.max(self.wheel.now()) {
+            return;
+        }
+        let mut entered = self.links[output as usize].entered.take().unwrap_or_default();
+        let to = &self.links[output as usize];
+        let line = self.passing(link);
+        while next != end {
+            let mut run = line.run_from(next + to.shift).later(way);
+            run.count = run.count.min((end - next).0);
+            entered.push(run);
+            next += run.count;
+        }
+        let to = &mut self.links[output as usize];
+        to.entered = Some(entered);
+        self.worms[to.tail as usize].bound = true;
+    }
+
+    /// The times by which what passes an input link is ready to be sent on, `way` ticks later.
+    fn passing(&self, link: u32) -> &Timeline {
+        let at = &self.links[link as usize];
+        if at.stepwise { &self.exits[link as usize] } else { &at.line }
+    }
+
+    /// Makes room for another piece of a link's timeline.
+    #[cold]
+    pub(super) fn make_room(&mut self, link: u32) {
+        let at = &self.links[link as usize];
+        let mut keep = at.line.known();
+        let kind = self.kind(at);
+        if kind.stepwise {
+            keep = earlier(keep, self.exits[link as usize].known());
+        } else if !kind.to_terminal {
+            keep = earlier(keep, self.next_supplied(link));
+        }
+        if kind.long {
+            keep = earlier(keep, at.next_lump);
+        }
+        if !kind.from_terminal {
+            let places = Wrapping(kind.output_buffer);
+            keep = earlier(keep, at.granted - places - Wrapping(1));
+            if let Some(from) = self.links.get(at.holder as usize) {
+                let next = if self.kind(from).stepwise {
+                    self.exits[at.holder as usize].known()
+                } else {
+                    from.next_lump
+                };
+                keep = earlier(keep, next - at.shift - places);
+            }
+        }
+        self.links[link as usize].line.make_room(keep);
+    }
+
+    /// Makes room for another piece of what leaves the input buffer of a link that is `stepwise`.
+    #[cold]
+    pub(super) fn make_exit_room(&mut self, link: u32) {
+        let known = self.exits[link as usize].known();
+        let keep = earlier(known, earlier(self.links[link as usize].next_lump, self.next_supplied(link)));
+        self.exits[link as usize].make_room(keep);
+    }
+
+    /// The first character in an input buffer that has not been sent on.
+    fn next_supplied(&self, link: u32) -> Number {
+        let at = &self.links[link as usize];
+        if at.output == NONE {
+            return self.worms.get(at.head as usize).map_or(at.line.known(), |head| head.first);
+        }
+        let to = &self.links[at.output as usize];
+        to.shift + later(to.line.known(), self.worms[to.tail as usize].first)
+    }
+}
+
+/// The places in the output buffer of a link, as those whose turn it is see them who wait in the input buffer before it.
+pub(super) struct Places {
+    /// What the number of a character is greater by than that of the one that has its place before it.
+    shift: Number,
+    /// Behind the last character of the packet in the input buffer.
+    pub end: Number,
+    /// Behind the last one of which it is known when there is a place.
+    stop: Number,
+    /// Ticks to send a character.
+    character: u32,
+}
+
+impl Places {
+    /// Behind the last character of which it is known when it can leave, at or after a number.
+    #[inline(always)]
+    fn stop(&self, at: &Link, number: Number) -> Number {
+        // Characters that are deleted need no place.
+        if ahead(number, at.deleted) < 0 { at.deleted } else { self.stop }
+    }
+
+    /// When characters leave that are there in time, from one on, as long as their places become free in a straight run. The
+    /// first time holds; those behind it leave at the same time or as told.
+    #[inline(always)]
+    pub fn leaving(&self, at: &Link, to: &Link, number: Number) -> Option<Run> {
+        let rest = ahead(self.stop(at, number), number);
+        if rest <= 0 {
+            return None;
+        }
+        if ahead(number, at.deleted) < 0 {
+            return Some(Run { count: 1, step: 0, time: at.exit_free });
+        }
+        let run = to.line.run_from(number - self.shift);
+        let time = (run.time + Time::from(self.character)).max(at.exit_free);
+        Some(Run { count: run.count.min(rest as u32), step: run.step, time })
+    }
+}

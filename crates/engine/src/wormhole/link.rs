@@ -1,0 +1,264 @@
+//! One link: its output buffer, its wire and the input buffer at its target.
+
+use std::collections::HashMap;
+use std::num::Wrapping;
+
+use super::flow::Credit;
+use super::queue::{Queue, Run};
+use super::state::Worm;
+use super::timeline::{Number, START, Timeline};
+use crate::fabric::{Fabric, NONE};
+use crate::kernel::Time;
+
+/// The state of a link. Its fields are in the order in which they are read together, for a network has more of them
+/// than fit a cache: what its neighbours look up comes first.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Link {
+    /// Earliest start of the next character on the wire.
+    pub wire_free: Time,
+    /// Earliest departure of the head packet from the input buffer; of its next character if `Kind::stepwise`.
+    pub exit_free: Time,
+    /// Input link whose head packet holds this link, or [`NONE`].
+    pub holder: u32,
+    /// Link granted to the head packet of the input buffer, or [`NONE`].
+    pub output: u32,
+    /// Behind all characters of the packets granted this link.
+    pub granted: Number,
+    /// What a character's number on the holder is greater by than its number here.
+    pub shift: Number,
+    /// When characters start on the wire.
+    pub line: Timeline,
+
+    /// First worm in the input buffer or on its way there.
+    pub head: u32,
+    /// First worm of which characters are still to be sent.
+    pub sending: u32,
+    /// Last worm granted this link.
+    pub tail: u32,
+    /// Its row in `Network::kinds`.
+    pub kind: u32,
+    /// The character that must have left the input buffer for the next lump of credit, unless that is in `credit`.
+    pub next_lump: Number,
+    /// Characters that may be sent on the credit taken so far.
+    pub credited: u32,
+    /// Characters before this one are not passed on: the header is deleted.
+    pub deleted: Number,
+    /// Whether it is to advance before the present event is over.
+    pub woken: bool,
+    /// Whether it has a character to send and no credit for it.
+    pub waits_for_credit: bool,
+    /// Whether a request of the present head is pending or made.
+    pub asked: bool,
+    /// Whether there is any `credit`.
+    pub keeps_credit: bool,
+    /// See `Kind`.
+    pub plain: bool,
+    /// See `Kind`.
+    pub stepwise: bool,
+    /// See `Kind`.
+    pub to_terminal: bool,
+    /// Ticks from what the holder notes of a character until it is ready for this wire.
+    pub way: u32,
+    pub sent: Sent,
+
+    /// Lumps of credit of packets that have left: when they are there.
+    pub credit: Queue,
+    /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
+    pub entered: Option<Box<Queue>>,
+}
+
+/// What a link sent completely since the counts were last cleared.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sent {
+    pub packets: u64,
+    /// Headers and ends of packets included.
+    pub characters: u64,
+    /// From the first character of each packet on the wire to the last.
+    pub ticks: u64,
+}
+
+/// What does not change on a link, the same for many.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Kind {
+    pub character: u32,
+    pub end: u32,
+    pub arrival: u32,
+    pub credit_delay: u32,
+    pub output_buffer: u32,
+    pub input_buffer: u32,
+    pub quantum: u32,
+    /// Of a quantum that is a power of two; 32 of others.
+    quantum_shift: u8,
+    /// Ticks through the switch at the target to the wire of the next link.
+    pub onward: u32,
+    /// Of the switch at the target.
+    pub decode: u32,
+    /// Of the switch at the target.
+    pub crossbar: u32,
+    /// Whether the packets at its end leave as told in the module `stepwise`.
+    pub stepwise: bool,
+    /// Whether credit can be late because the characters that it is for were, rather than what took them on.
+    pub long: bool,
+    /// Whether it is neither of the two and `crossbar` is 0.
+    pub plain: bool,
+    /// True when the target is a terminal.
+    pub to_terminal: bool,
+    /// True when the source is a terminal.
+    pub from_terminal: bool,
+}
+
+/// All links at the beginning, and the kinds of them.
+pub(super) fn links(fabric: &Fabric) -> (Vec<Link>, Vec<Kind>) {
+    let stepwise = stepwise_switches(fabric);
+    let (mut kinds, mut rows) = (Vec::new(), HashMap::new());
+    let links = (0..fabric.links()).map(|link| {
+        let kind = Kind::new(fabric, link, &stepwise);
+        let row = *rows.entry(kind.clone()).or_insert_with(|| {
+            kinds.push(kind.clone());
+            kinds.len() as u32 - 1
+        });
+        Link::new(row, &kind)
+    });
+    (links.collect(), kinds)
+}
+
+impl Link {
+    fn new(row: u32, kind: &Kind) -> Self {
+        let lumps = kind.input_buffer / kind.quantum;
+        let granted = START + Wrapping(kind.output_buffer);
+        Self {
+            wire_free: 0,
+            exit_free: 0,
+            holder: NONE,
+            output: NONE,
+            granted,
+            shift: Wrapping(0),
+            line: Timeline::new(kind.output_buffer),
+            head: NONE,
+            sending: NONE,
+            tail: NONE,
+            kind: row,
+            next_lump: granted + Wrapping(kind.quantum * (lumps + 1) - kind.input_buffer - 1),
+            credited: if kind.to_terminal { u32::MAX } else { lumps * kind.quantum },
+            deleted: START,
+            woken: false,
+            waits_for_credit: false,
+            asked: false,
+            keeps_credit: false,
+            plain: kind.plain,
+            stepwise: kind.stepwise,
+            to_terminal: kind.to_terminal,
+            way: 0,
+            sent: Sent::default(),
+            entered: None,
+            credit: Queue::default(),
+        }
+    }
+
+    /// Notes a run that is sent of a worm.
+    #[inline(always)]
+    pub fn put(&mut self, kind: &Kind, worm: &mut Worm, run: &Run, credit: &Credit) {
+        if self.line.known() == worm.first {
+            worm.started = run.time;
+        }
+        self.line.push(run);
+        self.wire_free = run.after(if self.line.known() == worm.end { kind.end } else { kind.character });
+        self.credited = credit.characters - run.count;
+        self.next_lump = credit.next_lump;
+        self.waits_for_credit = false;
+    }
+
+    /// Notes when credit is there for characters that leave in a run, the first one returning a lump; if they do not
+    /// do so exactly, for that one.
+    #[inline(always)]
+    pub fn keep(&mut self, kind: &Kind, run: &Run, exact: bool) {
+        let count = if exact { kind.lumps(run.count) } else { 1 };
+        self.next_lump += count * kind.quantum;
+        let step = run.step.saturating_mul(kind.quantum);
+        self.credit.push(Run { count, step, time: run.time + Time::from(kind.credit_delay) });
+        self.keeps_credit = true;
+    }
+
+    /// Puts a worm behind the others.
+    #[inline]
+    pub fn append(&mut self, number: u32, worms: &mut [Worm]) {
+        if self.tail != NONE {
+            worms[self.tail as usize].next = number;
+        }
+        self.tail = number;
+        if self.sending == NONE {
+            self.sending = number;
+        }
+        if self.head == NONE {
+            self.head = number;
+        }
+    }
+}
+
+impl Kind {
+    fn new(fabric: &Fabric, link: usize, stepwise: &[bool]) -> Self {
+        let (source, target) = (fabric.link_source[link], fabric.link_target[link]);
+        let at_switch = |column: &[u32], vertex: u32| column.get(vertex as usize).copied().unwrap_or(0);
+        let (character, end) = (fabric.link_character_ticks[link], fabric.link_end_ticks[link]);
+        let (buffer, quantum) = (fabric.link_input_buffer[link], fabric.link_quantum[link]);
+        let (arrival, credit_delay) = (fabric.link_arrival_ticks[link], fabric.link_credit_ticks[link]);
+        // The time to send what may be under way when credit has been waited for, at least.
+        let loop_ticks = u64::from(buffer + 1 - quantum) * u64::from(character.min(end));
+        let long = loop_ticks < u64::from(arrival) + u64::from(credit_delay);
+        let stepwise = stepwise.get(target as usize).copied().unwrap_or(false);
+        let crossbar = at_switch(&fabric.switch_crossbar_ticks, target);
+        Self {
+            character,
+            end,
+            arrival,
+            credit_delay,
+            output_buffer: fabric.link_output_buffer[link],
+            input_buffer: buffer,
+            quantum,
+            quantum_shift: if quantum.is_power_of_two() { quantum.trailing_zeros() as u8 } else { 32 },
+            onward: at_switch(&fabric.switch_forward_ticks, target),
+            decode: at_switch(&fabric.switch_decode_ticks, target),
+            crossbar,
+            stepwise,
+            long,
+            plain: !stepwise && !long && crossbar == 0,
+            to_terminal: fabric.is_terminal(target),
+            from_terminal: fabric.is_terminal(source),
+        }
+    }
+
+    /// Lumps that a number of characters touches, if the first begins one.
+    #[inline(always)]
+    pub fn lumps(&self, characters: u32) -> u32 {
+        let beyond = characters - 1;
+        // Divisions are slow, and most quanta are powers of two.
+        1 + if self.quantum_shift < 32 { beyond >> self.quantum_shift } else { beyond / self.quantum }
+    }
+}
+
+/// The switches at which the times at which characters leave input buffers have to be worked out one after the other,
+/// because the crossbar is slower than a link, or because an output buffer is too small to bridge the way to the wire.
+fn stepwise_switches(fabric: &Fabric) -> Vec<bool> {
+    let mut stepwise = vec![false; fabric.switches as usize];
+    for link in 0..fabric.links() {
+        let (character, end) = (fabric.link_character_ticks[link], fabric.link_end_ticks[link]);
+        let shortest = character.min(end);
+        for (vertex, leaves) in [(fabric.link_source[link], true), (fabric.link_target[link], false)] {
+            if fabric.is_terminal(vertex) {
+                continue;
+            }
+            let forward = fabric.switch_forward_ticks[vertex as usize];
+            let bufferful = u64::from(fabric.link_output_buffer[link]) * u64::from(shortest);
+            let tight = leaves && bufferful < u64::from(character) + u64::from(forward);
+            stepwise[vertex as usize] |= tight || fabric.switch_crossbar_ticks[vertex as usize] > shortest;
+        }
+    }
+    stepwise
+}
+
+/// An input link and its output.
+#[inline(always)]
+pub(super) fn two(links: &mut [Link], one: u32, other: u32) -> [&mut Link; 2] {
+    links.get_disjoint_mut([one as usize, other as usize]).expect("an input link is not its own output")
+}

@@ -1,0 +1,402 @@
+//! What arbitration works with: groups, the links they give out and the heads that wait for them.
+//!
+//! Kept apart from the state of the links, so that a request or a grant reads a few short rows.
+
+use super::link::Sent;
+use super::state::{Event, Network, UNKNOWN};
+use crate::fabric::{Fabric, NONE};
+use crate::kernel::Time;
+use crate::kernel::wheel::Wheel;
+
+/// Links at the beginning of a group that are looked up as bits of `Group::unheld`.
+const BITS: usize = 64;
+
+/// What a link did since the counts were last cleared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packets sent completely.
+    pub packets: u64,
+    /// Characters sent, headers and ends of packets included.
+    pub characters: u64,
+    /// Ticks the wire was sending them.
+    pub busy_ticks: u64,
+    /// Ticks from a packet's first character on the wire to its last, less `busy_ticks`.
+    pub stalled_ticks: u64,
+    /// Ticks heads waited before they were granted this link.
+    pub wait_ticks: u64,
+}
+
+/// A link as something to be granted, and the head of the input buffer at its end as something that asks: together, for
+/// a head asks soon after the link that it came by was granted.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(super) struct Port {
+    /// When the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
+    pub free_at: Time,
+    /// Tick of the last grant, -1 if never.
+    pub last_grant: Time,
+    /// Ticks heads waited before they were granted this link, since the counts were cleared.
+    pub wait_ticks: u64,
+    /// The first group it is in; of a link in no group it is not read.
+    group: Member,
+    /// Its row in `Ports::others`, or [`NONE`] if it is in no other group.
+    others: u32,
+    /// Whether a release event is pending.
+    release_pending: bool,
+    /// Whether headers are deleted on the way into the link.
+    pub deletes_header: bool,
+
+    /// Whether the header of the head is to be deleted on the way out.
+    pub strips: bool,
+    /// When the head asked.
+    pub requested: Time,
+    /// Group it waits for, or [`NONE`].
+    pub awaits: u32,
+    /// Next head in the queue of the group, or [`NONE`].
+    pub next: u32,
+    /// Class of its header.
+    pub class: u32,
+    /// Switch it stands at.
+    pub switch: u32,
+}
+
+/// A group of equivalent links and the heads that wait for one of them.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(super) struct Group {
+    /// Which of its first [`BITS`] links nobody holds, or nobody will from a known tick on.
+    unheld: u64,
+    /// Where its links are in `Fabric::group_links`.
+    start: u32,
+    end: u32,
+    /// Heads by time of request, equal times by link number.
+    pub first: u32,
+    pub last: u32,
+    pub waiting: u32,
+    /// Input link served last, for round robin.
+    pub served: u32,
+    pub arbiter: u8,
+    pub choice: u8,
+    /// Whether it is to be arbitrated in this tick.
+    pub touched: bool,
+}
+
+/// A link's place in a group.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    group: u32,
+    /// Its bit in `Group::unheld`; [`BITS`] if it has none.
+    place: u8,
+}
+
+/// All groups and links.
+#[derive(Clone, Debug)]
+pub(super) struct Ports {
+    pub groups: Vec<Group>,
+    pub links: Vec<Port>,
+    /// Groups of links that are in several, but for the first.
+    others: Vec<Box<[Member]>>,
+}
+
+impl Ports {
+    pub fn new(fabric: &Fabric) -> Self {
+        let mut of_link = vec![Vec::new(); fabric.links()];
+        for group in 0..fabric.groups() as u32 {
+            for (place, &link) in fabric.group(group).iter().enumerate() {
+                of_link[link as usize].push(Member { group, place: place.min(BITS) as u8 });
+            }
+        }
+        let mut others = Vec::new();
+        let links = of_link.into_iter().zip(0..).map(|(members, link): (Vec<Member>, usize)| {
+            let first = members.first().copied().unwrap_or(Member { group: NONE, place: 0 });
+            let mut port = Port::new(first, fabric.link_target[link], fabric.link_deletes_header[link] != 0);
+            if members.len() > 1 {
+                port.others = others.len() as u32;
+                others.push(members[1..].into());
+            }
+            port
+        });
+        Self {
+            links: links.collect(),
+            groups: (0..fabric.groups()).map(|group| Group::new(fabric, group)).collect(),
+            others,
+        }
+    }
+
+    /// The links of a group that may be free, in its order: all that are, and perhaps some that are not.
+    #[inline]
+    pub fn unheld<'a>(&self, fabric: &'a Fabric, group: u32) -> Unheld<'a> {
+        let group = &self.groups[group as usize];
+        Unheld { links: &fabric.group_links, start: group.start, end: group.end, bits: group.unheld }
+    }
+
+    /// Does something for each group that a link is in.
+    #[inline(always)]
+    fn for_groups(&mut self, link: u32, mut act: impl FnMut(&mut Group, &Member)) {
+        let port = &self.links[link as usize];
+        act(&mut self.groups[port.group.group as usize], &port.group);
+        if port.others != NONE {
+            for member in &self.others[port.others as usize] {
+                act(&mut self.groups[member.group as usize], member);
+            }
+        }
+    }
+
+    /// Somebody who has waited for a link holds it from now on.
+    #[inline]
+    pub fn hold(&mut self, link: u32, now: Time, waited: Time) {
+        let port = &mut self.links[link as usize];
+        port.free_at = UNKNOWN;
+        port.last_grant = now;
+        port.wait_ticks += waited as u64;
+        self.for_groups(link, |group, member| group.unheld &= !member.bit());
+    }
+
+    /// Nobody holds a link from a tick on; true when heads wait for it.
+    #[inline]
+    pub fn unhold(&mut self, link: u32, free_at: Time) -> bool {
+        self.links[link as usize].free_at = free_at;
+        let mut awaited = false;
+        self.for_groups(link, |group, member| {
+            group.unheld |= member.bit();
+            awaited |= group.waiting > 0;
+        });
+        awaited
+    }
+
+    /// Makes sure that waiting heads hear of a link whose release is known.
+    #[inline]
+    pub fn announce(&mut self, link: u32, wheel: &mut Wheel) {
+        let port = &mut self.links[link as usize];
+        if !port.release_pending && port.free_at != UNKNOWN {
+            port.release_pending = true;
+            wheel.schedule(Event::Release(link).number(), port.free_at);
+        }
+    }
+
+    /// A link's release has come: has its groups arbitrated.
+    #[inline]
+    pub fn release(&mut self, link: u32, touched: &mut Vec<u32>) {
+        self.links[link as usize].release_pending = false;
+        self.for_groups(link, |group, member| group.touch(member.group, touched));
+    }
+
+    /// Puts a head in its group's queue, behind those that asked before it.
+    #[inline]
+    pub fn enqueue(&mut self, link: u32, now: Time, entry: u32) {
+        let number = entry >> 1;
+        let group = &mut self.groups[number as usize];
+        let head = &mut self.links[link as usize];
+        head.awaits = number;
+        head.strips = entry & 1 == 1;
+        head.requested = now;
+        head.next = NONE;
+        group.waiting += 1;
+        if group.waiting == 1 {
+            group.first = link;
+            group.last = link;
+            return;
+        }
+        let last = group.last;
+        if self.links[last as usize].requested == now && last > link {
+            return self.insert(number, link);
+        }
+        group.last = link;
+        self.links[last as usize].next = link;
+    }
+
+    /// Puts a head before those of higher number that asked in the same tick, of which there is one.
+    #[cold]
+    fn insert(&mut self, group: u32, link: u32) {
+        let now = self.links[link as usize].requested;
+        let (mut before, mut next) = (NONE, self.groups[group as usize].first);
+        while self.links[next as usize].requested < now || next < link {
+            (before, next) = (next, self.links[next as usize].next);
+        }
+        self.links[link as usize].next = next;
+        match before {
+            NONE => self.groups[group as usize].first = link,
+            _ => self.links[before as usize].next = link,
+        }
+    }
+
+    /// The heads that wait for a group, in order.
+    pub fn waiting(&self, group: u32) -> impl Iterator<Item = u32> {
+        let group = &self.groups[group as usize];
+        let heads = std::iter::successors(Some(group.first), |&link| Some(self.links[link as usize].next));
+        heads.take(group.waiting as usize)
+    }
+
+    /// Takes the head at a place out of a group's queue.
+    #[inline]
+    pub fn remove(&mut self, group: u32, place: u32) -> u32 {
+        let queue = &mut self.groups[group as usize];
+        queue.waiting -= 1;
+        if place == 0 {
+            let first = queue.first;
+            queue.first = self.links[first as usize].next;
+            return first;
+        }
+        let before = self.waiting(group).nth(place as usize - 1).expect("a place in the queue");
+        let taken = self.links[before as usize].next;
+        let next = self.links[taken as usize].next;
+        self.links[before as usize].next = next;
+        if next == NONE {
+            self.groups[group as usize].last = before;
+        }
+        taken
+    }
+}
+
+impl Group {
+    fn new(fabric: &Fabric, group: usize) -> Self {
+        let switch = fabric.group_switch[group] as usize;
+        let (start, end) = (fabric.group_start[group], fabric.group_start[group + 1]);
+        Self {
+            unheld: (start..end).take(BITS).fold(0, |bits, link| bits | 1 << (link - start)),
+            start,
+            end,
+            first: NONE,
+            last: NONE,
+            waiting: 0,
+            served: NONE,
+            arbiter: fabric.switch_arbiter[switch],
+            choice: fabric.switch_choice[switch],
+            touched: false,
+        }
+    }
+
+    /// Has the group arbitrated in this tick, if heads wait for it and a link may be free or have to be announced.
+    #[inline]
+    pub fn touch(&mut self, number: u32, touched: &mut Vec<u32>) {
+        let held = self.unheld == 0 && self.end - self.start <= BITS as u32;
+        if !self.touched && !held && self.waiting > 0 {
+            self.touched = true;
+            touched.push(number);
+        }
+    }
+}
+
+impl Member {
+    #[inline]
+    fn bit(&self) -> u64 {
+        1u64.checked_shl(u32::from(self.place)).unwrap_or(0)
+    }
+}
+
+/// Goes through [`Ports::unheld`].
+#[derive(Clone)]
+pub(super) struct Unheld<'a> {
+    links: &'a [u32],
+    start: u32,
+    end: u32,
+    bits: u64,
+}
+
+impl Iterator for Unheld<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        if self.bits != 0 {
+            let place = self.bits.trailing_zeros();
+            self.bits &= self.bits - 1;
+            return Some(self.links[(self.start + place) as usize]);
+        }
+        // Links of no bit come last.
+        if self.end - self.start <= BITS as u32 {
+            return None;
+        }
+        self.start += 1;
+        Some(self.links[self.start as usize + BITS - 1])
+    }
+}
+
+impl Port {
+    fn new(group: Member, switch: u32, deletes_header: bool) -> Self {
+        Self {
+            free_at: 0,
+            last_grant: -1,
+            wait_ticks: 0,
+            group,
+            others: NONE,
+            release_pending: false,
+            deletes_header,
+            strips: false,
+            requested: 0,
+            awaits: NONE,
+            next: NONE,
+            class: 0,
+            switch,
+        }
+    }
+}
+
+impl Network {
+    /// What every link did since the last [`Network::clear_counts`].
+    pub fn counts(&self) -> impl Iterator<Item = Counts> {
+        self.links.iter().zip(&self.ports.links).map(|(link, port)| {
+            let Sent { packets, characters, ticks } = link.sent;
+            let kind = self.kind(link);
+            let busy = (characters - packets) * u64::from(kind.character) + packets * u64::from(kind.end);
+            let (busy_ticks, stalled_ticks, wait_ticks) = (busy, ticks - busy, port.wait_ticks);
+            Counts { packets, characters, busy_ticks, stalled_ticks, wait_ticks }
+        })
+    }
+
+    /// Starts counting anew.
+    pub fn clear_counts(&mut self) {
+        for (link, port) in self.links.iter_mut().zip(&mut self.ports.links) {
+            link.sent = Sent::default();
+            port.wait_ticks = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One switch with two groups: links 0 to 69, and links 69 down to 67.
+    fn ports() -> (Fabric, Ports) {
+        let fabric = Fabric {
+            link_source: vec![0; 70],
+            link_target: vec![0; 70],
+            link_deletes_header: vec![0; 70],
+            group_switch: vec![0, 0],
+            group_start: vec![0, 70, 73],
+            group_links: (0..70).chain([69, 68, 67]).collect(),
+            switch_arbiter: vec![0],
+            switch_choice: vec![0],
+            ..Fabric::default()
+        };
+        let ports = Ports::new(&fabric);
+        (fabric, ports)
+    }
+
+    #[test]
+    fn links_beyond_the_bits_of_a_group_are_not_lost() {
+        let (fabric, mut ports) = ports();
+        for link in (0..62).chain([63, 68]) {
+            ports.hold(link, 5, 0);
+        }
+        assert_eq!(ports.unheld(&fabric, 0).collect::<Vec<_>>(), [62, 64, 65, 66, 67, 68, 69]);
+        assert_eq!(ports.unheld(&fabric, 1).collect::<Vec<_>>(), [69, 67]);
+        ports.unhold(7, 9);
+        ports.unhold(68, 9);
+        assert_eq!(ports.unheld(&fabric, 0).collect::<Vec<_>>()[..3], [7, 62, 64]);
+        assert_eq!(ports.unheld(&fabric, 1).collect::<Vec<_>>(), [69, 68, 67]);
+    }
+
+    #[test]
+    fn heads_queue_by_time_and_number() {
+        let (_, mut ports) = ports();
+        for (link, now) in [(9, 1), (8, 2), (30, 3), (20, 3), (25, 3), (10, 3), (40, 3), (1, 4)] {
+            ports.enqueue(link, now, 0);
+        }
+        assert_eq!(ports.waiting(0).collect::<Vec<_>>(), [9, 8, 10, 20, 25, 30, 40, 1]);
+        assert_eq!([7, 3, 0].map(|place| ports.remove(0, place)), [1, 20, 9]);
+        ports.enqueue(2, 5, 0);
+        assert_eq!(ports.waiting(0).collect::<Vec<_>>(), [8, 10, 25, 30, 40, 2]);
+    }
+}

@@ -1,0 +1,177 @@
+//! Which group a class takes at each switch, so that the entries in use lie close together.
+//!
+//! The terminals of one switch are reached by the same groups from every other switch: they are a region, with one entry for
+//! all its classes; only where these differ is the full table read. And most switches of a large network know few ways,
+//! so that their entries are a few intervals of regions, as on a switch with interval labels; these fill one cache line
+//! where the table would not fit into a cache.
+
+use crate::fabric::{Fabric, NONE};
+
+/// Classes of a region have different entries. No entry of a table that fits into memory is as large.
+const MIXED: u32 = NONE - 1;
+/// No entry has been seen.
+const UNSEEN: u32 = NONE - 2;
+
+/// Intervals that one switch may have.
+const INTERVALS: usize = 8;
+
+/// The entries of one switch by interval of regions.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+struct Row {
+    /// Where the second interval begins, the third and so on; [`NONE`] behind the last.
+    starts: [u32; INTERVALS - 1],
+    entries: [u32; INTERVALS],
+}
+
+/// The routing table by region.
+#[derive(Clone, Debug)]
+pub(super) struct Routes {
+    /// Per class.
+    region: Vec<u32>,
+    /// Per switch; empty if some switch has too many intervals.
+    rows: Vec<Row>,
+    /// Columns of `table`.
+    regions: usize,
+    /// Switch by region, if there are no rows: an entry of the full table, or [`MIXED`].
+    table: Vec<u32>,
+}
+
+impl Routes {
+    pub fn new(fabric: &Fabric) -> Self {
+        let (region, regions) = regions(fabric);
+        let mut table = vec![UNSEEN; fabric.switches as usize * regions];
+        let used = used(fabric);
+        let full_rows = fabric.route.chunks_exact(fabric.classes.max(1) as usize);
+        for (row, full) in table.chunks_exact_mut(regions).zip(full_rows) {
+            for &class in &used {
+                let (cell, entry) = (&mut row[region[class as usize] as usize], full[class as usize]);
+                if *cell != entry {
+                    *cell = if *cell == UNSEEN { entry } else { MIXED };
+                }
+            }
+        }
+        match table.chunks_exact(regions).map(Row::new).collect() {
+            Some(rows) => Self { region, rows, regions, table: Vec::new() },
+            None => Self { region, rows: Vec::new(), regions, table },
+        }
+    }
+
+    /// The entry of a class at a switch, as in `Fabric::route`.
+    #[inline]
+    pub fn entry(&self, fabric: &Fabric, switch: u32, class: u32) -> u32 {
+        let region = self.region[class as usize];
+        let entry = match self.rows.get(switch as usize) {
+            Some(row) => row.entry(region),
+            None => self.table[switch as usize * self.regions + region as usize],
+        };
+        if entry != MIXED {
+            return entry;
+        }
+        fabric.route[switch as usize * fabric.classes as usize + class as usize]
+    }
+}
+
+impl Row {
+    /// The intervals of a row of the table, unless there are too many.
+    fn new(row: &[u32]) -> Option<Self> {
+        let mut new = Self { starts: [NONE; INTERVALS - 1], entries: [NONE; INTERVALS] };
+        let mut last = 0;
+        new.entries[0] = row[0];
+        for (region, pair) in (1..).zip(row.windows(2)) {
+            if pair[1] != pair[0] {
+                *new.starts.get_mut(last)? = region;
+                last += 1;
+                new.entries[last] = pair[1];
+            }
+        }
+        Some(new)
+    }
+
+    #[inline]
+    fn entry(&self, region: u32) -> u32 {
+        // Counted rather than searched: that needs no jumps.
+        self.entries[self.starts.iter().filter(|&&start| start <= region).count()]
+    }
+}
+
+/// Classes that headers can have, ascending.
+fn used(fabric: &Fabric) -> Vec<u32> {
+    let mut used: Vec<u32> = fabric.terminal_class.iter().chain(&fabric.via_class).copied().collect();
+    used.sort_unstable();
+    used.dedup();
+    used
+}
+
+/// The region of every class, and how many there are: one per switch that classes lead to.
+fn regions(fabric: &Fabric) -> (Vec<u32>, usize) {
+    let mut of_switch = vec![NONE; fabric.switches as usize];
+    let mut regions = 0;
+    let mut region = vec![0; fabric.classes as usize];
+    let homes = fabric.terminal_in_link.iter().map(|&link| fabric.link_source[link as usize]);
+    let ends = homes.chain(fabric.via_switch.iter().copied());
+    for (&class, switch) in fabric.terminal_class.iter().chain(&fabric.via_class).zip(ends) {
+        // A terminal may hang at another terminal; it needs no region then.
+        if let Some(of_switch) = of_switch.get_mut(switch as usize) {
+            if *of_switch == NONE {
+                *of_switch = regions;
+                regions += 1;
+            }
+            region[class as usize] = *of_switch;
+        }
+    }
+    (region, regions.max(1) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gives_the_entries_of_the_full_table() {
+        // Two switches with two terminals each; class 4 leads to switch 0.
+        let fabric = Fabric {
+            switches: 2,
+            terminals: 4,
+            classes: 6,
+            link_source: vec![0, 0, 1, 1],
+            terminal_in_link: vec![0, 1, 2, 3],
+            terminal_class: vec![0, 1, 2, 3],
+            via_switch: vec![0],
+            via_class: vec![4],
+            route: vec![0, 2, 4, 4, NONE, 9, 8, 8, 10, 12, 8, 9],
+            ..Fabric::default()
+        };
+        let routes = Routes::new(&fabric);
+        for switch in 0..2 {
+            for class in 0..5 {
+                let full = fabric.route[switch as usize * 6 + class as usize];
+                assert_eq!(routes.entry(&fabric, switch, class), full, "{switch} {class}");
+            }
+        }
+        assert_eq!(routes.rows[0].starts[..2], [1, NONE]);
+        assert_eq!(routes.rows[0].entries[..2], [MIXED, 4]);
+        assert_eq!(routes.rows[1].entries[..2], [8, MIXED]);
+    }
+
+    #[test]
+    fn more_intervals_than_fit_are_a_table() {
+        // Every switch sends to each by another group.
+        for switches in [8, 9] {
+            let ends: Vec<u32> = (0..switches).collect();
+            let fabric = Fabric {
+                switches,
+                terminals: switches,
+                classes: switches,
+                link_source: ends.clone(),
+                terminal_in_link: ends.clone(),
+                terminal_class: ends.clone(),
+                route: (0..switches * switches).map(|cell| cell % switches * 2).collect(),
+                ..Fabric::default()
+            };
+            let routes = Routes::new(&fabric);
+            assert_eq!(routes.rows.is_empty(), switches > 8);
+            assert!(ends.iter().all(|&class| routes.entry(&fabric, 1, class) == class * 2));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Input buffers whose characters cannot leave independently of each other.
+//!
+//! With a crossbar slower than the links each character waits for the one before it, and where an output buffer is small,
+//! what is sent waits for a place in it. So the times at which characters leave have to be worked out in order,
+//! and what is sent follows from them.
+
+use std::num::Wrapping;
+
+use super::queue::follow;
+use super::state::Network;
+use super::timeline::{ahead, earlier};
+use crate::fabric::NONE;
+
+impl Network {
+    /// Extends the times at which characters leave the input buffer of a link for its output.
+    #[cold]
+    pub(super) fn leave(&mut self, link: u32) {
+        let output = self.links[link as usize].output;
+        if output == NONE {
+            return;
+        }
+        let before = self.exits[link as usize].known();
+        let end = self.extend_exits(link, output);
+        let after = self.exits[link as usize].known();
+        if after == before {
+            return;
+        }
+        let to = &self.links[output as usize];
+        if !to.waits_for_credit && ahead(before, to.line.known() + to.shift) <= 0 {
+            self.wake(output);
+        }
+        if self.links[link as usize].waits_for_credit && self.has_credit(link) {
+            self.wake(link);
+        }
+        if end {
+            let last = self.keep_credit(link);
+            self.left(link, last);
+        }
+    }
+
+    /// Returns whether the packet has left completely.
+    fn extend_exits(&mut self, link: u32, output: u32) -> bool {
+        loop {
+            let (at, to) = (&self.links[link as usize], &self.links[output as usize]);
+            let (kind, next_kind) = (self.kind(at), self.kind(to));
+            let crossbar = kind.crossbar;
+            let next = self.exits[link as usize].known();
+            let end = to.granted + to.shift;
+            let most = (earlier(end, at.line.known()) - next).0;
+            if most == 0 {
+                return next == end;
+            }
+            let arrival = at.line.run_from(next).later(kind.arrival);
+            let left = ahead(at.deleted, next);
+            let run = if left > 0 {
+                follow(most.min(left as u32), at.exit_free, crossbar, [arrival])
+            } else {
+                let place = next - to.shift - Wrapping(next_kind.output_buffer);
+                if ahead(place, to.line.known()) >= 0 {
+                    return false;
+                }
+                let place = to.line.run_from(place).later(next_kind.character);
+                follow(most, at.exit_free, crossbar, [arrival, place])
+            };
+            self.links[link as usize].exit_free = run.after(crossbar);
+            if !self.exits[link as usize].has_room() {
+                self.make_exit_room(link);
+            }
+            self.exits[link as usize].push(&run);
+            self.extensions += 1;
+        }
+    }
+}
