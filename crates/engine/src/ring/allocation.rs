@@ -47,8 +47,11 @@ impl Rings {
         let mut out = std::mem::take(&mut self.signals_out);
         for (link, origin, go) in out.drain(..) {
             let at = &self.stations[link as usize];
-            let time = at.free_at.max(self.now) + Time::from(at.decoded);
+            let bypass = Time::from(self.stations[at.next as usize].bypass_ticks);
+            let behind_unit = at.free_at.max(self.now) + Time::from(at.decoded) + bypass;
             let queue = &mut self.signals[link as usize];
+            let symbol = Time::from(at.symbol);
+            let time = queue.back().map_or(behind_unit, |last| behind_unit.max(last.0 + symbol));
             queue.push_back((time, origin, go));
             if queue.len() == 1 {
                 self.schedule(SIGNAL, link, time);

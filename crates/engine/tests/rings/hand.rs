@@ -131,14 +131,15 @@ fn what_leads_nowhere_is_scrubbed() {
 
 /// Station 0 sends from 300 to 468, while two packets from terminal 2 come to pass it, at 329 and at 497: they leave at
 /// 468 and 636. So it recovers from 468 to 804, its stop leaves behind the first at 636 and its go at 804; both are
-/// at station 1 after 30. Terminal 1 has a packet ready at 700, when its link is free.
+/// at the output of station 1 after 10 + 20 + 48. Terminal 1 has a packet ready at 750, when its link is free; at 882,
+/// when the go comes, an echo has been on it since 878, for 24.
 #[test]
 fn recovering_stations_stop_the_others() {
     let mut f = network(&[&[0, 1, 2]], 0);
     f.terminal_transaction = vec![transaction::MOVE; 3];
-    f.terminal_host_ticks = vec![300 - 82, 700 - 82, 5];
+    f.terminal_host_ticks = vec![300 - 82, 750 - 82, 5];
     send(&mut f, &[(0, 1, 64), (2, 1, 64), (2, 1, 64), (1, 2, 64)]);
-    for (allocation, start) in [(0, 700), (1, 666 + 168)] {
+    for (allocation, start) in [(0, 750), (1, 878 + 24)] {
         f.ring_allocation = allocation;
         let done = run(&f, 100_000, true);
         let packet = done.run.trace.packets.iter().find(|packet| packet.source == 1).expect("a packet");

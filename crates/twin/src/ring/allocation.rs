@@ -44,10 +44,14 @@ impl Rings<'_> {
     pub(crate) fn send_notices(&mut self, station: usize) {
         let end = self.stations[station].sending.map(|sending| self.end_of(station, &sending));
         let next = self.fabric.station_next[station] as usize;
-        let way =
-            Time::from(self.fabric.link_arrival_ticks[station] + self.fabric.station_decode_ticks[next]);
+        let way = Time::from(self.fabric.link_arrival_ticks[station])
+            + Time::from(self.fabric.station_decode_ticks[next])
+            + Time::from(self.fabric.station_bypass_ticks[next]);
+        let symbol = Time::from(self.fabric.link_character_ticks[station]);
         for notice in std::mem::take(&mut self.stations[station].notices) {
-            let there = end.unwrap_or(self.now) + way;
+            let behind_unit = end.unwrap_or(self.now) + way;
+            let before = self.stations[station].notices_on_wire.back();
+            let there = before.map_or(behind_unit, |(last, _)| behind_unit.max(last + symbol));
             self.stations[station].notices_on_wire.push_back((there, notice));
             self.wake_at(there);
         }
