@@ -178,7 +178,7 @@ def _bound_lines(load: dict[str, Any]) -> list[tuple[str, str]]:
     if load["busiest_link"] is None:
         return []
     bound = f"at most {_figures(load['accepted_mbytes_per_s_bound'])} MB/s, at load {load['load_bound']:.3g}"
-    return [("throughput", f"{bound}: {load['busiest_link']} is the first link that is full")]
+    return [("throughput", f"{bound}: {load['busiest_link']} is full first")]
 
 
 def _latency_lines(latency: dict[str, Any]) -> list[tuple[str, str]]:
