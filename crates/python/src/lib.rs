@@ -1,5 +1,6 @@
 //! The Python face of the engine: arrays in, columns out, errors to exceptions.
 mod locate;
+mod rings;
 mod routes;
 mod simulation;
 
@@ -9,6 +10,7 @@ use pyo3::prelude::*;
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     locate::register(m)?;
+    rings::register(m)?;
     routes::register(m)?;
     simulation::register(m)?;
     Ok(())

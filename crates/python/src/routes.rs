@@ -14,7 +14,7 @@ type Made<'py> = Bound<'py, PyArray1<u32>>;
 /// `group_switch`, `group_start`, `group_links` and `route` (row by row) of a table.
 type MadeTable<'py> = (Made<'py>, Made<'py>, Made<'py>, Made<'py>);
 
-fn words(error: RouteError) -> PyErr {
+pub(crate) fn words(error: RouteError) -> PyErr {
     let word = |word: Word| match word {
         Word::Text(text) => ("text", text),
         Word::Switch(number) => ("switch", number.to_string()),

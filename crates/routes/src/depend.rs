@@ -96,7 +96,7 @@ fn turning(view: View<'_>, targets: &Targets, order: &[u32], via: (u32, u32), pa
 }
 
 /// A strongly connected component with a cycle (Tarjan, with a stack of its own), as a membership list.
-fn component(next: &[Vec<u32>]) -> Option<Vec<bool>> {
+pub(crate) fn component(next: &[Vec<u32>]) -> Option<Vec<bool>> {
     let vertices = next.len();
     let (mut index, mut low) = (vec![NONE; vertices], vec![NONE; vertices]);
     let (mut inside, mut members, mut count) = (vec![false; vertices], vec![], 0);
@@ -143,7 +143,7 @@ fn component(next: &[Vec<u32>]) -> Option<Vec<bool>> {
 }
 
 /// A shortest way from the first member back to itself inside the component.
-fn shortest_cycle(next: &[Vec<u32>], member: &[bool]) -> Vec<u32> {
+pub(crate) fn shortest_cycle(next: &[Vec<u32>], member: &[bool]) -> Vec<u32> {
     let start = member.iter().position(|&m| m).expect("a component is not empty") as u32;
     let mut before = vec![NONE; next.len()];
     let mut queue = std::collections::VecDeque::from([start]);

@@ -4,6 +4,7 @@
 //! * A [`Scheme`] says, for one destination switch, by which edges every other switch may send.
 //! * [`assemble`] turns a scheme into a [`Table`]: groups of links and one entry per switch and class.
 //! * [`View`] is anybody's table, borrowed; [`verify`], [`dependency_cycle`], [`loads`] and [`path`] read it.
+//! * [`RingNetwork`] is a network of rings and buses, which has a table per port instead: [`port_route`].
 //!
 //! Vertices are numbered switches first, then terminals. Nothing here recurses.
 
@@ -15,6 +16,7 @@ mod groups;
 mod load;
 mod network;
 mod reach;
+mod rings;
 mod shortest;
 mod updown;
 mod verify;
@@ -29,6 +31,7 @@ pub use groups::Groups;
 pub use load::{Traffic, loads, path};
 pub use network::Network;
 pub use reach::SelfRouting;
+pub use rings::{Ends, PASS, RingLoads, RingNetwork, port_route, ring_dependency_cycle, ring_loads};
 pub use shortest::{NextHops, ShortestPath};
 pub use updown::{UpDown, depth_keys};
 pub use verify::verify;

@@ -86,7 +86,7 @@ def compile(scenario: Scenario) -> Compiled:
     graph = graph_of(scenario)
     if scenario.of_rings:
         parts = RingParts(scenario, graph)
-        columns = parts.columns(parts.technology)
+        columns = parts.columns()
     else:
         parts = LinkParts(scenario, graph)
         columns = parts.columns(parts.technology)

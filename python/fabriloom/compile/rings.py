@@ -8,10 +8,11 @@ import numpy as np
 
 from .. import routing
 from ..routing import RoutingError
+from ..routing.rings import ring_dependency_cycle
 from ..scenario import Scenario
 from ..technology import RingTechnology, TechnologyError, ring_technology
 from ..topology import Graph
-from .columns import Arrays, fill, per_link, terminal_links, u32
+from .columns import Arrays, Times, fill, per_link, terminal_links, u32
 
 _TRANSACTIONS = {"nwrite": 0, "dmove": 1, "nread": 2, "lock": 3}
 _STRATEGIES = {"constant": 0, "linear": 1, "exponential": 2}
@@ -46,17 +47,23 @@ class RingParts:
     @cached_property
     def cycle(self) -> list[int] | None:
         """Links of a circle of transmit queues that can wait for each other; none if there is none."""
-        return None
+        return ring_dependency_cycle(self.graph, self.port_route)
 
-    def columns(self, tech: RingTechnology) -> Arrays:
-        """The engine's columns of the network."""
-        times_ps = per_link(
+    @cached_property
+    def times_ps(self) -> Times:
+        """Per link: ``character``, the time of a symbol, and ``arrival``, until it can be used."""
+        tech = self.technology
+        return per_link(
             self.graph,
             lambda rate, length: {
                 "character": tech.symbol_ps(rate),
                 "arrival": tech.arrival_ps(rate, length),
             },
         )
+
+    def columns(self) -> Arrays:
+        """The engine's columns of the network."""
+        tech, times_ps = self.technology, self.times_ps
         tick = int(np.gcd.reduce([*durations_ps(tech).values(), *np.unique(list(times_ps.values()))]))
         self._check_ticks(tech, tick)
         return {

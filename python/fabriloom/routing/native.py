@@ -75,6 +75,22 @@ class Core:
         )
 
 
+class RingCore(Core):
+    """The compiled core holding a network of rings."""
+
+    def __init__(self, graph: Graph, parameter: str | None = "kind") -> None:
+        from .._native import RingNetwork
+
+        if graph.rings is None:
+            raise RoutingError(f"a {graph.family} has no rings; its routing is a table of groups", parameter)
+        self.graph = graph
+        self.parameter = parameter
+        rings = graph.rings
+        ports = numbers(rings.port_start), numbers(rings.port_station)
+        stations = numbers(graph.terminal_out_links)
+        self._network: Any = self.named(RingNetwork)(numbers(rings.station_next), *ports, stations)
+
+
 def columns(table: RouteTable) -> tuple[NDArray[np.uint32], ...]:
     """Return the columns of a table in the order in which the core takes them."""
     return (

@@ -8,43 +8,73 @@ among them; in a torus the lowest dimension goes first, so that no circle of req
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..topology.graph import Graph
 from ..topology.rings import Rings
+from .native import RingCore, numbers
 from .table import RoutingError
-
-Bytes = NDArray[np.uint8]
-Costs = NDArray[np.uint32]
 
 PASS = 255
 """No entry: packets for this terminal pass the port."""
+MAX_ENTRIES = 1 << 30
+"""More entries than this (one byte each) are refused."""
 
-BUS = np.uint32(1 << 16)
-"""Cost of a bus, in links: more than any way has, as a way uses no link twice."""
-FAR = np.uint32(3 << 30)
-"""Cost of what is not reached."""
-BLOCK = 64
-"""Targets worked on at a time, so that a block stays near the processor."""
+PortRoute = NDArray[np.uint8]
+Reals = NDArray[np.float64]
 
 
-def port_route(graph: Graph) -> Bytes:
+@dataclass(frozen=True)
+class RingLoads:
+    """How much goes over each link and bus, in packets per unit of time of the weights."""
+
+    requests: Reals
+    """Per link: requests."""
+    request_echoes: Reals
+    """Per link: echoes of requests; an echo goes round the rest of the ring, back to who sent the packet."""
+    responses: Reals
+    """Per link: responses."""
+    response_echoes: Reals
+    """Per link: echoes of responses."""
+    bus_requests: Reals
+    """Per switch: requests over its buses, all together."""
+    bus_responses: Reals
+    """Per switch: responses over its buses."""
+
+    def link_time(self, request: float, request_echo: float, response: float, response_echo: float) -> Reals:
+        """Return per link the time (or symbols) that it is busy, from that of one unit of each kind."""
+        packets = request * self.requests + response * self.responses
+        return packets + request_echo * self.request_echoes + response_echo * self.response_echoes
+
+    def bus_time(self, request: float, response: float) -> Reals:
+        """Return per switch the time that its buses are busy, all together, from that of one transfer."""
+        return request * self.bus_requests + response * self.bus_responses
+
+
+def port_route(graph: Graph) -> PortRoute:
     """Return the table of every port, shape (ports, terminals), uint8: the number within its switch of the
     port by which packets for that terminal leave, ``PASS`` where they pass.
 
     Raises ``RoutingError`` if a terminal cannot be reached from one that may send to it.
     """
     rings = rings_of(graph)
-    station = graph.terminal_out_links
-    route = np.full((rings.ports, graph.terminals), PASS, np.uint8)
-    for start in range(0, graph.terminals, BLOCK):
-        block = np.arange(start, min(start + BLOCK, graph.terminals))
-        cost = _costs(rings, station[block])
-        _check_reached(graph, cost, block)
-        if rings.ports:
-            route[:, block] = _entries(rings, cost, block, graph.family != "sci-torus")
-    return route
+    entries = rings.ports * graph.terminals
+    if entries > MAX_ENTRIES:
+        raise RoutingError(
+            f"{rings.ports:,} ports and {graph.terminals:,} terminals make a table of {entries:,} entries; "
+            f"at most {MAX_ENTRIES:,} are built",
+            "kind",
+        )
+    sends, receives = np.zeros((2, graph.terminals), bool)
+    sends[rings.terminals_of("sender", graph.terminals)] = True
+    receives[rings.terminals_of("receiver", graph.terminals)] = True
+    # A response goes back the way that the table has for the sender, so both ends must be reached.
+    route = RingCore(graph).port_route(graph.family != "sci-torus", sends, receives)
+    return route.reshape(rings.ports, graph.terminals)
 
 
 def rings_of(graph: Graph) -> Rings:
@@ -54,80 +84,79 @@ def rings_of(graph: Graph) -> Rings:
     return graph.rings
 
 
-def _costs(rings: Rings, targets: NDArray[np.int64]) -> Costs:
-    """Return the cost of the way on from when a packet comes to each station, shape (stations, targets)."""
-    cost = np.full((rings.stations, len(targets)), FAR, np.uint32)
-    cost[targets, np.arange(len(targets))] = 0
-    hops = _jumps(rings)
-    _round(cost, hops)
-    while rings.ports:
-        before = cost[rings.port_station]
-        through = _bus_costs(rings, cost)[rings.port_switch]
-        if (through >= before).all():
-            break
-        cost[rings.port_station] = np.minimum(before, through)
-        _round(cost, hops)
-    return cost
+def ring_dependency_cycle(graph: Graph, route: PortRoute) -> list[int] | None:
+    """Return a cycle of links whose transmit queues may wait for the next, the last for the first.
+
+    Requests and responses have queues of their own and are looked at one after the other.
+    """
+    core, rings = RingCore(graph, None), rings_of(graph)
+    senders = numbers(rings.terminals_of("sender", graph.terminals))
+    receivers = numbers(rings.terminals_of("receiver", graph.terminals))
+    found = core.dependency_cycle(route.ravel(), senders, receivers)
+    if found is None and rings.role is not None:
+        found = core.dependency_cycle(route.ravel(), receivers, senders)
+    return found
 
 
-def _jumps(rings: Rings) -> list[NDArray[np.int64]]:
-    """Return which station is 1, 2, 4, … links on, until that is once round the longest ring."""
-    jumps, longest = [rings.station_next], int(np.diff(rings.ring_start).max())
-    while 1 << len(jumps) < longest:
-        jumps.append(jumps[-1][jumps[-1]])
-    return jumps
+def ring_loads(graph: Graph, route: PortRoute, pairs: tuple[Any, Any, Any] | None = None) -> RingLoads:
+    """Return the loads of all links and buses if every request is answered once.
+
+    ``pairs``: source, target, requests per unit. None: every sender sends one request per unit, to each
+    receiver but itself with equal probability.
+    """
+    core = RingCore(graph, "weights")
+    source, target, rate = uniform(graph) if pairs is None else pairs
+    requests = core.loads(route.ravel(), source, target, rate)
+    responses = core.loads(route.ravel(), target, source, rate)
+    return RingLoads(requests[0], requests[1], responses[0], responses[1], requests[2], responses[2])
 
 
-def _round(cost: Costs, jumps: list[NDArray[np.int64]]) -> None:
-    """Let every station pass packets on where that costs less."""
-    for power, jump in enumerate(jumps):
-        np.minimum(cost, cost[jump] + np.uint32(1 << power), out=cost)
-    np.minimum(cost, FAR, out=cost)
-
-
-def _leaving(rings: Rings, cost: Costs) -> Costs:
-    """Return what it costs to be sent on by each port, shape (ports, targets)."""
-    return cost[rings.station_next[rings.port_station]] + np.uint32(1)
-
-
-def _bus_costs(rings: Rings, cost: Costs) -> Costs:
-    """Return what it costs to be taken to the best port of each switch, shape (switches, targets)."""
-    best = np.minimum.reduceat(_leaving(rings, cost), rings.port_start[:-1], axis=0)
-    return np.minimum(best + BUS, FAR)
-
-
-def _entries(rings: Rings, cost: Costs, block: NDArray[np.int64], spread: bool) -> Bytes:
-    """Return the rows of the table for a block of targets."""
-    leaving = _leaving(rings, cost)
-    best = np.minimum.reduceat(leaving, rings.port_start[:-1], axis=0)
-    equal = leaving == best[rings.port_switch]
-    wanted = np.zeros(best.shape, np.uint8)
-    if spread:
-        ways = np.add.reduceat(equal, rings.port_start[:-1], axis=0, dtype=np.uint8)
-        wanted = (block.astype(np.uint32) % ways).astype(np.uint8)
-    number = np.arange(rings.ports) - rings.port_start[rings.port_switch]
-    chosen = np.zeros(best.shape, np.uint8)
-    seen = np.zeros(best.shape, np.uint8)
-    for place in range(int(number.max()) + 1):
-        ports = np.flatnonzero(number == place)
-        switch = rings.port_switch[ports]
-        hit = equal[ports]
-        chosen[switch] = np.where(hit & (seen[switch] == wanted[switch]), place, chosen[switch])
-        seen[switch] += hit
-    here = cost[rings.port_station]
-    takes = (np.minimum(best + BUS, FAR)[rings.port_switch] == here) & (here < FAR)
-    return np.where(takes, chosen[rings.port_switch], np.uint8(PASS))
-
-
-def _check_reached(graph: Graph, cost: Costs, block: NDArray[np.int64]) -> None:
+def uniform(graph: Graph) -> tuple[Any, Any, Any]:
+    """Return uniform traffic as three columns."""
     rings = rings_of(graph)
-    targets = np.isin(block, rings.terminals_of("receiver", graph.terminals))
-    sources = rings.terminals_of("sender", graph.terminals)
-    lost = (cost[rings.station_next[graph.terminal_out_links[sources]]] >= FAR) & targets
-    if lost.any():
-        source, target = np.argwhere(lost)[0]
-        raise RoutingError(
-            f"no way leads from {graph.terminal_names[sources[source]]} to "
-            f"{graph.terminal_names[block[target]]}: no switch joins their rings",
-            "kind",
-        )
+    senders = rings.terminals_of("sender", graph.terminals)
+    receivers = rings.terminals_of("receiver", graph.terminals)
+    source, target = (column.ravel() for column in np.meshgrid(senders, receivers, indexing="ij"))
+    apart = source != target
+    source, target = source[apart], target[apart]
+    rate = 1.0 / np.bincount(source, minlength=graph.terminals)[source]
+    return numbers(source), numbers(target), rate
+
+
+def ring_segments(graph: Graph, route: PortRoute, source: int, target: int) -> list[tuple[int, int]]:
+    """Return a packet's way as (station that sends it, station that takes it) for every ring it is on."""
+    rings = rings_of(graph)
+    station, home = int(graph.terminal_out_links[source]), int(graph.terminal_out_links[target])
+    segments = []
+    for _ in range(graph.switches + 1):
+        taker, entry = _taker(rings, route, station, home, target)
+        segments.append((station, taker))
+        if taker == home:
+            return segments
+        first = rings.port_start[rings.port_switch[rings.station_port[taker]]]
+        station = int(rings.port_station[first + entry])
+    raise RoutingError(
+        f"packets from {graph.terminal_names[source]} to {graph.terminal_names[target]} do not arrive"
+    )
+
+
+def _taker(rings: Rings, route: PortRoute, station: int, home: int, target: int) -> tuple[int, int]:
+    """Return the station that takes a packet off the ring, and its entry for the target."""
+    at = station
+    while True:
+        at = int(rings.station_next[at])
+        port = int(rings.station_port[at])
+        entry = PASS if port < 0 else int(route[port, target])
+        if at in (home, station) or entry != PASS:
+            return at, entry
+
+
+def ring_path(graph: Graph, route: PortRoute, source: int, target: int) -> list[int]:
+    """Return the links of a packet's way."""
+    rings = rings_of(graph)
+    links = []
+    for station, taker in ring_segments(graph, route, source, target):
+        links.append(station)
+        while (onward := int(rings.station_next[links[-1]])) != taker:
+            links.append(onward)
+    return links

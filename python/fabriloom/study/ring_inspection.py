@@ -6,23 +6,41 @@ from typing import Any
 
 import numpy as np
 
+from .. import traffic
 from ..compile import Compiled, RingParts
+from ..routing.rings import RingLoads, ring_loads, uniform
+from ..technology import RingTechnology
+from ..technology.rings import SYMBOL_BYTES
+from ..topology import Graph
 
 
 def network(compiled: Compiled, parts: RingParts, length_bytes: float) -> dict[str, Any]:
     """What is told of networks of rings; ``length_bytes`` is the mean payload of a packet."""
+    pairs = traffic.demand(compiled.arrays)
+    source, target, rate = uniform(parts.graph) if pairs is None else pairs
+    demand = source.astype(np.uint32), target.astype(np.uint32), rate
+    loads = ring_loads(parts.graph, parts.port_route, demand)
+    sent = float(demand[2].sum())
     tech = parts.technology
-    request, response = (int(size(round(length_bytes))) for size in (tech.request_bytes, tech.response_bytes))
-    over_bus_ps = tech.bus_transfer_ps(request) + (tech.bus_transfer_ps(response) if response else 0)
+    counted = _counted(parts) | {
+        "mean_links_on_the_way": float(loads.requests.sum()) / sent,
+        "mean_buses_on_the_way": float(loads.bus_requests.sum()) / sent,
+    }
     return {
-        "network": _counted(parts),
+        "network": counted,
         "link": {
             "payload_mbytes_per_s": tech.payload_bytes_per_s(round(length_bytes)) / 1e6,
             "mean_packet_bytes": length_bytes,
         },
-        "bus": {"payload_mbytes_per_s": length_bytes / over_bus_ps * 1e6},
-        "channel_load": _channel_load(compiled, parts),
+        "bus": {"payload_mbytes_per_s": length_bytes / _over_bus_ps(tech, length_bytes) * 1e6},
+        "channel_load": _bound(parts, loads, demand, length_bytes),
     }
+
+
+def _over_bus_ps(tech: RingTechnology, length_bytes: float) -> int:
+    """Picoseconds on a bus of a request and its response."""
+    request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
+    return tech.bus_transfer_ps(round(request)) + (tech.bus_transfer_ps(round(response)) if response else 0)
 
 
 def _counted(parts: RingParts) -> dict[str, Any]:
@@ -39,33 +57,99 @@ def _counted(parts: RingParts) -> dict[str, Any]:
         "stations_on_a_ring_max": int(sizes.max()),
         "switch_ports": rings.ports,
         "buses": int(rings.bus_count.sum()),
+        "ports_of_ringlets": _ringlet_ports(graph),
     }
 
 
-def _channel_load(compiled: Compiled, parts: RingParts) -> dict[str, Any]:
-    return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
+def _ringlet_ports(graph: Graph) -> int | None:
+    """Switch ports if every line were a ringlet, in stages of 2 x 2 exchanges where the size allows it."""
+    given = graph.layout["parameters"]
+    if graph.family == "sci-long-rings":
+        return 2 * given["ports"]
+    if graph.family != "sci-banyan":
+        return None
+    lines, base = given["terminals"], given["base"]
+    base = 2 if lines & (lines - 1) == 0 else base
+    stages = 0
+    while base**stages < lines:
+        stages += 1
+    return 2 * lines * stages
+
+
+def _bound(parts: RingParts, loads: RingLoads, demand: Any, length_bytes: float) -> dict[str, Any]:
+    """The link, bus or memory that is full first, and the throughput at which it is.
+
+    Loads are relative: the busiest source sends one packet per unit of time.
+    """
+    busy_ps = _busy_ps(parts, loads, demand, length_bytes)
+    name, most_ps = max(
+        ((what, float(times.max(initial=0.0))) for what, times in busy_ps.items()), key=lambda pair: pair[1]
+    )
+    if most_ps <= 0:
+        return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
+    place, graph = int(np.argmax(busy_ps[name])), parts.graph
+    words = {
+        "link": graph.link_names,
+        "bus": [f"the bus of {switch}" for switch in graph.switch_names],
+        "memory": [f"the memory of {terminal}" for terminal in graph.terminal_names],
+    }
+    symbols = (parts.technology.request_bytes(length_bytes) + parts.technology.send_idle_bytes) / SYMBOL_BYTES
+    sending = graph.terminal_out_links[np.asarray(demand[0], np.int64)]
+    unit_ps = symbols * float(parts.times_ps["character"][sending].min())
+    return {
+        "busiest_link": words[name][place],
+        "load": most_ps / unit_ps,
+        "load_bound": min(1.0, unit_ps / most_ps),
+        "accepted_mbytes_per_s_bound": float(demand[2].sum()) * length_bytes / most_ps * 1e6,
+    }
+
+
+def _busy_ps(parts: RingParts, loads: RingLoads, demand: Any, length_bytes: float) -> dict[str, np.ndarray]:
+    """Per link, switch and terminal: picoseconds that it, its buses, its memory is busy per unit of time."""
+    tech, graph = parts.technology, parts.graph
+    request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
+    echo = (tech.echo_bytes + tech.echo_idle_bytes) / SYMBOL_BYTES
+    units = [(size + tech.send_idle_bytes) / SYMBOL_BYTES if size else 0.0 for size in (request, response)]
+    symbols = loads.link_time(units[0], echo, units[1], echo if response else 0.0)
+    buses = loads.bus_time(
+        tech.bus_transfer_ps(round(request)), tech.bus_transfer_ps(round(response)) if response else 0.0
+    )
+    access_ps = tech.memory_access_ps + tech.memory_block_ps * max(1, -(-round(length_bytes) // 64))
+    accesses = np.bincount(demand[1], weights=demand[2], minlength=graph.terminals)
+    if tech.transaction in ("nread", "lock"):
+        accesses = accesses + np.bincount(demand[0], weights=demand[2], minlength=graph.terminals)
+    return {
+        "link": symbols * parts.times_ps["character"],
+        "bus": buses / parts.rings.bus_count,
+        "memory": accesses * access_ps,
+    }
 
 
 def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     """The same as lines for reading."""
     counted, link, bus = found["network"], found["link"], found["bus"]
-    payload = f"{link['payload_mbytes_per_s']:.4g} MB/s of payload"
     low, high = counted["stations_on_a_ring_min"], counted["stations_on_a_ring_max"]
     size = f"{high}" if low == high else f"{low} to {high}"
-    switches = (
-        f"{counted['switches']:,} with {counted['switch_ports']:,} ports and {counted['buses']:,} buses"
-    )
+    way = f"{counted['mean_links_on_the_way']:.2f} links and {counted['mean_buses_on_the_way']:.2f} buses"
+    payload = f"{link['payload_mbytes_per_s']:.4g} MB/s of payload"
     return [
         ("network", f"{counted['family']}: {counted['terminals']:,} terminals"),
         ("rings", f"{counted['rings']:,} of {size} stations each, {counted['stations']:,} stations in all"),
-        ("switches", switches if counted["switches"] else "none"),
-        (
-            "one link",
-            f"{payload} in requests of {link['mean_packet_bytes']:g} B",
-        ),
+        ("switches", _switches(counted)),
+        ("way of a request", f"{way} in the mean of this traffic"),
+        ("one link", f"{payload} in requests of {link['mean_packet_bytes']:g} B"),
         *(
             [("one bus", f"{bus['payload_mbytes_per_s']:.4g} MB/s of payload, responses included")]
             if counted["switches"]
             else []
         ),
     ]
+
+
+def _switches(counted: dict[str, Any]) -> str:
+    if not counted["switches"]:
+        return "none"
+    ports, ringlets = counted["switch_ports"], counted["ports_of_ringlets"]
+    buses = f"{counted['buses']:,} bus{'es' if counted['buses'] > 1 else ''}"
+    cost = "" if ringlets in (None, ports) else f"; {100 * ports / ringlets:.3g} % of the ports of ringlets"
+    return f"{counted['switches']:,} with {ports:,} ports and {buses}{cost}"

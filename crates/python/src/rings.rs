@@ -1,0 +1,73 @@
+//! Routes through rings and buses: arrays in, tables and measures out.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use fabriloom_routes as routes;
+
+use crate::routes::words;
+
+type Numbers<'py> = PyReadonlyArray1<'py, u32>;
+type Bytes<'py> = PyReadonlyArray1<'py, u8>;
+type Reals<'py> = Bound<'py, PyArray1<f64>>;
+
+/// Rings, ports and terminals, prepared once for several questions.
+#[pyclass(frozen)]
+struct RingNetwork(routes::RingNetwork);
+
+#[pymethods]
+impl RingNetwork {
+    #[new]
+    fn new(
+        next: Numbers<'_>,
+        port_start: Numbers<'_>,
+        port_station: Numbers<'_>,
+        terminal_station: Numbers<'_>,
+    ) -> PyResult<Self> {
+        let columns = [next, port_start, port_station, terminal_station];
+        let [next, start, ports, terminals] = columns.map(|column| column.as_array().to_vec());
+        routes::RingNetwork::new(next, start, ports, terminals).map(Self).map_err(words)
+    }
+
+    fn port_route<'py>(
+        &self,
+        py: Python<'py>,
+        spread: bool,
+        sends: PyReadonlyArray1<'py, bool>,
+        receives: PyReadonlyArray1<'py, bool>,
+    ) -> PyResult<Bound<'py, PyArray1<u8>>> {
+        let ends = routes::Ends { sends: sends.as_slice()?, receives: receives.as_slice()? };
+        Ok(routes::port_route(&self.0, spread, ends).map_err(words)?.into_pyarray(py))
+    }
+
+    fn dependency_cycle(
+        &self,
+        route: Bytes<'_>,
+        sources: Numbers<'_>,
+        targets: Numbers<'_>,
+    ) -> PyResult<Option<Vec<u32>>> {
+        let (sources, targets) = (sources.as_slice()?, targets.as_slice()?);
+        routes::ring_dependency_cycle(&self.0, route.as_slice()?, sources, targets).map_err(words)
+    }
+
+    /// Packets and echoes per link, transfers per switch.
+    fn loads<'py>(
+        &self,
+        py: Python<'py>,
+        route: Bytes<'py>,
+        source: Numbers<'py>,
+        target: Numbers<'py>,
+        rate: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<(Reals<'py>, Reals<'py>, Reals<'py>)> {
+        let (source, target, rate) = (source.as_slice()?, target.as_slice()?, rate.as_slice()?);
+        let loads = routes::ring_loads(&self.0, route.as_slice()?, source, target, rate).map_err(words)?;
+        let columns = [loads.packets, loads.echoes, loads.transfers];
+        let [packets, echoes, transfers] = columns.map(|column| column.into_pyarray(py));
+        Ok((packets, echoes, transfers))
+    }
+}
+
+/// Adds the class to the module.
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<RingNetwork>()
+}

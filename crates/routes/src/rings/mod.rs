@@ -1,0 +1,218 @@
+//! Rings of stations joined by switches with buses: ways of fewest buses, what they load, what waits for what.
+//!
+//! A station is the number of the link it sends on. A terminal is one station, a switch several: its ports.
+
+mod depend;
+mod load;
+mod route;
+
+pub use depend::ring_dependency_cycle;
+pub use load::{RingLoads, ring_loads};
+pub use route::{Ends, port_route};
+
+use crate::{NONE, RouteError};
+
+/// Packets for this terminal pass the port.
+pub const PASS: u8 = u8::MAX;
+
+/// Rings, ports and terminals, prepared once for several questions.
+#[derive(Clone, Debug)]
+pub struct RingNetwork {
+    next: Vec<u32>,
+    previous: Vec<u32>,
+    /// Per station: its ring.
+    ring: Vec<u32>,
+    /// Per station: how many links it is behind the first station of its ring.
+    place: Vec<u32>,
+    /// Per ring and one more: where its stations start in `around`.
+    ring_start: Vec<u32>,
+    /// The stations ring by ring, in the order of the links.
+    around: Vec<u32>,
+    port_start: Vec<u32>,
+    port_station: Vec<u32>,
+    port_switch: Vec<u32>,
+    /// Per station: its port, or [`NONE`] for a terminal's.
+    station_port: Vec<u32>,
+    terminal_station: Vec<u32>,
+}
+
+impl RingNetwork {
+    /// Takes the columns of a description: per station the next one, per switch (and one more) where its ports
+    /// start, per port its station, per terminal its station.
+    pub fn new(
+        next: Vec<u32>,
+        port_start: Vec<u32>,
+        port_station: Vec<u32>,
+        terminal_station: Vec<u32>,
+    ) -> Result<Self, RouteError> {
+        let stations = next.len();
+        let previous = inverse(&next)?;
+        let station_port = homes(stations, &port_station, &terminal_station)?;
+        let ends = (port_start.first().copied(), port_start.last().map(|&end| end as usize));
+        let sizes = port_start.windows(2);
+        let sizes_fit = sizes.clone().all(|pair| pair[0] < pair[1] && pair[1] - pair[0] < u32::from(PASS));
+        if ends != (Some(0), Some(port_station.len())) || !sizes_fit {
+            return Err(RouteError::text("every switch needs ports, and all ports a switch"));
+        }
+        let port_switch =
+            sizes.zip(0..).flat_map(|(pair, s)| std::iter::repeat_n(s, (pair[1] - pair[0]) as usize));
+        let port_switch = port_switch.collect();
+        let (mut ring, mut place) = (vec![NONE; stations], vec![0; stations]);
+        let (mut ring_start, mut around) = (vec![0], Vec::with_capacity(stations));
+        for first in 0..stations {
+            let mut station = first;
+            while ring[station] == NONE {
+                ring[station] = ring_start.len() as u32 - 1;
+                place[station] = around.len() as u32 - ring_start[ring_start.len() - 1];
+                around.push(station as u32);
+                station = next[station] as usize;
+            }
+            if around.len() as u32 > ring_start[ring_start.len() - 1] {
+                ring_start.push(around.len() as u32);
+            }
+        }
+        Ok(Self {
+            next,
+            previous,
+            ring,
+            place,
+            ring_start,
+            around,
+            port_start,
+            port_station,
+            port_switch,
+            station_port,
+            terminal_station,
+        })
+    }
+
+    /// Number of terminals.
+    pub fn terminals(&self) -> usize {
+        self.terminal_station.len()
+    }
+
+    fn switches(&self) -> usize {
+        self.port_start.len() - 1
+    }
+
+    fn rings(&self) -> usize {
+        self.ring_start.len() - 1
+    }
+
+    fn ports_of(&self, switch: u32) -> std::ops::Range<u32> {
+        self.port_start[switch as usize]..self.port_start[switch as usize + 1]
+    }
+
+    /// The stations of a ring, in the order of its links.
+    fn stations_of(&self, ring: u32) -> &[u32] {
+        &self.around[self.ring_start[ring as usize] as usize..self.ring_start[ring as usize + 1] as usize]
+    }
+
+    fn is_terminal(&self, terminal: u32) -> bool {
+        (terminal as usize) < self.terminals()
+    }
+
+    /// Whether a table has a row of one entry per terminal for every port, and no entry names a port that is
+    /// not there.
+    fn check_table(&self, route: &[u8]) -> Result<(), RouteError> {
+        let fits = |(port, row): (usize, &[u8])| {
+            let ports = self.ports_of(self.port_switch[port]).len();
+            row.iter().all(|&exit| exit == PASS || usize::from(exit) < ports)
+        };
+        let sized = route.len() == self.port_station.len() * self.terminals();
+        if sized && route.chunks(self.terminals().max(1)).enumerate().all(fits) {
+            return Ok(());
+        }
+        Err(RouteError::text("the table of the ports does not fit the network"))
+    }
+}
+
+/// A walk over a table: which station takes a packet off the ring, and where it goes on.
+struct Ways<'a> {
+    net: &'a RingNetwork,
+    route: &'a [u8],
+    /// Per station: the next port behind it on its ring, or [`NONE`].
+    next_port: Vec<u32>,
+}
+
+impl<'a> Ways<'a> {
+    fn new(net: &'a RingNetwork, route: &'a [u8]) -> Result<Self, RouteError> {
+        net.check_table(route)?;
+        let mut next_port = vec![NONE; net.next.len()];
+        for ring in 0..net.rings() as u32 {
+            let stations = net.stations_of(ring);
+            let mut port = NONE;
+            // Twice round, so that what is behind the last station is known at the first.
+            for &station in stations.iter().rev().chain(stations.iter().rev()) {
+                next_port[station as usize] = port;
+                if net.station_port[station as usize] != NONE {
+                    port = station;
+                }
+            }
+        }
+        Ok(Self { net, route, next_port })
+    }
+
+    /// The port by which what a station takes for a terminal leaves; none at the terminal or if it passes.
+    fn exit(&self, station: u32, terminal: u32) -> Option<u32> {
+        let port = self.net.station_port[station as usize];
+        if port == NONE {
+            return None;
+        }
+        let exit = self.route[port as usize * self.net.terminals() + terminal as usize];
+        let first = self.net.port_start[self.net.port_switch[port as usize] as usize];
+        (exit != PASS).then(|| first + u32::from(exit))
+    }
+
+    /// The station that takes a packet for a terminal sent by `station`; none if it would go round for ever.
+    fn taker(&self, station: u32, terminal: u32) -> Option<u32> {
+        let net = self.net;
+        let home = net.terminal_station[terminal as usize];
+        let size = net.stations_of(net.ring[station as usize]).len() as u32;
+        let behind = |other: u32| {
+            let gap = net.place[other as usize] + size - net.place[station as usize];
+            if gap > size { gap - size } else { gap }
+        };
+        let there = (net.ring[home as usize] == net.ring[station as usize]).then(|| behind(home));
+        let mut at = self.next_port[station as usize];
+        while at != NONE && there.is_none_or(|there| behind(at) < there) {
+            if self.exit(at, terminal).is_some() {
+                return Some(at);
+            }
+            let onward = self.next_port[at as usize];
+            if behind(onward) <= behind(at) {
+                break;
+            }
+            at = onward;
+        }
+        there.map(|_| home)
+    }
+}
+
+fn inverse(next: &[u32]) -> Result<Vec<u32>, RouteError> {
+    let mut previous = vec![NONE; next.len()];
+    for (station, &onward) in next.iter().enumerate() {
+        match previous.get_mut(onward as usize) {
+            Some(place) if *place == NONE => *place = station as u32,
+            _ => return Err(RouteError::text("the stations are no rings: each must be the next of one")),
+        }
+    }
+    Ok(previous)
+}
+
+/// Per station: its port or [`NONE`]; an error if a station is two things or nothing.
+fn homes(stations: usize, ports: &[u32], terminals: &[u32]) -> Result<Vec<u32>, RouteError> {
+    let mut taken = vec![false; stations];
+    for &station in ports.iter().chain(terminals) {
+        match taken.get_mut(station as usize) {
+            Some(place) if !*place => *place = true,
+            _ => return Err(RouteError::text("a station must be one port or one terminal")),
+        }
+    }
+    if taken.contains(&false) {
+        return Err(RouteError::text("a station is neither a port nor a terminal"));
+    }
+    let mut station_port = vec![NONE; stations];
+    ports.iter().zip(0..).for_each(|(&station, port)| station_port[station as usize] = port);
+    Ok(station_port)
+}

@@ -1,0 +1,113 @@
+"""Studies of networks of rings: curves, saturation, what can be said before a run, and the slow twin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fabriloom import Scenario, curve, saturate
+from fabriloom.compile import compile as compile_scenario
+from fabriloom.results import columns
+from fabriloom.simulate import compare, run
+from fabriloom.study import inspection
+
+
+def scenario(kind: str = "sci-switch", traffic: dict[str, Any] | None = None, **topology: Any) -> Scenario:
+    """A network of rings with local traffic, some hundred microseconds long."""
+    roles = {"roles": "pairs"} if kind == "sci-switch" else {}
+    local = {"pattern": "local"} if kind in ("sci-switch", "sci-long-rings", "sci-banyan") else {}
+    return Scenario.from_dict(
+        {
+            "topology": {"kind": kind, **roles, **topology},
+            "technology": {"preset": "scinet"},
+            "traffic": {"arrivals": "together", "load": 0.2, **local, **(traffic or {})},
+            "run": {"duration": "200 us", "warmup": "20 us", "precision": 0.0},
+        }
+    )
+
+
+def test_a_curve_has_the_columns_of_rings() -> None:
+    found = curve(scenario(), [0.1, 0.5])
+    assert found.table.columns == ["traffic.load", *_with_rings()]
+    assert found.table["bus_utilisation_max"][1] > 0.95
+    assert found.table["end_reason"].to_list() == ["time_limit", "saturated"]
+
+
+def _with_rings() -> list[str]:
+    names = columns.POINTS.names
+    place = names.index("packets_refused") + 1
+    return [*names[:place], *columns.RING_POINTS.names, *names[place:]]
+
+
+@pytest.mark.parametrize("definition", ["peak", "backlog"])
+def test_saturation_is_the_bound_of_the_bus(definition: Any) -> None:
+    """Nothing but the bus is full, so what it carries is what comes out."""
+    found = saturate(scenario(), definition, resolution=0.1)
+    bound = inspection.inspect(scenario())["channel_load"]
+    assert bound["busiest_link"] == "the bus of s0"
+    assert found.accepted_mbytes_per_s == pytest.approx(bound["accepted_mbytes_per_s_bound"], rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "ports", "rings"),
+    [
+        ("sci-ring", {"terminals": 8}, 0, 1),
+        ("sci-bridge", {"terminals": 3}, 2, 2),
+        ("sci-switch", {}, 4, 4),
+        ("sci-long-rings", {"ports": 2}, 2, 2),
+        ("sci-banyan", {"terminals": 16}, 128, 80),
+        ("sci-banyan", {"terminals": 16, "wiring": "long-ring"}, 64, 16),
+        ("sci-banyan", {"terminals": 16, "wiring": "long-ring", "base": 4}, 32, 16),
+        ("sci-torus", {"shape": [3, 3]}, 27, 15),
+        ("sci-module", {}, 4, 4),
+        ("sci-switch-16", {}, 32, 24),
+    ],
+)
+def test_inspection_counts_ports_and_rings(
+    kind: str, parameters: dict[str, Any], ports: int, rings: int
+) -> None:
+    found = inspection.inspect(scenario(kind, **parameters))
+    assert (found["network"]["switch_ports"], found["network"]["rings"]) == (ports, rings)
+    assert found["deadlock"]["free"]
+    resolved = found.pop("resolved")
+    assert resolved["routing"] == {"kind": "fewest-buses"}
+    shared = [name for name in columns.CHECK.names if name.startswith(("zero_load", "deadlock"))]
+    keys = set(columns.flatten(found)) - {"name", "scenario_sha256", "warnings"}
+    assert keys == {*columns.RING_CHECK.names, *shared}
+    assert inspection.lines(found)
+
+
+@pytest.mark.parametrize("transaction", ["nwrite", "dmove", "nread", "lock"])
+@pytest.mark.parametrize(("kind", "parameters"), [("sci-switch", {}), ("sci-ring", {"terminals": 4})])
+def test_no_run_beats_the_bound_and_a_light_one_has_the_zero_load_latency(
+    kind: str, parameters: dict[str, Any], transaction: str
+) -> None:
+    told = inspection.inspect(scenario(kind, {"transaction": transaction}, **parameters))
+    bound = told["channel_load"]["accepted_mbytes_per_s_bound"]
+    full = run(scenario(kind, {"transaction": transaction, "load": 1.0}, **parameters))
+    assert full.summary["accepted_mbytes_per_s"] <= 1.01 * bound
+    light = run(scenario(kind, {"transaction": transaction, "load": 0.01}, **parameters))
+    assert light.summary["latency_ns"]["min"] == told["zero_load_latency_ns"]["min"]
+
+
+@pytest.mark.parametrize(
+    ("base", "wiring", "share"), [(2, "ringlet", 1), (2, "long-ring", 1 / 2), (4, "long-ring", 1 / 4)]
+)
+def test_long_rings_take_fewer_ports(base: int, wiring: str, share: float) -> None:
+    network = inspection.inspect(scenario("sci-banyan", base=base, wiring=wiring))["network"]
+    assert network["ports_of_ringlets"] == 128
+    assert network["switch_ports"] == share * 128
+
+
+def test_a_ring_of_a_slower_kind_is_full_at_a_load_of_one() -> None:
+    """One sender on a 400 MB/s port: its load is of its own link."""
+    slow = scenario("sci-module", {"senders": ["t0"], "pattern": {"kind": "shift", "by": 1}})
+    assert inspection.inspect(slow)["link"]["payload_mbytes_per_s"] == pytest.approx(500 * 64 / 84)
+    compiled = compile_scenario(slow)
+    assert compiled.arrays["source_interval_ticks"][0] * compiled.tick_ps == pytest.approx(210_000 / 0.2)
+
+
+def test_the_twin_delivers_the_same() -> None:
+    found = compare(scenario("sci-banyan", {"load": 0.5}, terminals=4), duration_ps=30_000_000)
+    assert found.identical
+    assert found.packets == found.twin_packets > 100
