@@ -63,6 +63,7 @@ test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp
 
 bench: setup $(VENV)/dev.stamp
 	$(PY) benches/run.py
+	$(PY) benches/rings.py
 
 reproduce: setup
 	$(FABRILOOM) reproduce macrame

@@ -82,7 +82,7 @@ def run_case(terminals: int, length_bytes: int, load: float | None) -> dict[str,
     while engine.progress()[2] < WARMUP_ROUNDS * terminals:
         engine.advance(50_000)
     before, extensions = engine.progress(), engine.result()["extensions"]
-    speeds = [_hops_per_s(engine) for _ in range(SLICES)]
+    speeds = [hops_per_s(engine) for _ in range(SLICES)]
     after, result = engine.progress(), engine.result()
     ticks, events, packets, hops = (last - first for last, first in zip(after, before, strict=True))
     simulated_s = ticks * compiled.arrays["tick_ps"] / 1e12
@@ -103,7 +103,7 @@ def run_case(terminals: int, length_bytes: int, load: float | None) -> dict[str,
     return case
 
 
-def _hops_per_s(engine: Any) -> float:
+def hops_per_s(engine: Any) -> float:
     """Packet-hops per second of processor time, over one slice."""
     hops, begin = engine.progress()[3], time.process_time()
     while engine.progress()[3] - hops < SLICE_HOPS:
