@@ -62,7 +62,7 @@ def one_packet(topology: dict[str, Any], technology: dict[str, Any], target: str
 def test_one_ring(preset: str, payload_bytes: int, forwarding: str) -> None:
     """Every distance on a ring of five."""
     tech = ring_technology(preset).carrying("dmove")
-    ends = tech.host_latency_ps + tech.transmit_latency_ps + tech.receive_latency_ps
+    ends = tech.host_latency_ps + tech.transmit_ps + tech.receive_ps
     blocks = -(-payload_bytes // 64)
     ends += max(1, tech.memory_access_ps + blocks * tech.memory_block_ps)
     for distance in (1, 2, 4):
@@ -97,7 +97,7 @@ def test_switched(name: str, forwarding: str) -> None:
     expected = (
         tech.host_latency_ps + tech.memory_access_ps + tech.memory_block_ps + between * (len(passed) - 1)
     )
-    expected += len(passed) * (tech.transmit_latency_ps + tech.receive_latency_ps)
+    expected += len(passed) * (tech.transmit_ps + tech.receive_ps)
     expected += sum(ring_ps(tech, forwarding, 64, stations) for stations in passed)
     measured = one_packet(topology, {"preset": "scinet", "forwarding": forwarding}, target, 64)
     assert measured == expected

@@ -65,10 +65,8 @@ def test_wait_for_the_link(load: float) -> None:
     tech = ring_technology("scinet").carrying("dmove")
     unit_ps = tech.packet_ps(64)
     latency = run({"kind": "sci-ring", "terminals": 2}, "t1", load, round(unit_ps / load))
-    empty_ps = tech.host_latency_ps + tech.transmit_latency_ps + unit_ps + tech.cable_ps()
-    empty_ps += (
-        tech.decode_latency_ps + tech.receive_latency_ps + tech.memory_access_ps + tech.memory_block_ps
-    )
+    empty_ps = tech.host_latency_ps + tech.transmit_ps + unit_ps + tech.cable_ps()
+    empty_ps += tech.decode_latency_ps + tech.receive_ps + tech.memory_access_ps + tech.memory_block_ps
     check(latency, load, unit_ps / 1000, empty_ps / 1000)
 
 
@@ -80,7 +78,7 @@ def test_wait_for_the_bus(rho: float) -> None:
     assert bus_ps > unit_ps
     period_ps = round(bus_ps / rho)
     latency = run({"kind": "sci-bridge", "terminals": 1}, "t1", unit_ps / period_ps, period_ps)
-    ring_ps = tech.transmit_latency_ps + unit_ps + tech.cable_ps() + tech.decode_latency_ps
-    ring_ps += tech.receive_latency_ps
+    ring_ps = tech.transmit_ps + unit_ps + tech.cable_ps() + tech.decode_latency_ps
+    ring_ps += tech.receive_ps
     empty_ps = tech.host_latency_ps + 2 * ring_ps + bus_ps + tech.memory_access_ps + tech.memory_block_ps
     check(latency, rho, bus_ps / 1000, empty_ps / 1000)

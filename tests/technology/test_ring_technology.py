@@ -50,10 +50,15 @@ def test_a_transfer_over_the_bus() -> None:
 def test_a_header_from_port_to_port() -> None:
     """Address decoder, queue, bus and queue: the 250 ns that the D515 is specified with."""
     lc2 = ring_technology("sci-lc2")
-    through = (
-        lc2.decode_latency_ps + lc2.receive_latency_ps + lc2.bus_transfer_ps(16) + lc2.transmit_latency_ps
-    )
+    through = lc2.decode_latency_ps + lc2.receive_ps + lc2.bus_transfer_ps(16) + lc2.transmit_ps
     assert through / 1000 == pytest.approx(250, rel=0.05)
+
+
+def test_interfaces_add_to_both_ways() -> None:
+    given = ring_technology("scinet", {"interface_latency_ps": 0})
+    fitted = ring_technology("scinet")
+    assert (given.receive_ps, given.transmit_ps) == (106_000, 82_000)
+    assert (fitted.receive_ps, fitted.transmit_ps) == (356_000, 332_000)
 
 
 def test_cables() -> None:

@@ -60,6 +60,7 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "bypass_latency": ("bypass_latency_ps", units.parse_time_ps),
     "receive_latency": ("receive_latency_ps", units.parse_time_ps),
     "transmit_latency": ("transmit_latency_ps", units.parse_time_ps),
+    "interface_latency": ("interface_latency_ps", units.parse_time_ps),
     "host_latency": ("host_latency_ps", units.parse_time_ps),
     "timeout": ("timeout_ps", units.parse_time_ps),
     "retry.delay": ("retry_delay_ps", units.parse_time_ps),

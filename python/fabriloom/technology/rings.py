@@ -50,6 +50,8 @@ class RingTechnology:
     bypass_latency_ps: int
     receive_latency_ps: int
     transmit_latency_ps: int
+    interface_latency_ps: int
+    """More of both, in every station, of terminals and switches alike."""
     host_latency_ps: int
     requests_out: int
     responses_out: int
@@ -125,6 +127,16 @@ class RingTechnology:
     def arrival_ps(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> int:
         """Picoseconds from the start of a symbol on a link until it can be used at the next station."""
         return self.symbol_ps(rate_bits_per_s) + self.cable_ps(length_m)
+
+    @property
+    def receive_ps(self) -> int:
+        """Picoseconds from a packet standing whole in a receive queue to its bus or user."""
+        return self.receive_latency_ps + self.interface_latency_ps
+
+    @property
+    def transmit_ps(self) -> int:
+        """Picoseconds from the bus or the user to a packet being ready for the link."""
+        return self.transmit_latency_ps + self.interface_latency_ps
 
     @property
     def bus_cycle_ps(self) -> int:

@@ -13,7 +13,6 @@ from ..rows import near, row
 from . import networks
 
 INPUT = "an input of the model"
-FITTED = "an input of the model, with 250 ns more that are fitted to the latency of the ringlet switch"
 WORDS = "an expectation put into words, of no exact value"
 BANYANS = ("baseline", "omega", "flip", "butterfly", "indirect-cube", "generalized-cube")
 MIRRORS = ("flip", "indirect-cube")
@@ -56,11 +55,7 @@ def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "long-4-loss-input": 2000,
         "omega-input-most": 8000,
     }
-    notes = {"fifo-to-bus": FITTED, "bus-to-fifo": FITTED}
-    return [
-        row("scinet", printed[key], value, kind="reported", note=notes.get(key, INPUT))
-        for key, value in ours.items()
-    ]
+    return [row("scinet", printed[key], value, kind="reported", note=INPUT) for key, value in ours.items()]
 
 
 def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from .curves import Sweep
 
 SETUP = "technology.bus.setup"
 ECHO_IDLE = "technology.echo_idle: one idle symbol behind an echo, or two"
-LATENCY = "technology.receive_latency and transmit_latency: 250 ns more each than printed"
+LATENCY = "technology.interface_latency"
 ABOVE = "above saturation a latency is a matter of chance; shown with its spread"
 QUICK = {"ringlet": (25, 100, 125, 500), "long-2": (25, 425, 450, 500), "long-4": (25, 425, 450, 500)}
 WITHOUT = 250

@@ -100,6 +100,11 @@ class RingLinks(Section):
         alias="transmit_latency",
         description="From the bus or the terminal to a packet being ready for the link",
     )
+    interface_latency_ps: TimePs | None = Field(
+        default=None,
+        alias="interface_latency",
+        description="Time in a station's interface, added to both the receive and the transmit latency",
+    )
     host_latency_ps: TimePs | None = Field(
         default=None, alias="host_latency", description="In the host, before a request reaches its station"
     )
