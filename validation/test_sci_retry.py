@@ -1,16 +1,22 @@
 """The retry delay study: a quick subset of its reproduction, and the order of the three strategies.
 
 False alarms: seeds are fixed, so what passes passes always. A change that leaves the model alike draws new
-runs; the orders that are tested differ by tens of standard errors.
+runs. With one quick run each, the strategies stood in another order in 3 of 48 cases, for exponential delays
+scatter (by 13 MB/s at 6.4 us); so means over seeds are compared. The closest, of linear and exponential delays at
+6.4 us and three senders, differ by four standard errors: about one alarm in ten thousand such changes.
 """
 
 from __future__ import annotations
 
+from statistics import fmean
+
 import pytest
 from fabriloom import experiments, published
-from fabriloom.experiments.lab import Effort, Findings, Lab
+from fabriloom.experiments.lab import Findings, Lab
 from fabriloom.experiments.sci_retry import networks
 from fabriloom.experiments.sci_retry.delays import retry_mbytes_per_s
+
+SEEDS = 16
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +62,13 @@ def test_order_of_the_strategies(senders: int, delay_ns: float) -> None:
     Short initial delays do not tell them apart: packets are then sent again whenever the ring lets them.
     """
     with Lab(quick=True) as lab:
-        runs = [
-            networks.scenario(Effort(True), senders, strategy, delay_ns) for strategy in networks.STRATEGIES
-        ]
-        constant, linear, exponential = map(retry_mbytes_per_s, lab.measure(runs))
+        constant, linear, exponential = (
+            _mean_retry_mbytes_per_s(lab, senders, strategy, delay_ns) for strategy in networks.STRATEGIES
+        )
     assert exponential < linear < constant
+
+
+def _mean_retry_mbytes_per_s(lab: Lab, senders: int, strategy: str, delay_ns: float) -> float:
+    seeds = range(1, SEEDS + 1)
+    runs = [networks.scenario(lab.effort, senders, strategy, delay_ns, seed=seed) for seed in seeds]
+    return fmean(map(retry_mbytes_per_s, lab.measure(runs)))
