@@ -2,8 +2,8 @@
 
 False alarms: seeds are fixed, so what passes passes always. A change that leaves the model alike draws new
 runs. With one quick run each, the strategies stood in another order in 3 of 48 cases, for exponential delays
-scatter (by 13 MB/s at 6.4 us); so means over seeds are compared. The closest, of linear and exponential delays at
-6.4 us and three senders, differ by four standard errors: about one alarm in ten thousand such changes.
+scatter (by 13 MB/s at 6.4 us); so means over seeds are compared. The closest, of linear and exponential
+delays at 6.4 us and three senders, differ by four standard errors: one alarm in some ten thousand.
 """
 
 from __future__ import annotations
