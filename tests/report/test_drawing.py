@@ -159,3 +159,35 @@ def test_places_that_coincide_are_spread():
         places = switch_positions(topology.from_networkx(plain, 1))
         assert np.isfinite(places).all()
         assert nearest_distance(places) == pytest.approx(1)
+
+
+RINGS = {
+    "one ring": topology.sci_ring(8),
+    "bridge": topology.sci_bridge(3),
+    "switch": topology.sci_switch(8, 2),
+    "long rings": topology.sci_long_rings(4, 2),
+    "ringlets": topology.sci_banyan(16),
+    "long rings in stages": topology.sci_banyan(16, wiring="long-ring"),
+    "torus": topology.sci_torus([3, 4]),
+    "module": topology.sci_module(1, 1),
+    "switch of 16 ports": topology.sci_switch_16(),
+    "own": topology.sci_rings([["<a&>", "s0", "b", "s1"], ["s1", "s0", "c"], ["d", "e"]], ["s0", "s1"]),
+}
+
+
+@pytest.mark.parametrize("name", RINGS)
+@pytest.mark.parametrize("coloured", [True, False])
+def test_every_network_of_rings_is_drawn(name, coloured):
+    graph = RINGS[name]
+    svg = fabric_svg(graph, values_of(graph) if coloured else None)
+    root = parsed(svg)
+    assert "nan" not in re.sub(r"<title>.*?</title>|<text.*?</text>", "", svg).lower()
+    paths = Counter((path[0].text or "").split(": ")[0] for path in root.iter(f"{SVG}path"))
+    assert paths == Counter(graph.link_names)
+    dots = Counter(dot[0].text for dot in root.iter(f"{SVG}circle"))
+    assert dots == Counter(graph.terminal_names)
+    assert len(list(root.iter(f"{SVG}line"))) == int(graph.rings.bus_count.sum())
+    ports = [rect for rect in root.iter(f"{SVG}rect") if rect.get("width") == "6"]
+    assert len(ports) == graph.rings.ports
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert set(graph.switch_names) | set(graph.terminal_names) <= set(texts)

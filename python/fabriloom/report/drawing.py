@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from .drawing_boxes import box_of, draw_outside_terminals
 from .drawing_links import draw_switch_links
 from .drawing_plan import Plan, plan_of
+from .drawing_rings import RingPlan, ring_boxes, ring_notes, ring_plan
 from .drawing_style import FONT, PAPER, counted, legend, number
 
 if TYPE_CHECKING:
@@ -34,22 +35,25 @@ def fabric_svg(graph: Graph, link_values: ArrayLike | None = None, link_label: s
         values = np.asarray(link_values, np.float64)
         if values.shape != (graph.links,):
             raise ValueError(f"link_values has shape {values.shape}; the graph has {graph.links} links")
+    if graph.rings is not None:
+        rings = ring_plan(graph, graph.rings, values, link_label)
+        boxes = ring_boxes(rings)
+        return _page(rings, boxes, ring_notes(rings), 18.0)
     plan = plan_of(graph, values, link_label)
     draw_switch_links(plan)
     boxes = [box_of(plan, switch) for switch in range(graph.switches)]
     draw_outside_terminals(plan)
-    return _page(plan, boxes)
+    return _page(plan, boxes, _notes(plan), 18.0 + (0.24 * plan.pitch if plan.stubs else 0))
 
 
-def _page(plan: Plan, boxes: list[str]) -> str:
+def _page(plan: Plan | RingPlan, boxes: list[str], notes: list[str], margin: float) -> str:
     """Put the layers together: strokes from low to high, boxes, names, legend."""
     graph = plan.graph
-    margin = 18.0 + (0.24 * plan.pitch if plan.stubs else 0)
     points = np.array(plan.corners)
     low, high = points.min(axis=0) - margin, points.max(axis=0) + margin
     wide = max(float(high[0] - low[0]), 420.0)
     left = float(low[0] - (wide - (high[0] - low[0])) / 2)
-    key, key_height = legend(plan.scale, _notes(plan), left + 18, float(high[1]) + 2, wide - 36)
+    key, key_height = legend(plan.scale, notes, left + 18, float(high[1]) + 2, wide - 36)
     tall = float(high[1] - low[1]) + key_height + 14
     strokes = [shape for _, shape in sorted(plan.strokes, key=lambda stroke: stroke[0])]
     what = f"A network of {counted(graph.switches, 'switch', 'es')}"

@@ -73,8 +73,6 @@ def fabric(graph: Graph | None, utilisation: Sequence[float] | np.ndarray, when:
     """The fabric with its links coloured by utilisation; left out when there is too much to see."""
     if graph is None or not len(utilisation) or graph.switches > MOST_DRAWN_SWITCHES:
         return []
-    if graph.rings is not None:  # the drawing is of cables between switches
-        return []
     from .drawing import fabric_svg
 
     svg = fabric_svg(graph, np.asarray(utilisation))
@@ -238,10 +236,20 @@ def deviation_text(value: float | None) -> str:
     return text.replace("-", "\u2212") + " %"
 
 
+def _deviation(value: float | None) -> Cell:
+    """A deviation with its direction, coloured from 1 %, 5 % and 20 % on."""
+    text = deviation_text(value)
+    if value is None or abs(value) < 0.01:
+        return Cell(text, None, value)
+    side, arrow = ("over", "\u25b2") if value > 0 else ("under", "\u25bc")
+    steps = 1 + sum(abs(value) >= limit for limit in (0.05, 0.2))
+    return Cell(f"{arrow}\u00a0{text}", None, value, f"{side}{steps}")
+
+
 def _verdict(record: Mapping[str, Any]) -> Cell:
     if record.get("within") is None:
         return Cell("not measured", None, -1, "bad")
-    return Cell("agrees", None, 1, "good") if record["within"] else Cell("does not agree", None, 0, "bad")
+    return Cell("✓ agrees", None, 1, "good") if record["within"] else Cell("✗ does not agree", None, 0, "bad")
 
 
 def _tolerance(value: Any) -> str:
@@ -306,7 +314,7 @@ def _record(line: Mapping[str, Any], scored: bool, explained: bool) -> list[Cell
         Cell(_published(line.get("published"))),
         Cell(_ours(line)),
         Cell(str(line.get("unit") or "")),
-        Cell(deviation_text(line.get("deviation")), None, line.get("deviation")),
+        _deviation(line.get("deviation")),
     ]
     if scored:
         cells += [Cell(_tolerance(line.get("tolerance"))), _verdict(line)]
