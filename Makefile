@@ -19,6 +19,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 # The main job of `make demo`: the network, and the folder in which its results are written.
 DEMO := scenarios/macrame-clos-256.toml
 DEMO_OUT := out/demo
+REPRODUCTION := out/reproduction
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -29,7 +30,7 @@ help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
 	@echo "make test        every test: Rust, Python, documentation, format, lint, types, walls"
 	@echo "make setup       the fabriloom command in $(FABRILOOM), and nothing else"
-	@echo "make reproduce   every figure and number of the Macrame paper, published beside ours"
+	@echo "make reproduce   every figure and number of the papers, published beside ours; reproduction.html"
 	@echo "make bench       measure speed and memory; writes benches/RESULTS.md"
 	@echo "make fmt         format Rust and Python"
 	@echo "make clean       remove everything that was built here"
@@ -66,7 +67,8 @@ bench: setup $(VENV)/dev.stamp
 	$(PY) benches/rings.py
 
 reproduce: setup
-	$(FABRILOOM) reproduce macrame
+	$(FABRILOOM) reproduce all --out $(REPRODUCTION) --force
+	@echo "Open $(CURDIR)/$(REPRODUCTION)/reproduction.html"
 
 fmt: $(VENV)/dev.stamp
 	cargo fmt --all

@@ -84,6 +84,11 @@ def series() -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+def reproduced() -> report.Reproduced:
+    """A paper with every kind of line, and a name that must be escaped."""
+    return report.Reproduced("macrame", EVIL, EVIL, EVIL, None, rows(), series())
+
+
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
     """Every kind of report."""
@@ -95,7 +100,7 @@ def pages() -> dict[str, str]:
         "rings": report.for_run(run(rings())),
         "curve": report.for_curve(found, published),
         "saturation": report.for_saturation(saturate(scenario(), "backlog")),
-        "reproduction": report.for_reproduction("macrame", rows(), version="1", series=series()),
+        "reproduction": report.for_reproduction([reproduced()], version="1"),
     }
 
 
@@ -202,7 +207,14 @@ def test_what_a_reader_looks_for_is_there(pages: dict[str, str]) -> None:
     for words in ("Latency against throughput", "Throughput against load", "published", "length 16 B"):
         assert words in pages["curve"]
     assert "infinite backlog" in pages["saturation"]
-    for words in ("1 of 2 agree", "does not agree", "not modelled", "Predicted", "Figure 5"):
+    for words in (
+        "1 of 2 agree",
+        "✗ does not agree",
+        "▲\u00a0+20 %",
+        "not modelled",
+        "Predicted",
+        "Figure 5",
+    ):
         assert words in pages["reproduction"]
 
 

@@ -1,4 +1,4 @@
-"""Printed numbers are entered twice: in ``published/*.toml``, and a second time, read again, in its ``check/``."""
+"""Printed numbers are entered twice: in ``published/*.toml``, and again, read anew, in its ``check/``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from fabriloom import published
 def second_entry(paper: str) -> dict[str, dict[str, str]]:
     """The check file of a paper, by id: ``value``, ``unit`` and the ``words`` that hold the number."""
     file = resources.files("fabriloom.published").joinpath("check", f"{paper}.csv")
-    with file.open(encoding="utf-8", newline="") as lines:
-        return {line["id"]: line for line in csv.DictReader(lines)}
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return {line["id"]: line for line in csv.DictReader(lines)}
 
 
 @pytest.mark.parametrize("paper", published.papers())

@@ -108,7 +108,7 @@ def curve(
     """
     from . import work
 
-    folder = work.prepare(out, force, resumes=True)
+    folder = work.prepare(out, force, resumes="points")
     return work.curve(_load(file, settings, seed), work.numbers(loads), jobs, json, folder, published)
 
 
@@ -134,7 +134,7 @@ def saturate(
     """The saturation throughput, with its confidence."""
     from . import work
 
-    folder = work.prepare(out, force, resumes=True)
+    folder = work.prepare(out, force, resumes="points")
     return work.saturate(_load(file, settings, seed), definition, jobs, json, folder)
 
 
@@ -175,7 +175,12 @@ def schema() -> int:
 @app.command()
 @exits.guarded
 def reproduce(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Which paper: macrame.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="Which paper: macrame, scinet, sci-retry, or all.", show_default=False
+        ),
+    ],
     json: Json = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter runs.")] = False,
     jobs: Jobs = 2,
@@ -185,7 +190,11 @@ def reproduce(
         bool, typer.Option("--strict", help="Exit code 1 when a scored line disagrees.")
     ] = False,
 ) -> int:
-    """Simulate what a paper has published, and print both."""
-    from . import work
+    """Simulate what a paper has published, and print both.
 
-    return work.reproduce(name, json, quick, jobs, work.prepare(out, force), strict)
+    Ctrl-C prints what can be said already; the same command goes on from there.
+    """
+    from . import folders, work
+
+    folder = work.prepare(out, force, resumes=folders.RUNS)
+    return work.reproduce(name, json, quick, jobs, folder, strict)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,10 +15,10 @@ if TYPE_CHECKING:
     from ..results import Provenance, Results
 
 
-def prepare(out: Path | None, force: bool, resumes: bool = False) -> Path | None:
+def prepare(out: Path | None, force: bool, resumes: str = "") -> Path | None:
     """Make the folder, or say why it cannot be used.
 
-    With ``resumes``, a folder that an unfinished curve has left is taken up again.
+    ``resumes`` names a folder that an unfinished command of this kind leaves in it: that is taken up again.
 
     Raises:
         Mistake: it exists and is not empty, is no folder, or cannot be written.
@@ -27,7 +29,7 @@ def prepare(out: Path | None, force: bool, resumes: bool = False) -> Path | None
         if out.exists() and not out.is_dir():
             raise Mistake(f"--out {out}: there is a file of this name; name a folder")
         used = out.is_dir() and any(out.iterdir())
-        if used and not force and not (resumes and _is_unfinished(out)):
+        if used and not force and not (resumes and _is_unfinished(out, resumes)):
             raise Mistake(
                 f"--out {out}: the folder exists and is not empty; name another one, or add --force to write "
                 "into it"
@@ -40,14 +42,20 @@ def prepare(out: Path | None, force: bool, resumes: bool = False) -> Path | None
     return out
 
 
-def _is_unfinished(out: Path) -> bool:
-    """Whether only finished points of a curve are here, or a summary that says it was interrupted."""
-    if not (out / "points").is_dir():
+RUNS = "runs"
+"""Holds what an unfinished reproduction has finished; a finished one has none."""
+
+
+def _is_unfinished(out: Path, kept: str) -> bool:
+    """Whether only what is kept is here, or a summary that says it was interrupted."""
+    if not (out / kept).is_dir():
         return False
+    if kept == RUNS:
+        return True
     try:
         return bool(json.loads((out / "summary.json").read_text(encoding="utf-8"))["interrupted"])
     except FileNotFoundError:
-        return [path.name for path in out.iterdir()] == ["points"]
+        return [path.name for path in out.iterdir()] == [kept]
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
@@ -84,8 +92,23 @@ def write_study(out: Path, study: Any, html: str) -> None:
 
 
 def write_reproduction(out: Path, records: list[dict[str, Any]], html: str) -> None:
-    """The lines and the report of a reproduced paper."""
+    """The lines and the page of reproduced papers."""
     with undisturbed():
         text = json.dumps(records, indent=2, ensure_ascii=False)
         (out / "reproduction.json").write_text(text + "\n", encoding="utf-8")
-        (out / "report.html").write_text(html, encoding="utf-8")
+        (out / "reproduction.html").write_text(html, encoding="utf-8")
+
+
+def kept_runs(out: Path | None, name: str) -> Path:
+    """Where a reproduction keeps its finished runs until it is complete: in its output folder if it has one,
+    otherwise among the files that programs of this user may forget.
+    """
+    if out is not None:
+        return out / RUNS
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "fabriloom" / "reproduce" / name
+
+
+def forget(kept: Path) -> None:
+    """Remove what was kept of a reproduction: it is complete."""
+    shutil.rmtree(kept, ignore_errors=True)

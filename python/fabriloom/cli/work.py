@@ -206,26 +206,51 @@ def schema() -> int:
 
 
 def reproduce(name: str, json: bool, quick: bool, jobs: int, folder: Path | None, strict: bool) -> int:
-    """A paper's numbers and ours."""
-    from .. import __version__, experiments, published
+    """The numbers of one paper or of all, and ours."""
+    from .. import experiments
+    from ..experiments import evidence
+
+    if name not in (*experiments.names(), "all"):
+        raise Mistake(
+            f"nothing to reproduce is called {name}; there is: {', '.join(experiments.names())}, and all"
+        )
+    papers = experiments.names() if name == "all" else (name,)
+    keep = folders.kept_runs(folder, f"{name}-quick" if quick else name)
+    with bars.bar(f"Reproducing {name}") as bar:
+        found = experiments.studies(papers, quick, jobs, bar.steps, keep)
+    lines = {paper: evidence.lines_of(paper, one, quick) for paper, one in found.items()}
+    missing = [f"{paper} {part}" for paper, one in found.items() for part in one.unfinished]
+    partial = (
+        f"PARTIAL: interrupted before there was anything to say of {', '.join(missing)}" if missing else ""
+    )
+    if folder is not None:
+        _write_reproduction(folder, found, lines, quick, partial)
+    if json:
+        show.line(
+            jsonlib.dumps([line for group in lines.values() for line in group], indent=2, ensure_ascii=False)
+        )
+    else:
+        for paper, group in lines.items():
+            if len(lines) > 1:
+                show.line(f"\n{paper.upper()}\n")
+            show.records(group)
+        if folder is not None:
+            show.line(f"Written to {folder}{os.sep}; open {folder / 'reproduction.html'}")
+    if partial:
+        exits.complain(f"{partial}. The same command goes on from here.")
+        return exits.INTERRUPTED
+    folders.forget(keep)
+    disagree = any(line["within"] is False for group in lines.values() for line in group)
+    return exits.DISAGREES if strict and disagree else exits.OK
+
+
+def _write_reproduction(folder: Path, found: Any, lines: Any, quick: bool, partial: str) -> None:
+    from .. import __version__
+    from ..experiments import evidence
     from ..report import for_reproduction
 
-    if name not in experiments.names():
-        raise Mistake(f"nothing to reproduce is called {name}; there is: {', '.join(experiments.names())}")
-    with bars.bar(f"Reproducing {name}") as bar:
-        found = experiments.study(name, quick=quick, jobs=jobs, progress=bar.steps)
-    if folder is not None:
-        paper = published.load(name)["paper"]
-        notes = [("Paper", f"{paper.get('authors', '')}: {paper.get('title', name)}")]
-        effort = [("Effort", "quick: fewer and shorter runs")] if quick else []
-        html = for_reproduction(
-            name, found.rows, version=__version__, series=found.series, notes=[*notes, *effort]
-        )
-        folders.write_reproduction(folder, found.rows, html)
-    if json:
-        show.line(jsonlib.dumps(found.rows, indent=2, ensure_ascii=False))
-    else:
-        show.records(found.rows)
-        _written(folder, json)
-    disagree = any(row.get("tolerance") is not None and not row.get("within") for row in found.rows)
-    return exits.DISAGREES if strict and disagree else exits.OK
+    shown = [evidence.reproduced(paper, one, lines[paper]) for paper, one in found.items()]
+    html = for_reproduction(
+        shown, version=__version__, warnings=[f"{partial}."] if partial else [], quick=quick
+    )
+    folders.write_reproduction(folder, [line for group in lines.values() for line in group], html)

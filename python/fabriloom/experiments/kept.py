@@ -40,8 +40,6 @@ class Kept:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
 
     def get(self, key: str, made_by: str) -> Any:
         """What was kept under a key by this program, or none."""
@@ -60,6 +58,7 @@ class Kept:
             return
         text = json.dumps({"key": key, "made_by": made_by, "value": _plain(value)})
         path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)  # only when there is something to keep
         partial = path.with_suffix(f".{os.getpid()}.partial")
         partial.write_text(text, encoding="utf-8")
         partial.replace(path)

@@ -4,6 +4,7 @@ It opens from disk without a network, in light and dark, prints, and takes nothi
 markup.
 """
 
-from .pages import for_curve, for_reproduction, for_run, for_saturation
+from .pages import for_curve, for_run, for_saturation
+from .reproduction import Reproduced, for_reproduction
 
-__all__ = ["for_curve", "for_reproduction", "for_run", "for_saturation"]
+__all__ = ["Reproduced", "for_curve", "for_reproduction", "for_run", "for_saturation"]

@@ -50,7 +50,7 @@ class Cell:
     share: float | None = None
     sort: float | str | None = None
     mark: str = ""
-    """``good``, ``bad``, ``quiet`` or nothing."""
+    """``good``, ``bad``, ``quiet``, ``over1`` to ``over3``, ``under1`` to ``under3`` or nothing."""
     below: str = ""
     """A smaller line under the text."""
 
@@ -85,6 +85,14 @@ class Text:
     folded: bool = False
 
 
+@dataclass(frozen=True)
+class Heading:
+    """The beginning of a part of the page, with a paragraph about it."""
+
+    title: str
+    note: str = ""
+
+
 @dataclass
 class Page:
     """A whole report."""
@@ -100,7 +108,7 @@ class Page:
     """What a reader should know before believing anything."""
     facts: list[tuple[str, str, str]] = field(default_factory=list)
     """The key numbers: (what, value, what is said below it)."""
-    sections: list[Chart | Table | Drawing | Text] = field(default_factory=list)
+    sections: list[Chart | Table | Drawing | Text | Heading] = field(default_factory=list)
     provenance: list[tuple[str, str]] = field(default_factory=list)
 
 

@@ -1,4 +1,4 @@
-"""What each report holds: of a run, a curve, a saturation, a reproduced paper."""
+"""What each report holds: of a run, a curve, a saturation."""
 
 from __future__ import annotations
 
@@ -215,51 +215,4 @@ def for_saturation(saturation: Saturation) -> str:
         page.facts.append(("Sustained up to load", number(saturation.sustained_load), note))
     varied = list(saturation.points[0].settings) if saturation.points else []
     page.sections = [*_curve_sections(saturation.points, varied, ()), *_scenario_texts(provenance)]
-    return render(page)
-
-
-def for_reproduction(
-    name: str,
-    records: Sequence[Mapping[str, Any]],
-    *,
-    version: str,
-    description: str = "",
-    series: Sequence[Mapping[str, Any]] = (),
-    notes: Sequence[tuple[str, str]] = (),
-) -> str:
-    """The report of a reproduced paper as HTML text: what it prints beside what we get.
-
-    ``records`` are the lines of ``experiments.reproduce``; ``series`` its curves; ``notes``
-    go to the provenance.
-    """
-    scored = [record for record in records if record.get("within") is not None]
-    agreeing = sum(1 for record in scored if record["within"])
-    predicted = [record for record in scored if record.get("kind") == "predicted"]
-    page = Page(
-        title=f"{name}: published beside ours",
-        kind="reproduction",
-        description=description,
-        status=(
-            f"{agreeing} of {len(scored)} agree",
-            "within the tolerance stated for each line; lines that are only reported are not scored.",
-        ),
-        status_mark="good" if agreeing == len(scored) else "bad",
-        facts=[
-            (
-                "Predicted",
-                f"{sum(1 for record in predicted if record['within'])} of {len(predicted)}",
-                "agree, with nothing fitted to them",
-            ),
-            *(
-                (what, number(sum(1 for record in records if record.get("kind") == kind)), note)
-                for what, kind, note in (
-                    ("Arithmetic", "arithmetic", "lines that follow from the link alone"),
-                    ("Calibrated", "calibrated", "lines that a parameter was set by"),
-                    ("Reported", "reported", "lines shown, not scored"),
-                )
-            ),
-        ],
-        provenance=[("Fabriloom", version), *notes],
-    )
-    page.sections = [*sections.figures(series), *sections.records(records)]
     return render(page)

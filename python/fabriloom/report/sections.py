@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ..topology.graph import Graph
 
 MOST_DRAWN_SWITCHES = 600
+MOST_DRAWN_STATIONS = 2400
 """Above this a drawing is a grey smudge of many megabytes; the table of links says more."""
 
 ACCEPTED = "accepted throughput (MB/s)"
@@ -72,6 +73,8 @@ def tail(tails: Mapping[str, Mapping[str, Sequence[float]]], note: str) -> list[
 def fabric(graph: Graph | None, utilisation: Sequence[float] | np.ndarray, when: str = "") -> list[Drawing]:
     """The fabric with its links coloured by utilisation; left out when there is too much to see."""
     if graph is None or not len(utilisation) or graph.switches > MOST_DRAWN_SWITCHES:
+        return []
+    if graph.rings is not None and graph.links > MOST_DRAWN_STATIONS:
         return []
     from .drawing import fabric_svg
 

@@ -1,0 +1,152 @@
+"""What is shown of reproduced papers: every printed number with its line, our words and our drawing.
+
+``python -m fabriloom.experiments.evidence FULL.json QUICK.json docs/reproduction`` writes the small copy that
+is kept with the sources, from what ``fabriloom reproduce all --json``, and with ``--quick``, have printed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..published import load
+from ..report import Reproduced
+from ..report.tally import number_of, reasons, tally
+from .lab import Findings
+from .page import figure, markdown
+from .rows import row
+
+Line = dict[str, Any]
+
+INTERRUPTED = "not run yet: the reproduction was interrupted"
+LEFT_OUT = "left out of the quick runs"
+NO_EXPERIMENT = "no experiment computes it"
+
+_SYSTEMS = {
+    "macrame": "A test bed of up to 1024 nodes on DS-Links of 100 Mbit/s and STC104 packet switches, wired "
+    "as grids, tori and folded Clos networks, and loaded with random and with fixed traffic. Drawn: the "
+    "folded Clos network of 256 nodes.",
+    "scinet": "Rings of SCI, joined by switches whose ports sit on a bus, with ringlets or long rings "
+    "between them, up to multistage networks of 16 processors and 16 memories; and two test beds of PCs.",
+    "sci-retry": "Fast senders and one slow receiver on a ring of SCI: what is rejected is sent again, "
+    "after a delay that stays, grows by steps or doubles from one rejection to the next.",
+}
+_DRAWN: dict[str, dict[str, Any]] = {"macrame": {"kind": "clos", "terminals": 256}}
+
+
+def lines_of(paper: str, found: Findings, quick: bool = False) -> list[Line]:
+    """The rows of a paper, and a line with a reason for every printed number that has none."""
+    covered = {number_of(one) for one in found.rows}
+    reason = INTERRUPTED if found.unfinished else LEFT_OUT if quick else NO_EXPERIMENT
+    return found.rows + [
+        row(paper, number, None, kind="reported", note=reason)
+        for number in load(paper)["numbers"]
+        if f"{paper}.{number['id']}" not in covered
+    ]
+
+
+def reproduced(paper: str, found: Findings, lines: Sequence[Line]) -> Reproduced:
+    """What the page shows of a paper."""
+    from ..topology import build
+
+    about, drawn = load(paper)["paper"], _DRAWN.get(paper)
+    return Reproduced(
+        name=paper,
+        title=str(about.get("title", paper)),
+        authors=str(about.get("authors", "")),
+        system=_SYSTEMS[paper],
+        graph=build(**drawn) if drawn else None,
+        lines=lines,
+        series=found.series,
+    )
+
+
+_COLUMNS = ("id", "unit", "kind", "published", "ours", "within", "reason")
+
+
+def table_of(lines: Sequence[Line]) -> str:
+    """The lines as CSV, six figures of what was computed."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for line in lines:
+        within = {True: "yes", False: "no", None: ""}[line["within"]]
+        values = [_six(line["published"]), _six(line["ours"]), within, line["reason"] or ""]
+        writer.writerow([line["id"], line["unit"], line["kind"], *values])
+    return text.getvalue()
+
+
+def _six(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
+
+
+def by_paper(lines: Sequence[Line]) -> dict[str, list[Line]]:
+    """The lines of each paper."""
+    groups: dict[str, list[Line]] = {}
+    for line in lines:
+        groups.setdefault(str(line["paper"]), []).append(line)
+    return groups
+
+
+def page_of(lines: Sequence[Line]) -> str:
+    """The opening table, what is outside, and why numbers are not scored, as markdown."""
+    groups = by_paper(lines)
+    counts = [[paper, *map(str, vars(tally(group)).values())] for paper, group in groups.items()]
+    outside = [
+        [str(line[key]) for key in ("id", "quantity", "unit")]
+        + [figure(line[key]) for key in ("published", "ours")]
+        for line in lines
+        if line["within"] is False
+    ]
+    why = [
+        [paper, str(len(numbers)), reason]
+        for paper, group in groups.items()
+        for reason, numbers in reasons(group).items()
+    ]
+    head = ["paper", "printed", "arithmetic", "calibrated", "predicted", "within", "outside", "not scored"]
+    return _PAGE.format(
+        counts=markdown(head, counts),
+        outside=markdown(["id", "quantity", "unit", "published", "ours"], outside),
+        why=markdown(["paper", "numbers", "why not scored"], why),
+    )
+
+
+_PAGE = """# What agrees with the papers
+
+`make reproduce` computes every number and figure of the papers again and writes
+`out/reproduction/reproduction.html`, a page with the curves and every line. This is a small copy of it: the
+tables below are of the full runs. The file [numbers.csv](numbers.csv) has the lines of the quick runs
+(`fabriloom reproduce all --quick`), shorter and fewer: the tests compute them again.
+
+A printed number counts once, however many readings of it have a line; it is within its tolerance when every
+scored line is. Why something does not agree is told on the pages of the papers:
+[macrame](../background/macrame.md), [scinet](../background/scinet.md),
+[sci-retry](../background/sci-retry.md).
+
+{counts}
+
+## Outside the tolerance
+
+{outside}
+
+## Not scored, and why
+
+{why}
+"""
+
+
+def main(full: Path, quick: Path, folder: Path) -> None:
+    """Write the copy."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table = table_of(json.loads(quick.read_text(encoding="utf-8")))
+    (folder / "numbers.csv").write_text(table, encoding="utf-8")
+    (folder / "README.md").write_text(page_of(json.loads(full.read_text(encoding="utf-8"))), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*(Path(argument) for argument in sys.argv[1:4]))

@@ -1,0 +1,119 @@
+"""The page of reproduced papers: one table of what agrees, then each paper with its figures and lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import sections
+from .page import Cell, Drawing, Heading, Page, Table, number, render
+from .tally import reasons, tally
+
+if TYPE_CHECKING:
+    from ..topology.graph import Graph
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A paper, and what was computed of it."""
+
+    name: str
+    title: str
+    authors: str
+    system: str
+    """What was built or simulated, in our words."""
+    graph: Graph | None
+    """A network of it to draw."""
+    lines: Sequence[Mapping[str, Any]]
+    """A line at least for every printed number, see ``experiments.rows.row``."""
+    series: Sequence[Mapping[str, Any]]
+
+
+_HEAD = [
+    "Paper",
+    "Printed numbers",
+    "Arithmetic",
+    "Calibrated",
+    "Predicted",
+    "Within",
+    "Outside",
+    "Not scored",
+]
+
+
+def for_reproduction(
+    papers: Sequence[Reproduced], *, version: str, warnings: Sequence[str] = (), quick: bool = False
+) -> str:
+    """Papers beside ours as one HTML document."""
+    lines = [line for paper in papers for line in paper.lines]
+    total = tally(lines)
+    scored = total.within + total.outside
+    only = f"{papers[0].title}: " if len(papers) == 1 else "Published results: "
+    effort = [("Effort", "quick: fewer and shorter runs")] if quick else []
+    page = Page(
+        title=f"{only}printed beside ours",
+        kind="reproduction",
+        status=(
+            f"{total.within} of {scored} agree",
+            "numbers that are scored: all that we have of them is within the tolerance stated in the line.",
+        ),
+        status_mark="bad" if total.outside else "good",
+        warnings=list(warnings),
+        provenance=[
+            ("Fabriloom", version),
+            *((one.name, f"{one.authors}: {one.title}") for one in papers),
+            *effort,
+        ],
+    )
+    page.sections = [_counts(papers), *_outside(lines), *_reasons(papers)]
+    for paper in papers:
+        page.sections += _paper(paper)
+    return render(page)
+
+
+def _counts(papers: Sequence[Reproduced]) -> Table:
+    note = (
+        "Each printed number counts once. Arithmetic follows from rates and wiring, calibrated ones set a "
+        "parameter, predicted ones came out by themselves; these three are within or outside their tolerance."
+    )
+    rows = [
+        [Cell(paper.name), *(Cell(number(value), None, value) for value in vars(tally(paper.lines)).values())]
+        for paper in papers
+    ]
+    return Table("What agrees", _HEAD, rows, [False] + [True] * 7, note)
+
+
+def _outside(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """The disagreements, before anything else."""
+    outside = [line for line in lines if line.get("within") is False]
+    return [
+        Table(f"Outside the tolerance: {table.title.lower()}", table.head, table.rows, table.numbers)
+        for table in sections.records(outside)
+    ]
+
+
+def _reasons(papers: Sequence[Reproduced]) -> list[Table]:
+    rows = [
+        [Cell(paper.name), Cell(number(len(names)), None, len(names)), Cell(reason, below="; ".join(names))]
+        for paper in papers
+        for reason, names in reasons(paper.lines).items()
+    ]
+    if not rows:
+        return []
+    return [Table("Not scored, and why", ["Paper", "Numbers", "Why, and which"], rows, [False, True, False])]
+
+
+def _paper(paper: Reproduced) -> list[Any]:
+    drawn: list[Any] = []
+    if paper.graph is not None:
+        from .drawing import fabric_svg
+
+        drawn = [Drawing("The network", fabric_svg(paper.graph))]
+    about = f"{paper.authors}. {paper.system}"
+    return [
+        Heading(f"{paper.name}: {paper.title}", about),
+        *drawn,
+        *sections.figures(paper.series),
+        *sections.records(paper.lines),
+    ]
