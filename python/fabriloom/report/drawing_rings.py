@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ..topology.rings import Rings
 
 LINE_GAP_PX = 30.0
+"""Between the lines of a Banyan."""
+BOX_GAP_PX = 14.0
+"""How much further apart lines of different exchanges are: room for the names."""
 MAX_NAMED = 400
 """More stations than this and terminals have their names in tooltips only."""
 
@@ -129,7 +132,7 @@ def _place_stages(plan: RingPlan) -> None:
     per_stage = graph.switches // graph.layout["stages"]
     step = max(150.0, 0.25 * gap * base * per_stage)
     rows = np.arange(graph.switches) % per_stage
-    plan.places = np.column_stack([levels * step, rows * base * gap])
+    plan.places = np.column_stack([levels * step, rows * (base * gap + BOX_GAP_PX)])
     if graph.layout["wiring"] == "ringlet":
         _place_ringlets(plan, gap)
         return
@@ -138,11 +141,11 @@ def _place_stages(plan: RingPlan) -> None:
     for ring in range(rings.rings):
         terminals = [at for at in plan.members(ring) if rings.station_port[at] < 0]
         for index, at in enumerate(terminals[:pairs]):
-            plan.station[at] = (-90 - 36 * (pairs - 1 - index), (ring - (base - 1) / 2) * gap)
+            plan.station[at] = (-90 - 36 * (pairs - 1 - index), _row(ring, base, gap))
         where[ring] = float(plan.station[terminals[0]][1])
         for index, at in enumerate(terminals[pairs:]):
             row = int(graph.terminal_names[graph.link_source[at] - graph.switches][1:]) // pairs
-            plan.station[at] = (levels.max() * step + 90 + 36 * index, (row - (base - 1) / 2) * gap)
+            plan.station[at] = (levels.max() * step + 90 + 36 * index, _row(row, base, gap))
         plan.away |= dict.fromkeys(terminals, (0.0, -1.0))
     for switch in range(graph.switches):
         ports = rings.port_station[rings.port_start[switch] : rings.port_start[switch + 1]].tolist()
@@ -158,6 +161,12 @@ def _place_stages(plan: RingPlan) -> None:
         out, into = right[0] + 12 + 6 * depth, left[0] - 12 - 6 * depth
         corners = [start, (out, start[1]), (out, y), (into, y), (into, end[1]), end]
         plan.paths[last] = [np.asarray(corner, np.float64) for corner in corners]
+
+
+def _row(line: int, base: int, gap: float) -> float:
+    """Return how far down a line of a Banyan is."""
+    exchange, place = divmod(line, base)
+    return exchange * (base * gap + BOX_GAP_PX) + (place - (base - 1) / 2) * gap
 
 
 def _place_ringlets(plan: RingPlan, gap: float) -> None:
@@ -210,9 +219,9 @@ def _place_switches(plan: RingPlan) -> None:
         if len(ports) == 1:
             leaves[int(graph.link_source[ports[0]])].append(ring)
     most = max((len(plan.members(ring)) for held in leaves for ring in held), default=2)
-    radius = max(34.0, 11.0 * most)
+    radius = float(np.clip(11.0 * most, 34.0, 200.0))
     beside = max(map(len, leaves), default=0) > 1
-    slot = (1.15 * radius) if beside else 18.0
+    slot = radius + 34 if beside else 18.0
     widest = int(np.diff(rings.port_start).max()) if graph.switches else 0
     pitch = max(slot * widest + 40, 2 * radius + 90, 140)
     plan.places = switch_positions(graph) * (pitch, max(0.8 * pitch, 4 * radius + 60))
@@ -234,7 +243,7 @@ def _place_switches(plan: RingPlan) -> None:
 def _circle(plan: RingPlan, ring: int, left: float) -> float:
     """Place a ring without a switch as a circle; return where the next one may begin."""
     members = plan.members(ring)
-    radius = max(70.0, 34.0 * len(members) / (2 * np.pi))
+    radius = float(np.clip(34.0 * len(members) / (2 * np.pi), 70.0, 430.0))
     below = float(plan.places[:, 1].max()) + 200 if len(plan.places) else 0.0
     centre = np.array([left + radius, below + radius])
     _ellipse(plan, members, centre, np.array([0.0, -radius]), np.array([radius, 0.0]))
