@@ -179,15 +179,16 @@ RINGS = {
 @pytest.mark.parametrize("coloured", [True, False])
 def test_every_network_of_rings_is_drawn(name, coloured):
     graph = RINGS[name]
+    assert graph.rings is not None
     svg = fabric_svg(graph, values_of(graph) if coloured else None)
     root = parsed(svg)
     assert "nan" not in re.sub(r"<title>.*?</title>|<text.*?</text>", "", svg).lower()
     paths = Counter((path[0].text or "").split(": ")[0] for path in root.iter(f"{SVG}path"))
     assert paths == Counter(graph.link_names)
-    dots = Counter(dot[0].text for dot in root.iter(f"{SVG}circle"))
+    dots = Counter(dot[0].text or "" for dot in root.iter(f"{SVG}circle"))
     assert dots == Counter(graph.terminal_names)
     assert len(list(root.iter(f"{SVG}line"))) == int(graph.rings.bus_count.sum())
     ports = [rect for rect in root.iter(f"{SVG}rect") if rect.get("width") == "6"]
     assert len(ports) == graph.rings.ports
-    texts = [text.text for text in root.iter(f"{SVG}text")]
+    texts = [text.text or "" for text in root.iter(f"{SVG}text")]
     assert set(graph.switch_names) | set(graph.terminal_names) <= set(texts)
