@@ -36,7 +36,11 @@ _SYSTEMS = {
     "sci-retry": "Fast senders and one slow receiver on a ring of SCI: what is rejected is sent again, "
     "after a delay that stays, grows by steps or doubles from one rejection to the next.",
 }
-_DRAWN: dict[str, dict[str, Any]] = {"macrame": {"kind": "clos", "terminals": 256}}
+_DRAWN: dict[str, dict[str, Any]] = {
+    "macrame": {"kind": "clos", "terminals": 256},
+    "scinet": {"kind": "sci-banyan", "terminals": 16, "wiring": "long-ring"},
+    "sci-retry": {"kind": "sci-ring", "terminals": 4},
+}
 
 
 def lines_of(paper: str, found: Findings, quick: bool = False) -> list[Line]:
