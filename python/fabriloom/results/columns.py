@@ -152,7 +152,7 @@ SUMMARY = Table(
         Column(
             "engine.name",
             "text",
-            "`trains`, the fast engine of networks of links, `rings`, that of networks of rings, or `twin`, the slow plain one.",
+            "`trains` for networks of links, `rings` for networks of rings.",
         ),
         Column("engine.events", "count", "Events that the engine worked off."),
         Column(
