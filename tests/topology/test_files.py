@@ -265,6 +265,14 @@ def test_a_damaged_file_never_gives_another_error(form, tmp_path_factory, data):
         topology.file(path)
 
 
+@pytest.mark.parametrize("encoding", ["u-f-8", "hex", "utf-7", "shift_jis", "idna"])
+def test_graphml_in_an_encoding_that_cannot_be_read(tmp_path, encoding):
+    path = tmp_path / "x.graphml"
+    path.write_text(f'<?xml version="1.0" encoding="{encoding}"?>\n<graphml/>', encoding="ascii")
+    with pytest.raises(GraphError, match="line 1: its text cannot be read"):
+        topology.file(path)
+
+
 def test_numbers_keep_their_place_when_only_some_links_have_them(tmp_path):
     graph = topology.crossbar(3)
     rates = np.full(graph.links, np.nan)

@@ -12,7 +12,7 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from .graph import Graph
+from .graph import Graph, GraphError
 from .raw import (
     ATTRIBUTES,
     RawGraph,
@@ -125,6 +125,11 @@ def read(raw: RawGraph, content: bytes) -> None:
         reader.parser.Parse(content, True)
     except expat.ExpatError as error:
         raw.fail(f"not GraphML, or cut short: {expat.ErrorString(error.code)}", f"line {error.lineno}")
+    except GraphError:
+        raise
+    except (LookupError, ValueError) as error:
+        # The parser asks Python for the encoding that the first line names.
+        raw.fail(f"its text cannot be read: {error}", "line 1")
     if not reader.graphs:
         raw.fail("there is no <graph> in the file")
     read_family(raw, reader.values["graph"].get("fabriloom"))
