@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from fabriloom import experiments, published
-from fabriloom.experiments import evidence
+from fabriloom.experiments import evidence, remarks
 from fabriloom.experiments.lab import Findings
 from fabriloom.report.tally import number_of
 
@@ -60,6 +61,22 @@ def test_every_printed_number_has_a_line_or_a_reason(
     assert covered == {f"{paper}.{number}" for number in published.numbers(paper)}
     for line in quick[paper]:
         assert line["tolerance"] is not None or line["reason"], line["id"]
+
+
+def test_every_disagreement_is_told(quick: dict[str, list[evidence.Line]]) -> None:
+    full = (COPY.parent / "README.md").read_text(encoding="utf-8")
+    outside = set(re.findall(r"^\| ([\w-]+\.[^ ]+) \|", full, re.MULTILINE))
+    outside |= {line["id"] for lines in quick.values() for line in lines if line["within"] is False}
+    told = {f"{paper}.{number}" for paper in quick for number in remarks.explained(paper)}
+    assert {number_of({"id": key}) for key in outside} <= told
+    assert told <= {f"{paper}.{number}" for paper in quick for number in published.numbers(paper)}
+
+
+@pytest.mark.parametrize("paper", published.papers())
+def test_the_page_of_a_paper_says_the_same(paper: str) -> None:
+    page = COPY.parents[1] / "background" / f"{paper}.md"
+    said = f"<!-- begin remarks -->\n{remarks.text(paper)}\n<!-- end remarks -->\n"
+    assert said in page.read_text(encoding="utf-8")
 
 
 def test_what_was_interrupted_is_said() -> None:

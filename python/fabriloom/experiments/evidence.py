@@ -17,6 +17,7 @@ from typing import Any
 from ..published import load
 from ..report import Reproduced
 from ..report.tally import number_of, reasons, tally
+from . import remarks
 from .lab import Findings
 from .page import figure, markdown
 from .rows import row
@@ -67,6 +68,7 @@ def reproduced(paper: str, found: Findings, lines: Sequence[Line]) -> Reproduced
         graph=build(**drawn) if drawn else None,
         lines=lines,
         series=found.series,
+        remarks=remarks.text(paper),
     )
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from . import study
+from . import remarks, study
 
 
 def replace(text: str, tables: Mapping[str, str]) -> str:
@@ -71,6 +71,7 @@ def main(path: Path) -> None:
     rows = study(path.stem).rows
     told = {"results": scored([row for row in rows if row["kind"] != "reported"])}
     told["reported"] = reported([row for row in rows if row["kind"] == "reported"])
+    told["remarks"] = remarks.text(path.stem)
     told["sensitivity"] = markdown(sensitivity.HEADER, sensitivity.table())
     path.write_text(replace(path.read_text(encoding="utf-8"), told), encoding="utf-8")
 

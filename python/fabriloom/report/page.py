@@ -93,6 +93,22 @@ class Heading:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Prose:
+    """Paragraphs in markdown; HTML in them is shown as text, and links and pictures are not made."""
+
+    title: str
+    text: str
+    note: str = ""
+
+    def html(self) -> str:
+        """The paragraphs as HTML."""
+        from markdown_it import MarkdownIt
+
+        maker = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink"])
+        return str(maker.render(self.text))
+
+
 @dataclass
 class Page:
     """A whole report."""
@@ -108,7 +124,7 @@ class Page:
     """What a reader should know before believing anything."""
     facts: list[tuple[str, str, str]] = field(default_factory=list)
     """The key numbers: (what, value, what is said below it)."""
-    sections: list[Chart | Table | Drawing | Text | Heading] = field(default_factory=list)
+    sections: list[Chart | Table | Drawing | Text | Heading | Prose] = field(default_factory=list)
     provenance: list[tuple[str, str]] = field(default_factory=list)
 
 

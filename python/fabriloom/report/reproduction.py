@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import sections
-from .page import Cell, Drawing, Heading, Page, Table, number, render
+from .page import Cell, Drawing, Heading, Page, Prose, Table, number, render
 from .tally import reasons, tally
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ class Reproduced:
     lines: Sequence[Mapping[str, Any]]
     """A line at least for every printed number, see ``experiments.rows.row``."""
     series: Sequence[Mapping[str, Any]]
+    remarks: str = ""
+    """Paragraphs in markdown: what agrees, and what does not and why."""
 
 
 _HEAD = [
@@ -114,6 +116,7 @@ def _paper(paper: Reproduced) -> list[Any]:
     return [
         Heading(f"{paper.name}: {paper.title}", about),
         *drawn,
+        *([Prose("What agrees, and what does not", paper.remarks)] if paper.remarks else []),
         *sections.figures(paper.series),
         *sections.records(paper.lines),
     ]
