@@ -1,16 +1,24 @@
 """What the papers print, as data with provenance: one file per paper.
 
 Read by experiments, reports and tests only; no model may import it.
+
+A file lists ``numbers`` one by one, and may have ``tables``, whose cells become numbers too, with ids
+``table/row/column``; ``atlas-sci.toml`` tells what the keys of a table are.
 """
 
 from __future__ import annotations
 
+import math
 import tomllib
+from collections.abc import Iterator
 from importlib import resources
 from typing import Any
 
 Number = dict[str, Any]
-"""One printed number: ``id``, ``where``, ``quantity``, ``unit``, ``value``, ``text`` and ``remark``."""
+"""One printed number: ``id``, ``where``, ``quantity``, ``unit``, ``value``, ``text`` and ``remark``.
+
+That of a cell has ``row`` and ``column`` too, and ``damaged``, a reason, if the copy read has it wrong.
+"""
 
 
 def papers() -> list[str]:
@@ -20,12 +28,42 @@ def papers() -> list[str]:
 
 
 def load(name: str) -> dict[str, Any]:
-    """The file of one paper: ``paper`` (about the source), ``figures`` and ``numbers``. Raises KeyError."""
+    """The file of one paper: ``paper`` (about the source), ``figures``, and ``numbers`` with those of its
+    ``tables``. Raises KeyError.
+    """
     if name not in papers():
         raise KeyError(f"no published numbers of {name!r}; there are: {', '.join(papers())}")
-    return tomllib.loads(resources.files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    paper = tomllib.loads(resources.files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    for table in paper.get("tables", ()):
+        paper["numbers"] += _cells(table)
+    return paper
 
 
 def numbers(name: str) -> dict[str, Number]:
     """The printed numbers of one paper, by id. Raises KeyError."""
     return {number["id"]: number for number in load(name)["numbers"]}
+
+
+def _cells(table: dict[str, Any]) -> Iterator[Number]:
+    """One number for every cell of a table that is printed."""
+    for row, values in table["rows"].items():
+        printed = " ".join("-" if math.isnan(value) else str(value) for value in values)
+        for column, value in zip(table["columns"], values, strict=True):
+            if math.isnan(value):
+                continue
+            words = {"row": row.replace("-", " "), "column": column.replace("/", ", ").replace("-", " ")}
+            number = {
+                "id": f"{table['id']}/{row}/{column}",
+                "where": table["where"],
+                "quantity": table["quantity"].format(**words),
+                "unit": table["unit"],
+                "value": value,
+                "text": f"{words['row']}: {printed}",
+                "row": row,
+                "column": column,
+            }
+            for key, told in (("damaged", "damaged"), ("remark", "remarks")):
+                reasons = table.get(told, {})
+                if reason := reasons.get(f"{row}/{column}", reasons.get(row)):
+                    number[key] = reason
+            yield number
