@@ -81,7 +81,7 @@ def run(
 
     folder = work.prepare(out, force)
     scenario = _load(file, settings, seed)
-    return work.compare(scenario, json) if twin else work.run(scenario, json, folder)
+    return work.beside_twin(scenario, json) if twin else work.run(scenario, json, folder)
 
 
 @app.command()
@@ -110,6 +110,34 @@ def curve(
 
     folder = work.prepare(out, force, resumes="points")
     return work.curve(_load(file, settings, seed), work.numbers(loads), jobs, json, folder, published)
+
+
+@app.command()
+@exits.guarded
+def compare(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE…", help="Scenarios, or one with [variants].", show_default=False),
+    ],
+    settings: Set = None,
+    seed: Seed = None,
+    loads: Annotated[
+        str | None, typer.Option("--loads", metavar="LOAD,LOAD…", help="Offered loads, such as 0.1,0.3,0.5.")
+    ] = None,
+    jobs: Jobs = 2,
+    json: Json = False,
+    out: Out = None,
+    force: Force = False,
+) -> int:
+    """Several scenarios, or the [variants] of one, under the same loads.
+
+    With --out every finished point is kept at once; the same command takes an interrupted one up again.
+    """
+    from . import work
+
+    folder = work.prepare(out, force, resumes="points")
+    scenarios = [_load(file, settings, seed) for file in files]
+    return work.compare(scenarios, work.numbers(loads), jobs, json, folder)
 
 
 @app.command()

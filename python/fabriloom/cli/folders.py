@@ -91,6 +91,18 @@ def write_study(out: Path, study: Any, html: str) -> None:
         (out / "report.html").write_text(html, encoding="utf-8")
 
 
+def write_comparison(out: Path, comparison: Any, html: str) -> None:
+    """Everything of a comparison; of each scenario its resolved form."""
+    with undisturbed():
+        comparison.to_json(out / "summary.json")
+        if comparison.points:
+            comparison.to_parquet(out)
+        resolved = {name: part.resolved for name, part in comparison.parts.items()}
+        text = json.dumps(resolved, indent=2, ensure_ascii=False)
+        (out / "scenarios.resolved.json").write_text(text + "\n", encoding="utf-8")
+        (out / "report.html").write_text(html, encoding="utf-8")
+
+
 def write_reproduction(out: Path, records: list[dict[str, Any]], html: str) -> None:
     """The lines and the page of reproduced papers."""
     with undisturbed():

@@ -127,10 +127,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
         summary, latency = point.summary, point.summary["latency_ns"]
         rows.append(
             [
-                *(
-                    f"{value:g}" if isinstance(value, float) else str(value)
-                    for value in point.settings.values()
-                ),
+                *(_setting(point.settings.get(path, "-")) for path in varied),
                 measured(summary["offered_mbytes_per_s"]),
                 measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"]),
                 time(divisor, latency["mean"], latency["mean_ci95"]),
@@ -142,6 +139,10 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     if found:
         latency = found[0].summary["latency_ns"]
         line(f"Latency: from the {latency['from']}, to the {latency['to']}. ± is half of a 95 % interval.")
+
+
+def _setting(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def saturation(study: Saturation) -> None:

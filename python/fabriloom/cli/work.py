@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from ..scenario import Scenario
 
 __all__ = [
+    "beside_twin",
     "check",
     "compare",
     "curve",
@@ -70,7 +72,7 @@ def run(scenario: Scenario, json: bool, folder: Path | None) -> int:
     return codes.get(results.end_reason, exits.OK)
 
 
-def compare(scenario: Scenario, json: bool) -> int:
+def beside_twin(scenario: Scenario, json: bool) -> int:
     """The engine beside its slow twin."""
     from dataclasses import asdict
 
@@ -129,6 +131,40 @@ def curve(
             show.beside(rows)
         _written(folder, json)
     return _code(found)
+
+
+def compare(
+    scenarios: Sequence[Scenario], loads: list[float] | None, jobs: int, json: bool, folder: Path | None
+) -> int:
+    """Scenarios beside each other, or one and its variants."""
+    from .. import study
+    from ..report import for_comparison
+
+    if len(scenarios) == 1 and not scenarios[0].variants:
+        raise Mistake("one scenario without [variants] has nothing to be compared with; name another file")
+    with bars.bar("Comparison") as bar:
+        named = _named(scenarios)
+        found = study.compare(named, loads, jobs=jobs, out=folder, progress=bar.study)
+    if folder is not None:
+        folders.write_comparison(folder, found, for_comparison(found))
+    if json:
+        show.line(found.to_json().rstrip("\n"))
+    else:
+        show.points(found.points, found.varied, " beside ".join(named))
+        _written(folder, json)
+    return _code(found)
+
+
+def _named(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:
+    """All scenarios and their variants; a name that is there already gets a number behind it."""
+    from ..study import variants
+
+    named: dict[str, Scenario] = {}
+    for scenario in scenarios:
+        for name, one in variants(scenario).items():
+            again = sum(other == name or other.startswith(f"{name} (") for other in named)
+            named[f"{name} ({again + 1})" if again else name] = one
+    return named
 
 
 def _nothing_published() -> str:

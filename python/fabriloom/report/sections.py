@@ -30,9 +30,10 @@ def confidence_text(statistics: Mapping[str, Any]) -> str:
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
-    """Varied settings in words: ``load 0.5, length 64 B``."""
+    """Varied settings in words: ``load 0.5, length 64 B``; of compared scenarios the name alone."""
     return ", ".join(
-        f"{path.rsplit('.', 1)[-1].replace('_', ' ')} {_value(v)}" for path, v in settings.items()
+        _value(v) if path == "scenario" else f"{path.rsplit('.', 1)[-1].replace('_', ' ')} {_value(v)}"
+        for path, v in settings.items()
     )
 
 
@@ -149,7 +150,7 @@ def _groups(points: Sequence[Any], varied: Sequence[str]) -> dict[str, list[Any]
     others = [path for path in varied if path != "traffic.load"]
     groups: dict[str, list[Any]] = {}
     for point in points:
-        named = settings_text({path: point.settings[path] for path in others})
+        named = settings_text({path: point.settings[path] for path in others if path in point.settings})
         groups.setdefault(named or "simulated", []).append(point)
     return groups
 
@@ -187,7 +188,7 @@ def accepted_against_load(points: Sequence[Any], varied: Sequence[str]) -> list[
         line = []
         for point in group:
             value, half = (point.summary[f"accepted_mbytes_per_s{end}"] for end in ("", "_ci95"))
-            if value is not None:
+            if value is not None and "traffic.load" in point.settings:
                 low, high = (None, None) if half is None else (value - half, value + half)
                 line.append([100 * point.settings["traffic.load"], value, low, high, ""])
         series.append(Series(name, line, "line"))
@@ -218,7 +219,7 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
         reason = summary["end"]["reason"]
         rows.append(
             [
-                *(Cell(_value(point.settings[path])) for path in varied),
+                *(Cell(_value(point.settings.get(path, "–"))) for path in varied),
                 Cell(number(summary["offered_mbytes_per_s"]), None, summary["offered_mbytes_per_s"]),
                 Cell(plus_minus(accepted, summary["accepted_mbytes_per_s_ci95"]), None, accepted),
                 Cell(plus_minus(_micro(mean), _micro(latency["mean_ci95"])), None, mean),

@@ -55,7 +55,7 @@ def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
 def points(scenario: Scenario) -> Iterator[tuple[dict[str, Any], Scenario]]:
     """See :meth:`Scenario.points`."""
     base = copy.copy(scenario)
-    base._raw = {name: value for name, value in scenario._raw.items() if name != "sweep"}
+    base._raw = _alone(scenario._raw)
     names = list(scenario.sweep)
     for values in itertools.product(*scenario.sweep.values()):
         settings = dict(zip(names, values, strict=True))
@@ -72,7 +72,12 @@ def _build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scena
     scenario._raw, scenario._source, scenario._base_dir = data, source, base_dir
     check(scenario)
     _check_sweep(scenario)
+    _check_variants(scenario)
     return scenario
+
+
+def _alone(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if name not in ("sweep", "variants")}
 
 
 def _check_sweep(scenario: Scenario) -> None:
@@ -83,34 +88,43 @@ def _check_sweep(scenario: Scenario) -> None:
     if count > _MOST_POINTS:
         message = f"{count} combinations are more than {_MOST_POINTS}"
         raise scenario.error(message, ("sweep",), "shorten the lists")
-    base = {name: value for name, value in scenario._raw.items() if name != "sweep"}
+    base = _alone(scenario._raw)
     for key, values in scenario.sweep.items():
-        path = tuple(key.split("."))
-        if path[0] == "sweep":
-            raise scenario.error(
-                "a sweep cannot change the sweep", ("sweep", key), "name a setting", key=True
-            )
         for index, value in enumerate(values):
-            _check_swept(scenario, base, Override(path, key, ""), index, value)
+            _check_tried(scenario, base, {key: value}, ("sweep",), (index,))
 
 
-def _check_swept(
-    scenario: Scenario, base: dict[str, Any], override: Override, index: int, value: Any
+def _check_variants(scenario: Scenario) -> None:
+    """Every path that a variant changes must be a setting, and its values legal together."""
+    base = _alone(scenario._raw)
+    for name, settings in scenario.variants.items():
+        _check_tried(scenario, base, settings, ("variants", name), ())
+
+
+def _check_tried(
+    scenario: Scenario, base: dict[str, Any], settings: Mapping[str, Any], place: Path, within: Path
 ) -> None:
-    data = copy.deepcopy(base)
+    """Refuse values for dotted paths, which are keys of the table at ``place``; a value is ``within`` its key."""
+    data, key = copy.deepcopy(base), ""
     try:
-        _set(data, override, value)
+        for key, value in settings.items():
+            if key.partition(".")[0] in ("sweep", "variants"):
+                message = f"{place[0]} cannot change the {key.partition('.')[0]}"
+                raise ScenarioError(message, hint="name a setting")
+            _set(data, Override(tuple(key.split(".")), key, ""), _plain(value))
         Scenario.model_validate(data)
         return
     except ScenarioError as found:
-        raise scenario.error(found.message, ("sweep", override.key), found.hint, key=True) from None
+        raise scenario.error(found.message, (*place, key), found.hint, key=True) from None
     except ValidationError as error:
         found = translate(error, with_preset(data), SourceMap())
-    here, path = override.path, found.path or ()
-    if path[: len(here)] == here and not (found.unknown_key and path == here):
-        raise scenario.error(found.message, ("sweep", override.key, index), found.hint) from None
-    if here[: len(path)] == path:
-        raise scenario.error(found.message, ("sweep", override.key), found.hint, key=True) from None
+    path = found.path or ()
+    for key in settings:
+        here = tuple(key.split("."))
+        if path[: len(here)] == here and not (found.unknown_key and path == here):
+            raise scenario.error(found.message, (*place, key, *within), found.hint) from None
+        if here[: len(path)] == path:
+            raise scenario.error(found.message, (*place, key), found.hint, key=True) from None
 
 
 def _override(

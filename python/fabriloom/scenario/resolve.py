@@ -25,8 +25,9 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     fill_routing(resolved["routing"], scenario.topology.kind)
     fill_traffic(resolved["traffic"], scenario)
     resolved = _whole_floats(resolved)
-    if not resolved["sweep"]:
-        del resolved["sweep"]
+    for others in ("sweep", "variants"):
+        if not resolved[others]:
+            del resolved[others]
     for path in files(scenario):
         table = resolved
         for step in path[:-1]:
@@ -90,7 +91,10 @@ def fill_routing(routing: dict[str, Any], topology: str) -> None:
 def _whole_floats(value: Any) -> Any:
     """1.0 and 1 mean the same load; keep one of them."""
     if isinstance(value, dict):
-        return {name: inner if name == "sweep" else _whole_floats(inner) for name, inner in value.items()}
+        return {
+            name: inner if name in ("sweep", "variants") else _whole_floats(inner)
+            for name, inner in value.items()
+        }
     if isinstance(value, list):
         return [_whole_floats(inner) for inner in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -57,6 +57,11 @@ class Scenario(Section):
         default={},
         description='Lists of values for dotted paths, such as "traffic.load" = [0.1, 0.2]; used by curves',
     )
+    variants: Annotated[dict[str, dict[str, Any]], Field(max_length=32)] = Field(
+        default={},
+        description="Named scenarios to compare, each a table of dotted paths with the values that it has in "
+        'place of those of this file: [variants.fixed] with "routing.adaptive" = false',
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -100,6 +105,11 @@ class Scenario(Section):
         from fabriloom.scenario.load import points
 
         return points(self)
+
+    def alone(self) -> Scenario:
+        """The scenario of a single run: without what a sweep or its variants would try besides."""
+        others = {name: {} for name in ("sweep", "variants") if getattr(self, name)}
+        return self.with_settings(others) if others else self
 
     def resolve(self) -> dict[str, Any]:
         """The resolved form: every default filled in, units in canonical form; itself a scenario.

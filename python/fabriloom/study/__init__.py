@@ -1,7 +1,8 @@
 """Studies of many runs: latency against throughput, sweeps over any setting, saturation."""
 
+from .comparison import Comparison, compare, variants
 from .curves import Curve, curve
 from .points import Point
 from .saturation import Saturation, saturate
 
-__all__ = ["Curve", "Point", "Saturation", "curve", "saturate"]
+__all__ = ["Comparison", "Curve", "Point", "Saturation", "compare", "curve", "saturate", "variants"]

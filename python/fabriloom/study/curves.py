@@ -117,11 +117,6 @@ def settings_of(sweep: dict[str, Sequence[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
 
 
-def without_sweep(scenario: Scenario) -> Scenario:
-    """The scenario alone: what else a sweep would try is no part of a single run or of its hash."""
-    return scenario.with_settings({"sweep": {}}) if scenario.sweep else scenario
-
-
 def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
     """The scenario with settings replaced. Raises ScenarioError, also where a load would change nothing."""
     changed = scenario.with_settings(settings)
@@ -160,7 +155,7 @@ def curve(
         sweep = {**{path: values for path, values in sweep.items() if path != LOAD}, LOAD: list(loads)}
     if not sweep:
         sweep = {LOAD: list(LOADS)}
-    base = without_sweep(scenario)
+    base = scenario.alone()
     runs = [(settings, varied(base, settings)) for settings in settings_of(sweep)]
     store = Store(None if out is None else Path(out))
     points, interrupted = run_points(runs, jobs=jobs, store=store, progress=progress, on_point=on_point)

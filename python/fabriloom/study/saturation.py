@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..results import Provenance, files
-from .curves import LOAD, Curve, varied, without_sweep
+from .curves import LOAD, Curve, varied
 from .points import Advance, Point, Store, run_points
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def saturate(
         raise ValueError(f"no definition of saturation is called {definition!r}; there are: peak, backlog")
     store = Store(None if out is None else Path(out))
     options: dict[str, Any] = {"jobs": jobs, "store": store, "progress": progress, "on_point": on_point}
-    scenario = without_sweep(scenario)
+    scenario = scenario.alone()
     if definition == "backlog":
         settings = {"traffic.arrivals": "backlog"}
         if scenario.traffic.pattern.kind == "descriptors":

@@ -1,0 +1,128 @@
+"""The report of several scenarios beside each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import sections
+from .page import Cell, Drawing, Page, Table, Text, number, plus_minus, render
+
+if TYPE_CHECKING:
+    from ..study.comparison import Comparison
+
+_TITLES = ("name", "description")
+
+
+def for_comparison(comparison: Comparison) -> str:
+    """The report as HTML text."""
+    names = list(comparison.parts)
+    page = Page(title=" beside ".join(names) if len(names) < 4 else "A comparison", kind="comparison")
+    missing = comparison.runs - len(comparison.points)
+    if comparison.interrupted:
+        page.status = ("interrupted", f"{missing} of {comparison.runs} points are missing: run it again.")
+        page.status_mark = "bad"
+    version = comparison.provenance.version
+    hashes = [(name, f"SHA-256 {part.scenario_sha256}") for name, part in comparison.parts.items()]
+    page.provenance = [*hashes, ("Fabriloom", version)]
+    if comparison.points:
+        page.sections += [_beside(comparison), *_charts(comparison)]
+    page.sections += [*_different(comparison), *_fabrics(comparison)]
+    if comparison.points:
+        page.sections.append(sections.points_table(comparison.points, comparison.varied))
+    page.sections += [_scenario(name, part.resolved) for name, part in comparison.parts.items()]
+    return render(page)
+
+
+def _charts(comparison: Comparison) -> list[Any]:
+    points, varied = comparison.points, comparison.varied
+    latency = points[0].summary["latency_ns"]
+    note = f"Latency is from the {latency['from']}, to the {latency['to']}."
+    middle = [group[len(group) // 2] for name in comparison.parts if (group := comparison.of(name))]
+    return [
+        sections.latency_against_throughput(points, varied, (), note),
+        *sections.accepted_against_load(points, varied),
+        *sections.tails_of(middle, len(middle)),
+    ]
+
+
+def _beside(comparison: Comparison) -> Table:
+    """One row per scenario: what it carries at most and how quickly it does when there is little to do."""
+    rows = []
+    for name, graph in comparison.graphs.items():
+        points = [p for p in comparison.of(name) if p.summary["accepted_mbytes_per_s"] is not None]
+        size = [Cell(number(count), None, count) for count in (graph.terminals, graph.switches, graph.links)]
+        rows.append([Cell(name), *size, *_best(points)])
+    head = [
+        "Scenario",
+        "Terminals",
+        "Switches",
+        "Links",
+        "Most (MB/s)",
+        "Each (MB/s)",
+        "Mean (µs)",
+        "99 % (µs)",
+    ]
+    note = "Most: the greatest throughput, and its share of a terminal. Latency where its mean is the least."
+    return Table("Beside each other", head, rows, [False] + [True] * 7, note)
+
+
+def _best(points: Sequence[Any]) -> list[Cell]:
+    if not points:
+        return [Cell("–")] * 4
+    most = max(points, key=lambda point: point.summary["accepted_mbytes_per_s"]).summary
+    least = min(points, key=lambda point: point.summary["latency_ns"]["mean"] or float("inf")).summary
+    accepted, each = most["accepted_mbytes_per_s"], most["accepted_mbytes_per_s_per_terminal"]
+    mean, p99 = (least["latency_ns"][key] for key in ("mean", "p99"))
+    return [
+        Cell(plus_minus(accepted, most["accepted_mbytes_per_s_ci95"]), None, accepted),
+        Cell(number(each), None, each),
+        *(Cell(number(None if value is None else value / 1e3), None, value) for value in (mean, p99)),
+    ]
+
+
+def _different(comparison: Comparison) -> list[Table]:
+    """Settings that are not the same in all scenarios."""
+    flat = {name: _flat(part.resolved) for name, part in comparison.parts.items()}
+    paths = list(dict.fromkeys(path for settings in flat.values() for path in settings))
+    rows = []
+    for path in paths:
+        values = [settings.get(path, "–") for settings in flat.values()]
+        if len(set(values)) > 1 and path not in _TITLES:
+            rows.append([Cell(path), *(Cell(value) for value in values)])
+    if not rows:
+        return []
+    note = "All other settings are the same. A dash: there is no such setting."
+    return [Table("What is different", ["Setting", *flat], rows, [False] * (len(flat) + 1), note)]
+
+
+def _flat(settings: Mapping[str, Any], path: str = "") -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{path}{name}.")
+        elif name not in ("sweep", "variants"):
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            found[f"{path}{name}"] = text if len(text) <= 80 else f"{text[:79]}…"
+    return found
+
+
+def _fabrics(comparison: Comparison) -> list[Drawing]:
+    """The fabric of each scenario at its greatest throughput."""
+    drawn = []
+    for name, graph in comparison.graphs.items():
+        points = [p for p in comparison.of(name) if p.summary["accepted_mbytes_per_s"] and p.utilisation]
+        if points:
+            best = max(points, key=lambda point: point.summary["accepted_mbytes_per_s"])
+            when = f" at {sections.settings_text(best.settings)}"
+            drawn += [
+                Drawing(f"The fabric of {name}", one.svg, one.note)
+                for one in sections.fabric(graph, best.utilisation, when)
+            ]
+    return drawn
+
+
+def _scenario(name: str, resolved: Mapping[str, Any]) -> Text:
+    text = json.dumps(resolved, indent=2, ensure_ascii=False)
+    return Text(f"{name}, with every default filled in", text, folded=True)

@@ -1,0 +1,89 @@
+"""Several scenarios beside each other: the same offered loads, one table, one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..compile import graph_of
+from ..results import Provenance
+from .curves import LOAD, LOADS, Curve, varied
+from .points import Advance, Point, Store, run_points
+
+if TYPE_CHECKING:
+    from ..scenario.schema import Scenario
+    from ..topology import Graph
+
+NAME = "scenario"
+"""What the table of points calls the column that says which scenario a point is of."""
+
+
+@dataclass
+class Comparison(Curve):
+    """The finished points of all scenarios, those of a scenario together, in their order."""
+
+    parts: dict[str, Provenance] = field(default_factory=dict)
+    """Where each scenario comes from, by its name here."""
+    graphs: dict[str, Graph] = field(default_factory=dict)
+    """The network of each."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """That of a curve, and the hash of each scenario."""
+        hashes = {name: part.scenario_sha256 for name, part in self.parts.items()}
+        return {**super().summary, "scenarios": hashes}
+
+    def of(self, name: str) -> list[Point]:
+        """The points of one scenario."""
+        return [point for point in self.points if point.settings[NAME] == name]
+
+
+def variants(scenario: Scenario) -> dict[str, Scenario]:
+    """A scenario as it is, under its own name, and its ``[variants]``."""
+    base = scenario.alone()
+    first = Provenance.of(base).name
+    others = {name: base.with_settings(settings) for name, settings in scenario.variants.items()}
+    return {first: base, **others}
+
+
+def compare(
+    scenarios: Mapping[str, Scenario],
+    loads: Sequence[float] | None = None,
+    *,
+    jobs: int = 2,
+    out: str | Path | None = None,
+    progress: Callable[[Advance], None] | None = None,
+) -> Comparison:
+    """Run every scenario at every load; one whose traffic has no load, once.
+
+    Args:
+        scenarios: what to compare, by names; a sweep in them is left out.
+        loads: offered loads, each above 0 and up to 1; the usual ones when none are named.
+        jobs: runs at a time; the points do not depend on it.
+        out: folder in which every finished point is kept at once, see :func:`~fabriloom.study.curve`.
+        progress: called now and then with how far it is.
+
+    Ctrl-C ends it early with the finished points and ``interrupted`` set. Raises ScenarioError.
+    """
+    runs = []
+    for name, scenario in scenarios.items():
+        base = scenario.alone()
+        if base.traffic.needs_load():
+            runs += [({NAME: name, LOAD: load}, varied(base, {LOAD: load})) for load in loads or LOADS]
+        else:
+            runs.append(({NAME: name}, base))
+    store = Store(None if out is None else Path(out))
+    points, interrupted = run_points(runs, jobs=jobs, store=store, progress=progress)
+    first = next(iter(scenarios.values()))
+    loaded = any(LOAD in settings for settings, _ in runs)
+    return Comparison(
+        points=[point for point in points if point is not None],
+        varied=[NAME, LOAD] if loaded else [NAME],
+        provenance=Provenance.of(first),
+        runs=len(runs),
+        interrupted=interrupted,
+        parts={name: Provenance.of(scenario) for name, scenario in scenarios.items()},
+        graphs={name: graph_of(scenario) for name, scenario in scenarios.items()},
+    )
