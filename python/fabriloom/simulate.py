@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,8 @@ class Progress:
     packets: int
     """Packets delivered."""
     packet_hops: int
+    so_far: Callable[[], dict[str, Any]]
+    """What was measured until now, as ``Results.native`` has it at the end; a copy, so ask seldom."""
 
 
 Report = Callable[[Progress], None]
@@ -120,10 +123,15 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
         while not simulation.advance(_EVENTS_AT_ONCE):
             if progress:
                 ticks, events, packets, hops = simulation.progress()
-                progress(Progress(min(1.0, ticks / until), ticks * tick_ps, events, packets, hops))
+                so_far = partial(_so_far, simulation, compiled)
+                progress(Progress(min(1.0, ticks / until), ticks * tick_ps, events, packets, hops, so_far))
     except KeyboardInterrupt:
         pass
     return simulation.result()
+
+
+def _so_far(simulation: Any, compiled: Compiled) -> dict[str, Any]:
+    return _in_bytes(simulation.result(), compiled)
 
 
 def options_of(compiled: Compiled) -> dict[str, Any]:
@@ -145,11 +153,16 @@ def options_of(compiled: Compiled) -> dict[str, Any]:
 def _batch_ticks(compiled: Compiled, until: int) -> int:
     """First length of a batch: some packet times, and long enough for some tens of packets."""
     scenario, arrays = compiled.scenario, compiled.arrays
-    lengths = arrays["length_values"] if len(arrays["length_values"]) else arrays["length_max"]
-    longest_bytes = compiled.technology.payload_bytes(int(lengths.max(initial=64)))
+    if compiled.programs is None:
+        lengths = arrays["length_values"] if len(arrays["length_values"]) else arrays["length_max"]
+        longest_bytes = compiled.technology.payload_bytes(int(lengths.max(initial=64)))
+        senders = max(1, int(np.count_nonzero(arrays["source_arrival"])))
+        load = scenario.traffic.load or 0.5
+    else:
+        longest_bytes = int(arrays["message_packet_bytes"])
+        senders = max(1, int(np.count_nonzero(np.diff(arrays["program_start"]))))
+        load = 0.5
     packet = max(1, compiled.technology.packet_ps(longest_bytes) // compiled.tick_ps)
-    senders = max(1, int(np.count_nonzero(arrays["source_arrival"])))
-    load = scenario.traffic.load or 0.5
     wanted = packet * max(20.0, 64.0 / (load * senders))
     return max(1, min(int(wanted), until // 256))
 
@@ -157,9 +170,11 @@ def _batch_ticks(compiled: Compiled, until: int) -> int:
 def _flows(compiled: Compiled, wanted: bool | str) -> int:
     if wanted != "auto":
         return _FLOWS_AT_MOST if wanted else 0
-    spread = compiled.arrays["source_target"] != 1
-    pairs = int(np.count_nonzero(spread)) * compiled.graph.terminals
-    return _FLOWS_AUTO if pairs <= _FLOWS_AUTO else 0
+    if compiled.programs is None:
+        senders = int(np.count_nonzero(compiled.arrays["source_target"] != 1))
+    else:
+        senders = int(np.count_nonzero(np.diff(compiled.arrays["program_start"])))
+    return _FLOWS_AUTO if senders * compiled.graph.terminals <= _FLOWS_AUTO else 0
 
 
 @dataclass(frozen=True)

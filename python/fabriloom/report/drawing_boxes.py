@@ -7,7 +7,20 @@ import numpy as np
 from .drawing_layout import Points
 from .drawing_links import draw_stroke
 from .drawing_plan import Plan, dot_columns, dots_room, name_height
-from .drawing_style import BOX, BOX_EDGE, INK, LINE, PAPER, SOFT, counted, label, number, text_width, title
+from .drawing_style import (
+    BOX,
+    BOX_EDGE,
+    INK,
+    LINE,
+    PAPER,
+    SOFT,
+    counted,
+    label,
+    marks,
+    number,
+    text_width,
+    title,
+)
 
 
 def box_of(plan: Plan, switch: int) -> str:
@@ -19,13 +32,15 @@ def box_of(plan: Plan, switch: int) -> str:
     links = plan.terminal_links_at[switch]
     ends = {max(plan.graph.link_source[link], plan.graph.link_target[link]) for link in links}
     fill, edge, ink, text = BOX, BOX_EDGE, INK, f"{name}, {counted(len(ends), 'terminal')}"
+    which = ""
     if plan.scale is not None and links and not plan.dots and not plan.outside:
         mean = _mean(plan, links)
         fill, edge = plan.scale.colour(mean), INK
         ink = PAPER if plan.scale.share(mean) > 0.45 else INK
         text = f"{text}: {plan.scale.label} {plan.scale.text(mean)} on average"
+        which = marks(links)
     parts = [
-        f'<rect x="{number(x - wide / 2)}" y="{number(y - high / 2)}" width="{number(wide)}"'
+        f'<rect{which} x="{number(x - wide / 2)}" y="{number(y - high / 2)}" width="{number(wide)}"'
         f' height="{number(high)}" rx="{number(min(6.0, high / 5))}" fill="{fill}" stroke="{edge}"'
         f' stroke-width="{"1" if plan.pitch > 30 else "0.6"}">{title(text)}</rect>'
     ]
@@ -64,13 +79,14 @@ def _dots(plan: Plan, terminals: list[int], x: float, top: float, wide: float, h
 def _dot(plan: Plan, terminal: int, x: float, y: float, radius: float) -> str:
     """Return a terminal as a dot, coloured by the busier of its two links."""
     graph, scale = plan.graph, plan.scale
-    name, colour = graph.terminal_names[terminal], LINE
+    name, colour, which = graph.terminal_names[terminal], LINE, ""
     if scale is not None:
+        which = marks([int(graph.terminal_out_links[terminal]), int(graph.terminal_in_links[terminal])])
         out = plan.value(int(graph.terminal_out_links[terminal]))
         into = plan.value(int(graph.terminal_in_links[terminal]))
         colour = scale.colour(out if into != into or out > into else into)
         name += f": {scale.label} {scale.text(out)} sending, {scale.text(into)} receiving"
-    circle = f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{colour}"'
+    circle = f'<circle{which} cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" fill="{colour}"'
     edge = f' stroke="{SOFT}" stroke-width="0.5"' if radius > 1.5 else ""
     return f"{circle}{edge}>{title(name)}</circle>"
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from .drawing_layout import Points
 from .drawing_plan import MAX_PARALLEL, Plan
-from .drawing_style import LINE, PAPER, SOFT, label, number, text_width, title
+from .drawing_style import LINE, PAPER, SOFT, label, marks, number, text_width, title
 
 
 def draw_switch_links(plan: Plan) -> None:
@@ -107,7 +107,8 @@ def draw_stroke(
     dots = [f"{number(x)} {number(y)}" for x, y in (one, middle, two)]
     path = f"M{dots[0]}Q{dots[1]} {dots[2]}"
     text = title(_links_text(plan, links, known))
-    shape = f'<path d="{path}" stroke="{colour}" stroke-width="{number(width)}">{text}</path>'
+    which = marks(links, way)
+    shape = f'<path d="{path}"{which} stroke="{colour}" stroke-width="{number(width)}">{text}</path>'
     plan.strokes.append((-1.0 if value != value else value, shape))
     if bow:
         bulge = (one + two) / 4 + middle / 2
@@ -115,7 +116,7 @@ def draw_stroke(
     if len(links) > 1 and plan.pitch > 40 and len(plan.strokes) < 200 and (way or scale is None):
         _count(plan, len(links), start, end, right * bow * 0.5)
     if graph.link_reverse[links[0]] < 0 and plan.arrows:
-        _arrow(plan, (one, middle, two) if way else (two, middle, one), colour, value)
+        _arrow(plan, (one, middle, two) if way else (two, middle, one), links, colour, value)
 
 
 def _links_text(plan: Plan, links: list[int], known: NDArray[np.float64]) -> str:
@@ -144,7 +145,9 @@ def _count(plan: Plan, count: int, start: Points, end: Points, aside: Points) ->
     )
 
 
-def _arrow(plan: Plan, curve: tuple[Points, Points, Points], colour: str, value: float) -> None:
+def _arrow(
+    plan: Plan, curve: tuple[Points, Points, Points], links: list[int], colour: str, value: float
+) -> None:
     """Draw a small arrowhead at the middle of a one-way link."""
     share = 0.55
     at = curve[0] * (1 - share) ** 2 + curve[1] * 2 * share * (1 - share) + curve[2] * share**2
@@ -153,5 +156,5 @@ def _arrow(plan: Plan, curve: tuple[Points, Points, Points], colour: str, value:
     side = np.array([-way[1], way[0]])
     corners = (at + 5 * way, at - 3 * way + 3.2 * side, at - 3 * way - 3.2 * side)
     points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
-    head = f'<polygon points="{points}" fill="{colour}" stroke="none"/>'
+    head = f'<polygon points="{points}"{marks(links)} fill="{colour}" stroke="none"/>'
     plan.strokes.append((-1.0 if value != value else value, head))

@@ -10,7 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .drawing_layout import Points, switch_positions
-from .drawing_style import BOX, BOX_EDGE, INK, LINE, SOFT, Scale, counted, label, number, scale_of, title
+from .drawing_style import (
+    BOX,
+    BOX_EDGE,
+    INK,
+    LINE,
+    SOFT,
+    Scale,
+    counted,
+    label,
+    marks,
+    number,
+    scale_of,
+    title,
+)
 
 if TYPE_CHECKING:
     from ..topology import Graph
@@ -326,7 +339,8 @@ def _draw_link(plan: RingPlan, link: int) -> None:
     dots = [f"{number(x)} {number(y)}" for x, y in np.array(points).tolist()]
     path = f"M{dots[0]}C{' '.join(dots[1:])}" if len(points) == 4 else f"M{'L'.join(dots)}"
     rank = -1.0 if value != value else value
-    shape = f'<path d="{path}" stroke="{colour}" stroke-width="{number(wide)}">{title(text)}</path>'
+    which = marks([link])
+    shape = f'<path d="{path}"{which} stroke="{colour}" stroke-width="{number(wide)}">{title(text)}</path>'
     plan.strokes.append((rank, shape))
     plan.corners += [(float(x), float(y)) for x, y in points]
     one, two = (points[2], points[3]) if len(points) != 4 else (points[1], points[2])
@@ -337,7 +351,7 @@ def _draw_link(plan: RingPlan, link: int) -> None:
     side = np.array([-way[1], way[0]])
     tips = at + 4 * way, at - 3 * way + 2.8 * side, at - 3 * way - 2.8 * side
     corners = " ".join(f"{number(x)},{number(y)}" for x, y in tips)
-    plan.strokes.append((rank, f'<polygon points="{corners}" fill="{colour}" stroke="none"/>'))
+    plan.strokes.append((rank, f'<polygon points="{corners}"{which} fill="{colour}" stroke="none"/>'))
 
 
 def _draw_terminal(plan: RingPlan, station: int) -> None:

@@ -78,6 +78,12 @@ def counted(count: int, what: str, plural: str = "s") -> str:
     return f"{count:,} {what}{'' if count == 1 else plural}"
 
 
+def marks(links: list[int], along: bool = True) -> str:
+    """Return the attributes by which a script finds the shape of links and which way they lead along it."""
+    numbers = " ".join(map(str, links))
+    return f' data-links="{numbers}"' + ("" if along else ' data-way="back"')
+
+
 def title(text: str) -> str:
     """Return a tooltip."""
     return f"<title>{escape(text, quote=False)}</title>"
