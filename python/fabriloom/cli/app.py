@@ -193,6 +193,27 @@ def draw(
 
 @app.command()
 @exits.guarded
+def plot(
+    report: Annotated[
+        Path,
+        typer.Argument(metavar="REPORT", help="A report.html or reproduction.html.", show_default=False),
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to.")] = Path("figures"),
+    form: Annotated[str, typer.Option("--format", metavar="svg|pdf|png", help="Kind of the files.")] = "svg",
+    numbers: Annotated[
+        list[int] | None,
+        typer.Option("--figure", metavar="N", help="Only this chart of the report, from 1; repeatable."),
+    ] = None,
+    force: Force = False,
+) -> int:
+    """Draw the charts of a report as figures for a paper, a file each."""
+    from . import work
+
+    return work.plot(report, out, form, numbers or [], force)
+
+
+@app.command()
+@exits.guarded
 def schema() -> int:
     """Print the JSON Schema of a scenario file, for editors."""
     from . import work

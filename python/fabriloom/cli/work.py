@@ -22,6 +22,7 @@ __all__ = [
     "curve",
     "draw",
     "numbers",
+    "plot",
     "prepare",
     "reproduce",
     "run",
@@ -230,6 +231,30 @@ def draw(scenario: Scenario, output: Path | None, force: bool) -> int:
     else:
         output.write_text(svg, encoding="utf-8")
         show.line(f"Written to {output}")
+    return exits.OK
+
+
+def plot(report: Path, out: Path, form: str, numbers: Sequence[int], force: bool) -> int:
+    """The charts of a report as files."""
+    from ..report import plot as plots
+
+    if form not in plots.FORMATS:
+        raise Mistake(f"--format {form}: there are {', '.join(plots.FORMATS)}")
+    try:
+        charts = plots.charts_in(report / "report.html" if report.is_dir() else report)
+    except OSError as error:
+        raise Mistake(f"{report}: cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise Mistake(str(error)) from error
+    for number in numbers:
+        if not 1 <= number <= len(charts):
+            raise Mistake(f"--figure {number}: the report has {len(charts)} charts, count from 1")
+    prepare(out, force)
+    for number, chart in enumerate(charts, 1):
+        if not numbers or number in numbers:
+            file = out / plots.file_name(number, chart, form)
+            plots.write(chart, file)
+            show.line(f"Written to {file}: {chart.title}")
     return exits.OK
 
 

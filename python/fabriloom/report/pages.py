@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 _BAD_ENDS = {"deadlocked", "interrupted"}
 
 
+def again(command: str, options: str = "") -> tuple[str, str]:
+    """How to make a result once more from what the report holds."""
+    how = f"fabriloom {command} scenario.json {options}".rstrip()
+    return (
+        "To run it again",
+        f"copy the scenario with every default filled in, above, into a file scenario.json, and with this "
+        f"version of Fabriloom: {how}",
+    )
+
+
 def _provenance(provenance: Provenance, more: Sequence[tuple[str, str]] = ()) -> list[tuple[str, str]]:
     return [
         ("Scenario", provenance.name),
@@ -116,6 +126,7 @@ def for_run(results: Results) -> str:
                 f"{number(engine['packet_hops'])} packet-hops in {number(engine['wall_s'], 3)} s",
             ),
             ("Confidence", sections.confidence_text(summary["statistics"])),
+            again("run"),
         ],
     )
     return render(page)
@@ -158,7 +169,9 @@ def for_curve(
         kind="curve",
         description=provenance.description,
         facts=_curve_facts(curve.points),
-        provenance=_provenance(provenance, [("Varied", ", ".join(curve.varied))]),
+        provenance=_provenance(
+            provenance, [("Varied", ", ".join(curve.varied)), again("curve", _loads(curve.points))]
+        ),
     )
     if curve.interrupted:
         page.status = ("interrupted", f"{missing} of {curve.runs} points are missing: run it again.")
@@ -170,6 +183,14 @@ def for_curve(
         *_scenario_texts(provenance),
     ]
     return render(page)
+
+
+def _loads(points: Sequence[Any]) -> str:
+    """The loads of a curve as an option; a sweep is part of its scenario."""
+    loads = [point.settings.get("traffic.load") for point in points]
+    if not loads or None in loads or len(points[0].settings) > 1:
+        return ""
+    return "--loads " + ",".join(f"{load:g}" for load in loads)
 
 
 def _busiest_fabric(curve: Curve) -> list[Any]:
@@ -205,7 +226,10 @@ def for_saturation(saturation: Saturation) -> str:
         description=provenance.description,
         status=(saturation.definition, f"{definition}."),
         facts=[("Saturation", f"{accepted} MB/s", f"by the definition “{saturation.definition}”")],
-        provenance=_provenance(provenance, [("Definition", definition)]),
+        provenance=_provenance(
+            provenance,
+            [("Definition", definition), again("saturate", f"--definition {saturation.definition}")],
+        ),
     )
     if saturation.at_load is not None:
         page.facts.append(("Found at load", number(saturation.at_load), ""))

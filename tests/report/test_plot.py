@@ -1,0 +1,74 @@
+"""Figures for papers: every chart of a report, the same bytes each time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fabriloom.cli.app import app
+from fabriloom.report import page, plot
+from typer.testing import CliRunner
+
+
+def chart() -> page.Chart:
+    """Two lines, one with intervals, and a published point."""
+    series = [
+        page.Series("a <b> & \u2028", [[1.0, 2.0, 1.5, 2.5, ""], [3.0, 4.0, 3.0, 5.0, "label"]]),
+        page.Series("steps", [[1.0, 1.0, None, None, ""], [4.0, 0.01, None, None, ""]], "step"),
+        page.Series("published", [[2.0, 3.0, None, None, ""]], "published"),
+    ]
+    return page.Chart(
+        "Latency against </script> throughput", page.Axis("x (MB/s)"), page.Axis("y", True), series
+    )
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    """A report with two charts."""
+    shown = page.Page(title="t", kind="run")
+    shown.sections = [chart(), chart()]
+    file = tmp_path / "report.html"
+    file.write_text(page.render(shown), encoding="utf-8")
+    return file
+
+
+def test_charts_come_back_as_they_were(report: Path) -> None:
+    assert plot.charts_in(report) == [chart(), chart()]
+
+
+@pytest.mark.parametrize("form", plot.FORMATS)
+def test_the_same_chart_gives_the_same_bytes(form: str, tmp_path: Path) -> None:
+    files = [tmp_path / f"{name}.{form}" for name in ("one", "two")]
+    for file in files:
+        plot.write(chart(), file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert len(files[0].read_bytes()) > 3000
+
+
+def test_the_command_writes_what_is_asked_for(report: Path, tmp_path: Path) -> None:
+    out = tmp_path / "figures"
+    done = CliRunner().invoke(app, ["plot", str(report), "--out", str(out), "--figure", "2"])
+    assert done.exit_code == 0
+    assert [file.name for file in out.iterdir()] == ["2-latency-against-script-throughput.svg"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--format", "gif"], "there are svg, pdf, png"),
+        (["--figure", "3"], "has 2 charts"),
+    ],
+)
+def test_mistakes_are_said(arguments: list[str], says: str, report: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["plot", str(report), "--out", str(tmp_path / "out"), *arguments])
+    assert done.exit_code == 2
+    assert says in done.output
+
+
+@pytest.mark.parametrize("text", ["", "<html></html>", '<script id="charts">[1]</script>'])
+def test_what_is_no_report_is_refused(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "other.html"
+    file.write_text(text, encoding="utf-8")
+    done = CliRunner().invoke(app, ["plot", str(file), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert "no report of fabriloom" in done.output
