@@ -115,3 +115,12 @@ def test_refused(preset: str, overrides: dict[str, Any], words: str, parameter: 
 
 def test_none_leaves_the_preset() -> None:
     assert technology("generic", dict.fromkeys(settings("generic"))) == technology("generic")
+
+
+def test_links_of_the_gpmimd_machine() -> None:
+    """9.26 MB/s: 32 B in a packet, and the flow control for the acknowledgement that comes back."""
+    link = technology("t9000-c104", {"flow_control": "ignored"})
+    assert link.packet_ps(32) == 3_440_000
+    assert link.packet_ps(0) == 240_000
+    header_ps = link.header_chars * link.character_ps()
+    assert header_ps + link.decode_latency_ps + link.forward_latency_ps == 1_000_000

@@ -45,9 +45,9 @@ class AnyTechnology(Section):
 class CharacterLinks(AnyTechnology):
     """Links that send characters: DS-Link and SpaceWire."""
 
-    preset: Literal["ds-link-c104", "ds-link-c104-32-32", "ds-link-c104-70", "spacewire-200"] = Field(
-        default="ds-link-c104", description="Where the numbers come from"
-    )
+    preset: Literal[
+        "ds-link-c104", "ds-link-c104-32-32", "ds-link-c104-70", "spacewire-200", "t9000-c104"
+    ] = Field(default="ds-link-c104", description="Where the numbers come from")
     link_rate_bits_per_s: RateBitsPerS | None = Field(
         default=None, alias="link_rate", description="Bits per second on the wire"
     )
