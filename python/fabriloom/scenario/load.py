@@ -31,7 +31,7 @@ def load(path: FilePath | str, overrides: Iterable[str] = ()) -> Scenario:
     file = FilePath(path)
     data, source = read(file)
     data, source = _override(data, source, overrides)
-    return _build(data, source, file.parent)
+    return build(data, source, file.parent)
 
 
 def from_dict(
@@ -39,7 +39,7 @@ def from_dict(
 ) -> Scenario:
     """A scenario from a dictionary of the same form as a file. Raises :class:`ScenarioError`."""
     plain, source = _override(_plain(data), SourceMap(), overrides)
-    return _build(plain, source, FilePath(base_dir or "."))
+    return build(plain, source, FilePath(base_dir or "."))
 
 
 def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
@@ -49,7 +49,7 @@ def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
         override = Override(tuple(key.split(".")), key, str(value))
         done.append(replace(override, path=_set(data, override, _plain(value))))
     source = replace(scenario.source, overrides=(*scenario.source.overrides, *done))
-    return _build(data, source, scenario.base_dir)
+    return build(data, source, scenario.base_dir)
 
 
 def points(scenario: Scenario) -> Iterator[tuple[dict[str, Any], Scenario]]:
@@ -62,7 +62,8 @@ def points(scenario: Scenario) -> Iterator[tuple[dict[str, Any], Scenario]]:
         yield settings, with_settings(base, settings)
 
 
-def _build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scenario:
+def build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scenario:
+    """A scenario from the data of a text, whose places errors name. Raises :class:`ScenarioError`."""
     try:
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
