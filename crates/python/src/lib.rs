@@ -1,5 +1,6 @@
 //! The Python face of the engine: arrays in, columns out, errors to exceptions.
 mod locate;
+mod programs;
 mod rings;
 mod routes;
 mod simulation;

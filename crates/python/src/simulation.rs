@@ -1,6 +1,6 @@
 //! Runs: arrays in, columns out.
 
-use fabriloom_engine::fabric::{COLUMNS, Fabric, SCALARS};
+use fabriloom_engine::fabric::{COLUMNS, Fabric, NONE, SCALARS};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::measure::{Delivery, Measure, cells};
 use fabriloom_engine::ring;
@@ -11,6 +11,8 @@ use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+use crate::programs;
 
 /// A scalar of the arrays by name.
 fn scalar<T>(arrays: &Bound<'_, PyDict>, name: &str) -> PyResult<T>
@@ -62,14 +64,16 @@ fn scalars() -> Vec<(&'static str, &'static str)> {
 }
 
 /// One run of the engine. Options are named as in the engine: until, warmup, precision, packets, batch, drain,
-/// flows, trace. Raises ValueError for arrays that do not describe a network.
+/// flows, trace, keep_messages. Raises ValueError for arrays that do not describe a network.
 #[pyclass]
 struct Simulation(Engine);
 
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (arrays, *, until, warmup, precision, packets, batch, drain, flows, trace))]
+    #[pyo3(signature = (
+        arrays, *, until, warmup, precision, packets, batch, drain, flows, trace, keep_messages=0
+    ))]
     #[expect(clippy::too_many_arguments, reason = "each is an option by name")]
     fn new(
         arrays: &Bound<'_, PyDict>,
@@ -81,9 +85,11 @@ impl Simulation {
         drain: bool,
         flows: usize,
         trace: usize,
+        keep_messages: usize,
     ) -> PyResult<Self> {
         let fabric = fabric(arrays)?;
-        let options = Options { until, warmup, precision, packets, batch, drain, flows, trace };
+        let messages = keep_messages;
+        let options = Options { until, warmup, precision, packets, batch, drain, flows, trace, messages };
         Engine::new(fabric, options).map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
@@ -108,6 +114,7 @@ impl Simulation {
         rings(&out, &self.0.network)?;
         flows(&out, &self.0.run.measure)?;
         trace(&out, &self.0.run.trace.packets)?;
+        programs::result(&out, self.0.run.programs.as_deref(), self.0.now())?;
         out.set_item("trace_dropped", self.0.run.trace.dropped)?;
         Ok(out)
     }
@@ -292,6 +299,7 @@ fn twin_totals(
             created: d.created,
             started: d.started,
             delivered: d.delivered,
+            mark: NONE,
         })
         .collect();
     trace(out, &packets)

@@ -85,6 +85,47 @@ pub mod retry {
     pub const EXPONENTIAL: u8 = 2;
 }
 
+/// What a terminal's program does next.
+pub mod operation {
+    /// Sends a message of `op_bytes` to `op_peer`.
+    pub const SEND: u8 = 0;
+    /// Takes a message from `op_peer` that has been received.
+    pub const RECEIVE: u8 = 1;
+    /// Lets `op_ticks` pass.
+    pub const WAIT: u8 = 2;
+    /// Waits for the tick `op_ticks`.
+    pub const UNTIL: u8 = 3;
+    /// Does what follows, up to its end, `op_ticks` times; 0: for ever.
+    pub const REPEAT: u8 = 4;
+    /// The end of what is repeated.
+    pub const END: u8 = 5;
+    /// Waits until every terminal with a barrier left has come to one.
+    pub const BARRIER: u8 = 6;
+    /// Notes the tick, with `op_tag`.
+    pub const MARK: u8 = 7;
+    /// Fetches `op_bytes` from the memory of `op_peer`; on rings only.
+    pub const READ: u8 = 8;
+    /// Waits until every message handed over has been sent.
+    pub const FLUSH: u8 = 9;
+}
+
+/// An entry of `op_peer` or `op_tag`: any, or none.
+pub const ANY: u32 = u32::MAX;
+/// The same as that of the message received last: its sender in `op_peer`, its tag in `op_tag`.
+pub const LAST: u32 = u32::MAX - 1;
+/// The other one of the message received last: its tag, as a terminal, in `op_peer`; its sender in `op_tag`.
+pub const CROSS: u32 = u32::MAX - 2;
+
+/// What tells the sender of a packet of a message that it has come.
+pub mod acknowledge {
+    /// Nothing.
+    pub const NONE: u8 = 0;
+    /// A packet of its own.
+    pub const PACKET: u8 = 1;
+    /// The end of the transaction; on rings only.
+    pub const RESPONSE: u8 = 2;
+}
+
 /// No way: an entry of `port_route` for terminals whose packets pass the port.
 pub const PASS: u8 = u8::MAX;
 
@@ -187,6 +228,49 @@ columns! {
         ring_retry_at_responder: u8,
         /// After this long a transaction without a response is given up; 0: never.
         ring_timeout_ticks: u64,
+
+        /// Programs: bytes that a packet of a message carries at most. All scalars below are 0 without programs.
+        message_packet_bytes: u32,
+        /// The same for messages shorter than `message_small_below_bytes`.
+        message_small_packet_bytes: u32,
+        /// Messages shorter than this go in small packets.
+        message_small_below_bytes: u32,
+        /// Bytes that a character of the fabric stands for.
+        message_character_bytes: u32,
+        /// 1: the end of packet carries the last of them.
+        message_end_carries_data: u8,
+        /// Messages of a terminal handed over and not sent yet; 0: any number. The same for the limits below.
+        message_messages_at_once: u32,
+        /// Channels of a terminal with a message that has begun and is not sent yet.
+        message_channels_at_once: u32,
+        /// Packets of a channel begun and not acknowledged.
+        message_packets_per_channel: u32,
+        /// Packets of a terminal begun and not acknowledged.
+        message_packets_at_once: u32,
+        /// Messages that a terminal takes at a time.
+        message_receive_at_once: u32,
+        /// One of [`acknowledge`].
+        message_acknowledge: u8,
+        /// The host's time per message sent.
+        message_send_ticks: u64,
+        /// The host's time per message received.
+        message_receive_ticks: u64,
+        /// The processor's time per packet begun.
+        message_packet_ticks: u64,
+        /// The processor's time per byte of it.
+        message_byte_ticks: f64,
+        /// The host bus's time per packet.
+        message_bus_packet_ticks: u64,
+        /// The host bus's time per byte.
+        message_bus_byte_ticks: f64,
+        /// From a packet received to its acknowledgement being ready.
+        message_ack_ticks: u64,
+        /// From an acknowledgement received to its effect.
+        message_resume_ticks: u64,
+        /// Time of the check after the last acknowledgement of a message; 0: there is none.
+        message_check_ticks: u64,
+        /// Probability that a bit of a message is wrong.
+        message_bit_error_rate: f64,
     }
     columns {
         /// Per switch: ticks to decode a header once it stands whole at the front of an input buffer.
@@ -340,6 +424,23 @@ columns! {
         terminal_transactions: u32,
         /// Per terminal: what its packets are, one of [`transaction`].
         terminal_transaction: u8,
+
+        /// Per terminal and one more: where its program starts in `op_kind`. Empty: there are sources, not programs.
+        program_start: u32,
+        /// Per operation: one of [`operation`].
+        op_kind: u8,
+        /// Per operation: a terminal, [`ANY`], [`LAST`] or [`CROSS`].
+        op_peer: u32,
+        /// Per operation: bytes of the message.
+        op_bytes: u32,
+        /// Per operation: tag of the message or number of the mark, [`ANY`], [`LAST`] or [`CROSS`].
+        op_tag: u32,
+        /// Per operation: a duration, a moment or how many times.
+        op_ticks: u64,
+        /// Per event, whose number is the tag of its messages: when it is due.
+        event_due_ticks: u64,
+        /// Per event: its messages; 0 or [`NONE`]: it is never complete.
+        event_fragments: u32,
     }
 }
 
@@ -347,6 +448,11 @@ impl Fabric {
     /// Number of links.
     pub fn links(&self) -> usize {
         self.link_source.len()
+    }
+
+    /// True when programs drive the terminals.
+    pub fn has_programs(&self) -> bool {
+        !self.program_start.is_empty()
     }
 
     /// True when the network is one of rings.

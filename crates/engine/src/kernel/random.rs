@@ -17,6 +17,8 @@ pub enum Family {
     Source = 0,
     /// Arbiters and choices, by group.
     Group = 1,
+    /// Programs, by terminal.
+    Program = 2,
 }
 
 /// The first `count` streams of a family.

@@ -21,7 +21,7 @@ pub struct Flow {
 
 /// Spreads pair numbers; the order of the map is never seen.
 #[derive(Clone, Copy, Debug, Default)]
-struct Multiply(u64);
+pub struct Multiply(u64);
 
 impl Hasher for Multiply {
     fn finish(&self) -> u64 {
@@ -123,7 +123,8 @@ mod tests {
         for n in 0..40u32 {
             let (source, target) = (n * n % 4, n / 3 % 4);
             let created = Time::from(n);
-            let delivery = Delivery { source, target, length: n, created, started: created, delivered: 90 };
+            let delivery =
+                Delivery { source, target, length: n, created, started: created, delivered: 90, mark: 0 };
             plain.record(&delivery);
             found.record(&delivery);
         }
@@ -135,7 +136,15 @@ mod tests {
     fn pairs_beyond_the_limit_are_dropped() {
         let mut flows = Flows::new(4, 2);
         for target in [1, 2, 3, 1] {
-            flows.record(&Delivery { source: 0, target, length: 1, created: 0, started: 0, delivered: 1 });
+            flows.record(&Delivery {
+                source: 0,
+                target,
+                length: 1,
+                created: 0,
+                started: 0,
+                delivered: 1,
+                mark: 0,
+            });
         }
         assert_eq!((flows.sorted().len(), flows.dropped), (2, 1));
     }

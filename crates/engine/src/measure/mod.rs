@@ -9,7 +9,7 @@ use crate::fabric::NONE;
 use crate::kernel::Time;
 
 pub use batches::{Batch, Batches, warmup_end};
-pub use flows::{Flow, Flows};
+pub use flows::{Flow, Flows, Multiply};
 
 /// One delivered packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct Delivery {
     pub started: Time,
     /// When its end had been received.
     pub delivered: Time,
+    /// The mark that it carried.
+    pub mark: u32,
 }
 
 impl Delivery {
@@ -124,6 +126,38 @@ pub fn cells(histogram: &Histogram<u64>) -> (Vec<u64>, Vec<u64>) {
         .iter_recorded()
         .map(|cell| (histogram.median_equivalent(cell.value_iterated_to()), cell.count_at_value()))
         .unzip()
+}
+
+/// A distribution of durations.
+#[derive(Clone, Debug)]
+pub struct Spread {
+    /// Three significant figures of each.
+    pub histogram: Histogram<u64>,
+    /// How many.
+    pub count: u64,
+    /// Their sum.
+    pub sum: i128,
+    /// The shortest; [`Time::MAX`] if there is none.
+    pub min: Time,
+    /// The longest.
+    pub max: Time,
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        Self { histogram: histogram(), count: 0, sum: 0, min: Time::MAX, max: 0 }
+    }
+}
+
+impl Spread {
+    /// Counts one duration.
+    pub fn record(&mut self, ticks: Time) {
+        self.count += 1;
+        self.sum += i128::from(ticks);
+        self.min = self.min.min(ticks);
+        self.max = self.max.max(ticks);
+        self.histogram.record(ticks.max(0) as u64).expect("a histogram that grows takes every value");
+    }
 }
 
 /// A packet trace of limited length.

@@ -105,6 +105,8 @@ pub(super) struct Deal {
     pub transaction: u8,
     pub numbered: bool,
     pub delivered: bool,
+    /// What its requester knows it by.
+    pub mark: u32,
 }
 
 impl Linked for Unit {

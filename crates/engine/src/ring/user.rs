@@ -47,6 +47,7 @@ impl Rings {
             transaction,
             numbered: true,
             delivered: false,
+            mark: packet.mark,
         });
         if self.newest == NONE {
             self.oldest = deal;
@@ -191,8 +192,9 @@ impl Rings {
         let deal = &mut self.deals[deal];
         deal.delivered = true;
         self.in_flight -= 1;
-        let &mut Deal { source, target, length, created, started, .. } = deal;
-        self.delivered.push(Delivery { source, target, length, created, started, delivered: self.now });
+        let &mut Deal { source, target, length, created, started, mark, .. } = deal;
+        let delivered = self.now;
+        self.delivered.push(Delivery { source, target, length, created, started, delivered, mark });
     }
 
     /// The number of a transaction is free, unless it was given up before.

@@ -5,12 +5,14 @@ use super::{End, Options, RunError};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::measure::{Batches, Delivery, Flows, Measure, Trace, warmup_end};
-use crate::terminal::{Packet, Sources, Totals};
+use crate::terminal::{Packet, Programs, Sources, Totals};
 
 /// A run, its network aside.
 #[derive(Clone, Debug)]
 pub struct Run {
     sources: Sources,
+    /// What drives the terminals instead of their sources, if the fabric has any.
+    pub programs: Option<Box<Programs>>,
     options: Options,
     /// Per terminal: the packet it has asked for and not dispatched yet.
     pending: Vec<Option<Packet>>,
@@ -53,11 +55,16 @@ impl Run {
         if options.drain {
             sources.stop_after(options.until);
         }
+        let mut programs = fabric.has_programs().then(|| Box::new(Programs::new(fabric, options.messages)));
+        if let Some(programs) = programs.as_mut().filter(|_| options.drain) {
+            programs.stop_after(options.until);
+        }
         let flows = (options.flows > 0).then(|| Flows::new(fabric.terminals, options.flows));
         let measuring = options.warmup == Some(0);
         let look = options.batch.max(1) * 16;
         Self {
             sources,
+            programs,
             pending: vec![None; terminals],
             newest: vec![0; terminals],
             news: News::default(),
@@ -87,7 +94,7 @@ impl Run {
     ) -> Result<Option<End>, RunError> {
         let stop = self.events.saturating_add(events);
         while self.end.is_none() && self.events < stop {
-            let next = network.next();
+            let next = self.next(network);
             let Some(next) = next.filter(|&next| next <= self.options.until || self.options.drain) else {
                 self.finish(network, next.is_none());
                 break;
@@ -104,9 +111,22 @@ impl Run {
         Ok(self.end)
     }
 
+    /// The next tick in which anything happens.
+    #[inline]
+    fn next<N: Network>(&self, network: &N) -> Option<Time> {
+        let Some(programs) = &self.programs else { return network.next() };
+        match (network.next(), programs.next()) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
     /// Handles all events of the next tick, then has the network decide.
     fn tick<N: Network>(&mut self, network: &mut N, now: Time) -> Result<(), RunError> {
         self.now = now;
+        if self.programs.is_some() {
+            return self.program_tick(network, now);
+        }
         self.events += network.happen(now, &mut self.news);
         for at in 0..self.news.deliveries.len() {
             self.deliver(self.news.deliveries[at]);
@@ -116,6 +136,33 @@ impl Run {
         }
         self.news.deliveries.clear();
         self.news.asking.clear();
+        network.decide(now)
+    }
+
+    /// The same where programs drive the terminals.
+    fn program_tick<N: Network>(&mut self, network: &mut N, now: Time) -> Result<(), RunError> {
+        if network.next() == Some(now) {
+            self.events += network.happen(now, &mut self.news);
+        } else {
+            network.go_to(now);
+        }
+        for at in 0..self.news.deliveries.len() {
+            self.deliver(self.news.deliveries[at]);
+        }
+        let Some(programs) = &mut self.programs else { return Ok(()) };
+        for Delivery { source, target, mark, .. } in self.news.deliveries.drain(..) {
+            programs.delivered(source, target, mark);
+        }
+        for (source, mark) in self.news.over.drain(..) {
+            programs.completed(source, mark);
+        }
+        for terminal in self.news.asking.drain(..) {
+            programs.link_free(terminal);
+        }
+        self.events += programs.turn(now, &mut |terminal, packet| network.dispatch(terminal, packet));
+        if let Some((terminal, operation)) = programs.astray() {
+            return Err(RunError::NoPeer { terminal, operation });
+        }
         network.decide(now)
     }
 
@@ -206,6 +253,9 @@ impl Run {
         let flows = (self.options.flows > 0).then(|| Flows::new(terminals, self.options.flows));
         let length = self.measure.batches.length.max(self.options.batch);
         self.measure = Measure::new(start, length.min(self.options.batch * 4), flows);
+        if let Some(programs) = &mut self.programs {
+            programs.clear_counts(start);
+        }
         network.clear_counts();
     }
 
@@ -266,9 +316,7 @@ impl Run {
         if self.end.is_some() {
             return;
         }
-        let silent = self.pending.iter().all(Option::is_none);
-        if empty && silent && network.in_flight() == 0 {
-            self.end = Some(End::Drained);
+        if empty && self.come_to_rest(network.in_flight()) {
             return;
         }
         let now = if self.options.drain { self.now.max(self.options.until) } else { self.options.until };
@@ -280,6 +328,18 @@ impl Run {
         }
     }
 
+    /// Whether the run is over because nothing happens any more: with its end, or with programs that wait for ever.
+    fn come_to_rest(&mut self, in_flight: u64) -> bool {
+        let waiting = self.programs.as_ref().is_some_and(|programs| !programs.waiting().is_empty());
+        let stopped = self.programs.as_ref().is_some_and(|programs| programs.stopped());
+        if waiting && !stopped {
+            self.end = Some(End::Deadlocked);
+        } else if !waiting && in_flight == 0 && self.pending.iter().all(Option::is_none) {
+            self.end = Some(End::Drained);
+        }
+        self.end.is_some()
+    }
+
     /// Packets made since measuring began, and their payload characters.
     pub(super) fn measured_offered(&self, fabric: &Fabric) -> (u64, u64) {
         let (now, then) = (self.totals(fabric, self.now), &self.watch.offered);
@@ -287,6 +347,10 @@ impl Run {
     }
 
     pub(super) fn totals(&self, fabric: &Fabric, now: Time) -> Totals {
+        if let Some(programs) = &self.programs {
+            let (offered, offered_chars) = programs.handed();
+            return Totals { offered, offered_chars, ..Totals::default() };
+        }
         // A copy, because counting what has arrived by now draws from the sources.
         let later: Vec<Packet> = self.pending.iter().copied().flatten().collect();
         self.sources.clone().totals(fabric, now, later.into_iter())

@@ -29,25 +29,36 @@ pub struct Options {
     pub flows: usize,
     /// Packets to keep in the trace; 0: none.
     pub trace: usize,
+    /// Messages to keep in the table; 0: none.
+    pub messages: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        let batch = 1 << 12;
-        Self { until: 0, warmup: None, precision: 0.0, packets: 0, batch, drain: false, flows: 0, trace: 0 }
+        Self {
+            until: 0,
+            warmup: None,
+            precision: 0.0,
+            packets: 0,
+            batch: 1 << 12,
+            drain: false,
+            flows: 0,
+            trace: 0,
+            messages: 0,
+        }
     }
 }
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Every source is silent and every packet has arrived.
+    /// Every source is silent or every program has ended, and every packet has arrived.
     Drained,
     /// The wanted precision was reached.
     Precision,
     /// The sources offer more than the network takes.
     Saturated,
-    /// Packets wait for each other in a circle.
+    /// Packets wait for each other in a circle, or programs for what does not come.
     Deadlocked,
     /// The time was up.
     TimeLimit,
@@ -71,6 +82,26 @@ pub enum RunError {
     RouteCircle {
         /// Terminal number.
         terminal: u32,
+    },
+    /// An operation names a terminal by a message, and there is none of that number, or it is the same one.
+    #[error(
+        "terminal {terminal}, operation {operation}: the message received last leads to no other terminal"
+    )]
+    NoPeer {
+        /// Terminal number.
+        terminal: u32,
+        /// Place of the operation in its program, from 0.
+        operation: u32,
+    },
+    /// The books of messages do not balance; this is a fault of the engine.
+    #[error("messages do not balance: {made} made, {received} received, {in_flight} in flight")]
+    MessagesNotConserved {
+        /// Messages made.
+        made: u64,
+        /// Messages received.
+        received: u64,
+        /// Messages on their way.
+        in_flight: u64,
     },
     /// The books do not balance; this is a fault of the engine.
     #[error(
@@ -191,6 +222,13 @@ impl Simulation {
         let (offered, delivered, refused) = (totals.offered, self.run.delivered, totals.refused);
         if offered != delivered + refused + in_flight + scrubbed {
             return Err(RunError::NotConserved { offered, delivered, refused, in_flight, scrubbed });
+        }
+        if let Some(programs) = &self.run.programs {
+            let (made, received, in_flight) =
+                (programs.account.made, programs.account.received, programs.in_flight());
+            if made != received + in_flight {
+                return Err(RunError::MessagesNotConserved { made, received, in_flight });
+            }
         }
         let offered_chars = totals.offered_chars;
         Ok(Balance { offered, offered_chars, delivered, refused, in_flight, scrubbed })

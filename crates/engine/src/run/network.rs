@@ -15,6 +15,8 @@ pub(super) struct News {
     pub deliveries: Vec<Delivery>,
     /// Terminals that can dispatch a packet.
     pub asking: Vec<u32>,
+    /// Terminals whose transactions are over, and the marks of these.
+    pub over: Vec<(u32, u32)>,
 }
 
 /// A network of either kind. The loop is compiled for each.
@@ -27,6 +29,9 @@ pub(super) trait Network {
 
     /// All that happens in the next tick before anything is decided; the number of events.
     fn happen(&mut self, now: Time, news: &mut News) -> u64;
+
+    /// Goes on to a tick in which nothing happens by itself.
+    fn go_to(&mut self, now: Time);
 
     /// Takes a packet from its source; true if another one can follow at once.
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool;
@@ -71,15 +76,25 @@ impl Network for Worms {
                 Event::Request(link) => self.request(link),
                 Event::Release(link) => self.release(link),
                 Event::Deliver(link) => {
-                    let PacketState { source, target, length, created, started, .. } = self.deliver(link);
+                    let PacketState { source, target, length, created, started, mark } = self.deliver(link);
                     let delivered = now;
-                    news.deliveries.push(Delivery { source, target, length, created, started, delivered });
+                    news.deliveries.push(Delivery {
+                        source,
+                        target,
+                        length,
+                        created,
+                        started,
+                        delivered,
+                        mark,
+                    });
                 }
                 Event::Source(terminal) => news.asking.push(terminal),
             }
         }
         count
     }
+
+    fn go_to(&mut self, _now: Time) {}
 
     #[inline]
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
@@ -134,6 +149,10 @@ impl Network for Rings {
             news.asking.append(&mut self.asking);
         }
         count
+    }
+
+    fn go_to(&mut self, now: Time) {
+        self.go_to(now);
     }
 
     #[inline]

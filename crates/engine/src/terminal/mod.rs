@@ -1,5 +1,7 @@
-//! What sits at a terminal: the sources of packets.
+//! What sits at a terminal: a source of packets, or a program and the protocol below it.
 
+pub mod program;
 mod source;
 
+pub use program::Programs;
 pub use source::{Packet, Sources, Totals};

@@ -24,6 +24,8 @@ pub struct Packet {
     pub length: u32,
     /// Position in `via_switch` of the random intermediate switch, or [`NONE`].
     pub via: u32,
+    /// What it comes back with at its delivery: see [`super::program::mark`]. [`NONE`] for packets of sources.
+    pub mark: u32,
 }
 
 /// Packets made and refused up to a moment.
@@ -240,7 +242,7 @@ impl Source {
             _ => fabric.length_min[terminal],
         };
         let via = self.via(fabric, terminal);
-        Packet { created, dispatch: created, target, length, via }
+        Packet { created, dispatch: created, target, length, via, mark: NONE }
     }
 
     fn target(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
@@ -267,14 +269,12 @@ impl Source {
         draw + u32::from(draw >= terminal as u32)
     }
 
-    /// A random intermediate switch; none when it is the terminal's own.
     fn via(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
         if fabric.via_switch.is_empty() {
             return NONE;
         }
-        let via = self.stream.below(fabric.via_switch.len() as u32);
         let home = fabric.link_target[fabric.terminal_out_link[terminal] as usize];
-        if fabric.via_switch[via as usize] == home { NONE } else { via }
+        via(&mut self.stream, &fabric.via_switch, home)
     }
 
     fn listed(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
@@ -296,6 +296,13 @@ impl Source {
             target: fabric.list_target[row],
             length: fabric.list_length[row],
             via,
+            mark: NONE,
         })
     }
+}
+
+/// A random intermediate switch; none when it is the terminal's own.
+pub(super) fn via(stream: &mut Stream, switches: &[u32], home: u32) -> u32 {
+    let via = stream.below(switches.len() as u32);
+    if switches[via as usize] == home { NONE } else { via }
 }

@@ -29,6 +29,7 @@ impl Network {
             length: packet.length,
             created: packet.created,
             started: UNKNOWN,
+            mark: packet.mark,
         });
         let first = self.links[link as usize].granted;
         let end = first + Wrapping(headers + packet.length + 1);

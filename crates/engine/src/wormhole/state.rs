@@ -62,6 +62,8 @@ pub struct PacketState {
     pub created: Time,
     /// When its first character starts on its source's wire.
     pub started: Time,
+    /// What its source knows it by.
+    pub mark: u32,
 }
 
 /// Headers still in front of a worm's payload.

@@ -1,5 +1,6 @@
 //! Checks that make every later index safe: shapes first, then indices, then ranges.
 
+mod programs;
 mod rings;
 mod traffic;
 mod wormhole;
@@ -13,12 +14,14 @@ pub fn check(fabric: &Fabric) -> Checked {
     scalars(fabric)?;
     let rings = fabric.has_rings();
     rows(&shapes(fabric), true)?;
+    rows(&programs::shapes(fabric), true)?;
     rows(&wormhole::shapes(fabric), !rings)?;
     rows(&rings::shapes(fabric), rings)?;
     links(fabric)?;
     if rings { rings::check(fabric) } else { wormhole::check(fabric) }?;
     terminals(fabric)?;
-    traffic::check(fabric)
+    traffic::check(fabric)?;
+    programs::check(fabric)
 }
 
 fn fail(column: &'static str, row: usize, value: impl ToString, expected: &'static str) -> Checked {

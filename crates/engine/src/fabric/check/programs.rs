@@ -1,0 +1,251 @@
+//! Checks of programs and of the protocol below them.
+
+use std::ops::Range;
+
+use super::{Checked, Shapes, ascending, fail, known};
+use crate::fabric::{ANY, CROSS, Fabric, LAST, acknowledge, arrival, operation};
+
+/// How deep repeats may be within each other.
+const DEPTH: usize = 4;
+/// The longest message.
+const MOST_BYTES: u32 = 1 << 31;
+/// The longest packet.
+const MOST_PACKET: u32 = 1 << 24;
+/// The longest duration, and the latest moment.
+const MOST_TICKS: u64 = 1 << 50;
+/// Rounds of what takes no time.
+const MOST_STEPS: u64 = 1 << 24;
+
+/// Rows of the columns of programs.
+pub(super) fn shapes(f: &Fabric) -> Shapes {
+    let operations = f.op_kind.len();
+    let start = if f.program_start.is_empty() { 0 } else { f.terminals as usize + 1 };
+    vec![
+        ("program_start", f.program_start.len(), start),
+        ("op_peer", f.op_peer.len(), operations),
+        ("op_bytes", f.op_bytes.len(), operations),
+        ("op_tag", f.op_tag.len(), operations),
+        ("op_ticks", f.op_ticks.len(), operations),
+        ("event_fragments", f.event_fragments.len(), f.event_due_ticks.len()),
+    ]
+}
+
+/// Refuses programs that make no sense.
+pub(super) fn check(f: &Fabric) -> Checked {
+    if !f.has_programs() {
+        return match f.op_kind.len() {
+            0 => Ok(()),
+            rows => fail("op_kind", 0, rows, "empty without program_start"),
+        };
+    }
+    protocol(f)?;
+    if let Some(row) = f.event_due_ticks.iter().position(|&due| due > MOST_TICKS) {
+        return fail("event_due_ticks", row, f.event_due_ticks[row], "at most 2^50 ticks");
+    }
+    ascending("program_start", &f.program_start, f.op_kind.len())?;
+    known("op_kind", &f.op_kind, operation::FLUSH)?;
+    for terminal in 0..f.terminals {
+        if f.source_arrival[terminal as usize] != arrival::SILENT {
+            return fail("source_arrival", terminal as usize, 1, "silent where programs drive the terminals");
+        }
+        let at = |place: u32| f.program_start[place as usize] as usize;
+        let program = at(terminal)..at(terminal + 1);
+        program.clone().try_for_each(|row| operation(f, terminal, row))?;
+        rounds(f, program)?;
+    }
+    answered(f)
+}
+
+fn protocol(f: &Fabric) -> Checked {
+    let longest = [
+        ("message_packet_bytes", f.message_packet_bytes, 1),
+        ("message_small_packet_bytes", f.message_small_packet_bytes, 0),
+        ("message_character_bytes", f.message_character_bytes, 0),
+    ];
+    for (name, value, least) in longest {
+        if value < least || value > MOST_PACKET {
+            return fail(name, 0, value, "a number of bytes, at most 2^24");
+        }
+    }
+    let ticks = [
+        ("message_send_ticks", f.message_send_ticks),
+        ("message_receive_ticks", f.message_receive_ticks),
+        ("message_packet_ticks", f.message_packet_ticks),
+        ("message_bus_packet_ticks", f.message_bus_packet_ticks),
+        ("message_ack_ticks", f.message_ack_ticks),
+        ("message_resume_ticks", f.message_resume_ticks),
+        ("message_check_ticks", f.message_check_ticks),
+    ];
+    for (name, value) in ticks {
+        if value > MOST_TICKS {
+            return fail(name, 0, value, "a duration, at most 2^50 ticks");
+        }
+    }
+    for (name, value) in
+        [("message_byte_ticks", f.message_byte_ticks), ("message_bus_byte_ticks", f.message_bus_byte_ticks)]
+    {
+        if !(0.0..=1e9).contains(&value) {
+            return fail(name, 0, value, "from 0 to 10^9 ticks");
+        }
+    }
+    if !(0.0..=0.01).contains(&f.message_bit_error_rate) {
+        return fail("message_bit_error_rate", 0, f.message_bit_error_rate, "a probability, at most 0.01");
+    }
+    known("message_acknowledge", &[f.message_acknowledge], acknowledge::RESPONSE)?;
+    if f.message_acknowledge == acknowledge::RESPONSE && !f.has_rings() {
+        return fail("message_acknowledge", 0, f.message_acknowledge, "one that a network without rings has");
+    }
+    if f.message_receive_at_once > 0 && f.message_acknowledge != acknowledge::PACKET {
+        return fail(
+            "message_receive_at_once",
+            0,
+            f.message_receive_at_once,
+            "0 without acknowledging packets",
+        );
+    }
+    known("message_end_carries_data", &[f.message_end_carries_data], 1)
+}
+
+/// Whether a peer is named by the message received last.
+fn by_message(peer: u32) -> bool {
+    matches!(peer, LAST | CROSS)
+}
+
+fn operation(f: &Fabric, terminal: u32, row: usize) -> Checked {
+    let (kind, peer, bytes) = (f.op_kind[row], f.op_peer[row], f.op_bytes[row]);
+    let sends = matches!(kind, operation::SEND | operation::READ);
+    if sends || kind == operation::RECEIVE {
+        if peer == terminal {
+            return fail("op_peer", row, peer, "another terminal");
+        }
+        let named = peer < f.terminals || by_message(peer) || (peer == ANY && !sends);
+        if !named {
+            return fail("op_peer", row, peer, "a terminal");
+        }
+    }
+    if sends && !(1..MOST_BYTES).contains(&bytes) {
+        return fail("op_bytes", row, bytes, "from 1 to 2^31 - 1 bytes");
+    }
+    if kind == operation::READ && !f.has_rings() {
+        return fail("op_kind", row, kind, "possible in a network without rings");
+    }
+    let timed = matches!(kind, operation::WAIT | operation::UNTIL);
+    if timed && f.op_ticks[row] > MOST_TICKS {
+        return fail("op_ticks", row, f.op_ticks[row], "at most 2^50 ticks");
+    }
+    Ok(())
+}
+
+/// A repeat that is being looked at.
+struct Open {
+    row: usize,
+    steps: u64,
+    /// Whether a round takes time.
+    waits: bool,
+}
+
+/// Repeats have ends, are not too deep, and do not go round for ever without any time passing.
+fn rounds(f: &Fabric, program: Range<usize>) -> Checked {
+    let last = program.end;
+    let mut open: Vec<Open> = vec![Open { row: program.start, steps: 0, waits: false }];
+    for row in program {
+        let inner = open.len() - 1;
+        match f.op_kind[row] {
+            operation::REPEAT if inner == DEPTH => {
+                return fail("op_kind", row, 4, "at most four repeats deep");
+            }
+            operation::REPEAT => open.push(Open { row, steps: 0, waits: false }),
+            operation::END if inner == 0 => return fail("op_kind", row, 5, "an end of something repeated"),
+            operation::END => {
+                let Some(one) = open.pop() else { return Ok(()) };
+                let times = f.op_ticks[one.row];
+                let steps = one.steps.saturating_add(1).saturating_mul(times);
+                if !one.waits && (times == 0 || steps > MOST_STEPS) {
+                    return fail("op_kind", one.row, 4, "a repeat in which time passes");
+                }
+                if times == 0 && row + 1 < last && f.op_kind[row + 1] != operation::END {
+                    return fail(
+                        "op_kind",
+                        row + 1,
+                        f.op_kind[row + 1],
+                        "reached: what is before has no end",
+                    );
+                }
+                let outer = &mut open[inner - 1];
+                outer.waits |= one.waits;
+                outer.steps = outer.steps.saturating_add(if one.waits { 0 } else { steps });
+            }
+            _ => {
+                open[inner].waits |= takes_time(f, row);
+                open[inner].steps += 1;
+            }
+        }
+    }
+    match open.get(1) {
+        Some(one) => fail("op_kind", one.row, 4, "a repeat with an end"),
+        None => Ok(()),
+    }
+}
+
+/// Whether time passes in an operation however often it is done.
+fn takes_time(f: &Fabric, row: usize) -> bool {
+    match f.op_kind[row] {
+        operation::RECEIVE | operation::READ => true,
+        operation::SEND => f.message_messages_at_once > 0 || f.message_send_ticks > 0,
+        operation::WAIT => f.op_ticks[row] > 0,
+        _ => false,
+    }
+}
+
+/// Every receive has something sent that it could take.
+fn answered(f: &Fabric) -> Checked {
+    let mut wanted: Vec<[u32; 3]> = Vec::new();
+    let anyone = |value: u32| if by_message(value) { ANY } else { value };
+    let each = |mut visit: Box<dyn FnMut(u32, usize) + '_>| {
+        for terminal in 0..f.terminals {
+            let at = |place: u32| f.program_start[place as usize] as usize;
+            (at(terminal)..at(terminal + 1)).for_each(|row| visit(terminal, row));
+        }
+    };
+    let key = |terminal: u32, row: usize| [terminal, anyone(f.op_peer[row]), anyone(f.op_tag[row])];
+    each(Box::new(|terminal, row| {
+        if f.op_kind[row] == operation::RECEIVE {
+            wanted.push(key(terminal, row));
+        }
+    }));
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut found = vec![false; wanted.len()];
+    let mut anywhere: Vec<u32> = Vec::new();
+    each(Box::new(|terminal, row| {
+        let (target, tag) = (f.op_peer[row], f.op_tag[row]);
+        if f.op_kind[row] != operation::SEND {
+            return;
+        }
+        if by_message(target) {
+            anywhere.push(terminal);
+            return;
+        }
+        for source in [terminal, ANY] {
+            let of = |tag: u32| [target, source, tag];
+            let rows =
+                wanted.partition_point(|row| *row < of(0))..wanted.partition_point(|row| *row <= of(ANY));
+            for place in rows {
+                let same = wanted[place][2] == tag || wanted[place][2] == ANY || by_message(tag);
+                found[place] |= same;
+            }
+        }
+    }));
+    anywhere.dedup();
+    let reached = |[_, source, _]: &[u32; 3]| {
+        !anywhere.is_empty() && (*source == ANY || anywhere.binary_search(source).is_ok())
+    };
+    let Some(place) = (0..wanted.len()).find(|&place| !found[place] && !reached(&wanted[place])) else {
+        return Ok(());
+    };
+    let program = f.program_start[wanted[place][0] as usize] as usize;
+    let row = (program..f.op_kind.len())
+        .find(|&row| f.op_kind[row] == operation::RECEIVE && key(wanted[place][0], row) == wanted[place])
+        .unwrap_or(program);
+    fail("op_kind", row, operation::RECEIVE, "a receive for which a program sends something")
+}

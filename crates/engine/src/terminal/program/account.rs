@@ -1,0 +1,227 @@
+//! What is kept of messages and events.
+
+use crate::fabric::{Fabric, NONE};
+use crate::kernel::Time;
+use crate::measure::Spread;
+
+/// A time that has not come.
+pub const NOT_YET: Time = -1;
+
+/// The most marks that are kept.
+const MARKS: usize = 1 << 22;
+
+/// A message of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Terminal that the bytes come from.
+    pub source: u32,
+    /// Terminal that they go to.
+    pub target: u32,
+    /// Bytes.
+    pub bytes: u32,
+    /// Tag.
+    pub tag: u32,
+    /// When it was made.
+    pub made: Time,
+    /// When it was sent, or [`NOT_YET`].
+    pub sent: Time,
+    /// When it was received, or [`NOT_YET`].
+    pub received: Time,
+}
+
+/// An event: what messages of one tag belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Messages received.
+    pub received: u32,
+    /// When the first was made, or [`NOT_YET`].
+    pub begun: Time,
+    /// When the first was received, or [`NOT_YET`].
+    pub first: Time,
+    /// When the last was received, or [`NOT_YET`].
+    pub complete: Time,
+}
+
+/// Time spent in a state that comes and goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    ticks: Time,
+    since: Option<Time>,
+}
+
+impl Spent {
+    /// The state comes or goes.
+    #[inline]
+    pub fn set(&mut self, on: bool, now: Time) {
+        match (on, self.since) {
+            (true, None) => self.since = Some(now),
+            (false, Some(since)) => {
+                self.ticks += now - since;
+                self.since = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// Ticks up to now.
+    pub fn ticks(&self, now: Time) -> u64 {
+        (self.ticks + self.since.map_or(0, |since| now - since)) as u64
+    }
+
+    /// Forgets what was before.
+    fn clear(&mut self, now: Time) {
+        *self = Self { ticks: 0, since: self.since.map(|_| now) };
+    }
+}
+
+/// What a terminal did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Waiting for a message slot.
+    pub blocked: Spent,
+    /// With a message of which something has come, but not all.
+    pub receiving: Spent,
+    /// Bytes of messages sent.
+    pub bytes_sent: u64,
+    /// Bytes of messages received.
+    pub bytes_received: u64,
+}
+
+/// A moment that a program noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Terminal.
+    pub terminal: u32,
+    /// Number.
+    pub tag: u32,
+    /// Moment.
+    pub time: Time,
+}
+
+/// Everything kept of messages and events.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// Messages made from tick 0 on.
+    pub made: u64,
+    /// Messages sent from tick 0 on.
+    pub sent: u64,
+    /// Messages received from tick 0 on.
+    pub received: u64,
+    /// Times that a message was sent again, from tick 0 on.
+    pub repeated: u64,
+    /// Messages received since measuring began.
+    pub measured: u64,
+    /// Their bytes.
+    pub measured_bytes: u64,
+    /// Made to received, since measuring began.
+    pub latency: Spread,
+    /// The first messages, if asked for.
+    pub table: Vec<Row>,
+    /// How many may be kept.
+    pub keep: usize,
+    /// How many more there were.
+    pub dropped: u64,
+    /// By number.
+    pub events: Vec<Event>,
+    /// By number, since measuring began.
+    pub terminals: Vec<Done>,
+    /// In order.
+    pub marks: Vec<Mark>,
+    /// Marks beyond what is kept.
+    pub marks_dropped: u64,
+    fragments: Vec<u32>,
+}
+
+impl Account {
+    /// Nothing yet.
+    pub(super) fn new(fabric: &Fabric, keep: usize) -> Self {
+        let event = Event { received: 0, begun: NOT_YET, first: NOT_YET, complete: NOT_YET };
+        Self {
+            made: 0,
+            sent: 0,
+            received: 0,
+            repeated: 0,
+            measured: 0,
+            measured_bytes: 0,
+            latency: Spread::default(),
+            table: Vec::new(),
+            keep,
+            dropped: 0,
+            events: vec![event; fabric.event_fragments.len()],
+            terminals: vec![Done::default(); fabric.terminals as usize],
+            marks: Vec::new(),
+            marks_dropped: 0,
+            fragments: fabric.event_fragments.clone(),
+        }
+    }
+
+    /// Starts counting anew.
+    pub(super) fn clear(&mut self, now: Time) {
+        (self.measured, self.measured_bytes) = (0, 0);
+        self.latency = Spread::default();
+        for done in &mut self.terminals {
+            done.blocked.clear(now);
+            done.receiving.clear(now);
+            (done.bytes_sent, done.bytes_received) = (0, 0);
+        }
+    }
+
+    /// A message is made; its row in the table, or [`NONE`].
+    #[inline]
+    pub(super) fn make(&mut self, row: Row) -> u32 {
+        self.made += 1;
+        if let Some(event) = self.events.get_mut(row.tag as usize)
+            && event.begun == NOT_YET
+        {
+            event.begun = row.made;
+        }
+        if self.table.len() >= self.keep {
+            self.dropped += 1;
+            return NONE;
+        }
+        self.table.push(row);
+        self.table.len() as u32 - 1
+    }
+
+    /// A message is sent.
+    #[inline]
+    pub(super) fn send(&mut self, row: u32, from: u32, bytes: u32, now: Time) {
+        self.sent += 1;
+        self.terminals[from as usize].bytes_sent += u64::from(bytes);
+        if let Some(row) = self.table.get_mut(row as usize) {
+            row.sent = now;
+        }
+    }
+
+    /// A message is received.
+    #[inline]
+    pub(super) fn receive(&mut self, row: u32, at: u32, (bytes, tag): (u32, u32), made: Time, now: Time) {
+        self.received += 1;
+        self.measured += 1;
+        self.measured_bytes += u64::from(bytes);
+        self.terminals[at as usize].bytes_received += u64::from(bytes);
+        self.latency.record(now - made);
+        if let Some(row) = self.table.get_mut(row as usize) {
+            row.received = now;
+        }
+        if let Some(event) = self.events.get_mut(tag as usize) {
+            event.received = event.received.saturating_add(1);
+            if event.first == NOT_YET {
+                event.first = now;
+            }
+            let wanted = self.fragments[tag as usize];
+            if wanted != NONE && event.received == wanted {
+                event.complete = now;
+            }
+        }
+    }
+
+    /// A program notes the moment.
+    pub(super) fn mark(&mut self, mark: Mark) {
+        if self.marks.len() < MARKS {
+            self.marks.push(mark);
+        } else {
+            self.marks_dropped += 1;
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The host's bus, shared by what is sent and what has come: one transfer at a time, in order of asking.
+
+use std::collections::VecDeque;
+
+use super::{Programs, timer};
+
+/// A packet on its way over the bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transfer {
+    /// A packet of this message, to the link.
+    Out { message: u32 },
+    /// A packet of this message, from the link.
+    In { message: u32 },
+}
+
+/// A host's bus.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bus {
+    /// The transfer under way, then those that wait, with their bytes.
+    queue: VecDeque<(Transfer, u32)>,
+}
+
+impl Programs {
+    /// Has a packet use the bus of a terminal.
+    #[inline]
+    pub(super) fn use_bus(&mut self, terminal: u32, transfer: Transfer, bytes: u32) {
+        if !self.settings.has_bus {
+            return self.transferred(terminal, transfer);
+        }
+        let bus = &mut self.hosts[terminal as usize].bus;
+        bus.queue.push_back((transfer, bytes));
+        if bus.queue.len() == 1 {
+            self.start_transfers(terminal);
+        }
+    }
+
+    /// Starts the first transfer; those that take no time are over at once.
+    fn start_transfers(&mut self, terminal: u32) {
+        while let Some(&(transfer, bytes)) = self.hosts[terminal as usize].bus.queue.front() {
+            let ticks = self.settings.bus.of(bytes);
+            if ticks > 0 {
+                return self.schedule(terminal, timer::BUS, ticks);
+            }
+            self.hosts[terminal as usize].bus.queue.pop_front();
+            self.transferred(terminal, transfer);
+        }
+    }
+
+    /// The transfer under way is over.
+    pub(super) fn bus_over(&mut self, terminal: u32) {
+        if let Some((transfer, _)) = self.hosts[terminal as usize].bus.queue.pop_front() {
+            self.transferred(terminal, transfer);
+        }
+        self.start_transfers(terminal);
+    }
+
+    fn transferred(&mut self, terminal: u32, transfer: Transfer) {
+        match transfer {
+            Transfer::Out { message } => {
+                self.hosts[terminal as usize].make_ready(message);
+                self.touch(terminal);
+            }
+            Transfer::In { message } => self.arrived(terminal, message),
+        }
+    }
+}

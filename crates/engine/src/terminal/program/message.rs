@@ -1,0 +1,262 @@
+//! Messages, the channels on which they go, and how they are cut into packets.
+
+use std::num::NonZeroU32;
+
+use crate::fabric::{Fabric, NONE};
+use crate::kernel::Time;
+
+/// What a packet carries for its message: the message's slot, and what the packet is.
+pub mod mark {
+    /// Part of a message.
+    pub const DATA: u32 = 0;
+    /// The acknowledgement of one.
+    pub const ACK: u32 = 1;
+    /// The request for a part, that comes back with it.
+    pub const READ: u32 = 2;
+
+    /// The mark of a packet of a message.
+    #[inline]
+    pub fn of(message: u32, kind: u32) -> u32 {
+        message << 2 | kind
+    }
+
+    /// The message.
+    #[inline]
+    pub fn message(mark: u32) -> u32 {
+        mark >> 2
+    }
+
+    /// What the packet is; 3 if it is of no message.
+    #[inline]
+    pub fn kind(mark: u32) -> u32 {
+        mark & 3
+    }
+}
+
+/// A message from its making until it is both sent and received.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Message {
+    /// Terminal that sends it, or reads.
+    pub source: u32,
+    /// Terminal that gets it, or is read from.
+    pub target: u32,
+    pub bytes: u32,
+    pub tag: u32,
+    pub made: Time,
+    /// Packets it is cut into.
+    pub packets: u32,
+    /// Packets begun, handed to the link and acknowledged in this round.
+    pub begun: u32,
+    pub handed: u32,
+    pub acknowledged: u32,
+    /// Packets come from the network in this round; they may wait for the bus.
+    pub come: u32,
+    /// Packets received in all rounds.
+    pub arrived: u64,
+    /// Packets to be received in all rounds so far.
+    pub due: u64,
+    /// Packets received that are not acknowledged because it is not taken.
+    pub held: u32,
+    pub channel: u32,
+    /// The one behind it on its channel.
+    pub next: u32,
+    /// Its row in the table, or [`NONE`].
+    pub row: u32,
+    pub read: bool,
+    /// Whether its receiver has taken it.
+    pub taken: bool,
+    /// Whether a bit of it is wrong in this round.
+    pub bad: bool,
+    pub sent: bool,
+    pub received: bool,
+}
+
+impl Message {
+    /// Terminals that its bytes come from and go to.
+    pub fn ends(&self) -> (u32, u32) {
+        if self.read { (self.target, self.source) } else { (self.source, self.target) }
+    }
+}
+
+/// Messages from one terminal to another, one behind the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Channel {
+    pub source: u32,
+    pub target: u32,
+    /// The message that is begun next, or of which more packets are to be begun.
+    pub first: u32,
+    pub last: u32,
+    /// Packets begun and not acknowledged.
+    pub on_way: u32,
+    /// Whether it has a place among those in use.
+    pub placed: bool,
+    /// Whether it stands in a list, of those that may begin a packet or that wait for a place.
+    pub listed: bool,
+    /// The one behind it in that list.
+    pub next: u32,
+}
+
+/// How messages are cut, in the fabric's terms.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    packet: NonZeroU32,
+    small: NonZeroU32,
+    small_below: u32,
+    character: NonZeroU32,
+    end_carries: u32,
+    rings: bool,
+}
+
+/// Payloads that ring transactions have.
+const LEGAL: [u32; 3] = [16, 64, 256];
+
+impl Cut {
+    pub fn new(fabric: &Fabric) -> Self {
+        let at_least_one = |value: u32| NonZeroU32::new(value).unwrap_or(NonZeroU32::MIN);
+        let packet = at_least_one(fabric.message_packet_bytes);
+        Self {
+            packet,
+            small: NonZeroU32::new(fabric.message_small_packet_bytes).unwrap_or(packet),
+            small_below: fabric.message_small_below_bytes,
+            character: at_least_one(fabric.message_character_bytes),
+            end_carries: u32::from(fabric.message_end_carries_data),
+            rings: fabric.has_rings(),
+        }
+    }
+
+    #[inline]
+    fn size(&self, bytes: u32) -> NonZeroU32 {
+        if bytes < self.small_below { self.small } else { self.packet }
+    }
+
+    /// Packets of a message.
+    pub fn packets(&self, bytes: u32) -> u32 {
+        bytes.div_ceil(self.size(bytes).get()).max(1)
+    }
+
+    /// Bytes of one of its packets, counted from 0.
+    #[inline]
+    pub fn bytes(&self, message: u32, packet: u32) -> u32 {
+        let size = self.size(message).get();
+        size.min(message - packet * size)
+    }
+
+    /// Payload characters of a packet of so many bytes.
+    #[inline]
+    pub fn length(&self, bytes: u32) -> u32 {
+        if self.rings {
+            return LEGAL.into_iter().find(|&legal| legal >= bytes).unwrap_or(bytes);
+        }
+        bytes.div_ceil(self.character.get()).saturating_sub(self.end_carries)
+    }
+}
+
+/// Rows that are used again when they are free.
+#[derive(Clone, Debug)]
+pub(super) struct Slab<T> {
+    rows: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Slab<T> {
+    pub fn new() -> Self {
+        Self { rows: Vec::new(), free: Vec::new() }
+    }
+
+    #[inline]
+    pub fn add(&mut self, row: T) -> u32 {
+        match self.free.pop() {
+            Some(number) => {
+                self.rows[number as usize] = row;
+                number
+            }
+            None => {
+                self.rows.push(row);
+                self.rows.len() as u32 - 1
+            }
+        }
+    }
+
+    #[inline]
+    pub fn remove(&mut self, number: u32) {
+        self.free.push(number);
+    }
+
+    /// Numbers of the free rows, and all rows.
+    pub fn parts(&self) -> (&[u32], &[T]) {
+        (&self.free, &self.rows)
+    }
+}
+
+impl<T> std::ops::Index<u32> for Slab<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, number: u32) -> &T {
+        &self.rows[number as usize]
+    }
+}
+
+impl<T> std::ops::IndexMut<u32> for Slab<T> {
+    #[inline]
+    fn index_mut(&mut self, number: u32) -> &mut T {
+        &mut self.rows[number as usize]
+    }
+}
+
+/// First and last of a list that is joined by `next`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct List {
+    pub first: u32,
+    pub last: u32,
+}
+
+/// What can stand in a [`List`].
+pub(super) trait Linked {
+    fn next(&mut self) -> &mut u32;
+}
+
+impl Linked for Channel {
+    #[inline]
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+}
+
+impl List {
+    pub const EMPTY: Self = Self { first: NONE, last: NONE };
+
+    #[inline]
+    pub fn push<T: Linked>(&mut self, rows: &mut Slab<T>, number: u32) {
+        *rows[number].next() = NONE;
+        if self.last == NONE {
+            self.first = number;
+        } else {
+            *rows[self.last].next() = number;
+        }
+        self.last = number;
+    }
+
+    #[inline]
+    pub fn pop<T: Linked>(&mut self, rows: &mut Slab<T>) -> Option<u32> {
+        let number = self.first;
+        if number == NONE {
+            return None;
+        }
+        self.remove_after(rows, NONE, number);
+        Some(number)
+    }
+
+    /// Takes out one that stands behind `before`, or is the first if that is [`NONE`].
+    #[inline]
+    pub fn remove_after<T: Linked>(&mut self, rows: &mut Slab<T>, before: u32, number: u32) {
+        let next = *rows[number].next();
+        if before == NONE {
+            self.first = next;
+        } else {
+            *rows[before].next() = next;
+        }
+        if self.last == number {
+            self.last = before;
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Terminals that run programs: what they make ready for their links, and what comes of it.
+//!
+//! The rules are those of `docs/background/programs.md`. Nothing here knows how packets travel: the network says when a
+//! terminal's link takes a packet and when a packet has been delivered or its transaction is over, and is given packets.
+//!
+//! A tick is: what has come, in order of terminals; timers, in that order; then each terminal that something happened to
+//! goes on with its program, fills packets and hands over what its link takes, until nothing more happens.
+
+mod account;
+mod bus;
+mod host;
+mod message;
+mod process;
+mod receive;
+mod send;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+pub use account::{Account, Done, Event, Mark, NOT_YET, Row, Spent};
+pub use message::mark;
+
+use super::Packet;
+use crate::fabric::{Fabric, NONE};
+use crate::kernel::Time;
+use crate::kernel::random::{Family, Stream, streams};
+use crate::kernel::wheel::Wheel;
+use crate::measure::Multiply;
+use host::Host;
+use message::{Channel, Message, Slab};
+use process::{Barrier, Doing, Operation};
+use receive::Note;
+use settings::Settings;
+
+/// A timer of a terminal is over: its number in the wheel is the terminal's times 8 plus this, the order within a tick.
+mod timer {
+    /// The effect of an acknowledgement.
+    pub const RESUME: u32 = 0;
+    /// The check of a message.
+    pub const CHECK: u32 = 1;
+    /// An acknowledgement is ready.
+    pub const ACK: u32 = 2;
+    /// A transfer on the host's bus.
+    pub const BUS: u32 = 3;
+    /// The filling of a packet.
+    pub const FILL: u32 = 4;
+    /// What the program waits for.
+    pub const PROGRAM: u32 = 5;
+}
+
+/// What came from the network in this tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum News {
+    /// A packet.
+    Packet { mark: u32 },
+    /// The end of the transaction of a packet.
+    Over { mark: u32 },
+}
+
+/// An operation that leads nowhere: the terminal and its place in the program.
+pub type Astray = (u32, u32);
+
+/// The programs of all terminals.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    settings: Settings,
+    operations: Vec<Operation>,
+    hosts: Vec<Host>,
+    messages: Slab<Message>,
+    channels: Slab<Channel>,
+    /// Channels in use by source and target.
+    pairs: HashMap<u64, u32, BuildHasherDefault<Multiply>>,
+    notes: Slab<Note>,
+    barrier: Barrier,
+    /// Per terminal: its random stream, if anything is drawn.
+    streams: Vec<Stream>,
+    /// By terminal.
+    news: Vec<(u32, News)>,
+    /// Terminals that something has happened to.
+    touched: Vec<u32>,
+    wheel: Wheel,
+    due: Vec<u32>,
+    now: Time,
+    /// No operation begins after this tick.
+    last: Time,
+    astray: Option<Astray>,
+    packets: u64,
+    characters: u64,
+    /// What was found.
+    pub account: Account,
+}
+
+impl Programs {
+    /// Programs at their beginning; at most `keep` messages are written to the table. The fabric must have passed
+    /// [`crate::fabric::check`], and have programs.
+    pub fn new(fabric: &Fabric, keep: usize) -> Self {
+        let settings = Settings::new(fabric);
+        let hosts: Vec<Host> = (0..fabric.terminals as usize).map(|at| Host::new(fabric, at)).collect();
+        let draws = settings.draws_errors() || !fabric.via_switch.is_empty();
+        let mut all = Self {
+            settings,
+            operations: process::operations(fabric),
+            messages: Slab::new(),
+            channels: Slab::new(),
+            pairs: HashMap::default(),
+            notes: Slab::new(),
+            barrier: Barrier::new(&hosts),
+            streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
+            news: Vec::new(),
+            touched: Vec::new(),
+            wheel: Wheel::default(),
+            due: Vec::new(),
+            now: 0,
+            last: Time::MAX,
+            astray: None,
+            packets: 0,
+            characters: 0,
+            account: Account::new(fabric, keep),
+            hosts,
+        };
+        (0..fabric.terminals).for_each(|terminal| all.touch(terminal));
+        all
+    }
+
+    /// Has no operation begin after this tick. What was begun is finished.
+    pub fn stop_after(&mut self, last: Time) {
+        self.last = last;
+    }
+
+    /// The tick of the next timer, if there is one. At tick 0 everything begins without one.
+    #[inline]
+    pub fn next(&self) -> Option<Time> {
+        self.wheel.peek()
+    }
+
+    /// The link of a terminal takes a packet, until a packet given to it says that it takes no more.
+    #[inline]
+    pub fn link_free(&mut self, terminal: u32) {
+        self.hosts[terminal as usize].open = true;
+        self.touch(terminal);
+    }
+
+    /// A packet has been delivered in this tick. What was read comes to the one that asked for it.
+    #[inline]
+    pub fn delivered(&mut self, source: u32, target: u32, mark: u32) {
+        let to = if mark::kind(mark) == mark::READ { source } else { target };
+        self.news.push((to, News::Packet { mark }));
+    }
+
+    /// The transaction of a packet is over in this tick.
+    #[inline]
+    pub fn completed(&mut self, source: u32, mark: u32) {
+        self.news.push((source, News::Over { mark }));
+    }
+
+    /// Does all that happens in a tick; the number of events. Packets are given to `send`, which says whether the link
+    /// takes another one.
+    pub fn turn(&mut self, now: Time, send: &mut impl FnMut(u32, &Packet) -> bool) -> u64 {
+        self.now = now;
+        let mut news = std::mem::take(&mut self.news);
+        news.sort_unstable();
+        for &(terminal, one) in &news {
+            match one {
+                News::Packet { mark } => self.come(terminal, mark),
+                News::Over { mark } => self.over(mark),
+            }
+        }
+        news.clear();
+        self.news = news;
+        let timers = self.timers();
+        while !self.touched.is_empty() {
+            self.go_on(send);
+        }
+        timers
+    }
+
+    /// Every terminal that something happened to goes on.
+    fn go_on(&mut self, send: &mut impl FnMut(u32, &Packet) -> bool) {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        for &terminal in &touched {
+            self.hosts[terminal as usize].touched = false;
+            self.run(terminal);
+            self.fill(terminal);
+            self.send(terminal, send);
+        }
+        if self.touched.is_empty() {
+            touched.clear();
+            self.touched = touched;
+        }
+    }
+
+    /// The timers of this tick.
+    fn timers(&mut self) -> u64 {
+        if self.wheel.peek() != Some(self.now) {
+            return 0;
+        }
+        self.wheel.go_to(self.now);
+        let mut due = std::mem::take(&mut self.due);
+        due.extend(std::iter::from_fn(|| self.wheel.pop()));
+        due.sort_unstable();
+        for &number in &due {
+            let terminal = number >> 3;
+            match number & 7 {
+                timer::RESUME => self.resume(terminal),
+                timer::CHECK => self.checked(terminal),
+                timer::ACK => self.ack_ready(terminal),
+                timer::BUS => self.bus_over(terminal),
+                timer::FILL => self.fill_over(terminal),
+                _ => self.program_over(terminal),
+            }
+        }
+        let count = due.len() as u64;
+        due.clear();
+        self.due = due;
+        count
+    }
+
+    #[inline]
+    fn schedule(&mut self, terminal: u32, kind: u32, ticks: Time) {
+        self.wheel.schedule(terminal << 3 | kind, self.now + ticks);
+    }
+
+    #[inline]
+    fn touch(&mut self, terminal: u32) {
+        let host = &mut self.hosts[terminal as usize];
+        if !host.touched {
+            host.touched = true;
+            self.touched.push(terminal);
+        }
+    }
+
+    /// Starts counting anew what is measured.
+    pub fn clear_counts(&mut self, now: Time) {
+        self.account.clear(now);
+    }
+
+    /// Packets handed to the network, and their payload characters.
+    pub fn handed(&self) -> (u64, u64) {
+        (self.packets, self.characters)
+    }
+
+    /// A terminal and an operation that leads to no other terminal, if a program came to one.
+    pub fn astray(&self) -> Option<Astray> {
+        self.astray
+    }
+
+    /// Messages made and not received. Counted one by one.
+    pub fn in_flight(&self) -> u64 {
+        let (free, messages) = self.messages.parts();
+        let mut open: Vec<bool> = messages.iter().map(|message| !message.received).collect();
+        free.iter().for_each(|&number| open[number as usize] = false);
+        open.into_iter().filter(|&open| open).count() as u64
+    }
+
+    /// Whether a program was stopped before its end.
+    pub fn stopped(&self) -> bool {
+        self.hosts.iter().any(|host| host.doing == Doing::Running)
+    }
+
+    /// Terminals that wait in their programs, with the place of the operation and where it stands in `op_kind`. A
+    /// terminal that would receive for ever waits for nothing.
+    pub fn waiting(&self) -> Vec<(u32, u32)> {
+        let waits = |host: &&Host| {
+            let serves =
+                matches!(host.doing, Doing::Receive { .. }) && host.loops().iter().any(|one| one.left == 0);
+            host.doing != Doing::Ended && !serves
+        };
+        let place = |host: &Host| (host.terminal, host.at - host.begin);
+        self.hosts.iter().filter(waits).map(place).collect()
+    }
+}
+
+/// Name of a pair of terminals.
+#[inline]
+fn pair(source: u32, target: u32) -> u64 {
+    u64::from(source) << 32 | u64::from(target)
+}
+
+/// Whether a limit, of which 0 means that there is none, allows one more.
+#[inline]
+fn allows(limit: u32, count: u32) -> bool {
+    limit == 0 || count < limit
+}
+
+/// No message or channel.
+const NO: u32 = NONE;

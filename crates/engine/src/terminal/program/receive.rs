@@ -1,0 +1,219 @@
+//! From packets that have come to messages that programs receive: taking, acknowledging, waiting to be received.
+
+use super::bus::Transfer;
+use super::message::{Linked, Message};
+use super::process::Doing;
+use super::{NO, Programs, mark, timer};
+use crate::fabric::ANY;
+
+/// A message received that no program has taken.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Note {
+    source: u32,
+    tag: u32,
+    next: u32,
+}
+
+impl Linked for Note {
+    #[inline]
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+}
+
+/// What a receive takes; [`ANY`] where that does not matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub source: u32,
+    pub tag: u32,
+}
+
+impl Wanted {
+    #[inline]
+    fn fits(self, source: u32, tag: u32) -> bool {
+        (self.source == ANY || self.source == source) && (self.tag == ANY || self.tag == tag)
+    }
+}
+
+impl Programs {
+    /// A packet has come to a terminal.
+    pub(super) fn come(&mut self, terminal: u32, packet: u32) {
+        let message = mark::message(packet);
+        if mark::kind(packet) != mark::ACK {
+            let bytes = self.next_bytes(message);
+            return self.use_bus(terminal, Transfer::In { message }, bytes);
+        }
+        if self.settings.resume == 0 {
+            return self.acknowledged(message);
+        }
+        self.hosts[terminal as usize].resumes.push_back(message);
+        self.schedule(terminal, timer::RESUME, self.settings.resume);
+    }
+
+    /// Bytes of a packet that has come, of which the order in its message does not matter: the last one is the short one.
+    fn next_bytes(&mut self, message: u32) -> u32 {
+        let one = &mut self.messages[message];
+        let packet = one.come % one.packets;
+        one.come = packet + 1;
+        self.settings.cut.bytes(one.bytes, packet)
+    }
+
+    /// The transaction of a packet is over.
+    pub(super) fn over(&mut self, packet: u32) {
+        let response = !self.settings.at_once() && !self.settings.by_packet();
+        match mark::kind(packet) {
+            mark::DATA if response => self.acknowledged(mark::message(packet)),
+            mark::READ => self.acknowledged(mark::message(packet)),
+            _ => {}
+        }
+    }
+
+    /// The effect of an acknowledgement is due.
+    pub(super) fn resume(&mut self, terminal: u32) {
+        if let Some(message) = self.hosts[terminal as usize].resumes.pop_front() {
+            self.acknowledged(message);
+        }
+    }
+
+    /// A packet of a message has come and is off the bus.
+    pub(super) fn arrived(&mut self, terminal: u32, message: u32) {
+        let one = &mut self.messages[message];
+        one.arrived += 1;
+        if one.arrived == 1 {
+            self.begin_to_receive(terminal);
+        }
+        if !self.settings.by_packet() || self.messages[message].read {
+            return self.complete(terminal, message);
+        }
+        if !self.messages[message].taken && !self.take(terminal, message) {
+            return;
+        }
+        self.acknowledge(terminal, message);
+        self.complete(terminal, message);
+        self.take_parked(terminal);
+    }
+
+    fn begin_to_receive(&mut self, terminal: u32) {
+        let host = &mut self.hosts[terminal as usize];
+        host.incomplete += 1;
+        self.account.terminals[terminal as usize].receiving.set(true, self.now);
+    }
+
+    /// Takes a message, or has it wait.
+    fn take(&mut self, terminal: u32, message: u32) -> bool {
+        let host = &mut self.hosts[terminal as usize];
+        let one = &mut self.messages[message];
+        if super::allows(self.settings.receive_at_once, host.taking) {
+            host.taking += 1;
+            one.taken = true;
+            return true;
+        }
+        one.held += 1;
+        if one.held == 1 {
+            host.parked.push_back(message);
+        }
+        false
+    }
+
+    /// Takes messages that wait, as far as there is room.
+    fn take_parked(&mut self, terminal: u32) {
+        loop {
+            let host = &mut self.hosts[terminal as usize];
+            if !super::allows(self.settings.receive_at_once, host.taking) {
+                return;
+            }
+            let Some(message) = host.parked.pop_front() else { return };
+            host.taking += 1;
+            let one = &mut self.messages[message];
+            one.taken = true;
+            for _ in 0..std::mem::take(&mut one.held) {
+                self.acknowledge(terminal, message);
+            }
+            self.complete(terminal, message);
+        }
+    }
+
+    /// Makes an acknowledgement.
+    fn acknowledge(&mut self, terminal: u32, message: u32) {
+        let host = &mut self.hosts[terminal as usize];
+        if self.settings.ack > 0 {
+            host.acks_soon.push_back(message);
+            self.schedule(terminal, timer::ACK, self.settings.ack);
+        } else {
+            host.acks.push_back(message);
+            self.touch(terminal);
+        }
+    }
+
+    /// An acknowledgement is ready for the link.
+    pub(super) fn ack_ready(&mut self, terminal: u32) {
+        let host = &mut self.hosts[terminal as usize];
+        let message = host.acks_soon.pop_front();
+        host.acks.extend(message);
+        self.touch(terminal);
+    }
+
+    /// Receives a message if all of it has come.
+    fn complete(&mut self, terminal: u32, message: u32) {
+        let one = &mut self.messages[message];
+        if one.arrived < one.due || one.bad {
+            return;
+        }
+        one.received = true;
+        let Message { bytes, tag, made, row, sent, read, taken, source, .. } = *one;
+        self.account.receive(row, terminal, (bytes, tag), made, self.now);
+        if sent {
+            self.messages.remove(message);
+        }
+        let host = &mut self.hosts[terminal as usize];
+        host.taking -= u32::from(taken);
+        host.incomplete -= 1;
+        if host.incomplete == 0 {
+            self.account.terminals[terminal as usize].receiving.set(false, self.now);
+        }
+        if read {
+            self.wake_next(terminal);
+        } else {
+            self.note(terminal, source, tag);
+        }
+    }
+
+    /// Has a message wait for the program, which may be waiting for it.
+    fn note(&mut self, terminal: u32, source: u32, tag: u32) {
+        let host = &mut self.hosts[terminal as usize];
+        if host.doing == Doing::Ended || !host.receives {
+            return;
+        }
+        let note = self.notes.add(Note { source, tag, next: NO });
+        host.inbox.push(&mut self.notes, note);
+        if let Doing::Receive { wanted } = host.doing
+            && wanted.fits(source, tag)
+        {
+            self.wake(terminal);
+        }
+    }
+
+    /// Takes the first message received that fits: its sender and tag.
+    pub(super) fn take_note(&mut self, terminal: u32, wanted: Wanted) -> Option<(u32, u32)> {
+        let inbox = &mut self.hosts[terminal as usize].inbox;
+        let (mut before, mut at) = (NO, inbox.first);
+        while at != NO {
+            let Note { source, tag, next } = self.notes[at];
+            if wanted.fits(source, tag) {
+                inbox.remove_after(&mut self.notes, before, at);
+                self.notes.remove(at);
+                return Some((source, tag));
+            }
+            (before, at) = (at, next);
+        }
+        None
+    }
+
+    /// Forgets what a program that is over will not receive.
+    pub(super) fn drop_notes(&mut self, terminal: u32) {
+        let inbox = &mut self.hosts[terminal as usize].inbox;
+        while let Some(note) = inbox.pop(&mut self.notes) {
+            self.notes.remove(note);
+        }
+    }
+}

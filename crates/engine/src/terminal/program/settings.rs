@@ -1,0 +1,114 @@
+//! The protocol's parameters.
+
+use super::message::Cut;
+use crate::fabric::{Fabric, acknowledge};
+use crate::kernel::Time;
+
+/// Ticks per packet or message and per byte.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    ticks: Time,
+    per_byte: f64,
+}
+
+impl Pace {
+    /// Ticks for so many bytes.
+    #[inline]
+    pub fn of(&self, bytes: u32) -> Time {
+        if self.per_byte == 0.0 {
+            return self.ticks;
+        }
+        self.ticks + (f64::from(bytes) * self.per_byte).round() as Time
+    }
+
+    /// Whether it takes no time at all.
+    pub fn is_none(&self) -> bool {
+        self.ticks == 0 && self.per_byte == 0.0
+    }
+}
+
+/// The protocol between messages and packets: see `docs/background/programs.md`.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    pub cut: Cut,
+    pub messages_at_once: u32,
+    pub channels_at_once: u32,
+    pub packets_per_channel: u32,
+    pub packets_at_once: u32,
+    pub receive_at_once: u32,
+    pub acknowledge: u8,
+    pub send: Time,
+    pub receive: Time,
+    pub fill: Pace,
+    pub bus: Pace,
+    pub has_bus: bool,
+    pub ack: Time,
+    /// Payload of an acknowledgement.
+    pub ack_length: u32,
+    pub resume: Time,
+    pub check: Time,
+    /// Logarithm of the probability that a byte is right.
+    right: f64,
+    /// Whether the next message of a channel begins when all of the one before has been begun, rather than when that is
+    /// sent.
+    pub overlaps: bool,
+    /// See the fabric's column.
+    pub via_switch: Vec<u32>,
+    /// Per terminal: the switch that it sends to.
+    pub home: Vec<u32>,
+}
+
+/// Payload of an acknowledgement on rings, where no transaction is without.
+const RING_ACK_BYTES: u32 = 16;
+
+impl Settings {
+    pub fn new(f: &Fabric) -> Self {
+        let bus = Pace { ticks: f.message_bus_packet_ticks as Time, per_byte: f.message_bus_byte_ticks };
+        let check = f.message_check_ticks as Time;
+        let home = |&link: &u32| f.link_target[link as usize];
+        Self {
+            cut: Cut::new(f),
+            messages_at_once: f.message_messages_at_once,
+            channels_at_once: f.message_channels_at_once,
+            packets_per_channel: f.message_packets_per_channel,
+            packets_at_once: f.message_packets_at_once,
+            receive_at_once: f.message_receive_at_once,
+            acknowledge: f.message_acknowledge,
+            send: f.message_send_ticks as Time,
+            receive: f.message_receive_ticks as Time,
+            fill: Pace { ticks: f.message_packet_ticks as Time, per_byte: f.message_byte_ticks },
+            bus,
+            has_bus: !bus.is_none(),
+            ack: f.message_ack_ticks as Time,
+            ack_length: if f.has_rings() { RING_ACK_BYTES } else { 0 },
+            resume: f.message_resume_ticks as Time,
+            check,
+            right: if check > 0 { 8.0 * libm::log1p(-f.message_bit_error_rate) } else { 0.0 },
+            overlaps: f.message_channels_at_once == 0 && check == 0,
+            via_switch: f.via_switch.clone(),
+            home: f.terminal_out_link.iter().map(home).collect(),
+        }
+    }
+
+    /// Whether messages can come wrong.
+    pub fn draws_errors(&self) -> bool {
+        self.right < 0.0
+    }
+
+    /// Probability that a message has a wrong bit.
+    pub fn wrong(&self, bytes: u32) -> f64 {
+        -libm::expm1(f64::from(bytes) * self.right)
+    }
+
+    /// Whether the sender of a packet learns that it has come: by a packet, or by the end of its transaction.
+    #[inline]
+    pub fn by_packet(&self) -> bool {
+        self.acknowledge == acknowledge::PACKET
+    }
+
+    /// Whether a packet counts as acknowledged when it has been handed to the link.
+    #[inline]
+    pub fn at_once(&self) -> bool {
+        self.acknowledge == acknowledge::NONE
+    }
+}
