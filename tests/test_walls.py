@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "fabriloom"
 CRATES = ROOT / "crates"
 
-DESCRIBING = {"units", "_native", "topology", "routing", "traffic", "technology"}
+DESCRIBING = {"units", "_native", "topology", "routing", "traffic", "programs", "technology"}
 RUNNING = DESCRIBING | {"scenario", "compile", "results", "simulate"}
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "topology": {"units", "_native"},
     "routing": {"units", "_native", "topology"},
     "traffic": {"units", "_native"},
+    "programs": {"units", "_native", "traffic"},
     "technology": {"units", "_native"},
     "scenario": DESCRIBING,
     "compile": DESCRIBING | {"scenario"},

@@ -24,6 +24,7 @@ BYTES: Final = {
     "GiB": 2**30,
 }
 RATE_BITS_PER_S: Final = {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9, "Tbit/s": 10**12}
+EVENT_RATE_MILLIHZ: Final = {"mHz": 1, "Hz": 10**3, "kHz": 10**6, "MHz": 10**9, "1/s": 10**3}
 LENGTH_M: Final = {"mm": Fraction(1, 1000), "cm": Fraction(1, 100), "m": Fraction(1), "km": Fraction(1000)}
 DELAY_PS_PER_M: Final = {"ps/m": 1, "ns/m": 10**3, "us/m": 10**6, "us/km": 10**3, "ns/km": 1}
 
@@ -61,6 +62,9 @@ _ALIKE: Final = {
     "Mbit": "Mbit/s",
     "Gbit": "Gbit/s",
     "bit": "bit/s",
+    "hz": "Hz",
+    "KHz": "kHz",
+    "khz": "kHz",
     "meter": "m",
     "metre": "m",
 }
@@ -100,6 +104,11 @@ def parse_byte_rate_bits_per_s(value: object, *, positive: bool = True) -> int:
     return _parse(value, "a rate", units, "500 MB/s", positive)
 
 
+def parse_event_rate_millihz(value: object, *, positive: bool = True) -> int:
+    """Whole thousandths of an event per second of a rate such as "45 kHz"."""
+    return _parse(value, "a rate of events", EVENT_RATE_MILLIHZ, "45 kHz", positive)
+
+
 def parse_delay_ps_per_m(value: object, *, positive: bool = False) -> int:
     """Whole picoseconds per metre of a cable delay such as "5 ns/m"."""
     return _parse(value, "a delay per length", DELAY_PS_PER_M, "5 ns/m", positive)
@@ -132,6 +141,11 @@ def format_byte_rate(rate_bits_per_s: int) -> str:
     """The shortest exact form in bytes, 4000000000 is "500 MB/s"; in bits where bytes are not whole."""
     whole = rate_bits_per_s % 8 == 0
     return _format(rate_bits_per_s, BYTE_RATE_BITS_PER_S if whole else RATE_BITS_PER_S)
+
+
+def format_event_rate(rate_millihz: int) -> str:
+    """The shortest exact form: 45000000 is "45 kHz"."""
+    return _format(rate_millihz, {name: size for name, size in EVENT_RATE_MILLIHZ.items() if "/" not in name})
 
 
 def format_delay_ps_per_m(delay_ps_per_m: int) -> str:

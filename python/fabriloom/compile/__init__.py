@@ -1,6 +1,7 @@
 """From a scenario to the flat arrays of the engine: graph, routes and traffic, checked and joined.
 
-``links`` and ``rings`` have the columns of the two kinds of network, ``columns`` what they share.
+``links`` and ``rings`` have the columns of the two kinds of network, ``columns`` what they share,
+``programs`` what terminals do when they are no sources.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from .. import topology, traffic
+from ..programs import Programs
 from ..scenario import Scenario
 from ..technology import RingTechnology, Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
 from .columns import Arrays, unused
 from .links import LinkParts
+from .programs import packet_demand, program_columns, programs_of
 from .rings import RingParts
 
 __all__ = ["Arrays", "Compiled", "LinkParts", "RingParts", "compile", "graph_of"]
@@ -33,6 +36,8 @@ class Compiled:
     arrays: Arrays
     """The columns of the engine (their meaning: ``crates/engine/src/fabric``) and its scalars."""
     warnings: list[str] = field(default_factory=list)
+    programs: Programs | None = None
+    """What terminals do; none: they are sources."""
 
     @property
     def graph(self) -> Graph:
@@ -54,15 +59,19 @@ class Compiled:
         if isinstance(self.parts, RingParts):
             return self
         tech = self.parts.technology.beside(reverse_load)
-        columns = self.parts.columns(tech)
-        return Compiled(
-            self.scenario, self.parts, tech, _joined(self.scenario, self.parts, columns), self.warnings
-        )
+        columns = _joined(self.scenario, self.parts, self.parts.columns(tech), self.programs)
+        return Compiled(self.scenario, self.parts, tech, columns, self.warnings, self.programs)
 
     @property
     def cycle(self) -> list[int] | None:
         """Links of a cycle in the channel dependency graph; none if the routing cannot deadlock."""
         return self.parts.cycle
+
+    def demand(self) -> traffic.Pairs | None:
+        """Source, destination and packets, the busiest source sends 1 in all; none if all is uniform."""
+        if self.programs is None:
+            return traffic.demand(self.arrays)
+        return packet_demand(self.programs, self.arrays)
 
     def cycle_names(self) -> list[str]:
         """Names of the links of :attr:`cycle`."""
@@ -90,7 +99,9 @@ def compile(scenario: Scenario) -> Compiled:
     else:
         parts = LinkParts(scenario, graph)
         columns = parts.columns(parts.technology)
-    compiled = Compiled(scenario, parts, parts.technology, _joined(scenario, parts, columns))
+    programs = programs_of(scenario, graph)
+    arrays = _joined(scenario, parts, columns, programs)
+    compiled = Compiled(scenario, parts, parts.technology, arrays, programs=programs)
     if compiled.cycle:
         names = compiled.cycle_names()
         shown = " -> ".join([*names[:8], *(["…"] if len(names) > 8 else []), names[0]])
@@ -99,11 +110,24 @@ def compile(scenario: Scenario) -> Compiled:
     return compiled
 
 
-def _joined(scenario: Scenario, parts: LinkParts | RingParts, columns: Arrays) -> Arrays:
-    """All arrays: those of the network and those of its traffic, whose loads are of the parts' technology."""
+def _joined(
+    scenario: Scenario, parts: LinkParts | RingParts, columns: Arrays, programs: Programs | None
+) -> Arrays:
+    """All arrays: of the network and of its terminals, whose loads are of the parts' technology."""
     tick_ps = int(columns["tick_ps"])
+    if scenario.run.duration_ps // tick_ps > _MAX_TICKS:
+        raise scenario.error("the run is too long", ("run", "duration"), "shorten it")
+    if programs is None:
+        terminals = _sources(scenario, parts, tick_ps)
+    else:
+        terminals = program_columns(scenario, parts, programs, tick_ps)
+    counts = {"switches": parts.graph.switches, "terminals": parts.graph.terminals, "seed": scenario.seed}
+    return {**unused(), **counts, **columns, **terminals}
+
+
+def _sources(scenario: Scenario, parts: LinkParts | RingParts, tick_ps: int) -> Arrays:
     try:
-        sources = traffic.build(
+        return traffic.build(
             parts.graph,
             parts.technology,
             scenario.parameters("traffic"),
@@ -113,7 +137,3 @@ def _joined(scenario: Scenario, parts: LinkParts | RingParts, columns: Arrays) -
         )
     except TrafficError as error:
         raise scenario.located(error, "traffic") from error
-    if scenario.run.duration_ps // tick_ps > _MAX_TICKS:
-        raise scenario.error("the run is too long", ("run", "duration"), "shorten it")
-    counts = {"switches": parts.graph.switches, "terminals": parts.graph.terminals, "seed": scenario.seed}
-    return {**unused(), **counts, **columns, **sources}

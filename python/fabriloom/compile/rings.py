@@ -33,7 +33,7 @@ class RingParts:
             message = f"{scenario.topology.kind} is no network of rings"
             raise scenario.error(message, ("topology", "kind"), "choose another topology")
         self.rings = graph.rings
-        transaction = scenario.traffic.transaction or "nwrite"
+        transaction = scenario.transaction
         try:
             tech = ring_technology(scenario.technology.preset, scenario.technology.overrides())
         except TechnologyError as error:

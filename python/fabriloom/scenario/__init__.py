@@ -1,5 +1,6 @@
 """The scenario: the one schema, its files, and its errors."""
 
+from fabriloom import units
 from fabriloom.scenario.errors import Place, ScenarioError
 from fabriloom.scenario.load import load
 from fabriloom.scenario.schema import Scenario
@@ -14,4 +15,8 @@ def json_schema() -> dict[str, object]:
     run = schema["properties"]["run"]["default"]
     for name, field in schema["$defs"]["Run"]["properties"].items():
         field["default"] = run[name]
+    for model in schema["$defs"].values():
+        for field in model.get("properties", {}).values():
+            if field.get("type") == "string" and isinstance(field.get("default"), int):
+                field["default"] = units.format_bytes(field["default"])
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

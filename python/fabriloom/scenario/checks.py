@@ -26,6 +26,7 @@ def check(scenario: Scenario) -> None:
     """Raise a :class:`ScenarioError` for settings that contradict each other."""
     _run(scenario)
     _kind_of_network(scenario)
+    _program(scenario)
     _lengths(scenario)
     _pattern(scenario)
     _load(scenario)
@@ -70,6 +71,27 @@ def _kind_of_network(scenario: Scenario) -> None:
 
 def _choices(model: type[RingLinks]) -> str:
     return ", ".join(get_args(model.model_fields["preset"].annotation))
+
+
+def _program(scenario: Scenario) -> None:
+    """A program takes the place of traffic, and a protocol belongs to a program."""
+    protocol = scenario.protocol
+    if scenario.program is None:
+        if protocol is not None:
+            message = "a protocol without a program has no effect: traffic is sent packet by packet"
+            raise scenario.error(message, ("protocol",), "add [program], or remove the section", key=True)
+        return
+    if "traffic" in scenario._raw:
+        message = "a scenario has either traffic or a program"
+        raise scenario.error(message, ("traffic",), "remove one of the two sections", key=True)
+    if scenario.of_rings or protocol is None:
+        return
+    for name, value in (("acknowledge", "response"), ("transaction", protocol.transaction)):
+        if value is not None and getattr(protocol, name) == value:
+            message = (
+                f'protocol.{name} "{value}" is for networks of rings, not for a {scenario.topology.kind}'
+            )
+            raise scenario.error(message, ("protocol", name), 'remove it, or write acknowledge = "packet"')
 
 
 def _lengths(scenario: Scenario) -> None:

@@ -41,6 +41,18 @@ TimePs = Annotated[int, BeforeValidator(units.parse_time_ps), *_TIME]
 PositiveTimePs = Annotated[int, _positive(units.parse_time_ps), *_TIME]
 Bytes = Annotated[int, BeforeValidator(units.parse_bytes), *_BYTES]
 PositiveBytes = Annotated[int, _positive(units.parse_bytes), *_BYTES]
+MOST_MESSAGE_BYTES = 2**31 - 1
+
+
+def _message_bytes(value: object) -> int:
+    size_bytes = units.parse_bytes(value, positive=True)
+    if size_bytes > MOST_MESSAGE_BYTES:
+        raise units.UnitError(f"a message of {value} is too long", "the most is 2^31 - 1 bytes; send several")
+    return size_bytes
+
+
+MessageBytes = Annotated[int, BeforeValidator(_message_bytes), *_BYTES]
+"""The size of a message: at least a byte, less than 2^31."""
 AutoTimePs = Annotated[
     Literal["auto"] | int,
     BeforeValidator(lambda value: value if value == "auto" else units.parse_time_ps(value)),
@@ -60,6 +72,12 @@ ByteRateBitsPerS = Annotated[
     _positive(units.parse_byte_rate_bits_per_s),
     PlainSerializer(units.format_byte_rate, when_used="json"),
     _unit([*units.BYTE_RATE_BITS_PER_S, *units.RATE_BITS_PER_S], "500 MB/s"),
+]
+EventRateMilliHz = Annotated[
+    int,
+    _positive(units.parse_event_rate_millihz),
+    PlainSerializer(units.format_event_rate, when_used="json"),
+    _unit(list(units.EVENT_RATE_MILLIHZ), "45 kHz"),
 ]
 LengthM = Annotated[
     float,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fabriloom.scenario.errors import Path, Place, ScenarioError
@@ -30,7 +31,7 @@ def located(scenario: Scenario, error: Exception, section: str, base: Path = ())
         return ScenarioError(message, path, hint, place)
     if path[-1:] == ("path",) and (found := _in_named_file(scenario, path, message)):
         return ScenarioError(found[1], path, hint, found[0])
-    return scenario.error(message, path, hint)
+    return _narrowed(scenario.error(message, path, hint), error, scenario)
 
 
 def _in_named_file(scenario: Scenario, path: Path, message: str) -> tuple[Place, str] | None:
@@ -60,19 +61,35 @@ def _path(scenario: Scenario, section: str, base: Path, parameter: Any) -> Path:
     path: list[str | int] = [section]
     model: Any = getattr(scenario, section)
     for step in (*base, *steps):
+        if isinstance(model, list) and str(step).isdecimal() and int(step) < len(model):
+            path.append(int(step))
+            model = model[int(step)]
+            continue
         fields = getattr(type(model), "model_fields", {})
         name = next((n for n in fields if step in (n, fields[n].alias, _bare(n))), None)
         if name is None:
-            if isinstance(model, list) and str(step).isdecimal():
-                path.append(int(step))
             break
         path.append(fields[name].alias or name)
         model = getattr(model, name)
     return tuple(path)
 
 
+def _narrowed(found: ScenarioError, error: Exception, scenario: Scenario) -> ScenarioError:
+    """The same error, pointing at the part of a string that is at fault."""
+    span, place = getattr(error, "span", None), found.place
+    if span is None or place is None or not place.line:
+        return found
+    value: Any = scenario._raw
+    for step in found.path or ():
+        value = value[step]
+    start = place.text.find(str(value), place.column - 1)
+    if 0 <= start < place.column + 3:
+        found.place = replace(place, column=start + 1 + span[0], length=span[1])
+    return found
+
+
 def _bare(name: str) -> str:
-    for ending in ("_bits_per_s", "_ps_per_m", "_bytes", "_ps", "_m"):
+    for ending in ("_millihz", "_bits_per_s", "_ps_per_m", "_bytes", "_ps", "_m"):
         if name.endswith(ending):
             return name.removesuffix(ending)
     return name

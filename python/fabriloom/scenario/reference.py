@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from fabriloom import units
 from fabriloom.scenario import json_schema
-from fabriloom.technology import presets, ring_technology, technology
+from fabriloom.technology import Preset, presets, protocols, ring_technology, technology
 from fabriloom.technology.presets import is_ring
 
 _UNITS = (
@@ -21,6 +21,7 @@ _UNITS = (
     ("sizes", units.BYTES, "`64 B`; kB is 1000 bytes, KiB 1024"),
     ("rates", units.RATE_BITS_PER_S, "`100 Mbit/s`, always in bits"),
     ("rates of rings", units.BYTE_RATE_BITS_PER_S, "`500 MB/s`, or in bits"),
+    ("rates of events", units.EVENT_RATE_MILLIHZ, "`45 kHz`"),
     ("lengths", units.LENGTH_M, "`2 m`"),
     ("delays of cables", units.DELAY_PS_PER_M, "`5 ns/m`"),
 )
@@ -54,12 +55,18 @@ def scenario_page() -> str:
     lines = [_HEAD.rstrip("\n")]
     lines += [f"| {what} | {', '.join(names)} | {example} |" for what, names, example in _UNITS]
     lines += ["", "## At the top", ""]
-    tables = ("topology", "technology", "routing", "traffic", "run", "output")
+    tables = ("topology", "technology", "routing", "traffic", "protocol", "program", "run", "output")
     lines += _table({k: v for k, v in properties.items() if k not in tables}, [])
     for name in tables:
         lines += ["", f"## [{name}]", ""]
-        lines += _section(properties[name], definitions)
+        lines += _section(_given(properties[name]), definitions)
     return "\n".join(lines) + "\n"
+
+
+def _given(field: dict[str, Any]) -> dict[str, Any]:
+    """A section that may be left out, as it is when it is there."""
+    options = [option for option in field.get("anyOf", []) if option.get("type") != "null"]
+    return {**options[0], "description": field["description"]} if options else field
 
 
 def _section(field: dict[str, Any], definitions: dict[str, Any]) -> list[str]:
@@ -204,18 +211,32 @@ with their idle symbols, back to back on the sender's link.
 """
 
 
+_PROTOCOLS = """
+# Presets of protocols
+
+What stands between the messages of a [program](scenario.md#program) and packets; `preset` in `[protocol]`
+chooses one. What the settings mean is on [the page of programs and messages](../background/programs.md).
+"""
+
+
 def presets_page() -> str:
     """``docs/reference/technologies.md``."""
-    lines = [_PRESETS.rstrip("\n"), "", *_derived()]
-    for preset in presets().values():
+    lines = [_PRESETS.rstrip("\n"), "", *_derived(), *_preset_tables(presets())]
+    lines += [_PROTOCOLS.rstrip("\n"), *_preset_tables(protocols())]
+    return "\n".join(lines) + "\n"
+
+
+def _preset_tables(found: Mapping[str, Preset]) -> list[str]:
+    lines: list[str] = []
+    for preset in found.values():
         lines += ["", f"## {preset.name}", "", f"**{preset.title}.** {preset.about}", ""]
-        base = dict(presets()[preset.base].entries) if preset.base else {}
+        base = dict(found[preset.base].entries) if preset.base else {}
         lines += ["| setting | value | known as | source |", "|---|---|---|---|"]
         for key, entry in preset.entries.items():
             if base.get(key) != entry:
                 value = entry.value if isinstance(entry.value, str) else json.dumps(entry.value)
                 lines.append(f"| `{key}` | {value} | {entry.kind} | {entry.source} |")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _derived() -> list[str]:

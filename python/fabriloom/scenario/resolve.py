@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.fields import Section
+from fabriloom.scenario.sections.protocol import Protocol
 from fabriloom.scenario.sections.routing import BY_TOPOLOGY
 from fabriloom.scenario.sections.traffic import DEFAULT_LOAD
+from fabriloom.technology import protocol
 from fabriloom.technology.presets import settings
 
 if TYPE_CHECKING:
@@ -23,7 +26,11 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     resolved = _dump(scenario)
     resolved["technology"] = _dump(_filled(scenario.technology, settings(scenario.technology.preset)))
     fill_routing(resolved["routing"], scenario.topology.kind)
-    fill_traffic(resolved["traffic"], scenario)
+    if scenario.program is None:
+        fill_traffic(resolved["traffic"], scenario)
+    else:
+        del resolved["traffic"]
+        resolved["protocol"] = _dump(filled_protocol(scenario))
     resolved = _whole_floats(resolved)
     for others in ("sweep", "variants"):
         if not resolved[others]:
@@ -46,6 +53,15 @@ def _filled(section: Section, preset: Mapping[str, Any], prefix: str = "") -> Se
         elif value is None and prefix + name in preset:
             found[name] = preset[prefix + name]
     return section.model_copy(update=found)
+
+
+def filled_protocol(scenario: Scenario) -> Section:
+    """``[protocol]`` with every setting, whether or not it was written."""
+    written = scenario.protocol or Protocol()
+    found = asdict(protocol(written.preset, written.overrides()))
+    if scenario.of_rings:
+        found["transaction"] = written.transaction or "nwrite"
+    return written.model_copy(update=found)
 
 
 def _dump(model: Any) -> dict[str, Any]:
@@ -107,6 +123,7 @@ def files(scenario: Scenario) -> list[Path]:
         (("topology",), scenario.topology),
         (("routing",), scenario.routing),
         (("traffic", "pattern"), scenario.traffic.pattern),
+        (("program",), scenario.program),
     ]
     for path, model in places:
         if getattr(model, "path", None) is not None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, model_validator
 
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import Section
+from fabriloom.scenario.sections.program import Program
+from fabriloom.scenario.sections.protocol import Protocol
 from fabriloom.scenario.sections.ring_topology import is_ring
 from fabriloom.scenario.sections.routing import Auto, Routing
 from fabriloom.scenario.sections.run import Output, Run
@@ -23,13 +25,19 @@ Values = Annotated[list[Any], Field(min_length=1, max_length=10_000)]
 
 
 def with_preset(data: Any) -> Any:
-    """What is written, with the preset of rings where a network of rings names none."""
-    if not isinstance(data, dict) or not is_ring(data.get("topology")):
+    """What is written, with what hangs on other sections.
+
+    A network of rings that names no preset has its own. A program runs to its end and is measured from its
+    beginning, unless it is said otherwise.
+    """
+    if not isinstance(data, dict):
         return data
-    technology = data.get("technology", {})
-    if not isinstance(technology, dict) or "preset" in technology:
-        return data
-    return {**data, "technology": {"preset": RING_PRESET, **technology}}
+    technology, run = data.get("technology", {}), data.get("run", {})
+    if is_ring(data.get("topology")) and isinstance(technology, dict) and "preset" not in technology:
+        data = {**data, "technology": {"preset": RING_PRESET, **technology}}
+    if data.get("program") is not None and isinstance(run, dict):
+        data = {**data, "run": {"warmup": "0 ps", "precision": 0.0, **run}}
+    return data
 
 
 class Scenario(Section):
@@ -51,6 +59,12 @@ class Scenario(Section):
     )
     routing: Routing = Field(default=Auto(kind="auto"), description="By which links packets may go")
     traffic: Traffic = Field(default=Traffic(), description="Who sends how much to whom")
+    protocol: Protocol | None = Field(
+        default=None, description="What stands between the messages of a program and packets"
+    )
+    program: Program | None = Field(
+        default=None, description="What terminals do, operation by operation, in place of traffic"
+    )
     run: Run = Field(default=Run(), description="When a run ends")
     output: Output = Field(default=Output(), description="What is kept of a run")
     sweep: Annotated[dict[str, Values], Field(max_length=8)] = Field(
@@ -76,6 +90,13 @@ class Scenario(Section):
     def of_rings(self) -> bool:
         """Whether the network is one of rings and buses (SCI)."""
         return is_ring(self.topology)
+
+    @property
+    def transaction(self) -> Literal["nwrite", "dmove", "nread", "lock"]:
+        """What packets are in networks of rings."""
+        if self.program is None:
+            return self.traffic.transaction or "nwrite"
+        return (self.protocol and self.protocol.transaction) or "nwrite"
 
     @property
     def source(self) -> SourceMap:

@@ -121,6 +121,10 @@ def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
     """The scenario with settings replaced. Raises ScenarioError, also where a load would change nothing."""
     changed = scenario.with_settings(settings)
     traffic = changed.traffic
+    if LOAD in settings and changed.program is not None:
+        message = "offered loads have no effect: a program says by itself when messages are sent"
+        hint = 'give a [sweep] of its settings, such as "program.rate"'
+        raise scenario.error(message, ("program",), hint, key=True)
     if LOAD in settings and not traffic.needs_load():
         kind = traffic.pattern.kind if traffic.pattern.kind == "descriptors" else traffic.arrivals.kind
         message = f"offered loads have no effect: {kind} traffic says by itself when packets are sent"

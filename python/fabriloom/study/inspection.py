@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import routing, traffic
+from .. import routing
 from ..compile import Compiled, LinkParts, RingParts, compile
+from ..compile.programs import mean_packet_bytes
 from ..topology import Graph, measure
 from . import ring_inspection
 from .zero_load import zero_load_latency
@@ -23,6 +24,8 @@ MOST_TERMINALS_FOR_CUT = 4096
 def mean_length_bytes(compiled: Compiled) -> float:
     """Mean payload of a packet, over the sources that send and by their tables or lists."""
     arrays, tech = compiled.arrays, compiled.technology
+    if compiled.programs is not None:
+        return mean_packet_bytes(compiled.programs, arrays)
     if len(arrays["list_length"]):
         characters = float(np.mean(arrays["list_length"]))
     elif len(arrays["length_values"]):
@@ -73,7 +76,7 @@ def _network(compiled: Compiled, parts: LinkParts, length_bytes: float) -> dict[
 def _counted(compiled: Compiled, parts: LinkParts) -> dict[str, Any]:
     """Switches, terminals, cables, ports, distances."""
     counted = measure.counts(parts.graph)
-    demand = traffic.demand(compiled.arrays)
+    demand = compiled.demand()
     return {
         "family": parts.graph.family,
         "switches": counted.switches,
@@ -103,7 +106,7 @@ def _channel_load(compiled: Compiled, parts: LinkParts, per_link_mbytes_per_s: f
     Loads are relative: the busiest source sends one packet per unit of time.
     """
     graph = parts.graph
-    demand = traffic.demand(compiled.arrays)
+    demand = compiled.demand()
     loads = routing.channel_loads(graph, parts.table, demand)
     rates = graph.attributes.get("rate_bits_per_s")
     usual = parts.technology.link_rate_bits_per_s

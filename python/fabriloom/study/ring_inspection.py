@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import traffic
 from ..compile import Compiled, RingParts
 from ..routing.rings import RingLoads, ring_loads, uniform
 from ..technology import RingTechnology
@@ -16,7 +15,7 @@ from ..topology import Graph
 
 def network(compiled: Compiled, parts: RingParts, length_bytes: float) -> dict[str, Any]:
     """What is told of networks of rings; ``length_bytes`` is the mean payload of a packet."""
-    pairs = traffic.demand(compiled.arrays)
+    pairs = compiled.demand()
     source, target, rate = uniform(parts.graph) if pairs is None else pairs
     demand = source.astype(np.uint32), target.astype(np.uint32), rate
     loads = ring_loads(parts.graph, parts.port_route, demand)

@@ -103,6 +103,10 @@ def saturate(
     store = Store(None if out is None else Path(out))
     options: dict[str, Any] = {"jobs": jobs, "store": store, "progress": progress, "on_point": on_point}
     scenario = scenario.alone()
+    if scenario.program is not None:
+        message = "saturation is of traffic: a program says by itself when messages are sent"
+        hint = 'give a [sweep] of "program.rate" and use `fabriloom curve`'
+        raise scenario.error(message, ("program",), hint, key=True)
     if definition == "backlog":
         settings = {"traffic.arrivals": "backlog"}
         if scenario.traffic.pattern.kind == "descriptors":

@@ -124,6 +124,7 @@ def _run(
         "list_length": np.full(len(wait), characters, np.uint32),
         "list_wait_ticks": wait.astype(np.uint64),
         "list_repeat": np.zeros(terminals, np.uint8),
+        "program_start": np.zeros(0, np.uint32),
     }
     until = apart * turn * (len(senders) + 1)
     limits = {"precision": 0.0, "packets": 0, "drain": False, "flows": 0, "trace": len(wait)}

@@ -2,15 +2,20 @@
 
 from fabriloom.technology.model import Technology, TechnologyError
 from fabriloom.technology.presets import Entry, Preset, presets, ring_technology, technology
+from fabriloom.technology.protocols import Protocol, protocol, protocol_settings, protocols
 from fabriloom.technology.rings import RingTechnology
 
 __all__ = [
     "Entry",
     "Preset",
+    "Protocol",
     "RingTechnology",
     "Technology",
     "TechnologyError",
     "presets",
+    "protocol",
+    "protocol_settings",
+    "protocols",
     "ring_technology",
     "technology",
 ]

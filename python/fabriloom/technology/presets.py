@@ -70,15 +70,34 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "bus.encapsulation": ("bus_encapsulation_bytes", units.parse_bytes),
     "memory.access": ("memory_access_ps", units.parse_time_ps),
     "memory.block": ("memory_block_ps", units.parse_time_ps),
+    "packet": ("packet_bytes", units.parse_bytes),
+    "small_packet": ("small_packet_bytes", units.parse_bytes),
+    "small_below": ("small_below_bytes", units.parse_bytes),
+    "send_time": ("send_time_ps", units.parse_time_ps),
+    "receive_time": ("receive_time_ps", units.parse_time_ps),
+    "packet_time": ("packet_time_ps", units.parse_time_ps),
+    "byte_time": ("byte_time_ps", units.parse_time_ps),
+    "bus_packet_time": ("bus_packet_time_ps", units.parse_time_ps),
+    "bus_byte_time": ("bus_byte_time_ps", units.parse_time_ps),
+    "ack_time": ("ack_time_ps", units.parse_time_ps),
+    "resume_time": ("resume_time_ps", units.parse_time_ps),
+    "check_time": ("check_time_ps", units.parse_time_ps),
+    "control_word": ("control_word_bytes", units.parse_bytes),
+    "next_address": ("next_address_bytes", units.parse_bytes),
 }
 """Written name: name with its unit, and its reader. Other names stand for themselves, a dot as an
 underscore."""
 
 
-@cache
 def presets() -> Mapping[str, Preset]:
-    """All presets by name, each with every number filled in."""
-    text = resources.files("fabriloom.technology").joinpath("presets.toml").read_text("utf-8")
+    """All presets of links and rings by name, each with every number filled in."""
+    return read("presets.toml")
+
+
+@cache
+def read(file: str) -> Mapping[str, Preset]:
+    """The presets of a file of this room by name, each with every number filled in."""
+    text = resources.files("fabriloom.technology").joinpath(file).read_text("utf-8")
     found: dict[str, Preset] = {}
     for name, table in tomllib.loads(text).items():
         base = table.pop("base", None)
@@ -112,8 +131,13 @@ def settings(preset: str) -> dict[str, Any]:
         near = units.nearest(preset, list(presets()))
         hint = (f'did you mean "{near}"? ' if near else "") + "presets: " + ", ".join(presets())
         raise TechnologyError(f'unknown preset "{preset}"', "preset", hint)
+    return values_of(presets()[preset])
+
+
+def values_of(preset: Preset) -> dict[str, Any]:
+    """The numbers of a preset under their names with units."""
     values = {}
-    for key, entry in presets()[preset].entries.items():
+    for key, entry in preset.entries.items():
         name, parse = _PARSERS.get(key, (key.replace(".", "_"), None))
         values[name] = parse(entry.value) if parse else entry.value
     return values

@@ -71,6 +71,12 @@ def build(
     return columns
 
 
+def silent(network: Network, technology: Links, packet_bytes: int) -> Columns:
+    """The same columns for terminals that make no packets by themselves; ``packet_bytes`` of the longest."""
+    columns, _ = lengths(network.terminals, technology, {"kind": "fixed", "value_bytes": packet_bytes})
+    return _empty(network.terminals) | columns
+
+
 def _load(settings: Settings) -> float:
     load = settings.get("load")
     if load is None:

@@ -13,7 +13,7 @@ from fabriloom.traffic.kinds import LIST, SILENT, Columns, Links, Settings
 from fabriloom.traffic.lengths import characters
 from fabriloom.traffic.names import Terminals
 
-_KNOWN = ("source", "destination", "length", "length_bytes", "wait", "wait_ns")
+KNOWN = ("source", "destination", "length", "length_bytes", "wait", "wait_ns")
 
 
 def descriptors(
@@ -26,12 +26,12 @@ def descriptors(
     sent in the order of the file.
     """
     table = tables.read(pattern["path"])
-    table.only(_KNOWN)
+    table.only(KNOWN)
     source = table.terminals(table.need("source")[0], terminals)
     target = table.terminals(table.need("destination")[0], terminals)
     length = table.convert(table.need("length", "length_bytes")[0], lambda value: _length(technology, value))
     waits = table.column("wait", "wait_ns")
-    wait_ps = table.convert(waits[0], _wait) if waits else np.zeros(len(source), np.int64)
+    wait_ps = table.convert(waits[0], wait_ps_of) if waits else np.zeros(len(source), np.int64)
     if not len(source):
         raise TrafficError(f"{table.path.name} has no packets", "pattern.path", "add rows below the header")
     return _columns(len(terminals.names), source, target, length, wait_ps, tick_ps, sending, pattern)
@@ -61,14 +61,15 @@ def _columns(
 
 
 def _length(technology: Links, value: Any) -> int:
-    return characters(technology, _number(value, "B", units.parse_bytes))
+    return characters(technology, with_unit(value, "B", units.parse_bytes))
 
 
-def _wait(value: Any) -> int:
-    return _number(value, "ns", units.parse_time_ps)
+def wait_ps_of(value: Any) -> int:
+    """A wait as it is written in a file, in picoseconds."""
+    return with_unit(value, "ns", units.parse_time_ps)
 
 
-def _number(value: Any, unit: str, parse: Any) -> int:
-    """A string with a unit, or a whole number in ``unit``."""
+def with_unit(value: Any, unit: str, parse: Any) -> int:
+    """A string with a unit, or a whole number in ``unit``, read by ``parse``."""
     text = value.strip() if isinstance(value, str) else str(value)
     return parse(f"{text} {unit}" if text.lstrip("-").isdecimal() else text)

@@ -1,0 +1,106 @@
+"""Programs and their protocol: checked, and as columns and scalars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import programs, traffic
+from ..programs import Programs
+from ..programs.check import longer_than
+from ..scenario import Scenario
+from ..scenario.resolve import filled_protocol
+from ..technology import RingTechnology, Technology, TechnologyError
+from ..topology import Graph
+from ..traffic import TrafficError
+from .columns import Arrays
+from .links import LinkParts
+from .rings import RingParts
+
+_ACKNOWLEDGE = {"none": 0, "packet": 1, "response": 2}
+_WINDOWS = (
+    "messages_at_once",
+    "channels_at_once",
+    "packets_per_channel",
+    "packets_at_once",
+    "receive_at_once",
+)
+_TIMES = ("send", "receive", "packet", "bus_packet", "ack", "resume", "check")
+
+
+def programs_of(scenario: Scenario, graph: Graph) -> Programs | None:
+    """The programs of a scenario; none if its terminals are sources. Raises ScenarioError."""
+    if scenario.program is None:
+        return None
+    protocol = _protocol(scenario)
+    try:
+        found = programs.build(graph, scenario.parameters("program"), protocol, seed=scenario.seed)
+        longer_than(found, scenario.run.duration_ps)
+    except TrafficError as error:
+        raise scenario.located(error, "program") from error
+    return found
+
+
+def _protocol(scenario: Scenario) -> dict[str, Any]:
+    try:
+        return filled_protocol(scenario).model_dump()
+    except TechnologyError as error:
+        if scenario.protocol is None:
+            raise
+        raise scenario.located(error, "protocol") from error
+
+
+def program_columns(
+    scenario: Scenario, parts: LinkParts | RingParts, found: Programs, tick_ps: int
+) -> Arrays:
+    """The columns of programs and the scalars of their protocol; times are rounded to ticks."""
+    protocol, tech = _protocol(scenario), parts.technology
+    _check_packets(scenario, tech, protocol)
+    times = {f"message_{name}_ticks": round(protocol[f"{name}_time_ps"] / tick_ps) for name in _TIMES}
+    return {
+        **traffic.silent(parts.graph, tech, protocol["packet_bytes"]),
+        **found.columns(tick_ps),
+        **{f"message_{name}": protocol[name] for name in _WINDOWS},
+        **times,
+        "message_packet_bytes": protocol["packet_bytes"],
+        "message_small_packet_bytes": protocol["small_packet_bytes"],
+        "message_small_below_bytes": protocol["small_below_bytes"],
+        "message_character_bytes": tech.character_bytes,
+        "message_end_carries_data": int(tech.end_carries_data),
+        "message_acknowledge": _ACKNOWLEDGE[protocol["acknowledge"]],
+        "message_byte_ticks": protocol["byte_time_ps"] / tick_ps,
+        "message_bus_byte_ticks": protocol["bus_byte_time_ps"] / tick_ps,
+        "message_bit_error_rate": float(protocol["bit_error_rate"]),
+    }
+
+
+def _check_packets(scenario: Scenario, tech: Technology | RingTechnology, protocol: dict[str, Any]) -> None:
+    """Packets of rings have a few legal sizes."""
+    legal = tech.legal_payloads_bytes
+    for name in ("packet", "small_packet"):
+        size = protocol[f"{name}_bytes"]
+        if legal and size not in legal:
+            sizes = ", ".join(f"{one} B" for one in legal)
+            message = f"there is no packet with {size} B of payload"
+            raise scenario.error(message, ("protocol", name), f"the payload of these packets is {sizes}")
+
+
+def packet_demand(found: Programs, arrays: Arrays) -> traffic.Pairs:
+    """How many packets each pair of terminals exchanges; messages whose target is not known are left out."""
+    source, target, size, count = found.demand()
+    small = size < arrays["message_small_below_bytes"]
+    packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
+    packets = -(-size // packet) * count
+    busiest = np.bincount(source, weights=packets).max(initial=0.0)
+    return source, target, packets / busiest if busiest else packets
+
+
+def mean_packet_bytes(found: Programs, arrays: Arrays) -> float:
+    """Mean payload of the packets of messages."""
+    _, _, size, count = found.demand()
+    if not len(size):
+        return float(arrays["message_packet_bytes"])
+    small = size < arrays["message_small_below_bytes"]
+    packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
+    return float((size * count).sum() / (-(-size // packet) * count).sum())

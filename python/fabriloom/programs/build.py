@@ -1,0 +1,54 @@
+"""From the settings of ``[program]`` to the programs of all terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fabriloom.programs import building, credit, simple
+from fabriloom.programs.check import check
+from fabriloom.programs.descriptors import descriptors
+from fabriloom.programs.draws import Draws
+from fabriloom.programs.kinds import Settings
+from fabriloom.programs.layer import control_words
+from fabriloom.programs.operations import operations
+from fabriloom.programs.roles import Roles
+from fabriloom.programs.table import Programs
+from fabriloom.traffic.kinds import Network
+
+_Builder = Callable[[Roles, Settings, Draws], Programs]
+
+BUILDERS: dict[str, _Builder] = {
+    "ping-pong": simple.ping_pong,
+    "out-farming": simple.out_farming,
+    "funnel-in": simple.funnel_in,
+    "all-to-all": simple.all_to_all,
+    "fixed-pairs": simple.fixed_pairs,
+    "random-pairs": simple.random_pairs,
+    "level-2": building.level_2,
+    "level-3": building.level_3,
+    "pull-level-3": credit.pull_level_3,
+    "barrel-shifter": building.barrel_shifter,
+    "credit": credit.credit,
+    "descriptors": descriptors,
+    "operations": operations,
+}
+
+
+def build(network: Network, settings: Settings, protocol: Settings, *, seed: int = 1) -> Programs:
+    """The programs of all terminals, checked.
+
+    Args:
+        network: the graph.
+        settings: ``[program]`` with whole numbers (``size_bytes``, ``slot_ps``), paths complete.
+        protocol: of ``[protocol]`` what programs depend on: ``messages_at_once``, ``send_time_ps``,
+            ``channels_limit``, ``layer``, ``control_word_bytes``, ``next_address_bytes``.
+        seed: of random choices.
+
+    Raises:
+        TrafficError: with the setting at fault; :class:`ProgramError` where it is within a text.
+    """
+    programs = BUILDERS[settings["kind"]](Roles(network), settings, Draws(seed))
+    check(programs, protocol)
+    if protocol["layer"] == "control-word":
+        return control_words(programs, protocol)
+    return programs

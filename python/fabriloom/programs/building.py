@@ -1,0 +1,84 @@
+"""Event building: level 2, level 3, barrel shifter; pushed by the sources."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabriloom.programs.choices import destinations_of, due_ps, events_of, sources_of
+from fabriloom.programs.credit import by_supervisor
+from fabriloom.programs.draws import Draws
+from fabriloom.programs.errors import ProgramError
+from fabriloom.programs.kinds import SEND, UNTIL, Ints, Settings
+from fabriloom.programs.roles import Roles
+from fabriloom.programs.table import Events, Programs, Rows
+
+
+def level_2(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """Blocks of an event, each from its sources to its destination."""
+    sources, destinations = roles.both(settings)
+    blocks, each = settings["blocks_per_event"], settings["sources_per_block"]
+    if settings["block_bytes"] < each:
+        message = f"a block of {settings['block_bytes']} B cannot be shared by {each} sources"
+        raise ProgramError(message, "block", "enlarge it, or reduce sources_per_block")
+    who = sources[sources_of(settings, len(sources), blocks, each, draws)]
+    shares = np.full(each, settings["block_bytes"] // each)
+    shares[: settings["block_bytes"] % each] += 1
+    due = due_ps(settings, draws)
+    if settings["destination_choice"] == "supervisor":
+        return by_supervisor(roles, settings, sources, destinations, who, shares, due)
+    target = destinations[destinations_of(settings, len(destinations), blocks, draws)]
+    events = events_of(settings, due, blocks * each)
+    return _pushed(roles, who, target, shares, events, events.rate_per_s is not None)
+
+
+def level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """One block per event, a fragment from each of its sources."""
+    sources, destinations = roles.both(settings)
+    who = fragments_of(settings, sources, draws)
+    target = destinations[destinations_of(settings, len(destinations), 1, draws)]
+    events = events_of(settings, due_ps(settings, draws), who.shape[2])
+    shares = np.full(who.shape[2], settings["fragment_bytes"])
+    return _pushed(roles, who, target, shares, events, events.rate_per_s is not None)
+
+
+def fragments_of(settings: Settings, sources: Ints, draws: Draws) -> Ints:
+    """The sources of each event, shape (events, 1, sources per event)."""
+    each = settings["sources_per_event"]
+    if each == "all":
+        return np.broadcast_to(sources, (settings["events"], 1, len(sources)))
+    return sources[sources_of(settings, len(sources), 1, each, draws)]
+
+
+def _pushed(roles: Roles, who: Ints, target: Ints, shares: Ints, events: Events, timed: bool) -> Programs:
+    """Sources send block after block, each as soon as its event is due; destinations take what comes.
+
+    ``who``: shape (events, blocks, sources); ``target``: (events, blocks); ``shares``: bytes, (sources,).
+    """
+    rows, number = Rows(), np.arange(len(who))
+    if timed:
+        first = np.unique(np.stack([who.ravel(), np.repeat(number, who[0].size)]), axis=1)
+        rows.add(first[0], 2 * first[1], UNTIL, amount=events.due_ps[first[1]])
+    event = number[:, None, None]
+    rows.add(who, 2 * event + 1, SEND, peer=target[:, :, None], size_bytes=shares, tag=event)
+    takes = np.bincount(target.ravel(), minlength=roles.count) * who.shape[2]
+    used = np.flatnonzero(takes)
+    rows.receives(used, 0, takes[used])
+    return rows.programs(roles.terminals.names, events)
+
+
+def barrel_shifter(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """Event e goes to destination e, counted around; source i sends its part in slot e + i."""
+    sources, destinations = roles.both(settings)
+    events, slot = settings["events"], settings["slot_ps"]
+    number, turn = np.arange(events)[None, :], np.arange(len(sources))[:, None] % len(destinations)
+    rows = Rows()
+    rows.add(sources[:, None], 2 * number, UNTIL, amount=(number + turn) * slot)
+    target = destinations[number % len(destinations)]
+    size = settings["fragment_bytes"]
+    rows.add(sources[:, None], 2 * number + 1, SEND, peer=target, size_bytes=size, tag=number)
+    takes = np.bincount(target.ravel(), minlength=roles.count) * len(sources)
+    used = np.flatnonzero(takes)
+    rows.receives(used, 0, takes[used])
+    rate = 1e12 / slot if slot else None
+    due = number.ravel() * slot
+    return rows.programs(roles.terminals.names, Events(due, np.full(events, len(sources), np.int64), 0, rate))

@@ -1,0 +1,193 @@
+"""What can be said about programs before they run: loops that never wait, receives that nobody sends to."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+
+from fabriloom.programs.errors import ProgramError
+from fabriloom.programs.kinds import (
+    BARRIER,
+    END,
+    FIRST_SPECIAL,
+    FLUSH,
+    MOST_DEEP,
+    READ,
+    RECEIVE,
+    REPEAT,
+    SEND,
+    SENDER,
+    TAGGED,
+    UNTIL,
+    WAIT,
+    Settings,
+)
+from fabriloom.programs.table import Programs
+
+_MOST_AT_ONCE = 2**24
+"""Messages that a program may make without ever waiting."""
+
+
+def check(programs: Programs, protocol: Settings) -> None:
+    """Raise :class:`ProgramError` for programs that cannot be meant.
+
+    ``protocol``: ``messages_at_once``, ``send_time_ps`` and ``channels_limit``.
+    """
+    _to_itself(programs)
+    _loops(programs, protocol)
+    _receives(programs)
+    _channels(programs, int(protocol["channels_limit"]))
+
+
+def fail(programs: Programs, row: int, message: str, hint: str) -> NoReturn:
+    """Raise, with the terminal of a row and its place."""
+    name = programs.terminal_names[int(programs.terminal[row])]
+    parameter = programs.places[row] if programs.places else None
+    raise ProgramError(f'terminal "{name}": {message}', parameter, hint)
+
+
+def _to_itself(programs: Programs) -> None:
+    active = (programs.kind == SEND) | (programs.kind == READ)
+    wrong = np.flatnonzero(active & (programs.peer == programs.terminal))
+    if len(wrong):
+        row = int(wrong[0])
+        fail(programs, row, f'"{programs.text(row)}" is to itself', "name another terminal")
+
+
+def _loops(programs: Programs, protocol: Settings) -> None:
+    """Repeats and ends must match, be shallow, and wait for something."""
+    inner = np.flatnonzero((programs.kind == REPEAT) | (programs.kind == END))
+    last = programs.start[1:]
+    stack: list[int] = []
+    for row in inner.tolist():
+        if stack and programs.terminal[stack[-1]] != programs.terminal[row]:
+            _open(programs, stack[-1])
+        if programs.kind[row] == REPEAT:
+            stack.append(row)
+            if len(stack) > MOST_DEEP:
+                fail(programs, row, f"more than {MOST_DEEP} repeats within each other", "use fewer")
+            continue
+        if not stack:
+            fail(programs, row, "an end without a repeat", "remove it, or add a repeat before")
+        first = stack.pop()
+        _one_loop(programs, first, row, protocol)
+        if programs.amount[first] == 0 and row + 1 < last[programs.terminal[row]]:
+            behind = row + 1
+            message = f'"{programs.text(behind)}" is never reached: the repeat before it has no end'
+            fail(programs, behind, message, "give the repeat a number, or remove what follows")
+    if stack:
+        _open(programs, stack[-1])
+
+
+def _open(programs: Programs, row: int) -> NoReturn:
+    fail(programs, row, "this repeat has no end", 'add "end" behind what is to be repeated')
+
+
+def _one_loop(programs: Programs, first: int, last: int, protocol: Settings) -> None:
+    """A loop without an end has to wait for something, one with an end as well if it is long."""
+    kind, amount = programs.kind[first + 1 : last], programs.amount[first + 1 : last]
+    waits = np.isin(kind, (RECEIVE, READ, BARRIER, FLUSH)) | ((kind == WAIT) & (amount > 0))
+    if protocol["messages_at_once"] or protocol["send_time_ps"]:
+        waits |= kind == SEND
+    if np.any(waits):
+        return
+    turns, sends = int(programs.amount[first]), int(np.count_nonzero(kind == SEND))
+    hint = "add a wait"
+    if sends:
+        hint = "set protocol.messages_at_once, so that a send waits for a free place, or add a wait"
+    if turns == 0:
+        fail(programs, first, "an endless repeat that never waits for anything", hint)
+    if turns * max(1, len(kind)) > _MOST_AT_ONCE:
+        fail(programs, first, f"a repeat of {turns:,} that never waits for anything", hint)
+
+
+def _receives(programs: Programs) -> None:
+    """A receive needs somebody who sends what fits."""
+    receives = np.flatnonzero(programs.kind == RECEIVE)
+    if not len(receives):
+        return
+    sends = np.flatnonzero(programs.kind == SEND)
+    loose = sends[np.isin(programs.peer[sends], (SENDER, TAGGED))]
+    known = sends[programs.peer[sends] < FIRST_SPECIAL]
+    count = len(programs.terminal_names)
+    to = np.zeros(count, bool)
+    to[programs.peer[known]] = True
+    if np.any(programs.peer[loose] == TAGGED):
+        to[:] = True
+    # Whoever answers its sender can answer anybody who sends to it.
+    answers = np.isin(programs.peer[known], programs.terminal[loose])
+    to[programs.terminal[known[answers]]] = True
+    nobody = receives[~to[programs.terminal[receives]]]
+    if len(nobody):
+        row = int(nobody[0])
+        fail(programs, row, f'"{programs.text(row)}", but nothing is sent to it', "add a send to it")
+    if not len(loose):
+        _matched(programs, receives, known)
+        _enough(programs, receives, known)
+
+
+def _matched(programs: Programs, receives: np.ndarray, sends: np.ndarray) -> None:
+    """Somebody sends with this peer and this tag; all targets are known."""
+    odd = receives[(programs.peer[receives] < FIRST_SPECIAL) | (programs.tag[receives] < FIRST_SPECIAL)]
+    if not len(odd):
+        return
+    free = programs.tag[sends] >= FIRST_SPECIAL
+    everybody, anything = -1, -1
+    offered: set[tuple[int, int, int]] = set()
+    source, target, tag = (programs.terminal[sends], programs.peer[sends], programs.tag[sends])
+    for s, t, g, f in zip(source.tolist(), target.tolist(), tag.tolist(), free.tolist(), strict=True):
+        wild = anything if f else g
+        offered |= {(s, t, wild), (everybody, t, wild), (s, t, -2), (everybody, t, -2)}
+    for row in odd.tolist():
+        peer, wanted, here = (int(column[row]) for column in (programs.peer, programs.tag, programs.terminal))
+        who = peer if peer < FIRST_SPECIAL else everybody
+        fits = (-2,) if wanted >= FIRST_SPECIAL else (wanted, anything)
+        if not any((who, here, one) in offered for one in fits):
+            message = f'"{programs.text(row)}", but nobody sends that to it'
+            fail(programs, row, message, "add a send that fits, or receive any")
+
+
+def _enough(programs: Programs, receives: np.ndarray, sends: np.ndarray) -> None:
+    """Not more messages are waited for than are sent; endless ones are not counted."""
+    times, count = programs.times(), len(programs.terminal_names)
+    wanted = np.bincount(programs.terminal[receives], weights=_finite(times[receives]), minlength=count)
+    sent = np.bincount(programs.peer[sends], weights=np.minimum(times[sends], 2.0**62), minlength=count)
+    short = np.flatnonzero(wanted > sent)
+    if len(short):
+        row = int(receives[programs.terminal[receives] == short[0]][-1])
+        message = (
+            f"it receives {wanted[short[0]]:,.0f} messages, but only {sent[short[0]]:,.0f} are sent to it"
+        )
+        fail(programs, row, message, "send more, or receive less")
+
+
+def _finite(times: np.ndarray) -> np.ndarray:
+    return np.where(np.isinf(times), 0.0, times)
+
+
+def _channels(programs: Programs, limit: int) -> None:
+    """Terminals that each terminal sends to, against what the protocol allows."""
+    if not limit:
+        return
+    active = np.flatnonzero((programs.kind == SEND) & (programs.peer < FIRST_SPECIAL))
+    pairs = np.unique(np.stack([programs.terminal[active], programs.peer[active]]), axis=1)
+    used = np.bincount(pairs[0], minlength=len(programs.terminal_names))
+    over = np.flatnonzero(used > limit)
+    if len(over):
+        mine = active[programs.terminal[active] == over[0]]
+        _, first = np.unique(programs.peer[mine], return_index=True)
+        row = int(mine[np.sort(first)[limit]])
+        message = f"it sends to {used[over[0]]} terminals, protocol.channels_limit allows {limit}"
+        fail(programs, row, message, "send to fewer, or raise the limit")
+
+
+def longer_than(programs: Programs, duration_ps: int) -> None:
+    """Refuse a written wait that is longer than the run: nothing behind it would ever happen."""
+    if not programs.places:
+        return
+    waits = np.isin(programs.kind, (WAIT, UNTIL)) & (programs.amount >= duration_ps)
+    if np.any(waits):
+        row = int(np.flatnonzero(waits)[0])
+        message = f'"{programs.text(row)}" is longer than the whole run'
+        fail(programs, row, message, "shorten it, or make run.duration longer")

@@ -1,0 +1,59 @@
+"""Which sources and destinations an event has, and when it is due."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabriloom.programs.draws import Draws
+from fabriloom.programs.errors import ProgramError
+from fabriloom.programs.kinds import Ints, Settings
+from fabriloom.programs.table import Events
+
+_PS_PER_KS = 10**15
+
+
+def due_ps(settings: Settings, draws: Draws) -> Ints:
+    """The moment at which each event is due; 0 without a rate."""
+    count, rate = settings["events"], settings.get("rate_millihz")
+    if not rate:
+        return np.zeros(count, np.int64)
+    if settings.get("arrivals") == "random":
+        return draws.moments(count, min(count * _PS_PER_KS // rate, 2**62))
+    return np.array([event * _PS_PER_KS // rate for event in range(count)], np.int64)
+
+
+def events_of(settings: Settings, due: Ints, fragments: int, first: int = 0) -> Events:
+    """Events that all have as many messages; their tags begin with ``first``."""
+    rate = settings.get("rate_millihz")
+    return Events(due, np.full(len(due), fragments, np.int64), first, rate / 1000 if rate else None)
+
+
+def sources_of(settings: Settings, sources: int, blocks: int, each: int, draws: Draws) -> Ints:
+    """Numbers of the sources, shape (events, blocks, each): different ones within an event if there are as
+    many, at least within a block.
+
+    Round robin goes from block to block through groups of ``each``; what is left over does not send.
+    """
+    events = settings["events"]
+    if each > sources:
+        name = "sources_per_block" if "sources_per_block" in settings else "sources_per_event"
+        message = f"{name} is {each}, there are {sources} sources"
+        raise ProgramError(message, name, f"write at most {sources}")
+    if settings["source_choice"] == "round-robin":
+        group = np.arange(events * blocks).reshape(events, blocks, 1) % (sources // each)
+        return group * each + np.arange(each)
+    if blocks * each <= sources:
+        return draws.distinct(sources, blocks * each, events).reshape(events, blocks, each)
+    return draws.distinct(sources, each, events * blocks).reshape(events, blocks, each)
+
+
+def destinations_of(settings: Settings, destinations: int, blocks: int, draws: Draws) -> Ints:
+    """Numbers of the destinations, shape (events, blocks): different ones within an event if there are as
+    many.
+    """
+    events = settings["events"]
+    if settings["destination_choice"] == "round-robin":
+        return np.arange(events * blocks).reshape(events, blocks) % destinations
+    if blocks <= destinations:
+        return draws.distinct(destinations, blocks, events)
+    return draws.below(destinations, events, blocks)

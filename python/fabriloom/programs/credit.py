@@ -1,0 +1,137 @@
+"""Event building that is asked for: pulled by destinations, or given out by a supervisor against credit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabriloom.programs.choices import destinations_of, due_ps, events_of, sources_of
+from fabriloom.programs.draws import Draws
+from fabriloom.programs.errors import ProgramError
+from fabriloom.programs.kinds import (
+    RECEIVE,
+    SAME,
+    SEND,
+    SENDER,
+    SENDER_NUMBER,
+    TAGGED,
+    UNTIL,
+    Ints,
+    Settings,
+)
+from fabriloom.programs.roles import Roles
+from fabriloom.programs.table import Programs, Rows
+
+_LAST = 2**40
+
+
+def pull_level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """A destination asks the sources of an event, takes their answers and goes on to its next event.
+
+    Requests carry the event's number like the answers to them, so an event has twice as many messages as
+    fragments; the last is an answer.
+    """
+    sources, destinations = roles.both(settings)
+    number, each = np.arange(settings["events"]), settings["sources_per_event"]
+    if each == "all":
+        # Each event begins with another source, or all destinations would ask the same one at once.
+        each = len(sources)
+        who = (np.arange(each)[None, :] + number[:, None]) % each
+    else:
+        who = sources_of(settings, len(sources), 1, each, draws)[:, 0, :]
+    target = destinations[destinations_of(settings, len(destinations), 1, draws)[:, 0]]
+    events = events_of(settings, due_ps(settings, draws), 2 * each)
+    ahead = settings["requests_at_once"]
+    ahead = each if ahead == "all" else min(ahead, each)
+    rows, size = Rows(), settings["request_bytes"]
+    step = 2 * each + 2
+    if events.rate_per_s is not None:
+        rows.add(target, number * step, UNTIL, amount=events.due_ps)
+    turn = np.arange(each)[None, :]
+    order = number[:, None] * step + 1
+    asked = np.where(turn < ahead, turn, 2 * turn - ahead + 1)
+    rows.add(target[:, None], order + asked, SEND, peer=sources[who], size_bytes=size, tag=number[:, None])
+    rows.add(target[:, None], order + np.where(turn < each - ahead, ahead + 2 * turn, each + turn), RECEIVE)
+    answers = np.bincount(who.ravel(), minlength=len(sources))
+    used = np.flatnonzero(answers)
+    rows.loop(sources[used], 0, answers[used])
+    rows.add(sources[used], 1, RECEIVE)
+    rows.add(sources[used], 2, SEND, peer=SENDER, size_bytes=settings["fragment_bytes"], tag=SAME)
+    rows.end(sources[used], 3)
+    return rows.programs(roles.terminals.names, events)
+
+
+def credit(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """A fragment of every source for each event, which a supervisor gives to a destination with credit."""
+    sources, destinations = roles.both(settings)
+    who = np.broadcast_to(sources, (settings["events"], 1, len(sources)))
+    shares = np.full(len(sources), settings["fragment_bytes"])
+    due = due_ps(settings, draws)
+    return by_supervisor(roles, settings, sources, destinations, who, shares, due)
+
+
+def by_supervisor(
+    roles: Roles,
+    settings: Settings,
+    sources: Ints,
+    destinations: Ints,
+    who: Ints,
+    shares: Ints,
+    due: Ints,
+) -> Programs:
+    """Destinations give credit, the supervisor answers each by an assignment to the sources of a block.
+
+    The tag of an assignment is the number of the destination, so numbers of events begin behind those of the
+    terminals. ``who``: shape (events, blocks, sources); ``shares``: bytes, (sources,).
+    """
+    supervisor = _supervisor(roles, settings, sources, destinations)
+    events, blocks, each = who.shape
+    first = roles.count
+    given = first + events
+    rows, number = Rows(), np.arange(events)
+    timed = settings.get("rate_millihz") is not None
+    block = number[:, None] * blocks + np.arange(blocks)
+    if timed:
+        rows.add(supervisor, 3 * blocks * number, UNTIL, amount=due)
+    rows.add(supervisor, 3 * block + 1, RECEIVE, tag=given)
+    order = (3 * block + 2)[:, :, None]
+    size = settings["assignment_bytes"]
+    rows.add(supervisor, order, SEND, peer=who, size_bytes=size, tag=SENDER_NUMBER)
+    rows.add(who, 2 * block[:, :, None], RECEIVE, peer=supervisor)
+    tag = first + number[:, None, None]
+    rows.add(who, 2 * block[:, :, None] + 1, SEND, peer=TAGGED, size_bytes=shares, tag=tag)
+    _give_credit(rows, settings, destinations, supervisor, each, given)
+    return rows.programs(roles.terminals.names, events_of(settings, due, blocks * each, first))
+
+
+def _give_credit(
+    rows: Rows, settings: Settings, destinations: Ints, supervisor: int, each: int, tag: int
+) -> None:
+    """A destination's program: credit at first, then for ever a block and a credit for it."""
+    size = settings["credit_bytes"]
+    rows.loop(destinations, 0, settings["credits"])
+    rows.add(destinations, 1, SEND, peer=supervisor, size_bytes=size, tag=tag)
+    rows.end(destinations, 2)
+    rows.loop(destinations, 3, 0)
+    rows.add(destinations, 4, RECEIVE)
+    if each > 1:
+        rows.receives(destinations, 5, each - 1, tag=SAME)
+    rows.add(destinations, 8, SEND, peer=supervisor, size_bytes=size, tag=tag)
+    rows.end(destinations, 9)
+
+
+def _supervisor(roles: Roles, settings: Settings, sources: Ints, destinations: Ints) -> int:
+    taken = np.union1d(sources, destinations)
+    given = settings.get("supervisor")
+    if given is not None:
+        found = roles.one(given, "supervisor")
+        if found in taken:
+            message = f'"{roles.terminals.names[found]}" is a source or a destination, too'
+            raise ProgramError(message, "supervisor", "name a terminal that is neither")
+        return found
+    free = np.setdiff1d(np.arange(roles.count), taken)
+    if not len(free):
+        message = "there is no terminal left for the supervisor"
+        raise ProgramError(
+            message, "sources", "leave one out of sources and destinations, such as sources = 3"
+        )
+    return int(free[0])

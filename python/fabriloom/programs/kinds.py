@@ -1,0 +1,59 @@
+"""Numbers of operations in the engine's columns, and their words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+SEND: Final = 0
+RECEIVE: Final = 1
+WAIT: Final = 2
+UNTIL: Final = 3
+REPEAT: Final = 4
+END: Final = 5
+BARRIER: Final = 6
+MARK: Final = 7
+READ: Final = 8
+FLUSH: Final = 9
+
+WORDS: Final = {
+    "send": SEND,
+    "receive": RECEIVE,
+    "wait": WAIT,
+    "compute": WAIT,
+    "until": UNTIL,
+    "repeat": REPEAT,
+    "end": END,
+    "barrier": BARRIER,
+    "mark": MARK,
+    "read": READ,
+    "flush": FLUSH,
+}
+
+ANY: Final = 0xFFFF_FFFF
+"""``op_peer`` and ``op_tag``: whoever, whatever; of a message without a tag."""
+SENDER: Final = 0xFFFF_FFFE
+"""``op_peer``: the sender of the message received last."""
+TAGGED: Final = 0xFFFF_FFFD
+"""``op_peer``: the terminal whose number is the tag of that message."""
+SAME: Final = 0xFFFF_FFFE
+"""``op_tag``: the tag of that message."""
+SENDER_NUMBER: Final = 0xFFFF_FFFD
+"""``op_tag``: the number of its sender."""
+FIRST_SPECIAL: Final = 0xFFFF_FFFD
+
+NEVER: Final = 0xFFFF_FFFF
+"""``event_fragments`` of numbers that are no events."""
+
+MOST_BYTES: Final = 2**31 - 1
+MOST_DEEP: Final = 4
+MOST_TAG: Final = 2**31
+MOST_OPERATIONS: Final = 2**25
+"""The largest table of operations that is made, some gigabyte."""
+
+Ints = NDArray[np.int64]
+Columns = dict[str, NDArray[Any]]
+Settings = Mapping[str, Any]

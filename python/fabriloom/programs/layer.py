@@ -1,0 +1,127 @@
+"""The message-passing layer over remote writes: data, a control word, and the next address back.
+
+As in the ATLAS SCI components paper, section 2: the sender writes the data, then a control word with the size
+of the message; the receiver answers with the next address to use. The next message to that receiver waits for
+it; the first address is given out at the beginning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fabriloom.programs.check import fail
+from fabriloom.programs.kinds import (
+    ANY,
+    FIRST_SPECIAL,
+    MARK,
+    RECEIVE,
+    SAME,
+    SEND,
+    SENDER,
+    SENDER_NUMBER,
+    TAGGED,
+    Settings,
+)
+from fabriloom.programs.table import Programs
+
+CONTROL_TAG = 2**31 + 1
+"""Of control words."""
+ADDRESS_TAG = 2**31 + 2
+"""Of answers with the next address."""
+DATA_TAG = 2**31 + 3
+"""Of data that have no tag of their own, so that nothing else is taken for them."""
+
+
+def control_words(programs: Programs, protocol: Settings) -> Programs:
+    """The same programs with every message as three.
+
+    A send becomes: receive the address, send the data, send the control word. A receive becomes: receive the
+    data, receive the control word, send the next address.
+    """
+    _only_named(programs)
+    programs = _tagged(programs)
+    sends, receives = programs.kind == SEND, programs.kind == RECEIVE
+    copies = np.where(sends | receives, 3, 1)
+    row = np.repeat(np.arange(programs.rows), copies)
+    part = np.arange(len(row)) - np.repeat(np.cumsum(copies) - copies, copies)
+    sends, receives = sends[row], receives[row]
+    peer, tag, kind = programs.peer[row], programs.tag[row], programs.kind[row]
+    size = programs.size_bytes[row]
+    address, control = sends & (part == 0), (sends & (part == 2)) | (receives & (part == 1))
+    answer = receives & (part == 2)
+    kind = np.select([address, answer], [RECEIVE, SEND], kind)
+    size = np.select(
+        [address, sends & control, answer],
+        [0, protocol["control_word_bytes"], protocol["next_address_bytes"]],
+        size,
+    )
+    tag = np.select([address | answer, control], [ADDRESS_TAG, CONTROL_TAG], tag)
+    anybody = peer >= FIRST_SPECIAL
+    peer = np.where(receives & (part > 0) & anybody, SENDER, peer)
+    places = [programs.places[int(one)] for one in row] if programs.places else ()
+    body = replace(
+        programs,
+        terminal=programs.terminal[row],
+        kind=kind,
+        peer=peer,
+        size_bytes=size,
+        tag=tag,
+        amount=programs.amount[row],
+        places=places,
+    )
+    return _with_first_addresses(body, programs, protocol["next_address_bytes"])
+
+
+def _only_named(programs: Programs) -> None:
+    """Refuse what depends on the message received last, which would now be another one."""
+    special = ((programs.peer == SENDER) | (programs.peer == TAGGED)) & (programs.kind != MARK)
+    odd = np.flatnonzero(special | (programs.tag == SAME) | (programs.tag == SENDER_NUMBER))
+    if len(odd):
+        row = int(odd[0])
+        message = f'"{programs.text(row)}" cannot go through the layer control-word'
+        fail(programs, row, message, "name terminal and tag, or leave the layer out")
+
+
+def _tagged(programs: Programs) -> Programs:
+    """A tag for data that have none, and for receives at terminals to which only such are sent."""
+    sends, receives = programs.kind == SEND, programs.kind == RECEIVE
+    bare = programs.tag == ANY
+    named = np.zeros(len(programs.terminal_names), bool)
+    named[programs.peer[sends & ~bare]] = True
+    sending = np.zeros(len(programs.terminal_names), bool)
+    sending[programs.terminal[sends]] = True
+    open_ = receives & bare
+    mixed = np.flatnonzero(open_ & named[programs.terminal] & sending[programs.terminal])
+    if len(mixed):
+        row = int(mixed[0])
+        message = f'"{programs.text(row)}" could take an address of the layer control-word for a message'
+        fail(programs, row, message, "give the tag of the message")
+    marked = bare & (sends | (receives & ~named[programs.terminal]))
+    return replace(programs, tag=np.where(marked, DATA_TAG, programs.tag))
+
+
+def _with_first_addresses(body: Programs, programs: Programs, size_bytes: int) -> Programs:
+    """In front of each program an address for everybody who sends to its terminal."""
+    active = programs.kind == SEND
+    pairs = np.unique(np.stack([programs.peer[active], programs.terminal[active]]), axis=1)
+    receiver, sender = pairs
+    new = len(receiver)
+    terminal = np.concatenate([receiver, body.terminal])
+    order = np.argsort(terminal, kind="stable")
+
+    def joined(value: object, column: np.ndarray) -> np.ndarray:
+        return np.concatenate([np.broadcast_to(np.asarray(value, np.int64), new), column])[order]
+
+    places = [("" if one < new else body.places[int(one) - new]) for one in order] if body.places else ()
+    return replace(
+        body,
+        terminal=terminal[order],
+        kind=joined(SEND, body.kind),
+        peer=joined(sender, body.peer),
+        size_bytes=joined(size_bytes, body.size_bytes),
+        tag=joined(ADDRESS_TAG, body.tag),
+        amount=joined(0, body.amount),
+        places=places,
+    )

@@ -1,0 +1,72 @@
+"""Programs that are written operation by operation."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, replace
+from typing import Any
+
+import numpy as np
+
+from fabriloom.programs.choices import due_ps
+from fabriloom.programs.draws import Draws
+from fabriloom.programs.errors import ProgramError
+from fabriloom.programs.kinds import MOST_OPERATIONS, SEND, Ints, Settings
+from fabriloom.programs.parse import Operation, parse
+from fabriloom.programs.roles import Roles
+from fabriloom.programs.table import Events, Programs
+
+
+def operations(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """The programs of ``[[program.terminals]]``; those without one do nothing."""
+    lists: dict[int, list[tuple[Operation, str]]] = {}
+    total = 0
+    for number, table in enumerate(settings["terminals"]):
+        base = f"terminals.{number}"
+        done = [
+            (parse(text, f"{base}.do.{place}", roles.terminals), f"{base}.do.{place}")
+            for place, text in enumerate(table["do"])
+        ]
+        for terminal, parameter in _named(roles, table["terminal"], base):
+            if terminal in lists:
+                name = roles.terminals.names[terminal]
+                raise ProgramError(f'"{name}" has a program already', parameter, "put both into one")
+            total += len(done)
+            if total > MOST_OPERATIONS:
+                message = f"these programs have more than {MOST_OPERATIONS:,} operations"
+                raise ProgramError(message, base, "use repeat")
+            lists[terminal] = done
+    return _table(roles, settings, lists)
+
+
+def _named(roles: Roles, given: Any, base: str) -> list[tuple[int, str]]:
+    if not isinstance(given, list):
+        return [(roles.one(given, f"{base}.terminal"), f"{base}.terminal")]
+    places = [f"{base}.terminal.{place}" for place in range(len(given))]
+    return [(roles.one(key, place), place) for key, place in zip(given, places, strict=True)]
+
+
+def _table(roles: Roles, settings: Settings, lists: dict[int, list[tuple[Operation, str]]]) -> Programs:
+    order = sorted(lists)
+    values = np.array([astuple(done) for terminal in order for done, _ in lists[terminal]], np.int64)
+    columns = dict(zip(("kind", "peer", "size_bytes", "tag", "amount"), values.T, strict=True))
+    terminal = np.repeat(order, [len(lists[one]) for one in order])
+    places = [place for one in order for _, place in lists[one]]
+    programs = Programs(roles.terminals.names, np.asarray(terminal, np.int64), **columns, places=places)
+    if not settings.get("events"):
+        return programs
+    rate = settings.get("rate_millihz")
+    due = due_ps(settings, Draws(0))
+    fragments = _fragments(programs, settings["events"])
+    return replace(programs, events=Events(due, fragments, 0, rate / 1000 if rate else None))
+
+
+def _fragments(programs: Programs, events: int) -> Ints:
+    """Messages with the number of each event as their tag."""
+    sent = (programs.kind == SEND) & (programs.tag < events)
+    times = np.minimum(programs.times()[sent], 2.0**31)
+    counted = np.bincount(programs.tag[sent], weights=times, minlength=events).astype(np.int64)
+    none = np.flatnonzero(counted == 0)
+    if len(none):
+        message = f"nothing is sent with tag {none[0]}, so event {none[0]} has no messages"
+        raise ProgramError(message, "events", "reduce the number of events, or send something for each")
+    return counted

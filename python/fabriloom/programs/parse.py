@@ -1,0 +1,221 @@
+"""One operation as it is written: ``send n1 1 kB tag 3``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+from fabriloom import units
+from fabriloom.programs.errors import ProgramError
+from fabriloom.programs.kinds import (
+    ANY,
+    BARRIER,
+    END,
+    FLUSH,
+    MARK,
+    MOST_BYTES,
+    MOST_TAG,
+    READ,
+    RECEIVE,
+    REPEAT,
+    SAME,
+    SEND,
+    SENDER,
+    SENDER_NUMBER,
+    TAGGED,
+    UNTIL,
+    WAIT,
+    WORDS,
+)
+from fabriloom.traffic.names import Terminals
+
+_TOKEN = re.compile(r'"([^"]*)"|(\S+)')
+_MOST_REPEATS = 2**40
+_SHAPES = {
+    SEND: "send n1 1 kB tag 3",
+    RECEIVE: "receive n1 tag 3, or receive any",
+    READ: "read n1 1 kB",
+    WAIT: "wait 5 us",
+    UNTIL: "until 1 ms",
+    REPEAT: "repeat 10, or repeat for ever",
+    END: "end",
+    BARRIER: "barrier",
+    MARK: "mark 1",
+    FLUSH: "flush",
+}
+_PEERS = {SEND: ("sender", "tagged"), RECEIVE: ("any", "sender"), READ: ("sender", "tagged")}
+_SPECIAL = {"any": ANY, "sender": SENDER, "tagged": TAGGED}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation: the values of its row."""
+
+    kind: int
+    peer: int = ANY
+    size_bytes: int = 0
+    tag: int = ANY
+    amount: int = 0
+
+
+@dataclass(frozen=True)
+class _Word:
+    text: str
+    start: int
+    length: int
+    quoted: bool
+
+
+class _Reader:
+    """The words of a text, one after the other; whatever is wrong points at its word."""
+
+    def __init__(self, text: str, parameter: str, terminals: Terminals) -> None:
+        self._text, self._parameter, self._terminals = text, parameter, terminals
+        self._words = [
+            _Word(m[1] if m[1] is not None else m[2], m.start(), m.end() - m.start(), m[1] is not None)
+            for m in _TOKEN.finditer(text)
+        ]
+        self._next = 0
+
+    def fail(
+        self, message: str, hint: str, first: _Word | None = None, last: _Word | None = None
+    ) -> NoReturn:
+        """Raise, pointing at some words, or behind the last."""
+        if first is None:
+            end = len(self._text.rstrip())
+            raise ProgramError(message, self._parameter, hint, (end, 1))
+        stop = last or first
+        span = (first.start, stop.start + stop.length - first.start)
+        raise ProgramError(message, self._parameter, hint, span)
+
+    def peek(self) -> _Word | None:
+        """The next word; none at the end."""
+        return self._words[self._next] if self._next < len(self._words) else None
+
+    def take(self, what: str, kind: int | None = None) -> _Word:
+        """The next word."""
+        word = self.peek()
+        if word is None:
+            example = f"write for example {_SHAPES[kind]}" if kind is not None else "write an operation"
+            self.fail(f"{what} is missing", example)
+        self._next += 1
+        return word
+
+    def kind(self) -> int:
+        """The first word."""
+        word = self.take("the operation")
+        if word.text not in WORDS or word.quoted:
+            near = units.nearest(word.text, tuple(WORDS))
+            hint = f'did you mean "{near}"? ' if near else ""
+            self.fail(f'unknown operation "{word.text[:40]}"', f"{hint}operations: {', '.join(WORDS)}", word)
+        return WORDS[word.text]
+
+    def peer(self, kind: int) -> int:
+        """A terminal, or one of the special words."""
+        if kind == RECEIVE and (self.peek() is None or self._is_tag()):
+            return ANY
+        word = self.take("the terminal", kind)
+        if not word.quoted and word.text in _PEERS[kind] and word.text not in self._terminals.numbers:
+            return _SPECIAL[word.text]
+        found = self._terminals.find(word.text)
+        if found is None:
+            self.fail(self._terminals.message(word.text), self._terminals.hint(word.text), word)
+        return found
+
+    def _is_tag(self) -> bool:
+        word = self.peek()
+        return word is not None and word.text == "tag" and "tag" not in self._terminals.numbers
+
+    def quantity(self, what: str, kind: int, parse: object) -> int:
+        """A number and its unit, as one word or two."""
+        first = last = self.take(what, kind)
+        text, following = first.text, self.peek()
+        if re.fullmatch(r"[-+\d._eE]+", text) and following and following.text != "tag":
+            last = self.take(what, kind)
+            text = f"{text} {last.text}"
+        try:
+            return parse(text)  # type: ignore[operator]
+        except units.UnitError as error:
+            self.fail(error.message, error.hint, first, last)
+
+    def whole(self, what: str, kind: int, most: int) -> int:
+        """A whole number."""
+        word = self.take(what, kind)
+        if not re.fullmatch(r"[0-9]{1,19}", word.text) or int(word.text) > most:
+            self.fail(f'{what} cannot be "{word.text[:40]}"', f"write a whole number up to {most:,}", word)
+        return int(word.text)
+
+    def tag(self, kind: int) -> int:
+        """``tag`` and what follows, if it is there."""
+        if self.peek() is None:
+            return ANY
+        if not self._is_tag():
+            return ANY
+        self._next += 1
+        word = self.peek()
+        if word is not None and word.text in ("same", "any", "sender"):
+            special = {"same": SAME, "any": ANY, "sender": SENDER_NUMBER}
+            if word.text == "sender" and kind != SEND:
+                self.fail(
+                    "only what is sent can have the number of the sender as its tag", "write a number", word
+                )
+            self._next += 1
+            return special[word.text]
+        return self.whole("the tag", kind, MOST_TAG)
+
+    def finish(self, kind: int) -> None:
+        """Nothing may follow."""
+        word = self.peek()
+        if word is not None:
+            self.fail(
+                f'"{word.text[:40]}" has no meaning here',
+                f"write for example {_SHAPES[kind]}",
+                word,
+                self._words[-1],
+            )
+
+
+def parse(text: str, parameter: str, terminals: Terminals) -> Operation:
+    """An operation from its text. Raises :class:`ProgramError` that points at the word at fault."""
+    reader = _Reader(text, parameter, terminals)
+    kind = reader.kind()
+    values: dict[str, int] = {}
+    if kind in (SEND, RECEIVE, READ):
+        values["peer"] = reader.peer(kind)
+        if kind != RECEIVE:
+            values["size_bytes"] = reader.quantity("the size", kind, _size)
+        if kind != READ:
+            values["tag"] = reader.tag(kind)
+    elif kind in (WAIT, UNTIL):
+        values["amount"] = reader.quantity("the time", kind, units.parse_time_ps)
+    elif kind == REPEAT:
+        values["amount"] = _repeats(reader)
+    elif kind == MARK:
+        values["tag"] = 0 if reader.peek() is None else reader.whole("the number of a mark", kind, MOST_TAG)
+    reader.finish(kind)
+    return Operation(kind, **values)
+
+
+def _size(text: str) -> int:
+    size_bytes = units.parse_bytes(text, positive=True)
+    if size_bytes > MOST_BYTES:
+        raise units.UnitError(f"a message of {text} is too long", "the most is 2^31 - 1 bytes; send several")
+    return size_bytes
+
+
+def _repeats(reader: _Reader) -> int:
+    """How often; 0 for ever."""
+    word = reader.peek()
+    if word is None:
+        return 0
+    if word.text == "for":
+        reader.take("for")
+        ever = reader.peek()
+        if ever is None or ever.text != "ever":
+            reader.fail(
+                "a repeat is a number of times, or for ever", "write repeat 10, or repeat for ever", word
+            )
+        reader.take("ever")
+        return 0
+    return reader.whole("how often", REPEAT, _MOST_REPEATS)

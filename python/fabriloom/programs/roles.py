@@ -1,0 +1,103 @@
+"""Which terminals send and which receive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fabriloom.programs.errors import ProgramError
+from fabriloom.programs.kinds import Ints, Settings
+from fabriloom.traffic.kinds import Network
+from fabriloom.traffic.names import Terminals
+from fabriloom.traffic.receivers import has_roles, receivers_of, senders_of
+
+
+class Roles:
+    """The terminals of a network as sources and destinations."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.terminals = Terminals(network.terminal_names)
+        self.count = network.terminals
+
+    def one(self, key: object, parameter: str) -> int:
+        """One terminal."""
+        return self.terminals.one(key, parameter)
+
+    def several(self, given: Any, parameter: str, default: Ints) -> Ints:
+        """``default``, the first so many, or those of a list, each once."""
+        if isinstance(given, str):
+            return default
+        if isinstance(given, int):
+            self._enough(given, parameter)
+            return np.arange(given)
+        return self._listed(given, parameter)
+
+    def sources(self, given: Any) -> Ints:
+        """What ``sources`` says."""
+        able = senders_of(self.network)
+        if given == "auto":
+            return able if has_roles(self.network) else np.arange((self.count + 1) // 2)
+        if given == "all":
+            return able
+        if isinstance(given, int):
+            self._enough(given, "sources", len(able))
+            return able[:given]
+        return self._able(self._listed(given, "sources"), able, "sources", "only receives, it cannot send")
+
+    def destinations(self, given: Any) -> Ints:
+        """What ``destinations`` says."""
+        able = receivers_of(self.network)
+        if given == "auto":
+            return able if has_roles(self.network) else np.arange((self.count + 1) // 2, self.count)
+        if given == "all":
+            return able
+        if isinstance(given, int):
+            self._enough(given, "destinations", len(able))
+            return able[len(able) - given :]
+        what = "only sends, it cannot receive"
+        return self._able(self._listed(given, "destinations"), able, "destinations", what)
+
+    def both(self, settings: Settings, apart: bool = True) -> tuple[Ints, Ints]:
+        """Sources and destinations; ``apart``: no terminal may be both."""
+        sources, destinations = self.sources(settings["sources"]), self.destinations(settings["destinations"])
+        for name, found in (("sources", sources), ("destinations", destinations)):
+            if not len(found):
+                raise ProgramError(f"there are no {name}", name, "add terminals, or name some")
+        shared = np.intersect1d(sources, destinations)
+        if apart and len(shared):
+            needed = len(sources) + len(destinations)
+            counted = isinstance(settings["sources"], int) and isinstance(settings["destinations"], int)
+            if counted and needed > self.count:
+                raise self._too_many(needed, "sources")
+            name = self.terminals.names[int(shared[0])]
+            message = f'"{name}" is a source and a destination; a program does one thing after the other'
+            raise ProgramError(message, "destinations", "give sources and destinations that differ")
+        return sources, destinations
+
+    def _listed(self, given: list[object], parameter: str) -> Ints:
+        found = self.terminals.many(given, parameter)
+        _, first = np.unique(found, return_index=True)
+        if len(first) < len(found):
+            again = int(np.setdiff1d(np.arange(len(found)), first)[0])
+            message = f'"{self.terminals.names[int(found[again])]}" is named twice'
+            raise ProgramError(message, f"{parameter}.{again}", "name each terminal once")
+        return found
+
+    def _able(self, found: Ints, able: Ints, parameter: str, what: str) -> Ints:
+        wrong = np.flatnonzero(~np.isin(found, able))
+        if len(wrong):
+            message = f'"{self.terminals.names[int(found[wrong[0]])]}" {what}'
+            raise ProgramError(message, f"{parameter}.{wrong[0]}", "name another one")
+        return found
+
+    def _enough(self, needed: int, parameter: str, there: int | None = None) -> None:
+        if needed > (self.count if there is None else there):
+            raise self._too_many(needed, parameter, there)
+
+    def _too_many(self, needed: int, parameter: str, there: int | None = None) -> ProgramError:
+        message = f"the program is for {needed} terminals, the network has {self.count}"
+        if there is not None and there < self.count:
+            message += f", {there} of them {'senders' if parameter == 'sources' else 'receivers'}"
+        return ProgramError(message, parameter, "reduce the number, or add terminals")

@@ -1,0 +1,165 @@
+"""Ready programs of a few operations: pairs, broadcast, funnel, all to all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabriloom.programs.draws import Draws
+from fabriloom.programs.errors import ProgramError
+from fabriloom.programs.kinds import BARRIER, MARK, RECEIVE, SEND, Ints, Settings
+from fabriloom.programs.roles import Roles
+from fabriloom.programs.table import Programs, Rows
+
+_LAST = 2**40
+"""An order behind everything else."""
+
+
+def ping_pong(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """Pairs: one marks, sends and receives, the other receives and sends."""
+    left, right = _pairs(roles, settings["pairs"])
+    rows, size = Rows(), settings["size_bytes"]
+    for terminal in (left, right):
+        rows.loop(terminal, 0, settings["rounds"])
+        rows.end(terminal, 4)
+    rows.add(left, 1, MARK, tag=0)
+    rows.add(left, 2, SEND, peer=right, size_bytes=size)
+    rows.add(left, 3, RECEIVE, peer=right)
+    rows.add(right, 1, RECEIVE, peer=left)
+    rows.add(right, 2, SEND, peer=left, size_bytes=size)
+    rows.add(left, 5, MARK, tag=0)
+    return rows.programs(roles.terminals.names)
+
+
+def _pairs(roles: Roles, given: object) -> tuple[Ints, Ints]:
+    if isinstance(given, int):
+        if 2 * given > roles.count:
+            message = f"the program is for {2 * given} terminals, the network has {roles.count}"
+            raise ProgramError(message, "pairs", "reduce the number of pairs, or add terminals")
+        left = np.arange(given)
+        return left, left + roles.count // 2
+    named = [roles.terminals.many(pair, f"pairs.{i}") for i, pair in enumerate(given)]  # type: ignore[arg-type]
+    flat = np.concatenate(named)
+    _, first = np.unique(flat, return_index=True)
+    if len(first) < len(flat):
+        again = int(np.setdiff1d(np.arange(len(flat)), first)[0])
+        name, place = roles.terminals.names[int(flat[again])], f"pairs.{again // 2}.{again % 2}"
+        raise ProgramError(f'"{name}" is in two pairs, or twice in one', place, "name each terminal once")
+    return flat[::2], flat[1::2]
+
+
+def out_farming(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """One source, the same message to each destination in turn."""
+    source = roles.one(settings["source"], "source")
+    targets = _others(roles, settings["destinations"], "destinations", source)
+    rows, rounds = Rows(), settings["rounds"]
+    rows.loop(source, 0, rounds)
+    rows.add(source, 1, SEND, peer=targets, size_bytes=settings["size_bytes"])
+    rows.end(source, 2)
+    rows.receives(targets, 0, rounds, peer=source)
+    return rows.programs(roles.terminals.names)
+
+
+def funnel_in(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """Several sources, one destination, which takes what comes."""
+    target = roles.one(settings["destination"], "destination")
+    sources = _others(roles, settings["sources"], "sources", target)
+    rows, rounds = Rows(), settings["rounds"]
+    rows.loop(sources, 0, rounds)
+    rows.add(sources, 1, SEND, peer=target, size_bytes=settings["size_bytes"])
+    rows.end(sources, 2)
+    rows.receives(target, 0, rounds * len(sources))
+    return rows.programs(roles.terminals.names)
+
+
+def _others(roles: Roles, given: object, parameter: str, self_: int) -> Ints:
+    others = np.setdiff1d(np.arange(roles.count), [self_])
+    if not len(others):
+        raise ProgramError("the program is for two terminals, the network has 1", parameter, "add terminals")
+    found = roles.several(given, parameter, others)
+    if self_ in found:
+        place = f"{parameter}.{int(np.flatnonzero(found == self_)[0])}"
+        raise ProgramError(f'"{roles.terminals.names[self_]}" sends to itself', place, "remove it")
+    return found
+
+
+def all_to_all(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """Every terminal to every other; per round first all sends, then all receives."""
+    members = roles.several(settings["terminals"], "terminals", np.arange(roles.count))
+    count = len(members)
+    if count < 2:
+        raise ProgramError("all to all is for two terminals or more", "terminals", "add some")
+    turn = np.arange(1, count)
+    if settings["order"] == "rotating":
+        target = (np.arange(count)[:, None] + turn) % count
+    else:
+        target = np.tile(np.arange(count), (count, 1))
+        target = target[target != np.arange(count)[:, None]].reshape(count, count - 1)
+        if settings["order"] == "random":
+            target = np.take_along_axis(target, draws.distinct(count - 1, count - 1, count), axis=1)
+    rows = Rows()
+    rows.loop(members, 0, settings["rounds"])
+    if settings["barrier"]:
+        rows.add(members, 1, BARRIER)
+    rows.add(members[:, None], 2, SEND, peer=members[target], size_bytes=settings["size_bytes"])
+    rows.receives(members, 3, count - 1)
+    rows.end(members, 6)
+    return rows.programs(roles.terminals.names)
+
+
+def fixed_pairs(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """The i-th source to the i-th destination."""
+    sources, targets = roles.both(settings, apart=False)
+    if len(sources) != len(targets):
+        message = f"{len(sources)} sources and {len(targets)} destinations make no pairs"
+        raise ProgramError(message, "destinations", "give as many of one as of the other")
+    _not_itself(roles, sources, targets)
+    rows, rounds = Rows(), settings["rounds"]
+    rows.loop(sources, 0, rounds)
+    rows.add(sources, 1, SEND, peer=targets, size_bytes=settings["size_bytes"])
+    _takes(rows, sources, targets, sources, rounds, np.full(len(targets), rounds))
+    return rows.programs(roles.terminals.names)
+
+
+def random_pairs(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """Every message of a source to a random destination, another one than itself."""
+    sources, targets = roles.both(settings, apart=False)
+    messages, rounds = settings["messages"], settings["rounds"]
+    among = len(targets) - np.isin(sources, targets).astype(np.int64)
+    if np.any(among < 1):
+        name = roles.terminals.names[int(sources[np.argmin(among)])]
+        raise ProgramError(f'"{name}" has nobody but itself to send to', "destinations", "add some")
+    rows = Rows()
+    chosen = np.empty((len(sources), messages), np.int64)
+    for place, source in enumerate(sources.tolist()):
+        others = targets[targets != source]
+        chosen[place] = others[draws.below(len(others), messages)]
+    rows.loop(sources, 0, rounds)
+    rows.add(sources[:, None], 1, SEND, peer=chosen, size_bytes=settings["size_bytes"])
+    counts = np.bincount(chosen.ravel(), minlength=roles.count)[targets] * rounds
+    heard = np.isin(targets, chosen)
+    _takes(rows, sources, targets[heard], np.full(int(heard.sum()), -1), rounds, counts[heard])
+    return rows.programs(roles.terminals.names)
+
+
+def _takes(rows: Rows, sources: Ints, targets: Ints, froms: Ints, rounds: int, counts: Ints) -> None:
+    """The ends of the sources' loops, and the receives: of those that send for ever too, one after a round.
+
+    ``froms``: from whom a target takes; -1: anybody.
+    """
+    peer = np.where(froms < 0, 0xFFFF_FFFF, froms)
+    sends = np.isin(targets, sources)
+    if rounds:
+        rows.end(sources, _LAST)
+        rows.receives(targets, _LAST + 1, counts, peer=peer)
+        return
+    rows.add(targets[sends], 2, RECEIVE, peer=peer[sends])
+    rows.end(sources, _LAST)
+    rows.receives(targets[~sends], 0, 0, peer=peer[~sends])
+
+
+def _not_itself(roles: Roles, sources: Ints, targets: Ints) -> None:
+    same = np.flatnonzero(sources == targets)
+    if len(same):
+        name = roles.terminals.names[int(sources[same[0]])]
+        hint = "give the destinations in another order"
+        raise ProgramError(f'"{name}" would send to itself', "destinations", hint)

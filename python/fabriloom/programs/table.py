@@ -1,0 +1,196 @@
+"""Programs as a table: one row per operation, the rows of a terminal in order, terminal after terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fabriloom import units
+from fabriloom.programs.errors import ProgramError
+from fabriloom.programs.kinds import (
+    ANY,
+    BARRIER,
+    END,
+    FLUSH,
+    MARK,
+    MOST_OPERATIONS,
+    NEVER,
+    READ,
+    RECEIVE,
+    REPEAT,
+    SAME,
+    SEND,
+    SENDER,
+    SENDER_NUMBER,
+    TAGGED,
+    UNTIL,
+    WAIT,
+    Columns,
+    Ints,
+)
+
+_NAMES = {WAIT: "wait", UNTIL: "until", END: "end", BARRIER: "barrier", FLUSH: "flush"}
+
+
+@dataclass(frozen=True)
+class Events:
+    """When events are due, and of how many messages each is. Tags from ``first`` on are numbers of events."""
+
+    due_ps: Ints
+    fragments: Ints
+    first: int = 0
+    rate_per_s: float | None = None
+    """What is attempted; none: as fast as they can be sent."""
+
+
+NO_EVENTS = Events(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True)
+class Programs:
+    """The programs of all terminals. ``amount`` is picoseconds, or how often a repeat is."""
+
+    terminal_names: Sequence[str]
+    terminal: Ints
+    kind: Ints
+    peer: Ints
+    size_bytes: Ints
+    tag: Ints
+    amount: Ints
+    events: Events = NO_EVENTS
+    places: Sequence[str] = field(default=())
+    """Of each row the setting it was written in, such as ``terminals.0.do.3``; empty when none was."""
+
+    @property
+    def rows(self) -> int:
+        """Operations altogether."""
+        return len(self.kind)
+
+    @property
+    def start(self) -> Ints:
+        """First row of each terminal, and the number of rows."""
+        count = np.bincount(self.terminal, minlength=len(self.terminal_names))
+        return np.concatenate([[0], np.cumsum(count)])
+
+    def times(self) -> np.ndarray:
+        """How often each row is done, as floats; endless repeats give infinity."""
+        found = np.ones(self.rows)
+        inner = np.flatnonzero((self.kind == REPEAT) | (self.kind == END))
+        stack: list[float] = []
+        for place, row in enumerate(inner.tolist()):
+            if self.kind[row] == REPEAT:
+                stack.append((stack[-1] if stack else 1.0) * (float(self.amount[row]) or np.inf))
+            elif stack:
+                stack.pop()
+            after = int(inner[place + 1]) if place + 1 < len(inner) else self.rows
+            if stack:
+                found[row + 1 : after + 1] = stack[-1]
+        return found
+
+    def columns(self, tick_ps: int) -> Columns:
+        """The ``program_*``, ``op_*`` and ``event_*`` columns of the engine; times are rounded to ticks."""
+        timed = (self.kind == WAIT) | (self.kind == UNTIL)
+        ticks = np.where(timed, _ticks(self.amount, tick_ps), self.amount)
+        dummies = np.zeros(self.events.first, np.int64)
+        return {
+            "program_start": self.start.astype(np.uint32),
+            "op_kind": self.kind.astype(np.uint8),
+            "op_peer": self.peer.astype(np.uint32),
+            "op_bytes": self.size_bytes.astype(np.uint32),
+            "op_tag": self.tag.astype(np.uint32),
+            "op_ticks": ticks.astype(np.uint64),
+            "event_due_ticks": np.concatenate([dummies, _ticks(self.events.due_ps, tick_ps)]).astype(
+                np.uint64
+            ),
+            "event_fragments": np.concatenate([dummies + NEVER, self.events.fragments]).astype(np.uint32),
+        }
+
+    def demand(self) -> tuple[Ints, Ints, Ints, np.ndarray]:
+        """Source, target, bytes and number of the messages whose targets are known before the run."""
+        known = ((self.kind == SEND) | (self.kind == READ)) & (self.peer < len(self.terminal_names))
+        count = np.minimum(self.times()[known], 1e9)
+        away = self.kind[known] == READ
+        source, target = self.terminal[known], self.peer[known]
+        return np.where(away, target, source), np.where(away, source, target), self.size_bytes[known], count
+
+    def text(self, row: int) -> str:
+        """An operation as it is written."""
+        kind, tag = int(self.kind[row]), int(self.tag[row])
+        if kind in (WAIT, UNTIL):
+            return f"{_NAMES[kind]} {units.format_time_ps(int(self.amount[row]))}"
+        if kind == REPEAT:
+            return f"repeat {int(self.amount[row])}" if self.amount[row] else "repeat"
+        if kind == MARK:
+            return f"mark {tag}"
+        if kind in _NAMES:
+            return _NAMES[kind]
+        word = {SEND: "send", READ: "read", RECEIVE: "receive"}[kind]
+        size = "" if kind == RECEIVE else f" {units.format_bytes(int(self.size_bytes[row]))}"
+        return f"{word} {self._peer(int(self.peer[row]))}{size}{_tag(tag)}"
+
+    def _peer(self, peer: int) -> str:
+        special = {ANY: "any", SENDER: "sender", TAGGED: "tagged"}
+        return special[peer] if peer in special else self.terminal_names[peer]
+
+
+def _tag(tag: int) -> str:
+    special = {ANY: "", SAME: " tag same", SENDER_NUMBER: " tag sender"}
+    return special.get(tag, f" tag {tag}")
+
+
+def _ticks(time_ps: Ints, tick_ps: int) -> Ints:
+    return (time_ps + tick_ps // 2) // tick_ps
+
+
+class Rows:
+    """Rows that are put together in any order: each says where in its terminal's program it belongs."""
+
+    def __init__(self) -> None:
+        self._parts: list[list[Ints]] = []
+        self._rows = 0
+
+    def add(
+        self,
+        terminal: object,
+        order: object,
+        kind: int,
+        *,
+        peer: object = ANY,
+        size_bytes: object = 0,
+        tag: object = ANY,
+        amount: object = 0,
+    ) -> None:
+        """One row per element; all arguments are broadcast. Rows of equal order stay as they were added."""
+        values = (terminal, order, kind, peer, size_bytes, tag, amount)
+        part = [
+            np.ravel(column) for column in np.broadcast_arrays(*(np.asarray(v, np.int64) for v in values))
+        ]
+        self._rows += len(part[0])
+        if self._rows > MOST_OPERATIONS:
+            message = f"these programs have more than {MOST_OPERATIONS:,} operations"
+            raise ProgramError(message, None, "reduce the number of events, messages or terminals")
+        self._parts.append(part)
+
+    def loop(self, terminal: object, order: int, count: object) -> None:
+        """A repeat at ``order``; end it by :meth:`end`."""
+        self.add(terminal, order, REPEAT, amount=count)
+
+    def end(self, terminal: object, order: int) -> None:
+        """The end of a repeat."""
+        self.add(terminal, order, END)
+
+    def receives(self, terminal: object, order: int, count: object, **more: object) -> None:
+        """``count`` times receive (0: for ever), at three orders from ``order`` on."""
+        self.loop(terminal, order, count)
+        self.add(terminal, order + 1, RECEIVE, **more)
+        self.end(terminal, order + 2)
+
+    def programs(self, terminal_names: Sequence[str], events: Events = NO_EVENTS) -> Programs:
+        """All of them."""
+        parts = self._parts or [[np.zeros(0, np.int64)] * 7]
+        terminal, order, *rest = (np.concatenate(column) for column in zip(*parts, strict=True))
+        place = np.lexsort((order, terminal))
+        kind, peer, size_bytes, tag, amount = (column[place] for column in rest)
+        return Programs(terminal_names, terminal[place], kind, peer, size_bytes, tag, amount, events)

@@ -1,0 +1,280 @@
+"""``[program]``: what terminals do, operation by operation, in place of ``[traffic]``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fabriloom.scenario.fields import (
+    Count,
+    EventRateMilliHz,
+    FileName,
+    MessageBytes,
+    Section,
+    Sha256,
+    Terminal,
+    TimePs,
+)
+
+Rounds = Annotated[int, Field(ge=0, le=10**9)]
+Several = Annotated[list[Terminal], Field(min_length=1, max_length=2**20)]
+Terminals = Literal["auto", "all"] | Count | Several
+Pair = Annotated[list[Terminal], Field(min_length=2, max_length=2)]
+
+_SOURCES = (
+    "Who sends. auto: the terminals that can send, in networks without such roles the first half; a number: "
+    "the first so many; all; or a list"
+)
+_DESTINATIONS = (
+    "Who receives. auto: the terminals that can receive, in networks without such roles the second half; a "
+    "number: the last so many; all; or a list"
+)
+
+
+def _rounds(default: int = 100) -> int:
+    return Field(default=default, description="How often; 0: for ever")
+
+
+def _size() -> int:
+    return Field(alias="size", description="Bytes of a message")
+
+
+class PingPong(Section):
+    """Pairs of terminals send one message to and fro. Marks say when each round began."""
+
+    kind: Literal["ping-pong"]
+    size_bytes: MessageBytes = _size()
+    rounds: Rounds = _rounds()
+    pairs: Count | Annotated[list[Pair], Field(min_length=1)] = Field(
+        default=1,
+        description='How many: i with the i-th of the second half; or a list such as [["n0", "n1"]]',
+    )
+
+
+class OutFarming(Section):
+    """One terminal sends a message to each of the others in turn: a broadcast in software."""
+
+    kind: Literal["out-farming"]
+    size_bytes: MessageBytes = _size()
+    rounds: Rounds = _rounds()
+    source: Terminal = Field(default=0, description="Who sends, by number or name")
+    destinations: Literal["others"] | Several = Field(default="others", description="Who receives")
+
+
+class FunnelIn(Section):
+    """Several terminals send to one."""
+
+    kind: Literal["funnel-in"]
+    size_bytes: MessageBytes = _size()
+    rounds: Rounds = _rounds()
+    destination: Terminal = Field(default=0, description="Who receives, by number or name")
+    sources: Literal["others"] | Several = Field(default="others", description="Who sends")
+
+
+class AllToAll(Section):
+    """Every terminal sends to every other, then takes what was sent to it, round by round."""
+
+    kind: Literal["all-to-all"]
+    size_bytes: MessageBytes = _size()
+    rounds: Rounds = _rounds()
+    terminals: Literal["all"] | Count | Several = Field(
+        default="all", description="Who takes part: all, the first so many, or a list"
+    )
+    order: Literal["rotating", "same", "random"] = Field(
+        default="rotating",
+        description="rotating: each begins with its neighbour; same: all begin with the first; random: each "
+        "has an order of its own",
+    )
+    barrier: bool = Field(default=False, description="Whether all wait for each other between rounds")
+
+
+class FixedPairs(Section):
+    """The i-th source sends to the i-th destination."""
+
+    kind: Literal["fixed-pairs"]
+    size_bytes: MessageBytes = _size()
+    rounds: Rounds = _rounds()
+    sources: Terminals = Field(default="auto", description=_SOURCES)
+    destinations: Terminals = Field(default="auto", description=_DESTINATIONS)
+
+
+class RandomPairs(Section):
+    """Every message of a source goes to a random destination, drawn before the run."""
+
+    kind: Literal["random-pairs"]
+    size_bytes: MessageBytes = _size()
+    messages: Count = Field(default=1000, description="Destinations drawn for each source")
+    rounds: Rounds = _rounds(1)
+    sources: Terminals = Field(default="auto", description=_SOURCES)
+    destinations: Terminals = Field(default="auto", description=_DESTINATIONS)
+
+
+class Events(Section):
+    """What all event building has."""
+
+    events: Count = Field(default=1000, description="How many events")
+    rate_millihz: EventRateMilliHz | None = Field(
+        default=None,
+        alias="rate",
+        description="Attempted events per second; as fast as they can be sent if not given",
+    )
+    arrivals: Literal["constant", "random"] = Field(
+        default="constant",
+        description="With a rate: events are due at equal intervals, or at random moments",
+    )
+    sources: Terminals = Field(default="auto", description=_SOURCES)
+    destinations: Terminals = Field(default="auto", description=_DESTINATIONS)
+
+
+class Credit(Section):
+    """What a supervisor and its destinations say to each other."""
+
+    supervisor: Terminal | None = Field(
+        default=None, description="The terminal of the supervisor; the first that is neither if not given"
+    )
+    credits: Annotated[int, Field(ge=1, le=2**16)] = Field(
+        default=2, description="Assignments that a destination may have at a time"
+    )
+    credit_bytes: MessageBytes = Field(
+        default=8, alias="credit", description="Bytes of the message that gives a credit"
+    )
+    assignment_bytes: MessageBytes = Field(
+        default=8, alias="assignment", description="Bytes of the message that names a destination to a source"
+    )
+
+
+class Level2(Events, Credit):
+    """Regions of interest: an event is some blocks, each from one or more sources to one destination."""
+
+    kind: Literal["level-2"]
+    block_bytes: MessageBytes = Field(
+        alias="block", description="Bytes of a block, which its sources share equally"
+    )
+    blocks_per_event: Count = Field(default=3, description="Blocks of an event")
+    sources_per_block: Count = Field(default=1, description="Sources of a block")
+    source_choice: Literal["random", "round-robin"] = Field(
+        default="random",
+        description="Which sources an event has; round-robin: block after block the next so many",
+    )
+    destination_choice: Literal["round-robin", "random", "supervisor"] = Field(
+        default="round-robin",
+        description="Where a block goes; supervisor: to a destination that has given it credit",
+    )
+
+
+class Level3(Events):
+    """Complete events: many sources send a fragment each to one destination per event."""
+
+    kind: Literal["level-3"]
+    fragment_bytes: MessageBytes = Field(
+        alias="fragment", description="Bytes that a source sends for an event"
+    )
+    sources_per_event: Literal["all"] | Count = Field(default="all", description="Sources of an event")
+    source_choice: Literal["random", "round-robin"] = Field(
+        default="random",
+        description="Which sources an event has, when not all; round-robin: the next so many each time",
+    )
+    destination_choice: Literal["round-robin", "random"] = Field(
+        default="round-robin", description="Where an event goes"
+    )
+
+
+class PullLevel3(Events):
+    """The same, pulled: a destination asks the sources for one event after the other."""
+
+    kind: Literal["pull-level-3"]
+    fragment_bytes: MessageBytes = Field(alias="fragment", description="Bytes that a source answers with")
+    request_bytes: MessageBytes = Field(default=8, alias="request", description="Bytes of a request")
+    requests_at_once: Literal["all"] | Count = Field(
+        default="all", description="Requests that a destination has made and that are not answered yet"
+    )
+    sources_per_event: Literal["all"] | Count = Field(default="all", description="Sources of an event")
+    source_choice: Literal["random", "round-robin"] = Field(
+        default="random",
+        description="Which sources an event has, when not all; round-robin: the next so many each time",
+    )
+    destination_choice: Literal["round-robin", "random"] = Field(
+        default="round-robin", description="Who builds an event"
+    )
+
+
+class BarrelShifter(Section):
+    """Event building in time slots: in each, every source sends to another destination."""
+
+    kind: Literal["barrel-shifter"]
+    fragment_bytes: MessageBytes = Field(
+        alias="fragment", description="Bytes that a source sends for an event"
+    )
+    events: Count = Field(default=1000, description="How many events")
+    slot_ps: TimePs = Field(
+        alias="slot",
+        description="Length of a time slot; an event is due in each, source i sends its part i slots later",
+    )
+    sources: Terminals = Field(default="auto", description=_SOURCES)
+    destinations: Terminals = Field(default="auto", description=_DESTINATIONS)
+
+
+class CreditBuilding(Events, Credit):
+    """Event building by credit: a supervisor gives each event to a destination that has asked for one."""
+
+    kind: Literal["credit"]
+    fragment_bytes: MessageBytes = Field(
+        alias="fragment", description="Bytes that a source sends for an event"
+    )
+
+
+class DescriptorMessages(Section):
+    """Lists of messages per terminal: source, destination, length, wait after the message was handed over."""
+
+    kind: Literal["descriptors"]
+    path: FileName = Field(description="CSV or Parquet file, relative to the scenario")
+    repeat: bool = Field(default=False, description="Whether a list starts again after its end")
+    sha256: Sha256 | None = Field(
+        default=None, description="Checksum that the file must have; filled in when resolved"
+    )
+
+
+Operation = Annotated[str, Field(min_length=1, max_length=400)]
+
+
+class TerminalProgram(Section):
+    """The operations of one terminal, or of several that do the same."""
+
+    terminal: Terminal | Several = Field(description="Which, by number or name; or a list of them")
+    do: Annotated[list[Operation], Field(min_length=1, max_length=2**20)] = Field(
+        description='Operations, such as ["send n1 1 kB", "receive any"]'
+    )
+
+
+class Operations(Section):
+    """Programs of your own, operation by operation; terminals without one do nothing."""
+
+    kind: Literal["operations"]
+    terminals: Annotated[list[TerminalProgram], Field(min_length=1, max_length=2**20)] = Field(
+        description="One table [[program.terminals]] for each"
+    )
+    events: Annotated[int, Field(ge=0, le=2**20)] = Field(
+        default=0, description="Messages whose tag is below this are fragments of the event of that number"
+    )
+    rate_millihz: EventRateMilliHz | None = Field(
+        default=None, alias="rate", description="Events per second that are due, for their latency"
+    )
+
+
+Program = Annotated[
+    PingPong
+    | OutFarming
+    | FunnelIn
+    | AllToAll
+    | FixedPairs
+    | RandomPairs
+    | Level2
+    | Level3
+    | PullLevel3
+    | BarrelShifter
+    | CreditBuilding
+    | DescriptorMessages
+    | Operations,
+    Field(discriminator="kind"),
+]

@@ -1,0 +1,117 @@
+"""``[protocol]``: what stands between a message and its packets. Everything but the preset is optional."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from fabriloom.scenario.fields import Bytes, MessageBytes, PositiveBytes, Section, TimePs
+
+Window = Annotated[int, Field(ge=0, le=2**31)]
+
+
+class Protocol(Section):
+    """How the messages of programs become packets, and what they cost their hosts."""
+
+    preset: Literal["raw", "virtual-link", "pio", "dma"] = Field(
+        default="raw", description="Where the numbers come from"
+    )
+    packet_bytes: PositiveBytes | None = Field(
+        default=None, alias="packet", description="Most payload of a packet"
+    )
+    small_packet_bytes: PositiveBytes | None = Field(
+        default=None, alias="small_packet", description="The same for small messages"
+    )
+    small_below_bytes: Bytes | None = Field(
+        default=None, alias="small_below", description="Messages shorter than this are small"
+    )
+    messages_at_once: Window | None = Field(
+        default=None, description="Messages of a terminal handed over and not sent yet; 0: any number"
+    )
+    channels_at_once: Window | None = Field(
+        default=None,
+        description="Channels of a terminal with a message begun and not sent yet (virtual links in use); "
+        "0: any number",
+    )
+    packets_per_channel: Window | None = Field(
+        default=None, description="Packets of a channel begun and not acknowledged; 0: any number"
+    )
+    packets_at_once: Window | None = Field(
+        default=None,
+        description="Packets of a terminal begun and not acknowledged (stream buffers); 0: any number",
+    )
+    receive_at_once: Window | None = Field(
+        default=None,
+        description="Messages that a terminal takes at a time: others wait for their first acknowledgement; "
+        "0: any number",
+    )
+    channels_limit: Window | None = Field(
+        default=None,
+        description="Terminals that a terminal's program may send to, refused before the run if there are "
+        "more; 0: any number",
+    )
+    acknowledge: Literal["none", "packet", "response"] | None = Field(
+        default=None,
+        description="none: a packet counts as acknowledged when its link has it; packet: by an empty packet "
+        "back; response: by the end of its transaction, in networks of rings",
+    )
+    send_time_ps: TimePs | None = Field(
+        default=None, alias="send_time", description="Host's time for a message that is sent"
+    )
+    receive_time_ps: TimePs | None = Field(
+        default=None, alias="receive_time", description="Host's time for a message that is received"
+    )
+    packet_time_ps: TimePs | None = Field(
+        default=None, alias="packet_time", description="Time to fill a packet, whatever its length"
+    )
+    byte_time_ps: TimePs | None = Field(
+        default=None, alias="byte_time", description="Time to fill a byte of a packet"
+    )
+    bus_packet_time_ps: TimePs | None = Field(
+        default=None,
+        alias="bus_packet_time",
+        description="Time of a packet on the host's bus, which sending and receiving share",
+    )
+    bus_byte_time_ps: TimePs | None = Field(
+        default=None, alias="bus_byte_time", description="Time of a byte there"
+    )
+    ack_time_ps: TimePs | None = Field(
+        default=None,
+        alias="ack_time",
+        description="From a packet received to its acknowledgement being ready",
+    )
+    resume_time_ps: TimePs | None = Field(
+        default=None,
+        alias="resume_time",
+        description="From an acknowledgement received to the place of its packet being free",
+    )
+    check_time_ps: TimePs | None = Field(
+        default=None,
+        alias="check_time",
+        description="Check of a message after its last acknowledgement; when it fails, all is sent again. "
+        "0: none",
+    )
+    bit_error_rate: Annotated[float, Field(ge=0, lt=1)] | None = Field(
+        default=None, description="Share of the bits that are wrong, found by the check"
+    )
+    transaction: Literal["nwrite", "dmove"] | None = Field(
+        default=None,
+        description="In networks of rings, what a packet is: nwrite, answered by an empty response, or "
+        "dmove, without one; nwrite if not given",
+    )
+    layer: Literal["none", "control-word"] | None = Field(
+        default=None,
+        description="control-word: behind the data of a message goes a control word, and back comes the "
+        "next address, which the next message to the same terminal waits for",
+    )
+    control_word_bytes: MessageBytes | None = Field(
+        default=None, alias="control_word", description="Size of that control word"
+    )
+    next_address_bytes: MessageBytes | None = Field(
+        default=None, alias="next_address", description="Size of the answer with the next address"
+    )
+
+    def overrides(self) -> dict[str, Any]:
+        """Settings that differ from the preset, under their names with units."""
+        return self.model_dump(exclude={"preset", "transaction"}, exclude_none=True)

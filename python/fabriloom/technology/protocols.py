@@ -1,0 +1,82 @@
+"""What stands between a message and its packets, as presets with a source for every number.
+
+How these numbers are used is on the page ``docs/background/programs.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fabriloom.technology.model import TechnologyError
+from fabriloom.technology.presets import Preset, read, values_of
+
+Acknowledge = Literal["none", "packet", "response"]
+Layer = Literal["none", "control-word"]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A message protocol and the host that runs it. Windows of 0 are without limit."""
+
+    preset: str
+    packet_bytes: int
+    small_packet_bytes: int
+    small_below_bytes: int
+    messages_at_once: int
+    channels_at_once: int
+    packets_per_channel: int
+    packets_at_once: int
+    receive_at_once: int
+    channels_limit: int
+    """Channels that a program may use per terminal; checked before the run."""
+    acknowledge: Acknowledge
+    send_time_ps: int
+    receive_time_ps: int
+    packet_time_ps: int
+    byte_time_ps: int
+    bus_packet_time_ps: int
+    bus_byte_time_ps: int
+    ack_time_ps: int
+    resume_time_ps: int
+    check_time_ps: int
+    bit_error_rate: float
+    layer: Layer
+    control_word_bytes: int
+    next_address_bytes: int
+
+    def __post_init__(self) -> None:
+        """Refuse what contradicts itself."""
+        if self.small_packet_bytes > self.packet_bytes:
+            message = f"small packets of {self.small_packet_bytes} B are larger than the others"
+            raise TechnologyError(message, "small_packet", f'write at most "{self.packet_bytes} B"')
+        if self.receive_at_once and self.acknowledge == "none":
+            message = "receive_at_once has no effect: nothing is acknowledged"
+            raise TechnologyError(message, "receive_at_once", 'write acknowledge = "packet", or remove it')
+        if self.bit_error_rate and not self.check_time_ps:
+            message = "errors have no effect without a check"
+            raise TechnologyError(message, "bit_error_rate", "give a check_time, or remove it")
+
+
+def protocols() -> Mapping[str, Preset]:
+    """All presets of protocols by name."""
+    return read("protocols.toml")
+
+
+def protocol_settings(preset: str) -> dict[str, Any]:
+    """The numbers of a preset under their names with units: ``packet_bytes``, ``send_time_ps``, …"""
+    return values_of(protocols()[preset])
+
+
+def protocol(preset: str, overrides: Mapping[str, Any] | None = None) -> Protocol:
+    """A preset with some of its settings replaced; a value of None leaves the preset's.
+
+    Raises :class:`TechnologyError` for settings that contradict each other. A packet size alone is that of
+    small messages, too, as far as it is shorter than theirs.
+    """
+    values = protocol_settings(preset)
+    given = {name: value for name, value in (overrides or {}).items() if value is not None}
+    if "packet_bytes" in given and "small_packet_bytes" not in given:
+        given["small_packet_bytes"] = min(values["small_packet_bytes"], given["packet_bytes"])
+    return Protocol(preset=preset, **{**values, **given})
