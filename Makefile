@@ -24,7 +24,7 @@ REPRODUCTION := out/reproduction
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check-format lint types test-rust test-python bench reproduce fmt clean
+.PHONY: help setup demo test check-format lint types test-rust test-python bench reproduce docs fmt clean
 
 help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
@@ -32,6 +32,7 @@ help:
 	@echo "make setup       the fabriloom command in $(FABRILOOM), and nothing else"
 	@echo "make reproduce   every figure and number of the papers, published beside ours; reproduction.html"
 	@echo "make bench       measure speed and memory; writes benches/RESULTS.md"
+	@echo "make docs        the documentation as a site in out/docs"
 	@echo "make fmt         format Rust and Python"
 	@echo "make clean       remove everything that was built here"
 
@@ -69,6 +70,15 @@ bench: setup $(VENV)/dev.stamp
 reproduce: setup
 	$(FABRILOOM) reproduce all --out $(REPRODUCTION) --force
 	@echo "Open $(CURDIR)/$(REPRODUCTION)/reproduction.html"
+
+# The pages of the repository are the sources of the site as they are.
+docs: $(VENV)/dev.stamp
+	rm -rf out/docs-source out/docs
+	mkdir -p out/docs-source
+	cp *.md out/docs-source
+	cp -r docs out/docs-source/docs
+	$(PY) -m sphinx -q -W --keep-going -c docs/site -b html out/docs-source out/docs
+	@echo "Open $(CURDIR)/out/docs/docs/README.html"
 
 fmt: $(VENV)/dev.stamp
 	cargo fmt --all

@@ -1,0 +1,48 @@
+"""The site of the documentation: the pages as they are, with the index of ``docs/README.md`` beside them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+project = "Fabriloom"
+extensions = ["myst_parser"]
+root_doc = "docs/README"
+exclude_patterns = ["**/site"]
+html_theme = "furo"
+html_title = "Fabriloom"
+html_copy_source = False
+html_show_sphinx = False
+myst_heading_anchors = 3
+# Scenarios, sources and licences that pages point to are files of the repository, not pages of the site.
+suppress_warnings = ["myst.xref_missing", "misc.highlighting_failure"]
+
+_PART = re.compile(r"^(?=\*\*)", re.MULTILINE)
+_TITLE = re.compile(r"\*\*\[?([^\]*]+)")
+_PAGE = re.compile(r"\]\(((?:\.\./)?[\w./-]+)\.md\)")
+
+
+def _toctrees(text: str) -> str:
+    """The index again as lists of pages, one for each of its parts, which begin with a word in bold."""
+    trees = []
+    for part in _PART.split(text)[1:]:
+        title = _TITLE.match(part)
+        pages = list(dict.fromkeys(_PAGE.findall(part)))
+        head = ["```{toctree}", ":hidden:", f":caption: {title[1] if title else ''}", ""]
+        trees.append("\n".join([*head, *pages, "```"]))
+    return "\n\n".join(trees)
+
+
+def _add_toctrees(app: Any, name: str, source: list[str]) -> None:
+    if name == root_doc:
+        source[0] += "\n\n" + _toctrees(source[0])
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("source-read", _add_toctrees)
+    app.add_css_file("site.css")
+
+
+html_static_path = [str(Path(__file__).parent / "static")]
