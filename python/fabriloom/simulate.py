@@ -36,6 +36,7 @@ class Progress:
     packets: int
     """Packets delivered."""
     packet_hops: int
+    tick_ps: int
     so_far: Callable[[], dict[str, Any]]
     """What was measured until now, as ``Results.native`` has it at the end; a copy, so ask seldom."""
 
@@ -124,7 +125,8 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
             if progress:
                 ticks, events, packets, hops = simulation.progress()
                 so_far = partial(_so_far, simulation, compiled)
-                progress(Progress(min(1.0, ticks / until), ticks * tick_ps, events, packets, hops, so_far))
+                share, simulated_ps = min(1.0, ticks / until), ticks * tick_ps
+                progress(Progress(share, simulated_ps, events, packets, hops, tick_ps, so_far))
     except KeyboardInterrupt:
         pass
     return simulation.result()
