@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from fabriloom.scenario.reference import PAGES
+
+from . import errors_page
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
@@ -16,6 +19,13 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 def test_page_is_current(name: str) -> None:
     written = (FOLDER / name).read_text(encoding="utf-8")
     assert written == PAGES[name](), "run: python -m fabriloom.scenario.reference docs/reference"
+
+
+def test_page_of_messages_is_current() -> None:
+    """With FABRILOOM_EXPECT=write it is written, as the messages are by their test."""
+    if os.environ.get("FABRILOOM_EXPECT") == "write":
+        errors_page.PAGE.write_text(errors_page.page(), encoding="utf-8")
+    assert errors_page.PAGE.read_text(encoding="utf-8") == errors_page.page()
 
 
 def test_reading_a_scenario_imports_nothing_heavy() -> None:
