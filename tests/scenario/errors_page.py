@@ -17,10 +17,10 @@ _HEAD = """# Messages about wrong scenarios
 
 This page is written by `python -m tests.scenario.errors_page`; do not edit it.
 
-What is wrong with a scenario is said once, before anything runs: the file with line and column, what is wrong, the line with
-a mark under the place, and what to do. The exit code is 2. Below is an example of every kind of message, by the section that it is
-about; each is a file that the tests run. Exit codes, and mistakes in the arguments, are on the page of
-[the command](cli.md).
+What is wrong with a scenario is said once, before anything runs: the file with line and column, what is
+wrong, the line with a mark under the place, and what to do. The exit code is 2. Below is an example of every
+kind of message, by the section that it is about; each is a file that the tests run. Exit codes, mistakes in
+the arguments, are on the page of [the command](cli.md).
 """
 
 
