@@ -26,6 +26,8 @@ pub enum What {
     Ask { terminal: u32 },
     /// The terminal puts the packet it was given on its link.
     Dispatch { terminal: u32 },
+    /// Programs go on, after all that the network does by itself.
+    Turn,
     /// The group grants free links to waiting heads.
     Arbitrate { group: u32 },
     /// Characters of the front packet of the link may cross to its output buffer.

@@ -3,7 +3,7 @@
 //! It exists to be evidently right, so that the fast engine can be compared with it. It is written from
 //! `docs/background/wormhole-model.md`, but it does not evaluate the equations of that page: characters stand in
 //! buffers, places become free, credits arrive, heads wait and are granted, each as an event of its own.
-//! Only the sources and the random streams are shared with the engine.
+//! Only what sits at the terminals, sources or programs, and the random streams are shared with the engine.
 //!
 //! Networks of rings have a twin of their own, [`run_rings`], written from `docs/background/ring-model.md`.
 
@@ -16,6 +16,8 @@ mod wire;
 
 use fabriloom_engine::fabric::Fabric;
 use fabriloom_engine::kernel::Time;
+use fabriloom_engine::terminal::Programs;
+use fabriloom_engine::terminal::program::{Done, Event, Mark, Row};
 
 pub use ring::{BusCounts, RingLinkCounts, RingTwinRun, delivery_key, left_in_rings, run_rings};
 
@@ -81,6 +83,36 @@ pub struct TwinRun {
     pub deadlocked: bool,
     /// Per link, counted on after the end until nothing moved any more.
     pub links: Vec<LinkCounts>,
+    /// What programs did, if programs drove the terminals.
+    pub messages: Option<Messages>,
+}
+
+/// Messages up to the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Messages {
+    /// All that were made, in order.
+    pub table: Vec<Row>,
+    /// Moments that programs noted.
+    pub marks: Vec<Mark>,
+    /// Events by number.
+    pub events: Vec<Event>,
+    /// What terminals did.
+    pub terminals: Vec<Done>,
+    /// Terminals that waited, and in which operation.
+    pub waiting: Vec<(u32, u32)>,
+}
+
+/// What programs did up to now.
+pub fn messages(programs: &Programs) -> Messages {
+    let account = &programs.account;
+    assert_eq!(account.made, account.received + programs.in_flight(), "messages were lost");
+    Messages {
+        table: account.table.clone(),
+        marks: account.marks.clone(),
+        events: account.events.clone(),
+        terminals: account.terminals.clone(),
+        waiting: programs.waiting(),
+    }
 }
 
 /// Simulates a checked fabric until the given tick, the effects of that tick included.

@@ -3,11 +3,11 @@
 use fabriloom_engine::fabric::{Fabric, NONE};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::{Family, streams};
-use fabriloom_engine::terminal::{Packet, Sources};
+use fabriloom_engine::terminal::{Packet, Programs, Sources};
 
 use crate::event::{Agenda, What};
 use crate::parts::{Character, Group, Kind, Link, Worm};
-use crate::{Delivery, FlowControl, TwinRun};
+use crate::{Delivery, FlowControl, TwinRun, messages};
 
 /// Everything there is.
 pub struct Twin<'a> {
@@ -22,6 +22,10 @@ pub struct Twin<'a> {
     pub(crate) worms: Vec<Worm>,
     pub(crate) packet_hops: u64,
     sources: Sources,
+    /// What drives the terminals instead, if there are any.
+    programs: Option<Programs>,
+    /// For when a turn of theirs was entered last.
+    turn: Time,
     /// Per terminal: the packet its source has given it and that it has not dispatched yet.
     given: Vec<Option<Packet>>,
     deliveries: Vec<Delivery>,
@@ -52,6 +56,8 @@ impl<'a> Twin<'a> {
             worms: Vec::new(),
             packet_hops: 0,
             sources: Sources::new(fabric),
+            programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
+            turn: -1,
             given: vec![None; fabric.terminals as usize],
             deliveries: Vec::new(),
             events: 0,
@@ -78,6 +84,7 @@ impl<'a> Twin<'a> {
                 What::Deliver { link } => self.deliver(link),
                 What::Ask { terminal } => self.ask(terminal),
                 What::Dispatch { terminal } => self.dispatch(terminal),
+                What::Turn => self.let_programs_go_on(),
                 What::Arbitrate { group } => self.arbitrate(group),
                 What::Cross { link } => self.cross(link),
                 What::Wire { link } => self.start_on_wire(link),
@@ -86,6 +93,10 @@ impl<'a> Twin<'a> {
     }
 
     fn ask(&mut self, terminal: u32) {
+        if let Some(programs) = &mut self.programs {
+            programs.link_free(terminal);
+            return self.enter_turn(self.now);
+        }
         let packet = self.sources.next(self.fabric, terminal as usize, self.now);
         self.given[terminal as usize] = packet;
         if let Some(packet) = packet {
@@ -95,7 +106,33 @@ impl<'a> Twin<'a> {
     }
 
     fn dispatch(&mut self, terminal: u32) {
-        let Some(packet) = self.given[terminal as usize].take() else { return };
+        if let Some(packet) = self.given[terminal as usize].take() {
+            self.put_on_link(terminal, packet);
+        }
+    }
+
+    /// Has programs go on in a tick.
+    fn enter_turn(&mut self, time: Time) {
+        if self.turn != time {
+            self.turn = time;
+            self.agenda.add(time, What::Turn);
+        }
+    }
+
+    /// Programs are told what has come, and send.
+    fn let_programs_go_on(&mut self) {
+        let Some(mut programs) = self.programs.take() else { return };
+        programs.turn(self.now, &mut |terminal, packet| {
+            self.put_on_link(terminal, *packet);
+            false
+        });
+        if let Some(next) = programs.next() {
+            self.enter_turn(next);
+        }
+        self.programs = Some(programs);
+    }
+
+    fn put_on_link(&mut self, terminal: u32, packet: Packet) {
         let link = self.fabric.terminal_out_link[terminal as usize];
         let number = self.worms.len();
         let has_via = packet.via != NONE;
@@ -142,7 +179,12 @@ impl<'a> Twin<'a> {
             delivered: self.now,
             length: worm.packet.length,
         };
+        let (source, mark) = (worm.source, worm.packet.mark);
         self.deliveries.push(delivery);
+        if let Some(programs) = &mut self.programs {
+            programs.delivered(source, terminal, mark);
+            self.enter_turn(self.now);
+        }
         self.take_from_terminal(link);
     }
 
@@ -153,7 +195,12 @@ impl<'a> Twin<'a> {
         deliveries.sort_by_key(|delivery| (delivery.delivered, delivery.target));
         let later: Vec<Packet> = self.given.iter().flatten().copied().collect();
         // A copy, because counting what has arrived by now draws from the sources.
-        let totals = self.sources.clone().totals(self.fabric, until, later.into_iter());
+        let mut totals = self.sources.clone().totals(self.fabric, until, later.into_iter());
+        let messages = self.programs.as_ref().map(messages);
+        if let Some(programs) = &mut self.programs {
+            totals.offered = programs.handed().0;
+            programs.stop_after(until);
+        }
         let delivered = deliveries.len() as u64;
         let in_fabric = self.packets_in_fabric();
         assert_eq!(self.worms.len() as u64, delivered + in_fabric, "packets were lost in the fabric");
@@ -175,6 +222,7 @@ impl<'a> Twin<'a> {
             end_time,
             deadlocked,
             links: self.links.iter().map(|link| link.counts).collect(),
+            messages,
         }
     }
 

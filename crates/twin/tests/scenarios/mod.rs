@@ -2,5 +2,6 @@
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 pub mod build;
+pub mod programs;
 pub mod random;
 pub mod rings;

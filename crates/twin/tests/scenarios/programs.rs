@@ -1,0 +1,132 @@
+//! Random programs and protocols on a fabric of either kind.
+
+use fabriloom_engine::fabric::{ANY, CROSS, Fabric, LAST, NONE, acknowledge, arrival, check, operation};
+
+use super::random::{Draw, draw_for};
+
+/// An operation: kind, peer, bytes, tag, ticks.
+type Row = (u8, u32, u32, u32, u64);
+
+/// Has random programs drive the terminals of a fabric instead of its sources. Equal seeds give equal programs.
+pub fn random_programs(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x9106_7a35_0000_4a7e);
+    loop {
+        let mut f = fabric.clone();
+        f.source_arrival.fill(arrival::SILENT);
+        f.event_due_ticks = vec![0; draw.between(0, 4) as usize];
+        f.event_fragments = f.event_due_ticks.iter().map(|_| draw.pick(&[1, 2, 3, 8, NONE])).collect();
+        protocol(&mut f, draw);
+        programs(&mut f, draw);
+        // Most have a receive for which nothing is sent, or go on for ever in one tick.
+        if check(&f).is_ok() {
+            return f;
+        }
+    }
+}
+
+fn protocol(f: &mut Fabric, draw: &mut Draw) {
+    let pace = f.link_character_ticks[0];
+    f.message_packet_bytes = if f.has_rings() { draw.pick(&[16, 64, 256]) } else { draw.between(1, 40) };
+    if draw.chance(30) {
+        f.message_small_packet_bytes = draw.between(1, f.message_packet_bytes);
+        f.message_small_below_bytes = draw.between(0, 100);
+    }
+    if draw.chance(20) && !f.has_rings() {
+        f.message_character_bytes = draw.between(1, 8);
+        f.message_end_carries_data = draw.pick(&[0, 1]);
+    }
+    let kinds = if f.has_rings() { 2 } else { 1 };
+    f.message_acknowledge = draw.between(0, kinds) as u8;
+    f.message_messages_at_once = draw.pick(&[0, 1, 1, 2, 3, 8]);
+    for limit in
+        [&mut f.message_channels_at_once, &mut f.message_packets_per_channel, &mut f.message_packets_at_once]
+    {
+        *limit = draw.pick(&[0, 0, 1, 2, 3]);
+    }
+    if f.message_acknowledge == acknowledge::PACKET {
+        f.message_receive_at_once = draw.pick(&[0, 0, 1, 2]);
+    }
+    let mut ticks = || u64::from(draw.pick(&[0, 0, 1, 3, 20]) * pace + draw.pick(&[0, 0, 1]));
+    f.message_send_ticks = ticks();
+    f.message_receive_ticks = ticks();
+    f.message_packet_ticks = ticks();
+    f.message_bus_packet_ticks = ticks();
+    f.message_ack_ticks = ticks();
+    f.message_resume_ticks = ticks();
+    f.message_check_ticks = ticks();
+    f.message_byte_ticks = draw.pick(&[0.0, 0.0, 0.3, 2.0]) * f64::from(pace);
+    f.message_bus_byte_ticks = draw.pick(&[0.0, 0.0, 0.3, 2.0]) * f64::from(pace);
+    f.message_bit_error_rate = draw.pick(&[0.0, 0.0, 1e-4, 1e-3]);
+}
+
+fn programs(f: &mut Fabric, draw: &mut Draw) {
+    f.program_start = vec![0];
+    let rounds = draw.pick(&[1, 2, 3, 5, 0]);
+    for terminal in 0..f.terminals {
+        let mut rows = Vec::new();
+        body(f, draw, terminal, &mut rows, 0);
+        if draw.chance(60) {
+            rows.insert(0, (operation::REPEAT, ANY, 0, ANY, rounds));
+            rows.push((operation::END, ANY, 0, ANY, 0));
+        }
+        for (kind, peer, bytes, tag, ticks) in rows {
+            f.op_kind.push(kind);
+            f.op_peer.push(peer);
+            f.op_bytes.push(bytes);
+            f.op_tag.push(tag);
+            f.op_ticks.push(ticks);
+        }
+        f.program_start.push(f.op_kind.len() as u32);
+    }
+}
+
+fn body(f: &Fabric, draw: &mut Draw, terminal: u32, rows: &mut Vec<Row>, depth: u32) {
+    let mut receives = false;
+    for _ in 0..draw.between(0, 5) {
+        let row = match draw.between(0, 15) {
+            0..=6 => message(f, draw, terminal, receives),
+            7..=9 => {
+                receives = true;
+                receive(f, draw, terminal)
+            }
+            10 => (operation::WAIT, ANY, 0, ANY, ticks(f, draw)),
+            11 => (operation::UNTIL, ANY, 0, ANY, ticks(f, draw)),
+            12 if draw.chance(30) => (operation::BARRIER, ANY, 0, ANY, 0),
+            13 => (operation::FLUSH, ANY, 0, ANY, 0),
+            14 if depth < 2 => {
+                rows.push((operation::REPEAT, ANY, 0, ANY, u64::from(draw.between(1, 4))));
+                body(f, draw, terminal, rows, depth + 1);
+                (operation::END, ANY, 0, ANY, 0)
+            }
+            _ => (operation::MARK, ANY, 0, draw.between(0, 9), 0),
+        };
+        rows.push(row);
+    }
+}
+
+fn ticks(f: &Fabric, draw: &mut Draw) -> u64 {
+    u64::from(draw.between(0, 300) * f.link_character_ticks[0])
+}
+
+fn other(f: &Fabric, draw: &mut Draw, terminal: u32) -> u32 {
+    let peer = draw.between(0, f.terminals - 2);
+    peer + u32::from(peer >= terminal)
+}
+
+fn message(f: &Fabric, draw: &mut Draw, terminal: u32, receives: bool) -> Row {
+    let bytes = draw.pick(&[1, 8, 16, 30, 64, 200]);
+    let tag = draw.pick(&[ANY, 0, 1, 2, 3]);
+    if f.has_rings() && draw.chance(20) {
+        return (operation::READ, other(f, draw, terminal), bytes, tag, 0);
+    }
+    if receives && draw.chance(40) {
+        return (operation::SEND, LAST, bytes, draw.pick(&[tag, LAST, CROSS]), 0);
+    }
+    (operation::SEND, other(f, draw, terminal), bytes, tag, 0)
+}
+
+fn receive(f: &Fabric, draw: &mut Draw, terminal: u32) -> Row {
+    let peer = if draw.chance(20) { other(f, draw, terminal) } else { ANY };
+    let tag = if draw.chance(20) { draw.between(0, 3) } else { ANY };
+    (operation::RECEIVE, peer, 0, tag, 0)
+}
