@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from . import _native
 from .compile import Compiled, compile
-from .results import Results
+from .compile.programs import failed, place_of
+from .results import ProgramRun, Results
 from .results.provenance import Provenance
 from .scenario import Scenario
 
@@ -23,6 +24,7 @@ _EVENTS_AT_ONCE = 200_000
 _FLOWS_AT_MOST = 1 << 20
 _FLOWS_AUTO = 1 << 16
 _TRACE_AT_MOST = 1 << 22
+_MESSAGES_AT_MOST = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,17 @@ def run(scenario: Scenario | Compiled, progress: Report | None = None) -> Result
     native["reverse_load"] = float(compiled.reverse_load)
     wall_s = time.perf_counter() - began
     provenance = Provenance.of(compiled.scenario, "rings" if compiled.scenario.of_rings else "trains")
-    results = Results(native, compiled.graph, compiled.tick_ps, provenance, wall_s)
+    program = _program_run(compiled, native)
+    results = Results(native, compiled.graph, compiled.tick_ps, provenance, wall_s, program)
     results.warnings += compiled.warnings
     return results
+
+
+def _program_run(compiled: Compiled, native: dict[str, Any]) -> ProgramRun | None:
+    if compiled.programs is None:
+        return None
+    where = partial(place_of, compiled.scenario, compiled.programs)
+    return ProgramRun(native, compiled.graph, compiled.programs, compiled.tick_ps / 1000, where)
 
 
 class _InterruptedError(Exception):
@@ -129,6 +139,8 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
                 progress(Progress(share, simulated_ps, events, packets, hops, tick_ps, so_far))
     except KeyboardInterrupt:
         pass
+    except RuntimeError as error:
+        raise failed(compiled.scenario, compiled.programs, error) from error
     return simulation.result()
 
 
@@ -149,6 +161,7 @@ def options_of(compiled: Compiled) -> dict[str, Any]:
         "drain": run.drain,
         "flows": _flows(compiled, output.flows),
         "trace": _TRACE_AT_MOST if output.trace else 0,
+        "keep_messages": _MESSAGES_AT_MOST if output.messages else 0,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,32 @@ def _check_packets(scenario: Scenario, tech: Technology | RingTechnology, protoc
             sizes = ", ".join(f"{one} B" for one in legal)
             message = f"there is no packet with {size} B of payload"
             raise scenario.error(message, ("protocol", name), f"the payload of these packets is {sizes}")
+
+
+def place_of(scenario: Scenario, found: Programs, row: int) -> str:
+    """The line of the scenario's file in which an operation was written; nothing for ready programs."""
+    if not found.places or not found.places[row]:
+        return ""
+    place = scenario.source.place(_path(found.places[row]))
+    return f"line {place.line}" if place and place.line else ""
+
+
+def _path(parameter: str) -> tuple[str | int, ...]:
+    return ("program", *(int(step) if step.isdecimal() else step for step in parameter.split(".")))
+
+
+_AT_OPERATION = re.compile(r"terminal (\d+), operation (\d+): (.*)", re.DOTALL)
+
+
+def failed(scenario: Scenario, found: Programs | None, error: RuntimeError) -> Exception:
+    """The error of an operation that could not be done, at its place; other errors as they are."""
+    match = _AT_OPERATION.fullmatch(str(error))
+    if match is None or found is None:
+        return error
+    terminal, row = int(match[1]), int(found.start[int(match[1])]) + int(match[2])
+    message = f'terminal "{found.terminal_names[terminal]}", "{found.text(row)}": {match[3]}'
+    path = _path(found.places[row]) if found.places and found.places[row] else ("program",)
+    return scenario.error(message, path, "see what it receives before")
 
 
 def packet_demand(found: Programs, arrays: Arrays) -> traffic.Pairs:

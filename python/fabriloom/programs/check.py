@@ -8,16 +8,16 @@ import numpy as np
 
 from fabriloom.programs.errors import ProgramError
 from fabriloom.programs.kinds import (
-    BARRIER,
     END,
     FIRST_SPECIAL,
-    FLUSH,
     MOST_DEEP,
     READ,
     RECEIVE,
     REPEAT,
+    SAME,
     SEND,
     SENDER,
+    SENDER_NUMBER,
     TAGGED,
     UNTIL,
     WAIT,
@@ -35,6 +35,7 @@ def check(programs: Programs, protocol: Settings) -> None:
     ``protocol``: ``messages_at_once``, ``send_time_ps`` and ``channels_limit``.
     """
     _to_itself(programs)
+    _after_a_receive(programs)
     _loops(programs, protocol)
     _receives(programs)
     _channels(programs, int(protocol["channels_limit"]))
@@ -53,6 +54,20 @@ def _to_itself(programs: Programs) -> None:
     if len(wrong):
         row = int(wrong[0])
         fail(programs, row, f'"{programs.text(row)}" is to itself', "name another terminal")
+
+
+def _after_a_receive(programs: Programs) -> None:
+    """Who speaks of the message received last must have received one."""
+    special = np.isin(programs.peer, (SENDER, TAGGED)) & np.isin(programs.kind, (SEND, READ, RECEIVE))
+    special |= np.isin(programs.tag, (SAME, SENDER_NUMBER)) & np.isin(programs.kind, (SEND, RECEIVE))
+    rows = np.flatnonzero(special)
+    if not len(rows):
+        return
+    before = np.concatenate([[0], np.cumsum(programs.kind == RECEIVE)])
+    early = rows[before[rows] == before[programs.start[programs.terminal[rows]]]]
+    if len(early):
+        row = int(early[0])
+        fail(programs, row, f'"{programs.text(row)}", but nothing was received before', "receive first")
 
 
 def _loops(programs: Programs, protocol: Settings) -> None:
@@ -87,7 +102,7 @@ def _open(programs: Programs, row: int) -> NoReturn:
 def _one_loop(programs: Programs, first: int, last: int, protocol: Settings) -> None:
     """A loop without an end has to wait for something, one with an end as well if it is long."""
     kind, amount = programs.kind[first + 1 : last], programs.amount[first + 1 : last]
-    waits = np.isin(kind, (RECEIVE, READ, BARRIER, FLUSH)) | ((kind == WAIT) & (amount > 0))
+    waits = np.isin(kind, (RECEIVE, READ)) | ((kind == WAIT) & (amount > 0))
     if protocol["messages_at_once"] or protocol["send_time_ps"]:
         waits |= kind == SEND
     if np.any(waits):

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from fabriloom.programs.check import fail
 from fabriloom.programs.choices import due_ps
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.errors import ProgramError
-from fabriloom.programs.kinds import MOST_OPERATIONS, SEND, Ints, Settings
+from fabriloom.programs.kinds import MOST_OPERATIONS, READ, SEND, Ints, Settings
 from fabriloom.programs.parse import Operation, parse
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import Events, Programs
@@ -35,7 +36,11 @@ def operations(roles: Roles, settings: Settings, draws: Draws) -> Programs:
                 message = f"these programs have more than {MOST_OPERATIONS:,} operations"
                 raise ProgramError(message, base, "use repeat")
             lists[terminal] = done
-    return _table(roles, settings, lists)
+    programs = _table(roles, settings, lists)
+    reads = np.flatnonzero(programs.kind == READ)
+    if len(reads) and roles.network.rings is None:
+        fail(programs, int(reads[0]), "only networks of rings can read", "send a request, and answer it")
+    return programs
 
 
 def _named(roles: Roles, given: Any, base: str) -> list[tuple[int, str]]:

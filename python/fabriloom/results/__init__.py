@@ -14,8 +14,9 @@ import numpy as np
 
 from . import files, html, tables
 from .histogram import Histogram
+from .programs import ProgramRun
 from .provenance import Provenance
-from .summary import ConservationError, check_conservation
+from .summary import ConservationError, add_program, check_conservation
 from .summary import summary as _summary
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..topology.graph import Graph
 
-__all__ = ["ConservationError", "Histogram", "Provenance", "Results"]
+__all__ = ["ConservationError", "Histogram", "ProgramRun", "Provenance", "Results"]
 
 
 class Results:
@@ -37,7 +38,13 @@ class Results:
     """
 
     def __init__(
-        self, native: Mapping[str, Any], graph: Graph, tick_ps: int, provenance: Provenance, wall_s: float
+        self,
+        native: Mapping[str, Any],
+        graph: Graph,
+        tick_ps: int,
+        provenance: Provenance,
+        wall_s: float,
+        program: ProgramRun | None = None,
     ) -> None:
         check_conservation(native)
         self.native = native
@@ -45,6 +52,8 @@ class Results:
         self.tick_ps = tick_ps
         self.provenance = provenance
         self.wall_s = wall_s
+        self.program = program
+        """What is known of a run of programs; none of one of traffic."""
         self.warnings: list[str] = []
         """What was noticed about the scenario before the run; part of the summary."""
 
@@ -52,6 +61,8 @@ class Results:
     def summary(self) -> dict[str, Any]:
         """The summary, nested, with the keys of ``columns.SUMMARY``."""
         summary = _summary(self.native, self.graph, self.tick_ps, self.provenance, self.wall_s)
+        if self.program is not None:
+            add_program(summary, self.program)
         return {**summary, "warnings": list(self.warnings)}
 
     @property
@@ -94,6 +105,31 @@ class Results:
     def trace(self) -> pl.DataFrame:
         """One row per delivered packet; no rows unless ``output.trace`` was set."""
         return tables.trace(self.native, self.graph, self.tick_ps / 1000)
+
+    @cached_property
+    def events(self) -> pl.DataFrame:
+        """One row per event of a program; no rows when it has none. ValueError without a program."""
+        return self._program().events()
+
+    @cached_property
+    def hosts(self) -> pl.DataFrame:
+        """One row per terminal: bytes, back-pressure, occupancy. ValueError without a program."""
+        return self._program().hosts()
+
+    @cached_property
+    def messages(self) -> pl.DataFrame:
+        """One row per message; no rows unless ``output.messages`` was set. ValueError without a program."""
+        return self._program().messages()
+
+    @cached_property
+    def marks(self) -> pl.DataFrame:
+        """One row per mark that a program came to. ValueError without a program."""
+        return self._program().marks()
+
+    def _program(self) -> ProgramRun:
+        if self.program is None:
+            raise ValueError("this was a run of traffic, not of programs")
+        return self.program
 
     @property
     def keeps_links(self) -> bool:

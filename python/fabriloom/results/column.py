@@ -29,6 +29,7 @@ class Table:
         return self.name in (
             "summary",
             "ring_summary",
+            "program_summary",
             "saturation",
             "check",
             "ring_check",

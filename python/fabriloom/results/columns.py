@@ -9,6 +9,14 @@ Run ``python -m fabriloom.results.reference docs/reference/results.md`` after a 
 from __future__ import annotations
 
 from .column import Column, Table
+from .program_columns import (
+    EVENTS,
+    HOSTS,
+    MARKS,
+    MESSAGES,
+    PROGRAM_POINTS,
+    PROGRAM_SUMMARY,
+)
 from .ring_columns import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY
 
 __all__ = [
@@ -16,9 +24,15 @@ __all__ = [
     "BUSES",
     "CCDF",
     "CHECK",
+    "EVENTS",
     "FLOWS",
+    "HOSTS",
     "LINKS",
+    "MARKS",
+    "MESSAGES",
     "POINTS",
+    "PROGRAM_POINTS",
+    "PROGRAM_SUMMARY",
     "REPRODUCTION",
     "RING_CHECK",
     "RING_LINKS",
@@ -401,6 +415,7 @@ REPRODUCTION = Table(
 TABLES = (
     SUMMARY,
     RING_SUMMARY,
+    PROGRAM_SUMMARY,
     LINKS,
     RING_LINKS,
     BUSES,
@@ -408,8 +423,13 @@ TABLES = (
     BATCHES,
     CCDF,
     TRACE,
+    EVENTS,
+    HOSTS,
+    MESSAGES,
+    MARKS,
     POINTS,
     RING_POINTS,
+    PROGRAM_POINTS,
     SATURATION,
     CHECK,
     RING_CHECK,

@@ -28,6 +28,10 @@ def write_parquet(results: Results, folder: Path) -> list[Path]:
     if results.keeps_links and results.graph.rings is not None:
         tables["buses"] = results.buses
     tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}
+    if results.program is not None:
+        own = {"events": results.events, "hosts": results.hosts}
+        own |= {"messages": results.messages, "marks": results.marks}
+        tables |= {name: table for name, table in own.items() if len(table)}
     if results.has_trace:
         tables["trace"] = results.trace
     written = []

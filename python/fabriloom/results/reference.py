@@ -25,6 +25,8 @@ line says characters. 1 MB/s is 10^6 bytes per second. Times are simulated time,
   in networks of rings from the {ring_from}, to the {ring_to};
 * *total latency* (`total_latency_ns`): from the {total_from}, to the same end.
 
+Of programs, messages and events have latencies of their own, each with its two ends in words.
+
 **Confidence.** The time after the warm-up is divided into batches; the half-width is Student's t at 95 % for
 a ratio of batch sums (latency over packets, bytes over time). Batches of one run may be correlated, so the
 engine's batches are merged to between 20 and 39 long ones first, and the correlation of neighbours that
@@ -39,6 +41,10 @@ remains is printed (`statistics.lag1_correlation`).
 | Batches | `results.batches` | `batches.parquet` |
 | Complementary cumulative latency | `results.ccdf()` | `latency.parquet` |
 | Packet trace | `results.trace` | `trace.parquet`, `trace.json` (Chrome trace format, opens in Perfetto) |
+| Events | `results.events` | `events.parquet` (programs with events) |
+| Hosts | `results.hosts` | `hosts.parquet` (programs) |
+| Messages | `results.messages` | `messages.parquet` (programs, if kept) |
+| Marks | `results.marks` | `marks.parquet` (programs with marks) |
 | Points of a curve or sweep | `curve.table` | `points.parquet` from `fabriloom curve --out DIR` |
 """
 

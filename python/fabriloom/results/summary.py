@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import columns, statistics, tables
+from .programs import ProgramRun
 from .provenance import Provenance
 
 if TYPE_CHECKING:
@@ -161,6 +162,22 @@ def summary(
         found["packets"]["scrubbed"] = int(native["scrubbed"])
         found["sci"] = _sci(native, graph, end_ticks - begin_ticks)
     return found
+
+
+def add_program(summary: dict[str, Any], program: ProgramRun) -> None:
+    """Add the keys of ``columns.PROGRAM_SUMMARY``; a stop of programs alone is told as what they wait for."""
+    end, native = summary["end"], program.native
+    waiting = program.waiting() if end["reason"] == "deadlocked" else []
+    if waiting and not end["cycle"]:
+        shown = "; ".join([*waiting[:4], *([f"{len(waiting) - 4} more"] if len(waiting) > 4 else [])])
+        after = f"after {summary['simulated_ns'] / 1e6:.6g} ms of simulated time"
+        end["message"] = f"The programs deadlocked {after}: nothing is on its way, and still wait {shown}."
+    end["waiting"] = waiting
+    summary |= program.summary()
+    summary["not_kept"] |= {
+        "messages": int(native["messages_dropped"]),
+        "marks": int(native["marks_dropped"]),
+    }
 
 
 def _sci(native: Mapping[str, Any], graph: Graph, window_ticks: int) -> dict[str, Any]:

@@ -80,6 +80,9 @@ def _program(scenario: Scenario) -> None:
         if protocol is not None:
             message = "a protocol without a program has no effect: traffic is sent packet by packet"
             raise scenario.error(message, ("protocol",), "add [program], or remove the section", key=True)
+        if scenario.output.messages:
+            message = "only programs send messages; traffic sends packets"
+            raise scenario.error(message, ("output", "messages"), "write trace = true for every packet")
         return
     if "traffic" in scenario._raw:
         message = "a scenario has either traffic or a program"

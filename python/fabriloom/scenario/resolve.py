@@ -27,6 +27,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     resolved["technology"] = _dump(_filled(scenario.technology, settings(scenario.technology.preset)))
     fill_routing(resolved["routing"], scenario.topology.kind)
     if scenario.program is None:
+        del resolved["output"]["messages"]
         fill_traffic(resolved["traffic"], scenario)
     else:
         del resolved["traffic"]

@@ -27,8 +27,8 @@ Values = Annotated[list[Any], Field(min_length=1, max_length=10_000)]
 def with_preset(data: Any) -> Any:
     """What is written, with what hangs on other sections.
 
-    A network of rings that names no preset has its own. A program runs to its end and is measured from its
-    beginning, unless it is said otherwise.
+    A network of rings that names no preset has its own. A program runs to its end, or for a second, and
+    is measured from its beginning, unless it is said otherwise.
     """
     if not isinstance(data, dict):
         return data
@@ -36,7 +36,7 @@ def with_preset(data: Any) -> Any:
     if is_ring(data.get("topology")) and isinstance(technology, dict) and "preset" not in technology:
         data = {**data, "technology": {"preset": RING_PRESET, **technology}}
     if data.get("program") is not None and isinstance(run, dict):
-        data = {**data, "run": {"warmup": "0 ps", "precision": 0.0, **run}}
+        data = {**data, "run": {"duration": "1 s", "warmup": "0 ps", "precision": 0.0, **run}}
     return data
 
 

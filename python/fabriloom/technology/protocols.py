@@ -51,8 +51,8 @@ class Protocol:
         if self.small_packet_bytes > self.packet_bytes:
             message = f"small packets of {self.small_packet_bytes} B are larger than the others"
             raise TechnologyError(message, "small_packet", f'write at most "{self.packet_bytes} B"')
-        if self.receive_at_once and self.acknowledge == "none":
-            message = "receive_at_once has no effect: nothing is acknowledged"
+        if self.receive_at_once and self.acknowledge != "packet":
+            message = f'receive_at_once has no effect with acknowledge = "{self.acknowledge}"'
             raise TechnologyError(message, "receive_at_once", 'write acknowledge = "packet", or remove it')
         if self.bit_error_rate and not self.check_time_ps:
             message = "errors have no effect without a check"

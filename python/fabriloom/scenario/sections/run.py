@@ -13,17 +13,19 @@ class Run(Section):
     """When a run ends."""
 
     duration_ps: PositiveTimePs = Field(
-        default=10_000_000_000, alias="duration", description="Limit of the simulated time, warm-up included"
+        default=10_000_000_000,
+        alias="duration",
+        description="Limit of the simulated time, warm-up included; of a program 1 s if not given",
     )
     warmup_ps: AutoTimePs = Field(
         default="auto",
         alias="warmup",
-        description="Time that is not measured; auto: until the network has settled",
+        description="Time that is not measured; auto: until it has settled; with a program none if not given",
     )
     precision: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=0.01,
         description="Stop when the 95 % half-widths of mean latency and throughput are below this "
-        "fraction of them; 0: never",
+        "fraction of them; 0: never, as with a program if not given",
     )
     packets: Annotated[int, Field(ge=0, le=2**62)] = Field(
         default=0, description="Stop when so many packets have been delivered; 0: no limit"
@@ -41,3 +43,4 @@ class Output(Section):
         default="auto", description="A table of the flows; auto: when there are not too many"
     )
     trace: bool = Field(default=False, description="Every packet")
+    messages: bool = Field(default=False, description="Every message of a program")

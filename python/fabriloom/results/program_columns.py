@@ -1,0 +1,172 @@
+# ruff: noqa: E501  (the meanings are prose, one to a line)
+"""Keys and columns that only runs of programs have; see ``columns.py``."""
+
+from __future__ import annotations
+
+from .column import Column, Table
+
+MESSAGE_LATENCY_FROM = "making of the message: its send has a free place and begins"
+MESSAGE_LATENCY_TO = "arrival of its last packet"
+EVENT_DUE = "moment at which the event was due"
+EVENT_BEGUN = "making of the first message of the event, for none was due at a moment"
+EVENT_LATENCY_TO = "arrival of the last message of the event"
+
+_PERCENTILES = (("p50", "50"), ("p90", "90"), ("p99", "99"), ("p99_9", "99.9"), ("p99_99", "99.99"))
+
+
+def _latency(prefix: str, what: str, whose: str) -> tuple[Column, ...]:
+    return (
+        Column(f"{prefix}.from", "text", f"The moment {what} is counted from."),
+        Column(f"{prefix}.to", "text", f"The moment {what} is counted to."),
+        Column(f"{prefix}.mean", "ns", f"Mean of {what} over the {whose} of the measuring window."),
+        Column(f"{prefix}.min", "ns", "Shortest."),
+        Column(f"{prefix}.max", "ns", "Longest."),
+        *(
+            Column(f"{prefix}.{key}", "ns", f"The time that {percent} % of them did not exceed.")
+            for key, percent in _PERCENTILES
+        ),
+    )
+
+
+PROGRAM_SUMMARY = Table(
+    "program_summary",
+    "Summary of programs",
+    "Keys of the summary that only runs of programs have. What is of the measuring window is said so; the rest is of the whole run. Control words, requests and credit are messages like all others; so are fetched ones.",
+    (
+        Column(
+            "end.waiting",
+            "list of text",
+            "Deadlocked only, otherwise empty: what each terminal waits for, with its place in the file.",
+        ),
+        Column("messages.made", "count", "Messages whose send has begun."),
+        Column(
+            "messages.sent", "count", "Messages of which the protocol has nothing more to do at the sender."
+        ),
+        Column("messages.received", "count", "Messages whose last packet has arrived."),
+        Column("messages.under_way", "count", "Messages made and not received."),
+        Column(
+            "messages.repeated", "count", "Times that a message was sent again because its check had failed."
+        ),
+        Column("messages.measured", "count", "Messages received in the measuring window."),
+        Column("messages.per_s", "1/s", "The same over its length."),
+        Column("messages.mbytes_per_s", "10^6 B/s", "Their bytes over its length."),
+        *_latency("message_latency_ns", "message latency", "messages received"),
+        Column("events.count", "count", "Events of the program; 0: it has none, and what follows is null."),
+        Column("events.begun", "count", "Events of which a message was made."),
+        Column("events.complete", "count", "Events all of whose messages have been received."),
+        Column("events.incomplete", "count", "Events begun and not complete at the end."),
+        Column(
+            "events.attempted_per_s",
+            "1/s",
+            "Events that were due per second; null when they were sent as fast as could be.",
+        ),
+        Column(
+            "events.achieved_per_s",
+            "1/s",
+            "Events that became complete in the measuring window, over its length.",
+        ),
+        Column(
+            "events.building_ns_mean",
+            "ns",
+            "Mean time from the first to the last message of an event being received, over those complete in the window.",
+        ),
+        *_latency("events.latency_ns", "event latency", "events that became complete"),
+        Column(
+            "hosts.blocked_share_mean",
+            "0 to 1",
+            "Back-pressure: share of the measuring window in which a terminal that sends waited for a free place for a message; mean over these terminals.",
+        ),
+        Column("hosts.blocked_share_max", "0 to 1", "The same of the terminal that waited most."),
+        Column("hosts.blocked_most", "text", "That terminal."),
+        Column(
+            "hosts.receiving_share_mean",
+            "0 to 1",
+            "Occupancy: share of the window in which a terminal that receives had a message that was not complete; mean over these terminals.",
+        ),
+        Column("hosts.receiving_share_max", "0 to 1", "The same of the terminal that was occupied most."),
+        Column("hosts.receiving_most", "text", "That terminal."),
+        Column(
+            "not_kept.messages", "count", "Messages that are missing in their table, because it was full."
+        ),
+        Column("not_kept.marks", "count", "Marks that are missing in their table, because it was full."),
+    ),
+)
+
+EVENTS = Table(
+    "events",
+    "Events",
+    "One row per event of a program. What has not happened is null.",
+    (
+        Column("event", "number", "Number of the event, from 0."),
+        Column("messages", "count", "Messages that it is made of."),
+        Column("received", "count", "Those that have been received."),
+        Column("due_ns", "ns", "When it was due; null when nothing is."),
+        Column("begun_ns", "ns", "When its first message was made."),
+        Column("first_ns", "ns", "When its first message was received."),
+        Column("complete_ns", "ns", "When its last message was received."),
+        Column("latency_ns", "ns", "From due (from begun where nothing is due) to complete."),
+    ),
+)
+
+HOSTS = Table(
+    "hosts",
+    "Hosts",
+    "One row per terminal of a program. Counted in the measuring window.",
+    (
+        Column("terminal", "text", "Name of the terminal."),
+        Column("bytes_sent", "B", "Bytes of messages that it sent whole."),
+        Column("bytes_received", "B", "Bytes of messages that it received whole."),
+        Column("sent_mbytes_per_s", "10^6 B/s", "Sent over the length of the measuring window."),
+        Column("received_mbytes_per_s", "10^6 B/s", "Received over its length."),
+        Column("blocked_ns", "ns", "Back-pressure: time that it waited for a free place for a message."),
+        Column("blocked_share", "0 to 1", "The same as a share of the window."),
+        Column("receiving_ns", "ns", "Occupancy: time in which it had a message that was not complete."),
+        Column("receiving_share", "0 to 1", "The same as a share of the window."),
+    ),
+)
+
+MESSAGES = Table(
+    "messages",
+    "Messages",
+    "One row per message, in the order in which they were made; only with `output.messages = true`. What has not happened is null.",
+    (
+        Column("message", "number", "Number of the message, from 0."),
+        Column("source", "text", "Terminal that sent it; of a read, the one whose memory it was in."),
+        Column("target", "text", "Terminal that received it."),
+        Column("bytes", "B", "Its size."),
+        Column("tag", "number", "Its tag; null when it has none. Of a fragment, the number of its event."),
+        Column("made_ns", "ns", "When its send began."),
+        Column("sent_ns", "ns", "When the protocol had nothing more to do for it at its sender."),
+        Column("received_ns", "ns", "When its last packet had arrived."),
+        Column("latency_ns", "ns", "From made to received."),
+    ),
+)
+
+MARKS = Table(
+    "marks",
+    "Marks",
+    "One row per mark that a program came to, in the order of time.",
+    (
+        Column("terminal", "text", "Name of the terminal."),
+        Column("mark", "number", "Number of the mark."),
+        Column("at_ns", "ns", "When."),
+    ),
+)
+
+PROGRAM_POINTS = Table(
+    "program_points",
+    "Points of programs",
+    "Columns of the table of points that only runs of programs have.",
+    (
+        Column("messages_per_s", "1/s", "See the summary, `messages.per_s`."),
+        Column("message_mbytes_per_s", "10^6 B/s", "See the summary, `messages.mbytes_per_s`."),
+        Column("message_latency_ns_mean", "ns", "See the summary."),
+        Column("events_attempted_per_s", "1/s", "See the summary."),
+        Column("events_achieved_per_s", "1/s", "See the summary."),
+        Column("events_incomplete", "count", "See the summary."),
+        Column("event_latency_ns_mean", "ns", "See the summary, `events.latency_ns`."),
+        Column("event_latency_ns_p99", "ns", "See the summary, `events.latency_ns`."),
+        Column("blocked_share_mean", "0 to 1", "See the summary, `hosts.blocked_share_mean`."),
+        Column("receiving_share_mean", "0 to 1", "See the summary, `hosts.receiving_share_mean`."),
+    ),
+)

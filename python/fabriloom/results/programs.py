@@ -1,0 +1,266 @@
+"""What a run of programs gives: events, messages, marks, and what the hosts did."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import program_columns as words
+from . import statistics
+from .tables import column, per
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..programs import Programs
+    from ..topology.graph import Graph
+
+_PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999, "p99_99": 0.9999}
+_NO_TAG = 0xFFFF_FFFF
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ProgramRun:
+    """The engine's numbers of a run of programs, with their names and units."""
+
+    native: Mapping[str, Any]
+    graph: Graph
+    programs: Programs
+    tick_ns: float
+    where: Callable[[int], str] | None = None
+    """Where an operation stands in the scenario's file, such as ``line 12``, or nothing."""
+
+    @property
+    def window_ns(self) -> float:
+        """Length of the measuring window."""
+        ticks = int(self.native["end_time_ticks"]) - int(self.native["measure_start_ticks"])
+        return ticks * self.tick_ns
+
+    def event_times_ns(self, name: str) -> Floats:
+        """Per event a moment, NaN where it has not come: ``begun``, ``first``, ``complete`` or ``due``."""
+        if name == "due":
+            if self.programs.events.rate_per_s is None:
+                return np.full(len(self.programs.events.due_ps), math.nan)
+            return self.programs.events.due_ps / 1000
+        ticks = column(self.native, f"event_{name}_ticks")[self.programs.events.first :].astype(np.float64)
+        return np.where(ticks < 0, math.nan, ticks * self.tick_ns)
+
+    @property
+    def event_latency_ns(self) -> Floats:
+        """Per event the time from due, or from begun where nothing is due, to complete; or NaN."""
+        start = "begun" if self.programs.events.rate_per_s is None else "due"
+        return self.event_times_ns("complete") - self.event_times_ns(start)
+
+    @property
+    def measured_events(self) -> NDArray[np.bool_]:
+        """Per event whether it became complete in the measuring window."""
+        begin_ns = int(self.native["measure_start_ticks"]) * self.tick_ns
+        complete = self.event_times_ns("complete")
+        return np.nan_to_num(complete, nan=-1.0) >= (begin_ns if begin_ns > 0 else 0.0)
+
+    def waiting(self) -> list[str]:
+        """What the terminals wait for at the end, each as a phrase."""
+        start, found = self.programs.start, []
+        terminals = column(self.native, "waiting_terminal").astype(np.int64)
+        for terminal, place in zip(terminals, column(self.native, "waiting_operation"), strict=True):
+            row = int(start[terminal]) + int(place)
+            where = self.where(row) if self.where else ""
+            name, what = self.graph.terminal_names[terminal], self.programs.text(row)
+            found.append(f"{name}: {what} ({where})" if where else f"{name}: {what}")
+        return found
+
+    def summary(self) -> dict[str, Any]:
+        """The keys of ``columns.PROGRAM_SUMMARY`` but those of ``end`` and ``not_kept``."""
+        return {
+            "messages": self._messages(),
+            "message_latency_ns": self._message_latency(),
+            "events": self._events(),
+            "hosts": self._hosts(),
+        }
+
+    def _messages(self) -> dict[str, Any]:
+        native, seconds = self.native, self.window_ns / 1e9
+        made, received = int(native["messages_made"]), int(native["messages_received"])
+        measured, size = int(native["measured_messages"]), int(native["measured_message_bytes"])
+        return {
+            "made": made,
+            "sent": int(native["messages_sent"]),
+            "received": received,
+            "under_way": made - received,
+            "repeated": int(native["messages_repeated"]),
+            "measured": measured,
+            "per_s": measured / seconds if seconds else None,
+            "mbytes_per_s": size / seconds / 1e6 if seconds else None,
+        }
+
+    def _message_latency(self) -> dict[str, Any]:
+        native = self.native
+        values = column(native, "message_latency_values_ticks").astype(np.float64) * self.tick_ns
+        counts = column(native, "message_latency_counts").astype(np.int64)
+        total = int(counts.sum())
+        low, high, mean = (None, None, None)
+        if total:
+            low, high = (
+                float(native[f"message_latency_{end}_ticks"]) * self.tick_ns for end in ("min", "max")
+            )
+            mean = int(native["message_latency_sum_ticks"]) / total * self.tick_ns
+        ends = (words.MESSAGE_LATENCY_FROM, words.MESSAGE_LATENCY_TO)
+        return _latency(ends, mean, low, high, values, counts)
+
+    def _events(self) -> dict[str, Any]:
+        events, measured = self.programs.events, self.measured_events
+        begun, complete = (~np.isnan(self.event_times_ns(name)) for name in ("begun", "complete"))
+        latency = np.sort(self.event_latency_ns[measured])
+        building = (self.event_times_ns("complete") - self.event_times_ns("first"))[measured]
+        some, seconds = len(latency) > 0, self.window_ns / 1e9
+        start = words.EVENT_BEGUN if events.rate_per_s is None else words.EVENT_DUE
+        low, high = (float(latency[0]), float(latency[-1])) if some else (None, None)
+        mean = float(latency.mean()) if some else None
+        counts = np.ones(len(latency), np.int64)
+        return {
+            "count": len(events.due_ps),
+            "begun": int(begun.sum()),
+            "complete": int(complete.sum()),
+            "incomplete": int((begun & ~complete).sum()),
+            "attempted_per_s": events.rate_per_s,
+            "achieved_per_s": len(latency) / seconds if seconds and len(events.due_ps) else None,
+            "building_ns_mean": float(building.mean()) if some else None,
+            "latency_ns": _latency((start, words.EVENT_LATENCY_TO), mean, low, high, latency, counts),
+        }
+
+    def _hosts(self) -> dict[str, Any]:
+        window, names = self.window_ns / self.tick_ns, self.graph.terminal_names
+        sends, receives = self._active()
+        found: dict[str, Any] = {}
+        for what, active in (("blocked", sends), ("receiving", receives)):
+            share = np.minimum(per(column(self.native, f"terminal_{what}_ticks"), window), 1.0)
+            some = bool(active.any())
+            found[f"{what}_share_mean"] = float(share[active].mean()) if some else None
+            found[f"{what}_share_max"] = float(share[active].max()) if some else None
+            most = int(np.flatnonzero(active)[np.argmax(share[active])]) if some else -1
+            found[f"{what}_most"] = names[most] if some else None
+        return found
+
+    def _active(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Per terminal whether it sends, and whether something is sent to it."""
+        count = len(self.graph.terminal_names)
+        sends = np.bincount(self.programs.terminal[self.programs.kind == 0], minlength=count) > 0
+        receives = np.bincount(self.programs.terminal[self.programs.kind == 1], minlength=count) > 0
+        return sends, receives | (column(self.native, "terminal_bytes_received") > 0)
+
+    def events(self) -> pl.DataFrame:
+        """The table of events."""
+        import polars as pl
+
+        first = self.programs.events.first
+        times = {f"{name}_ns": self.event_times_ns(name) for name in ("due", "begun", "first", "complete")}
+        frame = pl.DataFrame(
+            {
+                "event": np.arange(len(self.programs.events.due_ps), dtype=np.int64),
+                "messages": self.programs.events.fragments,
+                "received": column(self.native, "event_received")[first:].astype(np.int64),
+                **times,
+                "latency_ns": self.event_latency_ns,
+            }
+        )
+        return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def hosts(self) -> pl.DataFrame:
+        """The table of terminals."""
+        import polars as pl
+
+        window_ns, tick_ns = self.window_ns, self.tick_ns
+        sent, received = (column(self.native, f"terminal_bytes_{what}") for what in ("sent", "received"))
+        blocked, receiving = (
+            column(self.native, f"terminal_{what}_ticks") * tick_ns for what in ("blocked", "receiving")
+        )
+        return pl.DataFrame(
+            {
+                "terminal": list(self.graph.terminal_names),
+                "bytes_sent": sent.astype(np.int64),
+                "bytes_received": received.astype(np.int64),
+                "sent_mbytes_per_s": per(sent * 1e3, window_ns),
+                "received_mbytes_per_s": per(received * 1e3, window_ns),
+                "blocked_ns": blocked,
+                "blocked_share": np.minimum(per(blocked, window_ns), 1.0),
+                "receiving_ns": receiving,
+                "receiving_share": np.minimum(per(receiving, window_ns), 1.0),
+            }
+        )
+
+    def messages(self) -> pl.DataFrame:
+        """The table of messages; no rows when they were not kept."""
+        import polars as pl
+
+        names = np.array(self.graph.terminal_names, dtype=object)
+        tag = column(self.native, "message_tag").astype(np.int64)
+        first = self.programs.events.first
+        shown = np.where(tag >= first, tag - first, tag)
+        made, sent, received = (
+            _moments(column(self.native, f"message_{what}_ticks"), self.tick_ns)
+            for what in ("made", "sent", "received")
+        )
+        frame = pl.DataFrame(
+            {
+                "message": np.arange(len(tag), dtype=np.int64),
+                "source": list(names[column(self.native, "message_source").astype(np.int64)]),
+                "target": list(names[column(self.native, "message_target").astype(np.int64)]),
+                "bytes": column(self.native, "message_bytes").astype(np.int64),
+                "tag": pl.Series(shown).set(pl.Series(tag == _NO_TAG), None),
+                "made_ns": made,
+                "sent_ns": sent,
+                "received_ns": received,
+                "latency_ns": received - made,
+            },
+            schema_overrides={"source": pl.String, "target": pl.String, "tag": pl.Int64},
+        )
+        return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def marks(self) -> pl.DataFrame:
+        """The table of marks."""
+        import polars as pl
+
+        names = np.array(self.graph.terminal_names, dtype=object)
+        return pl.DataFrame(
+            {
+                "terminal": list(names[column(self.native, "mark_terminal").astype(np.int64)]),
+                "mark": column(self.native, "mark_tag").astype(np.int64),
+                "at_ns": column(self.native, "mark_ticks").astype(np.float64) * self.tick_ns,
+            },
+            schema_overrides={"terminal": pl.String},
+        )
+
+    def event_tail(self) -> dict[str, list[float]]:
+        """``latency_ns`` and ``share_longer`` of the events of the measuring window, for drawing."""
+        latency = np.sort(self.event_latency_ns[self.measured_events])
+        longer = 1.0 - np.arange(1, len(latency) + 1) / max(1, len(latency))
+        stride = max(1, len(latency) // 200)
+        kept = (np.arange(len(latency)) % stride == 0) | (np.arange(len(latency)) >= len(latency) - 200)
+        return {"latency_ns": latency[kept].tolist(), "share_longer": longer[kept].tolist()}
+
+
+def _moments(ticks: NDArray[Any], tick_ns: float) -> Floats:
+    return np.where(ticks < 0, math.nan, ticks * tick_ns)
+
+
+def _latency(
+    ends: tuple[str, str],
+    mean: float | None,
+    low: float | None,
+    high: float | None,
+    values: Floats,
+    counts: NDArray[np.int64],
+) -> dict[str, Any]:
+    """The keys of one latency, extremes exact, percentiles within them."""
+    found: dict[str, Any] = {"from": ends[0], "to": ends[1], "mean": mean, "min": low, "max": high}
+    for key, share in _PERCENTILES.items():
+        value = statistics.percentile(values, counts, share)
+        known = low is not None and high is not None and not math.isnan(value)
+        found[key] = min(max(value, low), high) if known else None  # type: ignore[type-var]
+    return found
