@@ -97,13 +97,19 @@ def _outside(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
 
 def _reasons(papers: Sequence[Reproduced]) -> list[Table]:
     rows = [
-        [Cell(paper.name), Cell(number(len(names)), None, len(names)), Cell(reason, below="; ".join(names))]
+        [Cell(paper.name), Cell(number(len(names)), None, len(names)), Cell(reason, below=_some(names))]
         for paper in papers
         for reason, names in reasons(paper.lines).items()
     ]
     if not rows:
         return []
     return [Table("Not scored, and why", ["Paper", "Numbers", "Why, and which"], rows, [False, True, False])]
+
+
+def _some(names: Sequence[str], most: int = 8) -> str:
+    """The first names; all of them stand in the tables of their paper."""
+    more = f"; and {len(names) - most} more, see below" if len(names) > most else ""
+    return "; ".join(names[:most]) + more
 
 
 def _paper(paper: Reproduced) -> list[Any]:
