@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from . import sections
-from .page import Cell, Drawing, Page, Table, Text, number, plus_minus, render
+from .page import Cell, Drawing, Page, Prose, Table, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
     from ..study.comparison import Comparison
@@ -108,7 +109,7 @@ def _flat(settings: Mapping[str, Any], path: str = "") -> dict[str, str]:
     return found
 
 
-def _fabrics(comparison: Comparison) -> list[Drawing]:
+def _fabrics(comparison: Comparison) -> list[Drawing | Prose]:
     """The fabric of each scenario at its greatest throughput."""
     drawn = []
     for name, graph in comparison.graphs.items():
@@ -117,7 +118,7 @@ def _fabrics(comparison: Comparison) -> list[Drawing]:
             best = max(points, key=lambda point: point.summary["accepted_mbytes_per_s"])
             when = f" at {sections.settings_text(best.settings)}"
             drawn += [
-                Drawing(f"The fabric of {name}", one.svg, one.note)
+                replace(one, title=f"The fabric of {name}")
                 for one in sections.fabric(graph, best.utilisation, when)
             ]
     return drawn

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .page import Axis, Cell, Chart, Drawing, Series, Table, number, plus_minus
+from .page import Axis, Cell, Chart, Drawing, Prose, Series, Table, number, plus_minus
 
 if TYPE_CHECKING:
     import polars as pl
@@ -71,12 +71,18 @@ def tail(tails: Mapping[str, Mapping[str, Sequence[float]]], note: str) -> list[
     return [Chart("The tail of the latency", *axes, series, note)]
 
 
-def fabric(graph: Graph | None, utilisation: Sequence[float] | np.ndarray, when: str = "") -> list[Drawing]:
-    """The fabric with its links coloured by utilisation; left out when there is too much to see."""
-    if graph is None or not len(utilisation) or graph.switches > MOST_DRAWN_SWITCHES:
+def fabric(
+    graph: Graph | None, utilisation: Sequence[float] | np.ndarray, when: str = ""
+) -> list[Drawing | Prose]:
+    """The fabric with its links coloured by utilisation; only a sentence when there is too much to see."""
+    if graph is None or not len(utilisation):
         return []
-    if graph.rings is not None and graph.links > MOST_DRAWN_STATIONS:
-        return []
+    stations = graph.links if graph.rings is not None else 0
+    if graph.switches > MOST_DRAWN_SWITCHES or stations > MOST_DRAWN_STATIONS:
+        size = f"{number(stations)} stations" if stations else f"{number(graph.switches)} switches"
+        return [
+            Prose("The fabric", f"Not drawn: of {size} nothing could be told apart. The tables say more.")
+        ]
     from .drawing import fabric_svg
 
     svg = fabric_svg(graph, np.asarray(utilisation))
