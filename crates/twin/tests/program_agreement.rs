@@ -2,15 +2,16 @@
 
 mod scenarios;
 
-use fabriloom_engine::fabric::Fabric;
+use fabriloom_engine::fabric::{Fabric, transaction};
 use fabriloom_engine::kernel::Time;
-use fabriloom_engine::run::{End, Options, Simulation};
-use fabriloom_twin::{Delivery, FlowControl, Messages, messages, run};
+use fabriloom_engine::run::{End, Options, RunError, Simulation};
+use fabriloom_twin::{Delivery, FlowControl, Messages, delivery_key, messages, run, run_rings};
 use scenarios::programs::random_programs;
 use scenarios::random::{random_fabric, time_for};
+use scenarios::rings::{random_rings, ring_time_for};
 
-/// A run of the fast engine, to its end.
-fn simulate(fabric: &Fabric, until: Time) -> Simulation {
+/// A run of the fast engine to its end; nothing if packets go round for ever.
+fn simulate(fabric: &Fabric, until: Time) -> Option<Simulation> {
     let options = Options {
         until,
         batch: 1 << 50,
@@ -20,9 +21,16 @@ fn simulate(fabric: &Fabric, until: Time) -> Simulation {
         ..Options::default()
     };
     let mut simulation = Simulation::new(fabric.clone(), options).expect("a legal fabric");
-    while simulation.advance(1 << 20).expect("a route for every packet").is_none() {}
+    loop {
+        match simulation.advance(1 << 20) {
+            Ok(None) => {}
+            Ok(Some(_)) => break,
+            Err(RunError::RouteCircle { .. }) => return None,
+            Err(error) => panic!("{error}"),
+        }
+    }
     simulation.balance().expect("nothing is lost");
-    simulation
+    Some(simulation)
 }
 
 fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
@@ -72,7 +80,8 @@ fn compare_links(seeds: std::ops::Range<u64>) -> Seen {
     for seed in seeds {
         let fabric = random_programs(&random_fabric(seed), seed);
         let until = time_for(&fabric, 40);
-        let (fast, twin) = (simulate(&fabric, until), run(&fabric, FlowControl::Counted, until));
+        let fast = simulate(&fabric, until).expect("a route for every packet");
+        let twin = run(&fabric, FlowControl::Counted, until);
         let mut list = deliveries(&fast);
         list.sort_by_key(|d| (d.delivered, d.target));
         let same = list.iter().zip(&twin.deliveries).take_while(|(a, b)| a == b).count();
@@ -91,11 +100,46 @@ fn programs_on_links_agree() {
     assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
 }
 
+fn compare_rings(seeds: std::ops::Range<u64>) -> Seen {
+    let mut seen = Seen::default();
+    for seed in seeds {
+        let mut fabric = random_rings(seed);
+        // What programs send is stored where it comes.
+        for (terminal, kind) in fabric.terminal_transaction.iter_mut().enumerate() {
+            *kind = if (seed as usize + terminal) % 3 == 0 { transaction::MOVE } else { transaction::WRITE };
+        }
+        if fabric.terminals < 2 {
+            continue;
+        }
+        let fabric = random_programs(&fabric, seed);
+        let until = ring_time_for(&fabric, 40);
+        let Some(fast) = simulate(&fabric, until) else { continue };
+        let twin = run_rings(&fabric, until);
+        let mut list = deliveries(&fast);
+        list.sort_by_key(delivery_key);
+        let same = list.iter().zip(&twin.deliveries).take_while(|(a, b)| a == b).count();
+        assert_eq!(list.get(same), twin.deliveries.get(same), "delivery {same}, seed {seed}");
+        let ours = of_engine(&fast);
+        compare_messages(seed, &ours, twin.messages.as_ref().expect("there are programs"));
+        seen.add(&ours, fast.end());
+    }
+    seen
+}
+
+#[test]
+fn programs_on_rings_agree() {
+    let seen = compare_rings(0..200);
+    assert!(seen.messages > 2_000 && seen.received > 1_500 && seen.events > 50, "{seen:?}");
+    assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
+}
+
 /// As many as wanted: `FABRILOOM_SEEDS=5000..9000`.
 #[test]
 #[ignore = "as long as asked for"]
 fn chosen_programs_agree() {
     let range = std::env::var("FABRILOOM_SEEDS").unwrap_or_else(|_| "0..1000".into());
     let (low, high) = range.split_once("..").expect("a range such as 0..1000");
-    compare_links(low.parse().expect("a number")..high.parse().expect("a number"));
+    let range = low.parse().expect("a number")..high.parse().expect("a number");
+    compare_links(range.clone());
+    compare_rings(range);
 }

@@ -7,6 +7,7 @@
 mod allocation;
 mod bus;
 mod deadlock;
+mod host;
 mod output;
 mod parts;
 mod phases;

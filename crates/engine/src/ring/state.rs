@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
+use super::host::Hosts;
 use super::parts::{Deal, Entry, Held, Unit};
 use super::phases::{Reservation, UNLABELLED};
 use super::queue::{Queue, Slab};
@@ -197,6 +198,7 @@ pub struct Rings {
     pub delivered: Vec<Delivery>,
     /// Terminals that can dispatch in this tick.
     pub asking: Vec<u32>,
+    pub(super) hosts: Hosts,
     /// Transactions dispatched, not delivered and not scrubbed.
     pub in_flight: u64,
     /// Transactions whose data the scrubbers removed.
@@ -258,6 +260,7 @@ impl Rings {
             astray: None,
             delivered: Vec::new(),
             asking: Vec::new(),
+            hosts: Hosts::new(&fabric),
             in_flight: 0,
             scrubbed: 0,
             timed_out: 0,

@@ -32,7 +32,7 @@ impl Rings {
         self.in_flight += 1;
         self.numbers[at].free -= 1;
         self.at(station).out_free[REQUEST] -= 1;
-        let transaction = self.fabric.terminal_transaction[at];
+        let transaction = self.transaction_of(terminal, packet);
         let deal = self.deals.add(Deal {
             created: packet.created,
             started: NEVER,
@@ -119,7 +119,7 @@ impl Rings {
         if self.stations[station as usize].terminal == NONE {
             self.transferred(station);
         } else {
-            self.served(station);
+            self.accessed(station);
         }
     }
 
@@ -166,7 +166,7 @@ impl Rings {
         (before, request)
     }
 
-    fn served(&mut self, station: u32) {
+    pub(super) fn served(&mut self, station: u32) {
         let at = &mut self.stations[station as usize];
         let held = std::mem::replace(&mut at.at_work, NONE);
         let Held { deal, response, .. } = self.helds[held];
@@ -203,7 +203,7 @@ impl Rings {
         if !std::mem::replace(&mut it.numbered, false) {
             return;
         }
-        let Deal { before, after, source, .. } = *it;
+        let Deal { before, after, source, mark, .. } = *it;
         if before == NONE {
             self.oldest = after;
         } else {
@@ -215,6 +215,7 @@ impl Rings {
             self.deals[after].before = before;
         }
         self.numbers[source as usize].free += 1;
+        self.tell_over(source, mark);
         self.ask(source);
         self.forget(deal);
     }

@@ -146,24 +146,42 @@ impl Run {
         } else {
             network.go_to(now);
         }
+        loop {
+            self.tell_programs();
+            let Some(programs) = &mut self.programs else { return Ok(()) };
+            self.events += programs.turn(now, &mut |terminal, packet| network.dispatch(terminal, packet));
+            if !programs.has_freed() {
+                break;
+            }
+            for terminal in programs.freed() {
+                network.off_bus(terminal, &mut self.news);
+            }
+        }
+        let astray = self.programs.as_ref().and_then(|programs| programs.astray());
+        if let Some((terminal, operation)) = astray {
+            return Err(RunError::NoPeer { terminal, operation });
+        }
+        network.decide(now)
+    }
+
+    /// Programs are told what the network brought.
+    fn tell_programs(&mut self) {
         for at in 0..self.news.deliveries.len() {
             self.deliver(self.news.deliveries[at]);
         }
-        let Some(programs) = &mut self.programs else { return Ok(()) };
+        let Some(programs) = &mut self.programs else { return };
         for Delivery { source, target, mark, .. } in self.news.deliveries.drain(..) {
             programs.delivered(source, target, mark);
         }
         for (source, mark) in self.news.over.drain(..) {
             programs.completed(source, mark);
         }
+        for (terminal, mark, bytes) in self.news.at_bus.drain(..) {
+            programs.served(terminal, mark, bytes);
+        }
         for terminal in self.news.asking.drain(..) {
             programs.link_free(terminal);
         }
-        self.events += programs.turn(now, &mut |terminal, packet| network.dispatch(terminal, packet));
-        if let Some((terminal, operation)) = programs.astray() {
-            return Err(RunError::NoPeer { terminal, operation });
-        }
-        network.decide(now)
     }
 
     fn deliver(&mut self, delivery: Delivery) {

@@ -17,6 +17,8 @@ pub(super) struct News {
     pub asking: Vec<u32>,
     /// Terminals whose transactions are over, and the marks of these.
     pub over: Vec<(u32, u32)>,
+    /// Terminals of which a service waits for the host's bus, and the marks and payloads of what is served.
+    pub at_bus: Vec<(u32, u32, u32)>,
 }
 
 /// A network of either kind. The loop is compiled for each.
@@ -32,6 +34,9 @@ pub(super) trait Network {
 
     /// Goes on to a tick in which nothing happens by itself.
     fn go_to(&mut self, now: Time);
+
+    /// What a terminal serves has gone over its host's bus.
+    fn off_bus(&mut self, terminal: u32, news: &mut News);
 
     /// Takes a packet from its source; true if another one can follow at once.
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool;
@@ -96,6 +101,8 @@ impl Network for Worms {
 
     fn go_to(&mut self, _now: Time) {}
 
+    fn off_bus(&mut self, _terminal: u32, _news: &mut News) {}
+
     #[inline]
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
         self.dispatch(terminal, packet);
@@ -148,11 +155,19 @@ impl Network for Rings {
         if !self.asking.is_empty() {
             news.asking.append(&mut self.asking);
         }
+        self.tell(&mut news.over, &mut news.at_bus);
         count
     }
 
     fn go_to(&mut self, now: Time) {
         self.go_to(now);
+    }
+
+    fn off_bus(&mut self, terminal: u32, news: &mut News) {
+        self.off_bus(terminal);
+        news.deliveries.append(&mut self.delivered);
+        news.asking.append(&mut self.asking);
+        self.tell(&mut news.over, &mut news.at_bus);
     }
 
     #[inline]

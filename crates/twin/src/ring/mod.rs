@@ -10,13 +10,14 @@ mod bus;
 mod input;
 mod output;
 mod parts;
+mod programs;
 mod rings;
 mod user;
 
 use fabriloom_engine::fabric::Fabric;
 use fabriloom_engine::kernel::Time;
 
-use crate::Delivery;
+use crate::{Delivery, Messages};
 
 /// What a link did: counted when a unit starts on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +74,8 @@ pub struct RingTwinRun {
     pub links: Vec<RingLinkCounts>,
     /// Per switch.
     pub buses: Vec<BusCounts>,
+    /// What programs did, if programs drove the terminals.
+    pub messages: Option<Messages>,
 }
 
 /// An order in which no two different deliveries are equal.

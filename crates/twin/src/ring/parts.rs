@@ -279,6 +279,8 @@ impl Station {
 pub struct Terminal {
     /// The packet in service and when it is over.
     pub service: Option<(Time, Sent)>,
+    /// What was served and waits for the host's bus or uses it.
+    pub at_bus: Option<Sent>,
     /// The packet that its source has given it and that it has not dispatched yet.
     pub given: Option<Packet>,
     /// Its source has nothing more to give.

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use fabriloom_engine::fabric::{Fabric, PASS, transaction};
 use fabriloom_engine::kernel::Time;
-use fabriloom_engine::terminal::{Packet, Sources};
+use fabriloom_engine::terminal::program::mark;
+use fabriloom_engine::terminal::{Packet, Programs, Sources};
 
 use super::parts::{Kind, Sent, Station, Switch, Symbol, Terminal, Transaction, Unit};
 use super::{RingTwinRun, delivery_key};
-use crate::Delivery;
+use crate::{Delivery, messages};
 
 /// Bytes that come with a lock and go back.
 const LOCK_BYTES: u32 = 16;
@@ -25,6 +26,8 @@ pub struct Rings<'a> {
     pub(crate) units: Vec<Unit>,
     pub(crate) transactions: Vec<Transaction>,
     pub(crate) sources: Sources,
+    /// What drives the terminals instead, if there are any.
+    pub(crate) programs: Option<Programs>,
     pub(crate) deliveries: Vec<Delivery>,
     pub(crate) timed_out: u64,
     pub(crate) packet_hops: u64,
@@ -49,7 +52,7 @@ impl<'a> Rings<'a> {
             transfers: Vec::new(),
             counts: super::BusCounts::default(),
         };
-        let idle = Terminal { service: None, given: None, silent: false, open: Vec::new() };
+        let idle = Terminal { service: None, at_bus: None, given: None, silent: false, open: Vec::new() };
         Self {
             fabric,
             now: 0,
@@ -60,6 +63,7 @@ impl<'a> Rings<'a> {
             units: Vec::new(),
             transactions: Vec::new(),
             sources: Sources::new(fabric),
+            programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
             deliveries: Vec::new(),
             timed_out: 0,
             packet_hops: 0,
@@ -92,7 +96,11 @@ impl<'a> Rings<'a> {
         (0..stations).for_each(|link| self.take_from_wire(link));
         (0..stations).for_each(|link| self.take_notices(link));
 
-        (0..terminals).for_each(|terminal| self.ask_source(terminal));
+        if self.programs.is_some() {
+            self.let_programs_go_on();
+        } else {
+            (0..terminals).for_each(|terminal| self.ask_source(terminal));
+        }
 
         (0..terminals).for_each(|terminal| self.start_service(terminal));
         (0..switches).for_each(|switch| self.start_transfers(switch));
@@ -119,7 +127,11 @@ impl<'a> Rings<'a> {
 
     /// What a source's transactions are.
     fn transaction_kind(&self, sent: Sent) -> u8 {
-        self.fabric.terminal_transaction[self.transactions[sent.transaction].requester as usize]
+        let transaction = &self.transactions[sent.transaction];
+        if mark::kind(transaction.packet.mark) == mark::READ {
+            return transaction::READ;
+        }
+        self.fabric.terminal_transaction[transaction.requester as usize]
     }
 
     /// Whether the target of a request answers it.
@@ -219,7 +231,10 @@ impl<'a> Rings<'a> {
         self.find_everything();
         let given: Vec<Packet> = self.terminals.iter().filter_map(|terminal| terminal.given).collect();
         // A copy, because counting what has arrived by now draws from the sources.
-        let totals = self.sources.clone().totals(self.fabric, until, given.into_iter());
+        let mut totals = self.sources.clone().totals(self.fabric, until, given.into_iter());
+        if let Some(programs) = &self.programs {
+            totals.offered = programs.handed().0;
+        }
         let in_rings = self.in_rings();
         assert_eq!(totals.offered, delivered + scrubbed + totals.refused + totals.waiting + in_rings);
         let mut deliveries = self.deliveries;
@@ -238,6 +253,7 @@ impl<'a> Rings<'a> {
             packet_hops: self.packet_hops,
             links,
             buses: self.switches.iter().map(|switch| switch.counts).collect(),
+            messages: self.programs.as_ref().map(messages),
         }
     }
 

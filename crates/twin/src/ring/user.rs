@@ -29,13 +29,13 @@ impl Rings<'_> {
         }
     }
 
-    fn has_room(&self, terminal: usize) -> bool {
+    pub(crate) fn has_room(&self, terminal: usize) -> bool {
         let numbers = self.fabric.terminal_transactions[terminal] as usize;
         self.terminals[terminal].open.len() < numbers
             && self.has_transmit_place(self.station_of(terminal), Kind::Request)
     }
 
-    fn dispatch(&mut self, terminal: usize, packet: Packet) {
+    pub(crate) fn dispatch(&mut self, terminal: usize, packet: Packet) {
         let f = self.fabric;
         let limit = f.ring_timeout_ticks as Time;
         let expires = (limit > 0).then_some(self.now + limit);
@@ -69,16 +69,20 @@ impl Rings<'_> {
     /// A transaction number is free again, if it was not given up before.
     fn close(&mut self, sent: Sent) {
         let requester = self.transactions[sent.transaction].requester as usize;
-        self.terminals[requester].open.retain(|&open| open != sent.transaction);
+        if let Some(place) = self.terminals[requester].open.iter().position(|&open| open == sent.transaction)
+        {
+            self.terminals[requester].open.remove(place);
+            self.tell_over(sent.transaction);
+        }
     }
 
     /// Gives up what has taken too long.
     pub(crate) fn time_out(&mut self, terminal: usize) {
-        let (now, transactions) = (self.now, &self.transactions);
-        let open = &mut self.terminals[terminal].open;
-        let before = open.len();
-        open.retain(|&number| transactions[number].expires.is_none_or(|tick| tick > now));
-        self.timed_out += (before - open.len()) as u64;
+        let is_due = |&number: &usize| self.transactions[number].expires.is_some_and(|tick| tick <= self.now);
+        let (due, open) = self.terminals[terminal].open.iter().partition(|number| is_due(number));
+        self.terminals[terminal].open = open;
+        self.timed_out += Vec::<usize>::len(&due) as u64;
+        due.into_iter().for_each(|number| self.tell_over(number));
     }
 
     /// Responses without data are over when they are ready.
@@ -95,7 +99,7 @@ impl Rings<'_> {
 
     /// Begins to serve the packet that has been ready longest, of those that can be served.
     pub(crate) fn start_service(&mut self, terminal: usize) {
-        if self.terminals[terminal].service.is_some() {
+        if self.terminals[terminal].service.is_some() || self.terminals[terminal].at_bus.is_some() {
             return;
         }
         let station = self.station_of(terminal);
@@ -125,6 +129,15 @@ impl Rings<'_> {
             return;
         };
         self.terminals[terminal].service = None;
+        if self.waits_for_bus(terminal, sent) {
+            self.terminals[terminal].at_bus = Some(sent);
+        } else {
+            self.finish_service(terminal, sent);
+        }
+    }
+
+    /// What was served is over.
+    pub(crate) fn finish_service(&mut self, terminal: usize, sent: Sent) {
         let station = self.station_of(terminal);
         let queue = &mut self.stations[station].received[sent.kind as usize];
         let place = queue.iter().position(|received| received.sent == sent).expect("it was served");
@@ -154,5 +167,6 @@ impl Rings<'_> {
             delivered: self.now,
             length: transaction.packet.length,
         });
+        self.tell_delivered(sent.transaction);
     }
 }

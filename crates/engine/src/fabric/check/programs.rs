@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Checked, Shapes, ascending, fail, known};
-use crate::fabric::{ANY, CROSS, Fabric, LAST, acknowledge, arrival, operation};
+use crate::fabric::{ANY, CROSS, Fabric, LAST, acknowledge, arrival, operation, transaction};
 
 /// How deep repeats may be within each other.
 const DEPTH: usize = 4;
@@ -47,6 +47,10 @@ pub(super) fn check(f: &Fabric) -> Checked {
     for terminal in 0..f.terminals {
         if f.source_arrival[terminal as usize] != arrival::SILENT {
             return fail("source_arrival", terminal as usize, 1, "silent where programs drive the terminals");
+        }
+        let kind = f.terminal_transaction.get(terminal as usize).copied();
+        if kind.is_some_and(|kind| !matches!(kind, transaction::WRITE | transaction::MOVE)) {
+            return fail("terminal_transaction", terminal as usize, 2, "one that stores, for programs");
         }
         let at = |place: u32| f.program_start[place as usize] as usize;
         let program = at(terminal)..at(terminal + 1);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Programs, timer};
+use super::{Programs, mark, timer};
 
 /// A packet on its way over the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub(super) enum Transfer {
     Out { message: u32 },
     /// A packet of this message, from the link.
     In { message: u32 },
+    /// What a terminal on a ring serves.
+    Service,
 }
 
 /// A host's bus.
@@ -31,6 +33,15 @@ impl Programs {
         bus.queue.push_back((transfer, bytes));
         if bus.queue.len() == 1 {
             self.start_transfers(terminal);
+        }
+    }
+
+    /// What a terminal on a ring serves has been accessed. An acknowledgement needs no bus.
+    pub(super) fn serve(&mut self, terminal: u32, packet: u32, bytes: u32) {
+        if mark::kind(packet) == mark::ACK {
+            self.freed.push(terminal);
+        } else {
+            self.use_bus(terminal, Transfer::Service, bytes);
         }
     }
 
@@ -61,6 +72,7 @@ impl Programs {
                 self.touch(terminal);
             }
             Transfer::In { message } => self.arrived(terminal, message),
+            Transfer::Service => self.freed.push(terminal),
         }
     }
 }

@@ -58,6 +58,8 @@ enum News {
     Packet { mark: u32 },
     /// The end of the transaction of a packet.
     Over { mark: u32 },
+    /// A packet that is served and is to go over the host's bus.
+    Served { mark: u32, bytes: u32 },
 }
 
 /// An operation that leads nowhere: the terminal and its place in the program.
@@ -81,6 +83,8 @@ pub struct Programs {
     news: Vec<(u32, News)>,
     /// Terminals that something has happened to.
     touched: Vec<u32>,
+    /// Terminals of which what was served has gone over the bus.
+    freed: Vec<u32>,
     wheel: Wheel,
     due: Vec<u32>,
     now: Time,
@@ -111,6 +115,7 @@ impl Programs {
             streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
             news: Vec::new(),
             touched: Vec::new(),
+            freed: Vec::new(),
             wheel: Wheel::default(),
             due: Vec::new(),
             now: 0,
@@ -156,6 +161,24 @@ impl Programs {
         self.news.push((source, News::Over { mark }));
     }
 
+    /// On rings: a packet that is served at a terminal is to go over the host's bus, if there is one. When it has done so
+    /// its terminal is among those that [`Programs::freed`] gives.
+    #[inline]
+    pub fn served(&mut self, terminal: u32, mark: u32, bytes: u32) {
+        self.news.push((terminal, News::Served { mark, bytes }));
+    }
+
+    /// Whether anything that was served has gone over its bus since [`Programs::freed`] was asked last.
+    #[inline]
+    pub fn has_freed(&self) -> bool {
+        !self.freed.is_empty()
+    }
+
+    /// Takes the terminals of which what was served has gone over the bus.
+    pub fn freed(&mut self) -> impl Iterator<Item = u32> + '_ {
+        self.freed.drain(..)
+    }
+
     /// Does all that happens in a tick; the number of events. Packets are given to `send`, which says whether the link
     /// takes another one.
     pub fn turn(&mut self, now: Time, send: &mut impl FnMut(u32, &Packet) -> bool) -> u64 {
@@ -166,6 +189,7 @@ impl Programs {
             match one {
                 News::Packet { mark } => self.come(terminal, mark),
                 News::Over { mark } => self.over(mark),
+                News::Served { mark, bytes } => self.serve(terminal, mark, bytes),
             }
         }
         news.clear();

@@ -40,6 +40,10 @@ impl Programs {
     pub(super) fn come(&mut self, terminal: u32, packet: u32) {
         let message = mark::message(packet);
         if mark::kind(packet) != mark::ACK {
+            if self.settings.rings {
+                // It has been over the bus while it was served.
+                return self.arrived(terminal, message);
+            }
             let bytes = self.next_bytes(message);
             return self.use_bus(terminal, Transfer::In { message }, bytes);
         }

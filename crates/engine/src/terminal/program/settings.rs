@@ -42,6 +42,7 @@ pub(super) struct Settings {
     pub fill: Pace,
     pub bus: Pace,
     pub has_bus: bool,
+    pub rings: bool,
     pub ack: Time,
     /// Payload of an acknowledgement.
     pub ack_length: u32,
@@ -79,6 +80,7 @@ impl Settings {
             fill: Pace { ticks: f.message_packet_ticks as Time, per_byte: f.message_byte_ticks },
             bus,
             has_bus: !bus.is_none(),
+            rings: f.has_rings(),
             ack: f.message_ack_ticks as Time,
             ack_length: if f.has_rings() { RING_ACK_BYTES } else { 0 },
             resume: f.message_resume_ticks as Time,
