@@ -106,7 +106,11 @@ fn compare_rings(seeds: std::ops::Range<u64>) -> Seen {
         let mut fabric = random_rings(seed);
         // What programs send is stored where it comes.
         for (terminal, kind) in fabric.terminal_transaction.iter_mut().enumerate() {
-            *kind = if (seed as usize + terminal) % 3 == 0 { transaction::MOVE } else { transaction::WRITE };
+            *kind = if (seed as usize + terminal).is_multiple_of(3) {
+                transaction::MOVE
+            } else {
+                transaction::WRITE
+            };
         }
         if fabric.terminals < 2 {
             continue;
