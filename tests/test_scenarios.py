@@ -16,14 +16,14 @@ ENDS = {"time_limit", "precision", "saturated", "drained"}
 
 
 def shortened(path: Path, *more: str) -> Any:
-    """The scenario with a short run; the deadlock keeps its time, it stops by itself."""
-    return fabriloom.load(path, [*(SHORTER if path.stem != "deadlock" else []), *more])
+    """The scenario with a short run; a deadlock keeps its time, it stops by itself."""
+    return fabriloom.load(path, [*(SHORTER if "deadlock" not in path.stem else []), *more])
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda p: p.stem)
 def test_scenario_runs_and_loses_nothing(path: Path) -> None:
     summary = fabriloom.run(shortened(path)).summary
-    expected = {"deadlocked"} if path.stem == "deadlock" else ENDS
+    expected = {"deadlocked"} if "deadlock" in path.stem else ENDS
     assert summary["end"]["reason"] in expected
     packets = summary["packets"]
     assert packets["delivered"] > 0

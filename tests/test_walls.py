@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "simulate": DESCRIBING | {"scenario", "compile", "results"},
     "study": RUNNING,
     "report": {"units", "results", "published"},
-    "page": {"units", "results"},
+    "page": RUNNING | {"study", "report"},
     "published": set(),
     "experiments": RUNNING | {"study", "published", "report"},
     "cli": RUNNING | {"study", "published", "report", "page", "experiments"},

@@ -247,3 +247,15 @@ def reproduce(
 
     folder = work.prepare(out, force, resumes=folders.RUNS)
     return work.reproduce(name, json, quick, jobs, folder, strict)
+
+
+@app.command()
+@exits.guarded
+def page(
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 8765,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
+) -> int:
+    """Open the laboratory: a page on this machine on which fabrics are seen at work."""
+    from .page import page
+
+    return page(port, browser)

@@ -1,0 +1,31 @@
+"""``fabriloom page``: the server, and a browser that shows it."""
+
+from __future__ import annotations
+
+import contextlib
+
+from . import exits, show
+from .exits import Mistake
+
+
+def page(port: int, browser: bool) -> int:
+    """Serve until Ctrl-C."""
+    from ..page import serve
+
+    def started(address: str) -> None:
+        show.line(f"The laboratory is open at {address}\nOnly this machine can see it. Ctrl-C closes it.")
+        if browser:
+            import webbrowser
+
+            with contextlib.suppress(webbrowser.Error):
+                webbrowser.open(address)
+
+    try:
+        serve(port, started)
+    except OSError as error:
+        raise Mistake(
+            f"--port {port}: {(error.strerror or str(error)).lower()}; name another one, or 0"
+        ) from None
+    except KeyboardInterrupt:
+        pass
+    return exits.OK

@@ -1,0 +1,100 @@
+"""What was chosen on the page: a scenario and settings of it as plain data, and what is made from them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..scenario import Scenario, ScenarioError
+from ..scenario.load import build
+from ..scenario.read import KINDS, parse
+from ..scenario.source import SourceMap
+from . import shelf
+from .limits import Refusal
+
+FABRIC = ("topology", "technology", "routing")
+"""Sections that make a fabric; the others are the traffic under which it is looked at."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A scenario with the settings of the controls."""
+
+    scenario: Scenario
+    written: dict[str, Any]
+    """The data of its file, with the settings."""
+    text: str
+    """The file as it is, without the settings."""
+
+
+def chosen(spec: Mapping[str, Any], traffic: Chosen | None = None) -> Chosen:
+    """The scenario of ``{"shelf": name}`` or ``{"file": name, "text": text}``, with its ``settings``.
+
+    With ``traffic`` only its fabric is taken; the traffic, the run and the seed are those of ``traffic``.
+    Raises ScenarioError, with the place in the file, and Refusal.
+    """
+    source, folder = _source(spec)
+    data = parse(source)
+    if "shelf" not in spec:
+        _refuse_files(data, source)
+    for name in ("sweep", "variants"):
+        data.pop(name, None)
+    if traffic is not None:
+        fabric = {name: copy.deepcopy(data[name]) for name in FABRIC if name in data}
+        others = {name: value for name, value in traffic.written.items() if name not in FABRIC}
+        data = {
+            **copy.deepcopy(others),
+            **fabric,
+            "name": str(data.get("name") or spec.get("file") or "second"),
+        }
+        folder = folder or traffic.scenario.base_dir
+    for path, value in dict(spec.get("settings") or {}).items():
+        steps = str(path).split(".")
+        if steps[-1] == "path" or not (value is None or isinstance(value, str | int | float)):
+            raise Refusal(f"{path} cannot be set from the page.")
+        put(data, steps, value)
+    scenario = build(data, source if traffic is None else SourceMap(), folder or Path())
+    return Chosen(scenario, data, source.text)
+
+
+def _source(spec: Mapping[str, Any]) -> tuple[SourceMap, Path | None]:
+    if "shelf" in spec:
+        path = shelf.path_of(str(spec["shelf"]))
+        return SourceMap(path.name, path.read_text(encoding="utf-8"), "toml"), path.parent
+    name, text = spec.get("file"), spec.get("text")
+    if not isinstance(name, str) or not isinstance(text, str):
+        raise Refusal("There is no scenario in this request.")
+    name = Path(name.replace("\\", "/")).name[:200] or "scenario.toml"
+    kind = KINDS.get(Path(name).suffix.lower())
+    if kind is None:
+        hint = "a scenario is a .toml, .yaml or .json file"
+        raise ScenarioError(f'"{Path(name).suffix}" is not a kind of scenario file', None, hint, file=name)
+    return SourceMap(name, text.removeprefix("\ufeff"), kind), None
+
+
+def _refuse_files(data: Any, source: SourceMap, path: tuple[str | int, ...] = ()) -> None:
+    """A file from the browser must not make the server read other files."""
+    inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in inner:
+        here = (*path, key)
+        if str(key).split(".")[-1] == "path":
+            message = "a scenario that is loaded into the page cannot name other files"
+            hint = "the page does not read files of this machine; use fabriloom run"
+            raise ScenarioError(message, here, hint, source.place(here), source.file)
+        _refuse_files(value, source, here)
+
+
+def put(data: dict[str, Any], steps: list[str], value: Any) -> None:
+    """Set a value at a path; a word that stands for a table becomes that table. ``None`` removes it."""
+    table = data
+    for step in steps[:-1]:
+        inner = table.get(step)
+        table[step] = inner if isinstance(inner, dict) else {} if inner is None else {"kind": inner}
+        table = table[step]
+    if value is None:
+        table.pop(steps[-1], None)
+    else:
+        table[steps[-1]] = value

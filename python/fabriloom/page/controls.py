@@ -1,0 +1,154 @@
+"""The controls of a scenario: those of the page's settings that it has, with what they may be set to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import units
+
+if TYPE_CHECKING:
+    from ..scenario import Scenario
+
+_LINK_LENGTHS = tuple(f"{size} B" for size in (8, 16, 32, 64, 128, 256, 512, 1024))
+_RING_LENGTHS = {"lock": ("16 B",), "": ("16 B", "64 B", "256 B")}
+_BUFFERS = tuple(f"{size} B" for size in (16, 32, 43, 64, 128, 256, 512))
+_FLITS = (1, 2, 4, 8, 16, 32, 64)
+_PLACES = (1, 2, 4, 8, 16, 32)
+_DELAYS = ("1 ns", *(f"{100 * 2**n} ns" for n in range(8)))
+_LATTICES = ("grid", "torus", "ring", "hypercube")
+_TREES = ("clos", "clos5", "fat_tree", "star", "tree")
+
+Settings = dict[str, Any]
+
+
+def controls(scenario: Scenario) -> list[dict[str, Any]]:
+    """Controls in their order: ``{label, part, options: [{text, settings}], at}``.
+
+    ``at`` is the option in force; ``part`` is ``fabric``, or ``traffic``, which two fabrics share.
+    """
+    resolved = scenario.resolve()
+    found = [*_traffic(scenario, resolved["traffic"]), *_technology(scenario, resolved["technology"])]
+    return [*found, *_routing(scenario, resolved["routing"])]
+
+
+def _control(label: str, part: str, options: Sequence[tuple[str, Settings]], at: int) -> dict[str, Any]:
+    return {
+        "label": label,
+        "part": part,
+        "at": at,
+        "options": [{"text": text, "settings": settings} for text, settings in options],
+    }
+
+
+def _scale(label: str, part: str, path: str, values: Sequence[Any], now: Any) -> dict[str, Any]:
+    """A slider over values, the one in force among them."""
+    values = list(values)
+    if now not in values:
+        values = sorted([*values, now], key=_size)
+    options = [(_text(value), {path: value}) for value in values]
+    return _control(label, part, options, values.index(now))
+
+
+def _size(value: Any) -> float:
+    if not isinstance(value, str):
+        return float(value)
+    if value.endswith("B"):
+        return float(units.parse_bytes(value))
+    return float(units.parse_time_ps(value))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return "none" if value.startswith("0 ") else value
+    return f"{value:g}"
+
+
+def _traffic(scenario: Scenario, traffic: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if scenario.traffic.needs_load():
+        loads = [*(n / 100 for n in (1, 2, 3, 4, 6, 8)), *(n / 20 for n in range(2, 21))]
+        load = _scale("Offered load", "traffic", "traffic.load", loads, traffic["load"])
+        for option in load["options"]:
+            option["text"] = f"{100 * option['settings']['traffic.load']:.3g} %"
+        yield load
+    length, pattern = traffic["length"], traffic["pattern"]
+    if length["kind"] == "fixed" and pattern["kind"] != "descriptors":
+        ring_lengths = _RING_LENGTHS.get(str(traffic.get("transaction")), _RING_LENGTHS[""])
+        lengths = ring_lengths if scenario.of_rings else _LINK_LENGTHS
+        if len(lengths) > 1:
+            yield _scale("Packet length", "traffic", "traffic.length", lengths, length["value"])
+    if pattern["kind"] in ("local", "hot-spot"):
+        yield _share(pattern)
+
+
+def _share(pattern: dict[str, Any]) -> dict[str, Any]:
+    local = pattern["kind"] == "local"
+    shares = [n / 10 for n in range(0 if local else 1, 11)]
+    label = "Locality" if local else "Share to the hot spot"
+    share = _scale(label, "traffic", "traffic.pattern.share", shares, pattern["share"])
+    for option in share["options"]:
+        option["text"] = f"{100 * option['settings']['traffic.pattern.share']:.3g} %"
+    return share
+
+
+def _technology(scenario: Scenario, technology: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def scale(label: str, name: str, values: Sequence[Any], now: Any) -> dict[str, Any]:
+        return _scale(label, "fabric", f"technology.{name}", values, now)
+
+    if not scenario.of_rings:
+        if "input_buffer" in technology:
+            yield scale("Input buffer", "input_buffer", _BUFFERS, technology["input_buffer"])
+        elif "input_buffer_flits" in technology:
+            yield scale(
+                "Input buffer (flits)", "input_buffer_flits", _FLITS, technology["input_buffer_flits"]
+            )
+        return
+    yield scale("Places to receive", "requests_in", _PLACES, technology["requests_in"])
+    yield scale("Retry delay", "retry.delay", _DELAYS, technology["retry"]["delay"])
+    for label, name in (("Bandwidth allocation", "bandwidth_allocation"), ("Phases", "phases")):
+        settings = [("off", {f"technology.{name}": False}), ("on", {f"technology.{name}": True})]
+        yield _control(label, "fabric", settings, int(technology[name]))
+
+
+def _routing(scenario: Scenario, routing: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if scenario.of_rings:
+        return
+    kind = scenario.topology.kind
+    ways = _ways(kind)
+    if not ways:
+        return
+    now = {f"routing.{name}": value for name, value in routing.items()}
+    found = [at for at, (_, settings) in enumerate(ways) if _holds(settings, now)]
+    if not found:
+        ways = [("as in the file", {}), *ways]
+    yield _control("Routing", "fabric", ways, found[0] if found else 0)
+
+
+def _ways(kind: str) -> list[tuple[str, Settings]]:
+    """Routings of a topology, each with everything that says it, so that one replaces another."""
+
+    def way(kind: str, adaptive: bool = True, universal: bool = False, **more: Any) -> Settings:
+        given = {"kind": kind, "adaptive": adaptive, "universal": universal, "spread": None, **more}
+        return {f"routing.{name}": value for name, value in given.items()}
+
+    if kind in ("torus", "ring"):
+        order = "dimension-order"
+        return [
+            ("shorter way round (can deadlock)", way(order, variant="minimal")),
+            ("no transit over the edges", way(order, variant="no-edge-transit")),
+            ("up*/down*", way("up-star-down-star", variant=None)),
+        ]
+    usual = "dimension-order" if kind in _LATTICES else "up-down" if kind in _TREES else ""
+    if not usual:
+        return []
+    ways = [
+        ("adaptive within groups", way(usual)),
+        ("deterministic", way(usual, adaptive=False)),
+        ("universal (random intermediate switch)", way(usual, universal=True)),
+    ]
+    return ways if kind in _TREES else [*ways, ("up*/down*", way("up-star-down-star"))]
+
+
+def _holds(settings: Settings, now: Settings) -> bool:
+    """Whether settings are in force; what is None must not be there."""
+    return all(now.get(path) == value for path, value in settings.items())

@@ -1,0 +1,71 @@
+"""Who may talk to the server: pages of its own, on this machine.
+
+Any web page can make a browser send requests to 127.0.0.1. It cannot forge ``Host`` and ``Origin``, and it
+cannot send JSON to another origin without asking first, so these are looked at before anything else.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from . import limits
+
+NAMES = ("127.0.0.1", "localhost", "[::1]")
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    """Lets through what comes from our own page and is not too long; adds the headers of every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                extra = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+                message = {**message, "headers": [*message.get("headers", []), *extra]}
+            await send(message)
+
+        refusal = refused(scope)
+        if refusal:
+            await JSONResponse({"error": refusal[1]}, status_code=refusal[0])(scope, receive, with_headers)
+            return
+        await self.app(scope, receive, with_headers)
+
+
+def refused(scope: Scope) -> tuple[int, str] | None:
+    """Status and message if a request is not one of our page."""
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    host, origin = headers.get("host", ""), headers.get("origin")
+    if host.rpartition(":")[0] not in NAMES or len([n for n, _ in scope["headers"] if n == b"host"]) != 1:
+        return 421, "This server answers to 127.0.0.1 and localhost only."
+    if origin is not None and urlsplit(origin)[:2] != ("http", host):
+        return 403, "This request comes from another page."
+    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        return 403, "This request comes from another page."
+    if scope["method"] == "POST":
+        if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return 415, "Requests are JSON."
+        length = headers.get("content-length", "")
+        if not length.isdecimal():
+            return 411, "The length of the request is missing."
+        if int(length) > limits.BODY_BYTES:
+            return 413, f"This is longer than {limits.BODY_BYTES // 1024} kB, the most the page takes."
+    return None

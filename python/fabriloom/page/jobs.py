@@ -1,0 +1,204 @@
+"""What a worker does for the page: look at scenarios, run them, draw a saturation curve."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from .. import study
+from ..compile import compile, graph_of
+from ..report import for_comparison, for_curve, for_run
+from ..report.drawing_style import RAMP
+from ..results import Provenance, Results
+from ..scenario import Scenario
+from ..simulate import Progress, run
+from ..study import Comparison, Curve, Point
+from ..study.comparison import NAME
+from ..study.curves import LOAD, LOADS
+from ..study.saturation import sustained
+from . import limits
+from .limits import Refusal
+from .live import Live
+from .looking import look, sides, title_of
+
+Emit = Callable[[dict[str, Any]], None]
+
+
+class Clock:
+    """When a job has to end: when it was cancelled, or has taken too long."""
+
+    def __init__(self, stop: threading.Event, most_s: float) -> None:
+        self._stop = stop
+        self._until = time.monotonic() + most_s
+        self.cancelled = False
+        self.late = False
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt, which ends a run with what it has measured."""
+        self.cancelled = self.cancelled or self._stop.is_set()
+        self.late = self.late or time.monotonic() > self._until
+        if self.cancelled or self.late:
+            raise KeyboardInterrupt
+
+    def why(self) -> str:
+        """The same in words; empty if it came to its own end."""
+        if self.cancelled:
+            return "cancelled"
+        minutes = f"Stopped after {limits.RUN_S / 60:g} minutes; `fabriloom run` has no such limit."
+        return minutes if self.late else ""
+
+
+def do_look(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
+    """Describe one or two fabrics."""
+    emit({"type": "look", "sides": look(job["first"], job.get("beside")), "ramp": RAMP})
+
+
+def do_run(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
+    """Run one or two fabrics at the same time."""
+    scenarios = _named(job)
+    clock = Clock(stop, limits.RUN_S)
+    results: dict[str, Results] = {}
+    faults: list[BaseException] = []
+
+    def one(side: int, name: str, scenario: Scenario) -> None:
+        try:
+            results[name] = _watched(side, scenario, emit, clock)
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [
+        threading.Thread(target=one, args=(side, name, scenario))
+        for side, (name, scenario) in enumerate(scenarios.items())
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if faults:
+        raise faults[0]
+    found = [(name, results[name]) for name in scenarios]
+    report = for_run(found[0][1]) if len(found) == 1 else for_comparison(_beside(dict(found), scenarios))
+    Path(job["report"]).write_text(report, encoding="utf-8")
+    emit({"type": "done", "why": clock.why(), "report": True})
+
+
+def _watched(side: int, scenario: Scenario, emit: Emit, clock: Clock) -> Results:
+    """One run, shown as it goes on."""
+    limits.check_size(graph_of(scenario))
+    compiled = compile(scenario)
+    live = Live(scenario)
+
+    def progress(state: Progress) -> None:
+        picture = live.look(state)
+        if picture is not None:
+            emit({"type": "live", "side": side, **picture})
+        clock.check()
+
+    results = run(compiled, progress)
+    emit({"type": "live", "side": side, **live.end(results)})
+    return results
+
+
+def _named(job: Mapping[str, Any]) -> dict[str, Scenario]:
+    """The scenarios of a job by their names, which differ."""
+    named: dict[str, Scenario] = {}
+    for one in sides(job["first"], job.get("beside")):
+        name = title_of(one.scenario)
+        named[f"{name} (second)" if name in named else name] = one.scenario
+    return named
+
+
+def _beside(results: Mapping[str, Results], scenarios: Mapping[str, Scenario]) -> Comparison:
+    """Two runs as a comparison of one point each."""
+    points = [Point.of({NAME: name}, result) for name, result in results.items()]
+    return _comparison(points, [NAME], scenarios, False)
+
+
+def _comparison(
+    points: list[Point], varied: list[str], scenarios: Mapping[str, Scenario], interrupted: bool
+) -> Comparison:
+    return Comparison(
+        points=points,
+        varied=varied,
+        provenance=Provenance.of(next(iter(scenarios.values()))),
+        runs=len(points),
+        interrupted=interrupted,
+        parts={name: Provenance.of(scenario) for name, scenario in scenarios.items()},
+        graphs={name: graph_of(scenario) for name, scenario in scenarios.items()},
+    )
+
+
+def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
+    """Throughput and latency of one or two fabrics over the usual loads."""
+    scenarios = _named(job)
+    clock = Clock(stop, limits.STUDY_S)
+    curves: dict[str, Curve] = {}
+    for side, (name, scenario) in enumerate(scenarios.items()):
+        limits.check_size(graph_of(scenario))
+        if not scenario.traffic.needs_load():
+            raise Refusal("This traffic says by itself when packets are sent, so there is no load to raise.")
+        curves[name] = _curve(side, len(scenarios), scenario, emit, clock)
+    if not any(curve.points for curve in curves.values()):
+        emit({"type": "done", "why": clock.why(), "report": False})
+        return
+    first = next(iter(curves.values()))
+    report = for_curve(first) if len(curves) == 1 else for_comparison(_curves_beside(curves, scenarios))
+    Path(job["report"]).write_text(report, encoding="utf-8")
+    emit({"type": "done", "why": clock.why(), "report": True})
+
+
+def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock) -> Curve:
+    def on_point(point: Point) -> None:
+        summary = point.summary
+        emit(
+            {
+                "type": "point",
+                "side": side,
+                "load": point.settings[LOAD],
+                "offered": summary["offered_mbytes_per_s"],
+                "accepted": summary["accepted_mbytes_per_s"],
+                "accepted_ci95": summary["accepted_mbytes_per_s_ci95"],
+                "latency_us": _micro(summary["latency_ns"]["mean"]),
+                "latency_ci95_us": _micro(summary["latency_ns"]["mean_ci95"]),
+                "p99_us": _micro(summary["latency_ns"]["p99"]),
+                "sustained": sustained(summary),
+                "end": summary["end"]["reason"],
+            }
+        )
+
+    def progress(state: Any) -> None:
+        emit(
+            {
+                "type": "study",
+                "share": (side + state.share) / of,
+                "finished": state.finished,
+                "runs": state.runs,
+            }
+        )
+        clock.check()
+
+    return study.curve(scenario, LOADS, jobs=2, progress=progress, on_point=on_point)
+
+
+def _micro(value: float | None) -> float | None:
+    return None if value is None else value / 1e3
+
+
+def _curves_beside(curves: Mapping[str, Curve], scenarios: Mapping[str, Scenario]) -> Comparison:
+    points = [
+        Point({NAME: name, **point.settings}, point.summary, point.tail, point.utilisation)
+        for name, curve in curves.items()
+        for point in curve.points
+    ]
+    interrupted = any(curve.interrupted for curve in curves.values())
+    return _comparison(points, [NAME, LOAD], scenarios, interrupted)
+
+
+JOBS: dict[str, Callable[[Mapping[str, Any], Emit, threading.Event], None]] = {
+    "look": do_look,
+    "run": do_run,
+    "curve": do_curve,
+}

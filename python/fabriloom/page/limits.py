@@ -1,0 +1,44 @@
+"""What the page does not do, so that a slip of the hand stops no machine. The command has no such limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..topology import Graph
+
+BODY_BYTES = 512 * 1024
+"""Longest request: a scenario with room to spare."""
+TERMINALS = 4096
+LINKS = 40_000
+RUN_S = 120.0
+"""A run that takes longer is ended, with what it has measured."""
+STUDY_S = 900.0
+"""A saturation curve that takes longer is ended, with the points it has."""
+LOOK_S = 30.0
+"""A scenario must be read, built and drawn within this time."""
+STOP_S = 1.0
+"""A cancelled run has this long to hand over what it has; then its process is killed."""
+MEMORY_BYTES = 4 << 30
+"""Address space of a worker."""
+SESSIONS = 32
+RUNNING = 2
+"""Runs at a time, over all tabs."""
+LISTENERS = 8
+"""Streams of one session: a tab that was duplicated has the session of the first."""
+DRAWN_LINKS = 20_000
+"""Links of a fabric that are drawn and coloured."""
+
+
+class Refusal(Exception):
+    """What the page does not do; its text is the message."""
+
+
+def check_size(graph: Graph) -> None:
+    """Refuse a network that is too large for a page."""
+    for count, most, what in ((graph.terminals, TERMINALS, "terminals"), (graph.links, LINKS, "links")):
+        if count > most:
+            raise Refusal(
+                f"This network has {count:,} {what}; the page takes up to {most:,}. "
+                "Run it with `fabriloom run`, which has no such limit."
+            )

@@ -1,0 +1,128 @@
+"""A run as it goes on: what the page draws of it, some times a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..results import Results, tables
+from ..scenario import Scenario
+from ..simulate import Progress
+from . import limits
+
+_EVERY_S = 0.12
+_TAIL_STEPS = 160
+_PART = 10
+"""A look may take one part in this many of the time."""
+
+
+class Live:
+    """Makes pictures of one run, no more often than they can be seen, nor so often as to delay the run."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._warmup_ps = scenario.run.warmup_ps
+        self._warm: dict[str, list[float]] = {"t_ms": [], "accepted": [], "latency": []}
+        self._next = 0.0
+        self._began = time.monotonic()
+
+    def look(self, progress: Progress) -> dict[str, Any] | None:
+        """The state of the run, or None if it is too early for another look."""
+        now = time.monotonic()
+        if now < self._next:
+            return None
+        picture = self._picture(
+            progress.so_far(), progress.simulated_ps // progress.tick_ps, progress.tick_ps
+        )
+        took = time.monotonic() - now
+        self._next = now + max(_EVERY_S, _PART * took)
+        rate = progress.events / max(now - self._began, 1e-3)
+        return {**picture, "share": progress.share, "packets": progress.packets, "events_per_s": rate}
+
+    def end(self, results: Results) -> dict[str, Any]:
+        """The last picture of a run."""
+        summary = results.summary
+        native = results.native
+        return {
+            **self._picture(native, int(native["end_time_ticks"]), results.tick_ps),
+            "share": 1.0,
+            "packets": int(native["delivered"]),
+            "warming": False,
+            "end": summary["end"],
+            "cycle": np.asarray(native["deadlock_links"]).tolist(),
+            "warnings": summary["warnings"],
+            "wall_s": summary["engine"]["wall_s"],
+            "ci95": summary["accepted_mbytes_per_s_ci95"],
+            "links": _busiest(results),
+        }
+
+    def _picture(self, native: Mapping[str, Any], now_ticks: int, tick_ps: int) -> dict[str, Any]:
+        # The tick is not that of the compiled scenario where flow control had to be measured first.
+        tick_ns, start = tick_ps / 1000, int(native["measure_start_ticks"])
+        warming = start == 0 and self._warmup_ps != 0
+        window = now_ticks - start
+        series = _series(native, tick_ns)
+        if warming:
+            self._warm = series
+            before = 0
+        else:
+            before = sum(moment <= start * tick_ns / 1e6 for moment in self._warm["t_ms"])
+            series = {name: [*self._warm[name][:before], *values] for name, values in series.items()}
+        packets = int(native["measured_packets"])
+        return {
+            "simulated_ms": now_ticks * tick_ns / 1e6,
+            "warming": warming,
+            "before": before,
+            "series": series,
+            "accepted": float(native["measured_delivered_bytes"]) * 1e3 / (window * tick_ns)
+            if window
+            else None,
+            "offered": float(native["measured_offered_bytes"]) * 1e3 / (window * tick_ns) if window else None,
+            "latency_us": float(native["latency_sum_ticks"]) * tick_ns / packets / 1e3 if packets else None,
+            **_tail(native, tick_ns),
+            "busy": _busy(native, window),
+        }
+
+
+def _series(native: Mapping[str, Any], tick_ns: float) -> dict[str, list[float]]:
+    """Throughput and latency over time, a value per batch."""
+    inside, starts, ends = tables.batch_bounds(native)
+    packets = tables.column(native, "batch_packets")[inside]
+    latency = tables.column(native, "batch_latency_sum_ticks")[inside]
+    accepted = tables.per(tables.column(native, "batch_bytes")[inside] * 1e3, (ends - starts) * tick_ns)
+    return {
+        "t_ms": np.round(ends * tick_ns / 1e6, 6).tolist(),
+        "accepted": np.round(accepted, 3).tolist(),
+        "latency": np.round(tables.per(latency * tick_ns / 1e3, packets), 4).tolist(),
+    }
+
+
+def _tail(native: Mapping[str, Any], tick_ns: float) -> dict[str, Any]:
+    """The thinned tail, and the time that 99 % do not exceed."""
+    tail = tables.thinned_tail(native, tick_ns, _TAIL_STEPS)
+    within = [
+        value for value, share in zip(tail["latency_ns"], tail["share_longer"], strict=True) if share <= 0.01
+    ]
+    return {
+        "tail": [
+            [round(value / 1e3, 5), share]
+            for value, share in zip(tail["latency_ns"], tail["share_longer"], strict=True)
+        ],
+        "p99_us": within[0] / 1e3 if within else None,
+    }
+
+
+def _busy(native: Mapping[str, Any], window_ticks: int) -> list[int]:
+    """Per link, in thousandths; empty for fabrics that are not drawn."""
+    if len(native["link_busy_ticks"]) > limits.DRAWN_LINKS:
+        return []
+    return np.round(1000 * tables.utilisation(native, window_ticks)).astype(int).tolist()
+
+
+def _busiest(results: Results) -> list[list[Any]]:
+    """The links that were in use most: name and share."""
+    busy = results.utilisation
+    order = np.argsort(-busy, kind="stable")[:8]
+    return [[results.graph.link_names[link], float(busy[link])] for link in order]

@@ -1,0 +1,83 @@
+"""What the page shows of a scenario before it runs: its parts, its drawing, its controls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..compile import compile, graph_of
+from ..report.drawing import fabric_svg
+from ..report.drawing_style import counted
+from ..scenario import Scenario
+from . import limits
+from .choices import Chosen, chosen
+from .controls import controls
+from .saving import toml_text
+
+if TYPE_CHECKING:
+    from ..topology import Graph
+
+_COMPLETE = ("path",)
+
+
+def look(spec: Mapping[str, Any], beside: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """One or two fabrics; the second has the traffic of the first. Raises ScenarioError and Refusal."""
+    return [describe(one) for one in sides(spec, beside)]
+
+
+def sides(spec: Mapping[str, Any], beside: Mapping[str, Any] | None) -> list[Chosen]:
+    """The scenarios of one or two fabrics."""
+    first = chosen(spec)
+    return [first] if beside is None else [first, chosen(beside, first)]
+
+
+def describe(one: Chosen) -> dict[str, Any]:
+    """A scenario, built and drawn."""
+    scenario = one.scenario
+    graph = graph_of(scenario)
+    limits.check_size(graph)
+    compiled = compile(scenario)
+    return {
+        "name": title_of(scenario),
+        "description": scenario.description,
+        "facts": facts(graph),
+        "links": [str(name) for name in graph.link_names] if graph.links <= limits.DRAWN_LINKS else [],
+        "svg": drawing(graph),
+        "controls": controls(scenario),
+        "warnings": compiled.warnings,
+        "text": toml_text(_with_places(one.written, scenario)),
+    }
+
+
+def title_of(scenario: Scenario) -> str:
+    """A name to show."""
+    return scenario.name or f"{scenario.topology.kind} network"
+
+
+def facts(graph: Graph) -> str:
+    """Sizes of a network in a line."""
+    parts = [counted(graph.terminals, "terminal"), counted(graph.links, "link")]
+    if graph.rings is not None:
+        parts.insert(1, counted(graph.rings.rings, "ring"))
+    if graph.switches:
+        parts.insert(1, counted(graph.switches, "switch", "es"))
+    return ", ".join(parts)
+
+
+def drawing(graph: Graph) -> str | None:
+    """The fabric with every link cold; None if it is too large to be drawn."""
+    if graph.links > limits.DRAWN_LINKS:
+        return None
+    return fabric_svg(graph, np.zeros(graph.links), "link in use")
+
+
+def _with_places(value: Any, scenario: Scenario) -> Any:
+    """The data with the files that it names as complete paths, so that it can be saved anywhere."""
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        key: str((scenario.base_dir / inner).resolve()) if key in _COMPLETE else _with_places(inner, scenario)
+        for key, inner in value.items()
+    }

@@ -1,0 +1,173 @@
+"""Sessions: one tab each, one job at a time, and all that a reloaded tab needs to show where it was."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from . import limits
+from .limits import Refusal
+from .workers import Worker, WorkerLost, Workers
+
+_ALONE_S = 20.0
+"""A run that nobody listens to for so long is given up."""
+_FORGET_S = 3600.0
+_QUEUE = 400
+
+Message = dict[str, Any]
+
+
+class Session:
+    """One tab: its job, the newest message of every kind, and who listens."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self.folder = folder
+        self.listeners: set[asyncio.Queue[Message | None]] = set()
+        self.seen = time.monotonic()
+        self.worker: Worker | None = None
+        self.running = False
+        self.kind = ""
+        self._newest: dict[tuple[Any, ...], Message] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._cancelled = False
+
+    @property
+    def report(self) -> Path:
+        """Where the report of the last job is, once it is done."""
+        return self.folder / "report.html"
+
+    def state(self) -> list[Message]:
+        """What a new listener has to know, in order."""
+        return [{"type": "state", "running": self.running, "job": self.kind}, *self._newest.values()]
+
+    def tell(self, message: Message) -> None:
+        """Tell all listeners, and remember the newest of each kind."""
+        self._newest[(message["type"], message.get("side"), message.get("load"))] = message
+        for queue in self.listeners:
+            if queue.qsize() < _QUEUE:
+                queue.put_nowait(message)
+            elif queue.qsize() == _QUEUE:
+                queue.put_nowait(None)  # it cannot keep up: it has to come again, and then gets the state
+
+    def begin(self, workers: Workers, job: Message) -> None:
+        """Start a job; the one before must have ended."""
+        self._newest.clear()
+        self.report.unlink(missing_ok=True)
+        self.running, self._cancelled, self.kind = True, False, str(job["do"])
+        self.tell({"type": "begun", "job": self.kind, "sides": 2 if job.get("beside") else 1})
+        self._task = asyncio.create_task(self._work(workers, {**job, "report": str(self.report)}))
+
+    async def _work(self, workers: Workers, job: Message) -> None:
+        most_s = (limits.STUDY_S if job["do"] == "curve" else limits.RUN_S) + limits.LOOK_S
+        try:
+            self.worker = await workers.take()
+            if self._cancelled:
+                self.worker.tell({"do": "cancel"})
+            async with asyncio.timeout(most_s):
+                async for message in self.worker.work(job):
+                    self.tell(message)
+        except WorkerLost as lost:
+            text = "Cancelled." if self._cancelled else f"{lost} Press Run to start again."
+            self.tell({"type": "error", "text": text})
+        except TimeoutError:
+            self.tell({"type": "error", "text": "This took too long and was ended."})
+        finally:
+            worker, self.worker = self.worker, None
+            self.running = False
+            if worker is not None:
+                workers.give(worker) if not self._cancelled else worker.kill()
+            self.tell({"type": "idle"})
+
+    async def cancel(self) -> None:
+        """End the job: with what it has if that comes at once, else by ending its process."""
+        if not self.running:
+            return
+        self._cancelled = True
+        if self.worker is not None:
+            self.worker.tell({"do": "cancel"})
+        if self._task is not None:
+            await asyncio.wait([self._task], timeout=limits.STOP_S)
+        if self.running and self.worker is not None:
+            self.worker.kill()
+        if self._task is not None:
+            await asyncio.wait([self._task], timeout=limits.STOP_S)
+
+
+class Sessions:
+    """All tabs of this server."""
+
+    def __init__(self) -> None:
+        self.workers = Workers()
+        self._folder = Path(tempfile.mkdtemp(prefix="fabriloom-page-"))
+        self._open: dict[str, Session] = {}
+
+    def create(self) -> Session:
+        """A session for a new tab. Raises Refusal when there are too many."""
+        if len(self._open) >= limits.SESSIONS:
+            raise Refusal(f"{limits.SESSIONS} tabs are open already; close some and reload.")
+        name = secrets.token_urlsafe(18)
+        folder = self._folder / name
+        folder.mkdir()
+        self._open[name] = Session(name, folder)
+        return self._open[name]
+
+    def get(self, name: str) -> Session | None:
+        """The session of a tab, if the server still knows it."""
+        session = self._open.get(name)
+        if session is not None:
+            session.seen = time.monotonic()
+        return session
+
+    def begin(self, session: Session, job: Message) -> None:
+        """Start a job. Raises Refusal while another goes on."""
+        if session.running:
+            raise Refusal("A run is going on in this tab. Cancel it first.")
+        if sum(other.running for other in self._open.values()) >= limits.RUNNING:
+            raise Refusal(
+                f"{limits.RUNNING} runs are going on in other tabs. Wait for one of them, or cancel it."
+            )
+        session.begin(self.workers, job)
+
+    async def look(self, job: Message) -> Message:
+        """One short job of no session: what it answers, or the error."""
+        worker = await self.workers.take()
+        answer: Message = {"type": "error", "text": "There was no answer."}
+        try:
+            async with asyncio.timeout(limits.LOOK_S):
+                async for message in worker.work(job):
+                    answer = message
+            self.workers.give(worker)
+        except TimeoutError:
+            worker.kill()
+            answer = {"type": "error", "text": f"This network takes more than {limits.LOOK_S:g} s to build."}
+        except WorkerLost as lost:
+            answer = {"type": "error", "text": f"{lost} The network may be too large for the page."}
+        except asyncio.CancelledError:
+            worker.kill()
+            raise
+        return answer
+
+    async def sweep(self) -> None:
+        """For ever: give up runs that nobody looks at, forget tabs that are gone."""
+        while True:
+            await asyncio.sleep(2.0)
+            now = time.monotonic()
+            for session in list(self._open.values()):
+                if session.listeners:
+                    session.seen = now
+                elif session.running and now - session.seen > _ALONE_S:
+                    await session.cancel()
+                elif now - session.seen > _FORGET_S:
+                    del self._open[session.name]
+                    shutil.rmtree(session.folder, ignore_errors=True)
+
+    async def close(self) -> None:
+        """End everything and leave nothing behind."""
+        await self.workers.close()
+        shutil.rmtree(self._folder, ignore_errors=True)

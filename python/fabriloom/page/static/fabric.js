@@ -1,0 +1,76 @@
+// The drawn fabric: links coloured by how busy they are.
+
+const STEPS = 100;
+
+const mixed = (ramp, share) => {
+  const place = share * (ramp.length - 1), low = Math.min(Math.floor(place), ramp.length - 2);
+  const part = (colour, at) => parseInt(colour.slice(at, at + 2), 16);
+  const one = (at) => Math.round(part(ramp[low], at) * (1 - place + low) + part(ramp[low + 1], at) * (place - low));
+  return `rgb(${one(1)},${one(3)},${one(5)})`;
+};
+
+export class Fabric {
+  constructor(place, hover) {
+    this.place = place;
+    this.hover = hover;
+    this.drawn = "";
+    this.shapes = [];
+    this.busy = [];
+    place.addEventListener("pointerover", (event) => this.say(event.target.closest("[data-links]")));
+    place.addEventListener("click", (event) => this.say(event.target.closest("[data-links]")));
+  }
+
+  // The SVG comes from our own server, which escapes every name in it.
+  draw(svg, links, ramp) {
+    this.links = links;
+    this.colours = Array.from({ length: STEPS + 1 }, (_, step) => mixed(ramp, step / STEPS));
+    if (svg === this.drawn) return false;
+    this.drawn = svg;
+    this.place.innerHTML = svg ?? "<p class='note'>This fabric is too large to be drawn.</p>";
+    this.shapes = [...this.place.querySelectorAll("[data-links]")].map((shape) => ({
+      shape, step: -1, links: shape.dataset.links.split(" ").map(Number),
+      paint: shape.getAttribute("stroke") === "none" || shape.tagName !== "path" ? "fill" : "stroke",
+      most: shape.tagName === "circle",
+    }));
+    this.place.querySelectorAll("title").forEach((title) => { if (title.parentNode.dataset?.links) title.remove(); });
+    return true;
+  }
+
+  // `busy`: thousandths per link.
+  colour(busy) {
+    this.busy = busy;
+    for (const one of this.shapes) {
+      let sum = 0, most = 0;
+      for (const link of one.links) { const value = busy[link] ?? 0; sum += value; if (value > most) most = value; }
+      const value = one.most ? most : sum / one.links.length;
+      const step = Math.min(STEPS, Math.round(value / 1000 * STEPS));
+      if (step === one.step) continue;
+      one.step = step;
+      one.shape.setAttribute(one.paint, this.colours[step]);
+    }
+  }
+
+  // The links of a circle of waiting packets.
+  mark(cycle) {
+    const marked = new Set(cycle);
+    for (const one of this.shapes) {
+      if (one.shape.tagName !== "path" || !one.links.some((link) => marked.has(link))) continue;
+      one.step = -1;
+      one.shape.setAttribute("stroke", "#e0007a");
+      one.shape.setAttribute("stroke-width", "4");
+    }
+  }
+
+  unmark() {
+    if (this.marked) { const svg = this.drawn; this.drawn = ""; this.draw(svg, this.links, this.ramp); }
+    this.marked = false;
+  }
+
+  say(shape) {
+    if (!shape) return;
+    const links = shape.dataset.links.split(" ").map(Number);
+    const share = (link) => `${((this.busy[link] ?? 0) / 10).toFixed(1)} %`;
+    const named = links.slice(0, 2).map((link) => `${this.links[link] ?? "link " + link}: ${share(link)} in use`);
+    this.hover.textContent = named.join("; ") + (links.length > 2 ? `; and ${links.length - 2} more` : "");
+  }
+}

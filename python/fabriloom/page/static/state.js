@@ -1,0 +1,55 @@
+// What the page talks to the server about, and what it remembers over a reload.
+
+const KEPT = "fabriloom";
+
+export const kept = () => {
+  try { return JSON.parse(sessionStorage.getItem(KEPT)) ?? {}; } catch { return {}; }
+};
+
+export const keep = (more) => {
+  try { sessionStorage.setItem(KEPT, JSON.stringify({ ...kept(), ...more })); } catch { /* a full or closed storage only costs the memory */ }
+};
+
+const answer = async (response) => {
+  const body = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(body.error ?? "The server does not answer as it should.");
+  return body;
+};
+
+const gone = () => { throw new Error("The server does not answer. Is `fabriloom page` still running?"); };
+
+export const get = (path) => fetch(path).catch(gone).then(answer);
+
+export const post = (path, body) => fetch(path, {
+  method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body),
+}).catch(gone).then(answer);
+
+export const openSession = async () => {
+  const { session } = await post("/api/session", { session: kept().session ?? "" });
+  keep({ session });
+  return session;
+};
+
+// Messages of a session, for ever: after an interruption the server tells its state anew.
+export const listen = (session, hear, lost) => {
+  const source = new EventSource("/api/events?session=" + encodeURIComponent(session));
+  source.onmessage = (event) => hear(JSON.parse(event.data));
+  source.onerror = () => lost(source.readyState === EventSource.CLOSED);
+  return source;
+};
+
+export const download = (name, text) => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+};
+
+// At most four figures, no exponent between a thousandth and ten million.
+export const figures = (value, digits = 4) => {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-3 || size >= 1e7)) return value.toExponential(2).replace("e+", "e");
+  return String(Number(value.toPrecision(digits)));
+};

@@ -1,0 +1,87 @@
+"""A process that reads jobs as lines of JSON and writes what comes of them as lines of JSON.
+
+It holds everything that a scenario from elsewhere could make large or slow, so killing it is always
+safe. It ends when the server does: then its input ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import sys
+import threading
+import traceback
+from typing import Any, BinaryIO
+
+from . import limits
+
+
+def main() -> None:
+    """Work until there is nothing more to read."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever else writes to standard output must not get among the messages
+    _limit_memory()
+    lock = threading.Lock()
+
+    def emit(message: dict[str, Any]) -> None:
+        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        with lock:
+            out.write(line)
+            out.flush()
+
+    jobs: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    stop = threading.Event()
+    threading.Thread(target=_read, args=(sys.stdin.buffer, jobs, stop), daemon=True).start()
+    from .jobs import JOBS
+
+    emit({"type": "ready"})
+    while True:
+        job = jobs.get()
+        stop.clear()
+        try:
+            JOBS[job["do"]](job, emit, stop)
+        except BaseException as error:
+            emit({"type": "error", "text": message_of(error)})
+        emit({"type": "ended"})
+
+
+def _read(lines: BinaryIO, jobs: queue.SimpleQueue[dict[str, Any]], stop: threading.Event) -> None:
+    for line in lines:
+        message = json.loads(line)
+        if message["do"] == "cancel":
+            stop.set()
+        else:
+            jobs.put(message)
+    os._exit(0)
+
+
+def _limit_memory() -> None:
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (limits.MEMORY_BYTES, limits.MEMORY_BYTES))
+
+
+def message_of(error: BaseException) -> str:
+    """What the command would print."""
+    from ..routing import RoutingError
+    from ..scenario import ScenarioError
+    from ..technology import TechnologyError
+    from ..topology import GraphError
+
+    if isinstance(error, limits.Refusal):
+        return str(error)
+    if isinstance(error, ScenarioError | GraphError | RoutingError | TechnologyError):
+        return f"error: {error}"
+    if isinstance(error, MemoryError):
+        return f"This needs more memory than the page takes ({limits.MEMORY_BYTES >> 30} GB)."
+    if isinstance(error, KeyboardInterrupt):
+        return "Cancelled before there was anything to show."
+    traceback.print_exception(error)
+    return f"fault: {type(error).__name__}: {error}\n  This is a fault of Fabriloom, not of your scenario."
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""Worker processes: started ahead, given a job each, killed when they do not stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+_LONGEST_LINE = 64 << 20
+
+
+class WorkerLost(Exception):
+    """The process ended without being asked to; its text says how."""
+
+
+class Worker:
+    """One process, which does one job after the other."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @classmethod
+    async def start(cls) -> Worker:
+        """Start a process; it gets ready by itself."""
+        pipe = asyncio.subprocess.PIPE
+        command = (sys.executable, "-m", f"{__package__}.worker")
+        return cls(
+            await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=_LONGEST_LINE)
+        )
+
+    @property
+    def pid(self) -> int:
+        """Number of its process."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can take a job."""
+        return self._process.returncode is None
+
+    def tell(self, message: Mapping[str, Any]) -> None:
+        """Send one message; one that has ended does not hear it."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError, RuntimeError):
+                self._process.stdin.write(json.dumps(message).encode() + b"\n")
+
+    async def work(self, job: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        """Do a job: its messages, up to the end of the job. Raises WorkerLost."""
+        self.tell(job)
+        while True:
+            line = await self._process.stdout.readline() if self._process.stdout else b""
+            if not line:
+                raise WorkerLost(_how(await self._process.wait()))
+            message = json.loads(line)
+            if message["type"] == "ended":
+                return
+            if message["type"] != "ready":
+                yield message
+
+    def kill(self) -> None:
+        """End it at once."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+
+    async def gone(self) -> None:
+        """Wait until it has ended."""
+        await self._process.wait()
+
+
+def _how(code: int) -> str:
+    if code >= 0:
+        return f"The process that was running this ended (exit code {code})."
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"The process that was running this was killed ({name})."
+
+
+class Workers:
+    """Processes that are ready. One is always kept ahead, because starting takes a second."""
+
+    def __init__(self) -> None:
+        self._idle: list[Worker] = []
+        self._all: set[Worker] = set()
+        self._ahead: set[asyncio.Task[None]] = set()
+
+    async def take(self) -> Worker:
+        """A worker for one job."""
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.alive:
+                self.ahead()
+                return worker
+        worker = await Worker.start()
+        self._all.add(worker)
+        self.ahead()
+        return worker
+
+    def give(self, worker: Worker) -> None:
+        """Take a worker back whose job is done; one is kept, others end."""
+        self._all = {other for other in self._all if other.alive}
+        if worker.alive and not self._idle:
+            self._idle.append(worker)
+        else:
+            worker.kill()
+
+    def ahead(self) -> None:
+        """Start one if none is idle."""
+        if self._idle or self._ahead:
+            return
+        task = asyncio.create_task(self._start())
+        self._ahead.add(task)
+        task.add_done_callback(self._ahead.discard)
+
+    async def _start(self) -> None:
+        worker = await Worker.start()
+        self._all.add(worker)
+        self._idle.append(worker)
+
+    async def close(self) -> None:
+        """End all."""
+        for task in list(self._ahead):
+            task.cancel()
+        for worker in self._all:
+            worker.kill()
+        for worker in self._all:
+            await worker.gone()
