@@ -99,7 +99,19 @@ def run(results: Results) -> None:
             ("engine", f"{engine['events']:,} events in {engine['wall_s']:.2f} s, {speed:.1f} M/s"),
         ]
     )
+    if "messages" in summary:
+        _program_latencies(summary)
+        return
     line(f"Latency: from the {latency['from']}, to the {latency['to']}. ± is half of a 95 % interval.")
+
+
+def _program_latencies(summary: Mapping[str, Any]) -> None:
+    """From what to what the latencies of a program are."""
+    kinds = {"Message": summary["message_latency_ns"], "Packet": summary["latency_ns"]}
+    if summary["events"]["count"]:
+        kinds = {"Event": summary["events"]["latency_ns"], **kinds}
+    for what, latency in kinds.items():
+        line(f"{what} latency: from the {latency['from']}, to the {latency['to']}.")
 
 
 def curve(study: Curve) -> None:
@@ -117,6 +129,9 @@ def _percentiles(settings: int, unit: str) -> dict[str, str]:
 
 def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     """One row per point."""
+    if found and "messages" in found[0].summary:
+        program_points(found, varied, title)
+        return
     names = [path.rsplit(".", 1)[-1].replace("_", " ") for path in varied]
     means = [point.summary["latency_ns"]["mean"] for point in found]
     unit, divisor = html.time_unit(min((mean for mean in means if mean is not None), default=None))
@@ -143,6 +158,44 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
 
 def _setting(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def program_points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
+    """One row per point of a program: its events, or its messages when it has none."""
+    names = [path.rsplit(".", 1)[-1].replace("_", " ") for path in varied]
+    events = any(point.summary["events"]["count"] for point in found)
+    means = [_latency_of(point.summary, events)["mean"] for point in found]
+    unit, divisor = html.time_unit(min((mean for mean in means if mean is not None), default=None))
+    head = ["attempted 1/s", "achieved 1/s", "incomplete"] if events else ["messages 1/s"]
+    what = "event" if events else "message"
+    head = [*names, *head, "MB/s", f"{what} latency {unit}", f"99 % {unit}", "back-pressure", "ended"]
+    rows = []
+    for point in found:
+        summary, latency = point.summary, _latency_of(point.summary, events)
+        counted = summary["events"] if events else summary["messages"]
+        rates = ("attempted_per_s", "achieved_per_s", "incomplete") if events else ("per_s",)
+        blocked = summary["hosts"]["blocked_share_mean"]
+        rows.append(
+            [
+                *(
+                    f"{value:g}" if isinstance(value, float) else str(value)
+                    for value in point.settings.values()
+                ),
+                *(measured(counted[name]) for name in rates),
+                measured(summary["messages"]["mbytes_per_s"]),
+                *(time(divisor, latency[key]) for key in ("mean", "p99")),
+                "-" if blocked is None else f"{100 * blocked:.3g} %",
+                summary["end"]["reason"],
+            ]
+        )
+    table(head, rows, [*(False for _ in names), *[True] * (len(head) - len(names) - 1), False], title)
+    latency = _latency_of(found[0].summary, events)
+    line(f"Latency: from the {latency['from']}, to the {latency['to']}.")
+    line("Back-pressure: share of the time in which a sender waited for a free place for a message.")
+
+
+def _latency_of(summary: Mapping[str, Any], events: bool) -> Mapping[str, Any]:
+    return summary["events"]["latency_ns"] if events else summary["message_latency_ns"]
 
 
 def saturation(study: Saturation) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import ring_sections, sections
+from . import program_sections, ring_sections, sections
 from .page import Page, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
@@ -100,10 +100,11 @@ def for_run(results: Results) -> str:
         status=(summary["end"]["reason"].replace("_", " "), summary["end"]["message"]),
         status_mark="bad" if summary["end"]["reason"] in _BAD_ENDS else "",
         warnings=list(summary["warnings"]),
-        facts=_facts(summary),
+        facts=_facts(summary) if results.program is None else program_sections.facts(summary),
     )
     page.sections = [
         *sections.cycle(summary["end"]["cycle"]),
+        *([] if results.program is None else program_sections.run_sections(results.program, summary)),
         *sections.tail({provenance.name: results.thinned_tail()}, _latency_note(summary)),
         *sections.fabric(results.graph, results.utilisation),
         *sections.batches(results.batches),
@@ -136,6 +137,8 @@ def _curve_facts(points: Sequence[Any]) -> list[tuple[str, str, str]]:
     measured = [p for p in points if p.summary["accepted_mbytes_per_s"] is not None]
     if not measured:
         return []
+    if "messages" in points[0].summary:
+        return program_sections.curve_facts(points)
     best = max(measured, key=lambda p: p.summary["accepted_mbytes_per_s"])
     least = min(measured, key=lambda p: p.summary["latency_ns"]["mean"] or float("inf"))
     summary = best.summary
@@ -207,6 +210,8 @@ def _curve_sections(
 ) -> list[Any]:
     if not points:
         return []
+    if "messages" in points[0].summary:
+        return program_sections.curve_sections(points, varied)
     return [
         sections.latency_against_throughput(points, varied, published, _latency_note(points[0].summary)),
         *sections.accepted_against_load(points, varied),

@@ -22,11 +22,14 @@ def time_unit(value_ns: float | None) -> tuple[str, float]:
 
 def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """The lines that a reader wants first: (what, value)."""
-    latency, packets = summary["latency_ns"], summary["packets"]
+    latency = summary["latency_ns"]
     unit, divisor = time_unit(latency["mean"])
     scale = lambda value: None if value is None else value / divisor  # noqa: E731
+    ended = ("ended", f"{summary['end']['reason']} – {summary['end']['message']}")
+    if "messages" in summary:
+        return [ended, *_program(summary), ("packet latency", spread(latency)), *_counted(summary)]
     return [
-        ("ended", f"{summary['end']['reason']} – {summary['end']['message']}"),
+        ended,
         ("offered", _measured(summary["offered_mbytes_per_s"], None, "MB/s")),
         (
             "accepted",
@@ -43,6 +46,14 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
                 ("max", "longest"),
             )
         ),
+        *_counted(summary),
+    ]
+
+
+def _counted(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Packets, and what only rings have."""
+    packets = summary["packets"]
+    return [
         (
             "packets",
             f"{packets['offered']:,} offered = {packets['delivered']:,} delivered"
@@ -51,6 +62,56 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         *(_sci(summary["sci"], summary["network"]["buses"]) if "sci" in summary else []),
     ]
+
+
+def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """What only programs have."""
+    messages, events, hosts = summary["messages"], summary["events"], summary["hosts"]
+    again = f", {messages['repeated']:,} times sent again" if messages["repeated"] else ""
+    found = [
+        (
+            "messages",
+            f"{messages['received']:,} received of {messages['made']:,}{again}; "
+            + _measured(messages["mbytes_per_s"], None, "MB/s"),
+        ),
+        ("message latency", spread(summary["message_latency_ns"])),
+    ]
+    if events["count"]:
+        left = f", {events['incomplete']:,} begun and not complete" if events["incomplete"] else ""
+        found += [
+            ("events", f"{events['complete']:,} complete of {events['count']:,}{left}"),
+            ("event rate", event_rate(events)),
+            ("event latency", spread(events["latency_ns"])),
+        ]
+    for what, key in (("back-pressure", "blocked"), ("occupancy", "receiving")):
+        if hosts[f"{key}_share_mean"] is not None:
+            share, most = (f"{100 * hosts[f'{key}_share_{how}']:.3g} %" for how in ("mean", "max"))
+            whose = "senders waited for a place" if key == "blocked" else "receivers had a message coming in"
+            found.append((what, f"{whose} {share} of the time, {hosts[f'{key}_most']} {most}"))
+    return found
+
+
+def event_rate(events: dict[str, Any]) -> str:
+    """Achieved of attempted events per second."""
+    achieved, attempted = (_hertz(events[f"{what}_per_s"]) for what in ("achieved", "attempted"))
+    return f"{achieved} achieved" + (
+        f" of {attempted} attempted" if attempted else ", as fast as they can go"
+    )
+
+
+def _hertz(per_s: float | None) -> str:
+    if per_s is None:
+        return ""
+    return f"{per_s / 1e3:.4g} kHz" if per_s >= 1e3 else f"{per_s:.4g} Hz"
+
+
+def spread(latency: dict[str, Any]) -> str:
+    """Mean and extremes of a latency."""
+    if latency["mean"] is None:
+        return "none was measured"
+    unit, divisor = time_unit(latency["mean"])
+    low, mean, tail, high = (latency[key] / divisor for key in ("min", "mean", "p99", "max"))
+    return f"{mean:.4g} {unit} in the mean, from {low:.4g} to {high:.4g}; 99 % within {tail:.4g}"
 
 
 def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:

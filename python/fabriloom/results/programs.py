@@ -236,6 +236,13 @@ class ProgramRun:
             schema_overrides={"terminal": pl.String},
         )
 
+    def message_tail(self) -> dict[str, list[float]]:
+        """``latency_ns`` and ``share_longer`` of the messages of the measuring window, for drawing."""
+        values = column(self.native, "message_latency_values_ticks").astype(np.float64) * self.tick_ns
+        counts = column(self.native, "message_latency_counts").astype(np.int64)
+        longer = per(int(counts.sum()) - np.cumsum(counts), float(counts.sum()))
+        return {"latency_ns": values.tolist(), "share_longer": longer.tolist()}
+
     def event_tail(self) -> dict[str, list[float]]:
         """``latency_ns`` and ``share_longer`` of the events of the measuring window, for drawing."""
         latency = np.sort(self.event_latency_ns[self.measured_events])

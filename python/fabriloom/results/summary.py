@@ -172,6 +172,9 @@ def add_program(summary: dict[str, Any], program: ProgramRun) -> None:
         shown = "; ".join([*waiting[:4], *([f"{len(waiting) - 4} more"] if len(waiting) > 4 else [])])
         after = f"after {summary['simulated_ns'] / 1e6:.6g} ms of simulated time"
         end["message"] = f"The programs deadlocked {after}: nothing is on its way, and still wait {shown}."
+    if end["reason"] == "drained":
+        after = end["message"].partition("(")[2]
+        end["message"] = f"Every program came to its end, and every message has arrived ({after}"
     end["waiting"] = waiting
     summary |= program.summary()
     summary["not_kept"] |= {

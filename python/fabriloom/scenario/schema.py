@@ -92,6 +92,11 @@ class Scenario(Section):
         return is_ring(self.topology)
 
     @property
+    def needs_load(self) -> bool:
+        """Whether a load decides how often packets are made."""
+        return self.program is None and self.traffic.needs_load()
+
+    @property
     def transaction(self) -> Literal["nwrite", "dmove", "nread", "lock"]:
         """What packets are in networks of rings."""
         if self.program is None:

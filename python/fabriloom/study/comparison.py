@@ -70,7 +70,7 @@ def compare(
     runs = []
     for name, scenario in scenarios.items():
         base = scenario.alone()
-        if base.traffic.needs_load():
+        if base.needs_load:
             runs += [({NAME: name, LOAD: load}, varied(base, {LOAD: load})) for load in loads or LOADS]
         else:
             runs.append(({NAME: name}, base))

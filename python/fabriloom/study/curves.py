@@ -46,6 +46,7 @@ def point_row(point: Point) -> dict[str, Any]:
         "packets_delivered": packets["delivered"],
         "packets_refused": packets["refused"],
         **_ring_columns(summary.get("sci")),
+        **_program_columns(summary),
         "scenario_sha256": summary["scenario_sha256"],
         "seed": summary["seed"],
     }
@@ -57,6 +58,25 @@ def _ring_columns(sci: dict[str, Any] | None) -> dict[str, Any]:
         return {}
     names = ("busied", "retry_share", "echo_share", "link_utilisation_max", "bus_utilisation_max")
     return {name: sci[name] for name in names}
+
+
+def _program_columns(summary: dict[str, Any]) -> dict[str, Any]:
+    """What a point of a program has besides, see ``results.columns.PROGRAM_POINTS``."""
+    if "messages" not in summary:
+        return {}
+    messages, events, hosts = summary["messages"], summary["events"], summary["hosts"]
+    return {
+        "messages_per_s": messages["per_s"],
+        "message_mbytes_per_s": messages["mbytes_per_s"],
+        "message_latency_ns_mean": summary["message_latency_ns"]["mean"],
+        "events_attempted_per_s": events["attempted_per_s"],
+        "events_achieved_per_s": events["achieved_per_s"],
+        "events_incomplete": events["incomplete"],
+        "event_latency_ns_mean": events["latency_ns"]["mean"],
+        "event_latency_ns_p99": events["latency_ns"]["p99"],
+        "blocked_share_mean": hosts["blocked_share_mean"],
+        "receiving_share_mean": hosts["receiving_share_mean"],
+    }
 
 
 @dataclass
@@ -119,13 +139,13 @@ def settings_of(sweep: dict[str, Sequence[Any]]) -> list[dict[str, Any]]:
 
 def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
     """The scenario with settings replaced. Raises ScenarioError, also where a load would change nothing."""
-    changed = scenario.with_settings(settings)
-    traffic = changed.traffic
-    if LOAD in settings and changed.program is not None:
+    if LOAD in settings and scenario.program is not None:
         message = "offered loads have no effect: a program says by itself when messages are sent"
         hint = 'give a [sweep] of its settings, such as "program.rate"'
         raise scenario.error(message, ("program",), hint, key=True)
-    if LOAD in settings and not traffic.needs_load():
+    changed = scenario.with_settings(settings)
+    traffic = changed.traffic
+    if LOAD in settings and not changed.needs_load:
         kind = traffic.pattern.kind if traffic.pattern.kind == "descriptors" else traffic.arrivals.kind
         message = f"offered loads have no effect: {kind} traffic says by itself when packets are sent"
         raise scenario.error(message, ("traffic",), "choose arrivals with a load, such as poisson", key=True)

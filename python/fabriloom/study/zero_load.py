@@ -96,6 +96,12 @@ def _ring_apart(compiled: Compiled, stations: int) -> int:
     return 4 * stations * station
 
 
+def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Empty columns and zeros for all that programs have."""
+    names = [name for name in arrays if name.startswith(("program_", "op_", "event_", "message_"))]
+    return {name: arrays[name][:0] if isinstance(arrays[name], np.ndarray) else 0 for name in names}
+
+
 def _longest(arrays: dict[str, Any]) -> int:
     """Payload characters of the longest packet of the scenario."""
     columns = ("list_length", "length_values", "length_max")
@@ -124,7 +130,7 @@ def _run(
         "list_length": np.full(len(wait), characters, np.uint32),
         "list_wait_ticks": wait.astype(np.uint64),
         "list_repeat": np.zeros(terminals, np.uint8),
-        "program_start": np.zeros(0, np.uint32),
+        **_without_programs(arrays),
     }
     until = apart * turn * (len(senders) + 1)
     limits = {"precision": 0.0, "packets": 0, "drain": False, "flows": 0, "trace": len(wait)}

@@ -1,0 +1,247 @@
+"""Parts of reports that only programs have: events, back-pressure, what each terminal did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .page import Axis, Cell, Chart, Series, Table, number
+from .sections import settings_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..results import ProgramRun
+
+MOST_POINTS = 1500
+"""Events that are drawn one by one; of more, every so many-th."""
+RATE = "program.rate"
+
+
+def hertz(per_s: float | None) -> str:
+    """A rate of events for reading."""
+    if per_s is None:
+        return "–"
+    return f"{number(per_s / 1e3)} kHz" if per_s >= 1e3 else f"{number(per_s)} Hz"
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{number(100 * share, 3)} %"
+
+
+def _micro(value_ns: float | None) -> str:
+    return number(None if value_ns is None else value_ns / 1e3)
+
+
+def facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The key numbers of a run of programs."""
+    messages, hosts, events = summary["messages"], summary["hosts"], summary["events"]
+    latency = events["latency_ns"] if events["count"] else summary["message_latency_ns"]
+    what = "event" if events["count"] else "message"
+    known = []
+    if events["count"]:
+        attempted = events["attempted_per_s"]
+        note = "as fast as they can go" if attempted is None else f"of {hertz(attempted)} attempted"
+        done = f"{number(events['complete'])} of {number(events['count'])} complete"
+        known = [("Event rate", hertz(events["achieved_per_s"]), f"{note}; {done}")]
+    return [
+        *known,
+        (f"Mean {what} latency", f"{_micro(latency['mean'])} µs", f"99 % within {_micro(latency['p99'])} µs"),
+        ("Messages", f"{number(messages['mbytes_per_s'])} MB/s", f"{number(messages['received'])} received"),
+        (
+            "Back-pressure",
+            _percent(hosts["blocked_share_mean"]),
+            f"{hosts['blocked_most'] or '–'} most: {_percent(hosts['blocked_share_max'])}",
+        ),
+        (
+            "Occupancy",
+            _percent(hosts["receiving_share_mean"]),
+            f"{hosts['receiving_most'] or '–'} most: {_percent(hosts['receiving_share_max'])}",
+        ),
+    ]
+
+
+def run_sections(program: ProgramRun, summary: Mapping[str, Any]) -> list[Any]:
+    """What a run of programs shows before its network."""
+    return [
+        *waiting(summary["end"]["waiting"]),
+        *_tails(program, summary),
+        *_one_by_one(program.events(), summary),
+        *_hosts(program.hosts()),
+        *_slowest(program.events()),
+    ]
+
+
+def waiting(phrases: Sequence[str], most: int = 40) -> list[Table]:
+    """What each terminal waited for, when the programs stopped."""
+    if not phrases:
+        return []
+    rows = [[Cell(name), Cell(what)] for name, _, what in (text.partition(": ") for text in phrases[:most])]
+    left = f" {len(phrases) - most} more are not shown." if len(phrases) > most else ""
+    note = f"Nothing is on its way, so none of these can ever go on.{left}"
+    return [Table("What the programs wait for", ["Terminal", "waits in"], rows, [False, False], note)]
+
+
+def _tails(program: ProgramRun, summary: Mapping[str, Any]) -> list[Chart]:
+    """Complementary cumulative latency of events and of messages."""
+    tails = {"messages": program.message_tail()}
+    if summary["events"]["count"]:
+        tails = {"events": program.event_tail(), **tails}
+    series = []
+    for name, thin in tails.items():
+        pairs = zip(thin["latency_ns"], thin["share_longer"], strict=True)
+        points = [[x / 1e3, y, None, None, ""] for x, y in pairs if y > 0 and x > 0]
+        if points:
+            series.append(Series(name, points, "step"))
+    if not series:
+        return []
+    axes = Axis("latency (µs)", log=True), Axis("share that takes longer", log=True)
+    kinds = [("Message", summary["message_latency_ns"])]
+    if summary["events"]["count"]:
+        kinds.insert(0, ("Event", summary["events"]["latency_ns"]))
+    note = " ".join(f"{what} latency is from the {one['from']}, to the {one['to']}." for what, one in kinds)
+    return [Chart("Latency of events and messages", *axes, series, note)]
+
+
+def _one_by_one(events: pl.DataFrame, summary: Mapping[str, Any]) -> list[Chart]:
+    """Latency against the number of the event: whether the run was steady."""
+    done = events.drop_nulls("latency_ns")
+    if len(done) < 3:
+        return []
+    shown = done.gather_every(-(-len(done) // MOST_POINTS))
+    points = [
+        [event, latency / 1e3, None, None, ""]
+        for event, latency in zip(shown["event"], shown["latency_ns"], strict=True)
+    ]
+    note = "A steady run wavers about a level line; one that rises is asked for more than it can do."
+    if summary["events"]["attempted_per_s"] is None:
+        note = "Nothing was due: latency is from the first message of the event."
+    if len(shown) < len(done):
+        note += f" {number(len(shown))} of {number(len(done))} events are drawn."
+    axes = Axis("number of the event"), Axis("event latency (µs)")
+    return [Chart("Event after event", *axes, [Series("events", points, "line")], note)]
+
+
+def _hosts(table: pl.DataFrame, most: int = 64) -> list[Table]:
+    """What each terminal sent and received, how long it waited, how long it was occupied."""
+    used = table.filter((table["bytes_sent"] + table["bytes_received"]) > 0)
+    if not len(used):
+        return []
+    fastest = float(used.select("sent_mbytes_per_s", "received_mbytes_per_s").to_numpy().max())
+    shown = used
+    if len(used) > most:
+        order = (used["blocked_share"] + used["receiving_share"]).arg_sort(descending=True)[:most].sort()
+        shown = used[order]
+    rows = []
+    for row in shown.iter_rows(named=True):
+        rates = (row["sent_mbytes_per_s"], row["received_mbytes_per_s"])
+        shares = (row["blocked_share"], row["receiving_share"])
+        rows.append(
+            [
+                Cell(row["terminal"]),
+                *(Cell(number(rate), rate / fastest if fastest else 0.0, rate) for rate in rates),
+                *(Cell(_percent(share), share, share) for share in shares),
+            ]
+        )
+    head = ["Terminal", "Sent (MB/s)", "Received (MB/s)", "Waited for a place", "Occupied"]
+    note = (
+        "Waited: back-pressure, the share of the time in which a message had to wait for a free place at its "
+        "sender. Occupied: the share in which a message was coming in and not complete."
+    )
+    if len(shown) < len(used):
+        note += f" The {most} of {number(len(used))} terminals that waited or were occupied most."
+    return [Table("Terminals", head, rows, [False, True, True, True, True], note)]
+
+
+def _slowest(events: pl.DataFrame, most: int = 15) -> list[Table]:
+    """Events that are not complete, then those that took longest."""
+    begun = events.drop_nulls("begun_ns")
+    open_ = begun.filter(begun["complete_ns"].is_null()).head(most)
+    done = begun.drop_nulls("latency_ns").sort("latency_ns", "event", descending=[True, False])
+    shown = open_.vstack(done.head(most - len(open_)))
+    if not len(shown):
+        return []
+    rows = []
+    for row in shown.iter_rows(named=True):
+        part = row["received"] / row["messages"] if row["messages"] else 0.0
+        rows.append(
+            [
+                Cell(number(row["event"]), None, row["event"]),
+                Cell(f"{row['received']} of {row['messages']}", part if part < 1 else None, part),
+                *(Cell(_micro(row[name]), None, row[name]) for name in ("begun_ns", "complete_ns")),
+                Cell(_micro(row["latency_ns"]), None, row["latency_ns"]),
+            ]
+        )
+    head = ["Event", "Messages received", "Begun at (µs)", "Complete at (µs)", "Latency (µs)"]
+    note = "Those that are not complete, then those that took longest."
+    return [Table("Slowest events", head, rows, [True] * 5, note)]
+
+
+def curve_facts(points: Sequence[Any]) -> list[tuple[str, str, str]]:
+    """The key numbers of a sweep of programs."""
+    rated = [p for p in points if p.summary["events"]["achieved_per_s"]]
+    key = ("events", "achieved_per_s") if rated else ("messages", "mbytes_per_s")
+    best = max(rated or points, key=lambda p: p.summary[key[0]][key[1]] or 0.0)
+    value = best.summary[key[0]][key[1]]
+    text = hertz(value) if rated else f"{number(value)} MB/s"
+    return [
+        ("Most events" if rated else "Most bytes", text, f"at {settings_text(best.settings)}"),
+        ("Points", number(len(points)), ""),
+    ]
+
+
+def curve_sections(points: Sequence[Any], varied: Sequence[str]) -> list[Any]:
+    """Charts and the table of a sweep of programs."""
+    return [*_rates(points, varied), _points(points, varied)]
+
+
+def _rates(points: Sequence[Any], varied: Sequence[str]) -> list[Chart]:
+    """Achieved rate and latency against the attempted rate, a line for each of the other settings."""
+    if RATE not in varied:
+        return []
+    achieved: dict[str, list[Any]] = {}
+    latency: dict[str, list[Any]] = {}
+    for point in points:
+        others = {path: point.settings[path] for path in varied if path != RATE and path in point.settings}
+        name, events = settings_text(others) or "simulated", point.summary["events"]
+        x, y, mean = (events["attempted_per_s"], events["achieved_per_s"], events["latency_ns"]["mean"])
+        if x is None or y is None:
+            continue
+        achieved.setdefault(name, []).append([x / 1e3, y / 1e3, None, None, ""])
+        if mean is not None:
+            latency.setdefault(name, []).append([x / 1e3, mean / 1e3, None, None, ""])
+    attempted = Axis("attempted events (kHz)")
+    charts = []
+    for title, axis, lines, note in (
+        ("Events achieved", "achieved events (kHz)", achieved, "Where the line bends, no more is built."),
+        ("Event latency", "mean event latency (µs)", latency, ""),
+    ):
+        series = [Series(name, line, "line") for name, line in lines.items()]
+        if series:
+            charts.append(Chart(title, attempted, Axis(axis), series, note))
+    return charts
+
+
+def _points(points: Sequence[Any], varied: Sequence[str]) -> Table:
+    """Every point in numbers."""
+    head = [path.rsplit(".", 1)[-1].replace("_", " ").capitalize() for path in varied]
+    head += ["Attempted (kHz)", "Achieved (kHz)", "MB/s", "Latency (µs)", "99 % (µs)", "Waited", "Ended"]
+    rows = []
+    for point in points:
+        summary, events = point.summary, point.summary["events"]
+        latency = events["latency_ns"] if events["count"] else summary["message_latency_ns"]
+        rates = [events[f"{what}_per_s"] for what in ("attempted", "achieved")]
+        share, rate = summary["hosts"]["blocked_share_mean"], summary["messages"]["mbytes_per_s"]
+        reason = summary["end"]["reason"]
+        rows.append(
+            [
+                *(Cell(str(point.settings.get(path, "–"))) for path in varied),
+                *(Cell(number(None if one is None else one / 1e3), None, one) for one in rates),
+                Cell(number(rate), None, rate),
+                *(Cell(_micro(latency[key]), None, latency[key]) for key in ("mean", "p99")),
+                Cell(_percent(share), share, share),
+                Cell(reason.replace("_", "\u00a0"), None, None, "bad" if reason == "deadlocked" else "quiet"),
+            ]
+        )
+    note = "Mean latency of events; of messages where a program has none. Waited: senders for a free place."
+    return Table("The points", head, rows, [*(True for _ in varied), *[True] * 6, False], note)
