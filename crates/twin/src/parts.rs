@@ -43,6 +43,8 @@ pub struct Worm {
     pub has_via: bool,
     /// The final header has not been deleted yet.
     pub has_header: bool,
+    /// The first character has come to the destination.
+    pub has_come: bool,
     /// Payload characters received at the destination.
     pub received: u32,
     /// Its end of packet has been received.

@@ -132,6 +132,19 @@ impl<'a> Twin<'a> {
         self.programs = Some(programs);
     }
 
+    /// The first character of a packet has come to its terminal.
+    pub(crate) fn head_comes(&mut self, packet: usize) {
+        let worm = &mut self.worms[packet];
+        if std::mem::replace(&mut worm.has_come, true) || self.fabric.message_ack_at_head == 0 {
+            return;
+        }
+        let packet = worm.packet;
+        if let Some(programs) = &mut self.programs {
+            programs.head_came(packet.target, packet.mark);
+            self.enter_turn(self.now);
+        }
+    }
+
     fn put_on_link(&mut self, terminal: u32, packet: Packet) {
         let link = self.fabric.terminal_out_link[terminal as usize];
         let number = self.worms.len();
@@ -156,6 +169,7 @@ impl<'a> Twin<'a> {
             started: None,
             has_via,
             has_header: true,
+            has_come: false,
             received: 0,
             delivered: false,
         });

@@ -82,6 +82,7 @@ impl Twin<'_> {
             if character.kind == Kind::Payload {
                 self.worms[character.packet].received += 1;
             }
+            self.head_comes(character.packet);
             self.take_from_terminal(link);
             return;
         }

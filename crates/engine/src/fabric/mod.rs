@@ -251,6 +251,12 @@ columns! {
         message_receive_at_once: u32,
         /// One of [`acknowledge`].
         message_acknowledge: u8,
+        /// 1: a packet is acknowledged from when its first character has come; 0: from when all of it has.
+        message_ack_at_head: u8,
+        /// 1: the program's own processor fills packets, over the host's bus; 0: another one, beside the program.
+        message_programmed: u8,
+        /// Bytes of a packet that are filled ahead, while it waits for a place among `message_packets_at_once`.
+        message_ahead_bytes: u32,
         /// The host's time per message sent.
         message_send_ticks: u64,
         /// The host's time per message received.

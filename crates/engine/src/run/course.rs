@@ -173,6 +173,9 @@ impl Run {
         for Delivery { source, target, mark, .. } in self.news.deliveries.drain(..) {
             programs.delivered(source, target, mark);
         }
+        for (target, mark) in self.news.heads.drain(..) {
+            programs.head_came(target, mark);
+        }
         for (source, mark) in self.news.over.drain(..) {
             programs.completed(source, mark);
         }

@@ -15,6 +15,8 @@ pub(super) struct News {
     pub deliveries: Vec<Delivery>,
     /// Terminals that can dispatch a packet.
     pub asking: Vec<u32>,
+    /// Terminals to which the first character of a packet has come, and its mark.
+    pub heads: Vec<(u32, u32)>,
     /// Terminals whose transactions are over, and the marks of these.
     pub over: Vec<(u32, u32)>,
     /// Terminals of which a service waits for the host's bus, and the marks and payloads of what is served.
@@ -96,6 +98,7 @@ impl Network for Worms {
                 Event::Source(terminal) => news.asking.push(terminal),
             }
         }
+        self.heads(&mut news.asking, &mut news.heads);
         count
     }
 

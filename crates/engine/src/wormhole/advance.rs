@@ -134,7 +134,35 @@ impl Network {
         if to_terminal && first {
             self.schedule_delivery(link);
         }
+        if to_terminal && self.tells_heads {
+            self.schedule_head(link, number);
+        }
         more
+    }
+
+    /// Has it told when the first character of a packet comes to its terminal, if that is not the last one.
+    #[cold]
+    fn schedule_head(&mut self, link: u32, worm: u32) {
+        let Worm { first, end, started, .. } = self.worms[worm as usize];
+        if ahead(end, first) > 1 {
+            let arrival = Time::from(self.kind(&self.links[link as usize]).arrival);
+            self.schedule(Event::Source(self.fabric.terminals + link), started + arrival);
+        }
+    }
+
+    /// Takes those of some terminals that are links: the packets of which the first character has come over these.
+    pub fn heads(&self, asking: &mut Vec<u32>, heads: &mut Vec<(u32, u32)>) {
+        if !self.tells_heads {
+            return;
+        }
+        asking.retain(|&terminal| {
+            if let Some(link) = terminal.checked_sub(self.fabric.terminals) {
+                let worm = &self.worms[self.links[link as usize].head as usize];
+                let packet = &self.packets[worm.packet as usize];
+                heads.push((packet.target, packet.mark));
+            }
+            terminal < self.fabric.terminals
+        });
     }
 
     fn schedule_delivery(&mut self, link: u32) {

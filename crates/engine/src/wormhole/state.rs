@@ -21,7 +21,8 @@ pub enum Event {
     Release(u32),
     /// The end of a packet has been received by the terminal at the end of this link.
     Deliver(u32),
-    /// This terminal's link is free, or the dispatch of its next packet is due.
+    /// This terminal's link is free, or the dispatch of its next packet is due. Behind the terminals, in order of links:
+    /// the first character of a packet has come to the terminal at the end of the link.
     Source(u32),
 }
 
@@ -123,6 +124,8 @@ pub struct Network {
     pub(super) parts: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet met one.
     pub(super) lost: Option<(u32, u32)>,
+    /// Whether it is told when the first character of a packet has come to its terminal.
+    pub(super) tells_heads: bool,
     /// Heads granted an output so far.
     pub grants: u64,
     /// Pieces of timelines worked out so far.
@@ -156,6 +159,7 @@ impl Network {
             work: Vec::new(),
             parts: Vec::new(),
             lost: None,
+            tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
             grants: 0,
             extensions: 0,
             wheel: Wheel::default(),

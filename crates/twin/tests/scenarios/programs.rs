@@ -45,7 +45,10 @@ fn protocol(f: &mut Fabric, draw: &mut Draw) {
     }
     if f.message_acknowledge == acknowledge::PACKET {
         f.message_receive_at_once = draw.pick(&[0, 0, 1, 2]);
+        f.message_ack_at_head = if f.has_rings() { 0 } else { draw.pick(&[0, 1]) };
     }
+    f.message_programmed = draw.pick(&[0, 0, 1]);
+    f.message_ahead_bytes = draw.pick(&[0, 0, 8, 1000]);
     let mut ticks = || u64::from(draw.pick(&[0, 0, 1, 3, 20]) * pace + draw.pick(&[0, 0, 1]));
     f.message_send_ticks = ticks();
     f.message_receive_ticks = ticks();

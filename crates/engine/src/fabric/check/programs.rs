@@ -107,6 +107,17 @@ fn protocol(f: &Fabric) -> Checked {
             "0 without acknowledging packets",
         );
     }
+    let at_head = f.message_ack_at_head;
+    if at_head > 0 && (f.has_rings() || f.message_acknowledge != acknowledge::PACKET) {
+        return fail(
+            "message_ack_at_head",
+            0,
+            at_head,
+            "0 unless links have packets acknowledged by packets",
+        );
+    }
+    known("message_ack_at_head", &[at_head], 1)?;
+    known("message_programmed", &[f.message_programmed], 1)?;
     known("message_end_carries_data", &[f.message_end_carries_data], 1)
 }
 

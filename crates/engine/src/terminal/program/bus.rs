@@ -3,12 +3,15 @@
 use std::collections::VecDeque;
 
 use super::{Programs, mark, timer};
+use crate::kernel::Time;
 
 /// A packet on its way over the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transfer {
     /// A packet of this message, to the link.
     Out { message: u32 },
+    /// The same, as it is filled.
+    Store { message: u32 },
     /// A packet of this message, from the link.
     In { message: u32 },
     /// What a terminal on a ring serves.
@@ -18,19 +21,19 @@ pub(super) enum Transfer {
 /// A host's bus.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bus {
-    /// The transfer under way, then those that wait, with their bytes.
-    queue: VecDeque<(Transfer, u32)>,
+    /// The transfer under way, then those that wait, with the ticks that they take.
+    queue: VecDeque<(Transfer, Time)>,
 }
 
 impl Programs {
     /// Has a packet use the bus of a terminal.
     #[inline]
-    pub(super) fn use_bus(&mut self, terminal: u32, transfer: Transfer, bytes: u32) {
-        if !self.settings.has_bus {
+    pub(super) fn use_bus(&mut self, terminal: u32, transfer: Transfer, ticks: Time) {
+        let bus = &mut self.hosts[terminal as usize].bus;
+        if ticks == 0 && bus.queue.is_empty() {
             return self.transferred(terminal, transfer);
         }
-        let bus = &mut self.hosts[terminal as usize].bus;
-        bus.queue.push_back((transfer, bytes));
+        bus.queue.push_back((transfer, ticks));
         if bus.queue.len() == 1 {
             self.start_transfers(terminal);
         }
@@ -41,14 +44,13 @@ impl Programs {
         if mark::kind(packet) == mark::ACK {
             self.freed.push(terminal);
         } else {
-            self.use_bus(terminal, Transfer::Service, bytes);
+            self.use_bus(terminal, Transfer::Service, self.settings.bus.of(bytes));
         }
     }
 
     /// Starts the first transfer; those that take no time are over at once.
     fn start_transfers(&mut self, terminal: u32) {
-        while let Some(&(transfer, bytes)) = self.hosts[terminal as usize].bus.queue.front() {
-            let ticks = self.settings.bus.of(bytes);
+        while let Some(&(transfer, ticks)) = self.hosts[terminal as usize].bus.queue.front() {
             if ticks > 0 {
                 return self.schedule(terminal, timer::BUS, ticks);
             }
@@ -71,6 +73,7 @@ impl Programs {
                 self.hosts[terminal as usize].make_ready(message);
                 self.touch(terminal);
             }
+            Transfer::Store { message } => self.stored(terminal, message),
             Transfer::In { message } => self.arrived(terminal, message),
             Transfer::Service => self.freed.push(terminal),
         }

@@ -7,6 +7,7 @@ use super::bus::Bus;
 use super::message::List;
 use super::process::{Doing, Loop, barriers};
 use crate::fabric::{Fabric, operation};
+use crate::kernel::Time;
 
 /// Packets of a message, one behind the other, that are ready for the link.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +49,8 @@ pub(super) struct Host {
     /// Message of the packet being filled and the packet's bytes.
     pub filling: u32,
     pub filling_bytes: u32,
+    /// Since when a packet waits only for a place among those of the terminal.
+    pub kept_back: Option<Time>,
     /// Channels that may begin a packet.
     pub able: List,
     /// Channels that wait for a place.
@@ -95,6 +98,7 @@ impl Host {
             on_way: 0,
             filling: NO,
             filling_bytes: 0,
+            kept_back: None,
             able: List::EMPTY,
             waiting: List::EMPTY,
             ready: VecDeque::new(),

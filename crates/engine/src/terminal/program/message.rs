@@ -51,8 +51,9 @@ pub(super) struct Message {
     pub acknowledged: u32,
     /// Packets come from the network in this round; they may wait for the bus.
     pub come: u32,
-    /// Packets received in all rounds.
+    /// Packets received in all rounds, and those of which what has them acknowledged has come.
     pub arrived: u64,
+    pub heads: u64,
     /// Packets to be received in all rounds so far.
     pub due: u64,
     /// Packets received that are not acknowledged because it is not taken.

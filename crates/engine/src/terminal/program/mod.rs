@@ -54,6 +54,8 @@ mod timer {
 /// What came from the network in this tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum News {
+    /// The first character of a packet.
+    Head { mark: u32 },
     /// A packet.
     Packet { mark: u32 },
     /// The end of the transaction of a packet.
@@ -155,6 +157,13 @@ impl Programs {
         self.news.push((to, News::Packet { mark }));
     }
 
+    /// The first character of a packet has come in this tick, and it is not the last. To be told only where packets are
+    /// acknowledged from there.
+    #[inline]
+    pub fn head_came(&mut self, target: u32, mark: u32) {
+        self.news.push((target, News::Head { mark }));
+    }
+
     /// The transaction of a packet is over in this tick.
     #[inline]
     pub fn completed(&mut self, source: u32, mark: u32) {
@@ -187,6 +196,10 @@ impl Programs {
         news.sort_unstable();
         for &(terminal, one) in &news {
             match one {
+                News::Head { mark } if mark::kind(mark) == mark::DATA => {
+                    self.head(terminal, mark::message(mark));
+                }
+                News::Head { .. } => {}
                 News::Packet { mark } => self.come(terminal, mark),
                 News::Over { mark } => self.over(mark),
                 News::Served { mark, bytes } => self.serve(terminal, mark, bytes),

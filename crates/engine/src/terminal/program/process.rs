@@ -17,6 +17,8 @@ pub(super) enum Doing {
     Slot,
     /// Spends the host's time to send a message, which is handed over then.
     Sending { message: u32 },
+    /// Fills the packets of a message itself.
+    Storing { message: u32 },
     /// Waits for a message.
     Receive { wanted: Wanted },
     /// Waits for a moment; then the next operation is due.
@@ -204,7 +206,7 @@ impl Programs {
             return false;
         }
         self.hand_over(message);
-        self.wait_in(terminal, Doing::Read { message }, !read)
+        self.wait_in(terminal, self.after_hand_over(message), !read && !self.settings.programmed)
     }
 
     fn begin_receive(&mut self, terminal: u32, row: &Operation) -> bool {
@@ -270,11 +272,16 @@ impl Programs {
             return self.wake(terminal);
         };
         self.hand_over(message);
-        if self.messages[message].read {
-            self.hosts[terminal as usize].doing = Doing::Read { message };
+        if self.messages[message].read || self.settings.programmed {
+            self.hosts[terminal as usize].doing = self.after_hand_over(message);
             self.touch(terminal);
         } else {
             self.wake_next(terminal);
         }
+    }
+
+    /// What a program does that goes on later than when it has handed a message over.
+    fn after_hand_over(&self, message: u32) -> Doing {
+        if self.messages[message].read { Doing::Read { message } } else { Doing::Storing { message } }
     }
 }

@@ -45,7 +45,7 @@ impl Programs {
                 return self.arrived(terminal, message);
             }
             let bytes = self.next_bytes(message);
-            return self.use_bus(terminal, Transfer::In { message }, bytes);
+            return self.use_bus(terminal, Transfer::In { message }, self.settings.bus.of(bytes));
         }
         if self.settings.resume == 0 {
             return self.acknowledged(message);
@@ -86,15 +86,25 @@ impl Programs {
         if one.arrived == 1 {
             self.begin_to_receive(terminal);
         }
-        if !self.settings.by_packet() || self.messages[message].read {
+        let one = &self.messages[message];
+        if !self.settings.by_packet() || one.read {
             return self.complete(terminal, message);
         }
-        if !self.messages[message].taken && !self.take(terminal, message) {
-            return;
+        if one.heads < one.arrived {
+            self.head(terminal, message);
         }
-        self.acknowledge(terminal, message);
-        self.complete(terminal, message);
-        self.take_parked(terminal);
+        if self.messages[message].taken {
+            self.complete(terminal, message);
+            self.take_parked(terminal);
+        }
+    }
+
+    /// The part of a packet has come, its first character or all of it, that has it acknowledged.
+    pub(super) fn head(&mut self, terminal: u32, message: u32) {
+        self.messages[message].heads += 1;
+        if self.messages[message].taken || self.take(terminal, message) {
+            self.acknowledge(terminal, message);
+        }
     }
 
     fn begin_to_receive(&mut self, terminal: u32) {

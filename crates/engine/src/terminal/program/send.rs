@@ -4,6 +4,7 @@ use super::bus::Transfer;
 use super::message::{Channel, Message};
 use super::process::Doing;
 use super::{NO, NOT_YET, Programs, Row, allows, mark, pair, timer};
+use crate::kernel::Time;
 use crate::terminal::Packet;
 use crate::terminal::source::via;
 
@@ -29,6 +30,7 @@ impl Programs {
             acknowledged: 0,
             come: 0,
             arrived: 0,
+            heads: 0,
             due: u64::from(packets),
             held: 0,
             channel: NO,
@@ -108,21 +110,49 @@ impl Programs {
     pub(super) fn fill(&mut self, terminal: u32) {
         loop {
             let host = &mut self.hosts[terminal as usize];
-            if host.filling != NO || !allows(self.settings.packets_at_once, host.on_way) {
+            if host.filling != NO || host.able.first == NO {
+                return;
+            }
+            if !allows(self.settings.packets_at_once, host.on_way) {
+                host.kept_back.get_or_insert(self.now);
                 return;
             }
             let Some(number) = host.able.pop(&mut self.channels) else { return };
             host.on_way += 1;
+            let waited = host.kept_back.take().map_or(0, |since| self.now - since);
             let (message, bytes) = self.begin_packet(number);
             let moved = if self.messages[message].read { 0 } else { bytes };
-            let ticks = self.settings.fill.of(moved);
-            if ticks > 0 {
-                let host = &mut self.hosts[terminal as usize];
-                (host.filling, host.filling_bytes) = (message, moved);
-                return self.schedule(terminal, timer::FILL, ticks);
-            }
-            self.use_bus(terminal, Transfer::Out { message }, moved);
+            self.start_filling(terminal, message, moved, waited);
         }
+    }
+
+    /// Starts to fill a packet, or has it filled if that takes no time.
+    fn start_filling(&mut self, terminal: u32, message: u32, bytes: u32, waited: Time) {
+        let ticks = self.settings.fill_after(bytes, waited);
+        let host = &mut self.hosts[terminal as usize];
+        host.filling = message;
+        if self.settings.programmed {
+            self.use_bus(terminal, Transfer::Store { message }, ticks);
+        } else if ticks > 0 {
+            host.filling_bytes = bytes;
+            self.schedule(terminal, timer::FILL, ticks);
+        } else {
+            host.filling = NO;
+            self.use_bus(terminal, Transfer::Out { message }, self.settings.bus.of(bytes));
+        }
+    }
+
+    /// A packet has been filled over the bus by the program's own processor, which goes on behind the last one.
+    pub(super) fn stored(&mut self, terminal: u32, message: u32) {
+        let host = &mut self.hosts[terminal as usize];
+        host.filling = NO;
+        host.make_ready(message);
+        let one = &self.messages[message];
+        let goes_on = one.begun == one.packets && self.settings.check == 0;
+        if goes_on && host.doing == (Doing::Storing { message }) {
+            self.wake_next(terminal);
+        }
+        self.touch(terminal);
     }
 
     /// Begins the next packet of a channel; its message and bytes.
@@ -146,7 +176,7 @@ impl Programs {
         let host = &mut self.hosts[terminal as usize];
         let message = std::mem::replace(&mut host.filling, NO);
         let bytes = host.filling_bytes;
-        self.use_bus(terminal, Transfer::Out { message }, bytes);
+        self.use_bus(terminal, Transfer::Out { message }, self.settings.bus.of(bytes));
         self.touch(terminal);
     }
 
@@ -246,6 +276,7 @@ impl Programs {
                 self.account.terminals[source as usize].blocked.set(false, self.now);
                 self.wake(source);
             }
+            Doing::Storing { message: stored } if stored == message => self.wake_next(source),
             Doing::Flush if host.unsent == 0 => self.wake_next(source),
             _ => {}
         }

@@ -18,12 +18,13 @@ impl Pace {
         if self.per_byte == 0.0 {
             return self.ticks;
         }
-        self.ticks + (f64::from(bytes) * self.per_byte).round() as Time
+        self.ticks + self.of_bytes(bytes)
     }
 
-    /// Whether it takes no time at all.
-    pub fn is_none(&self) -> bool {
-        self.ticks == 0 && self.per_byte == 0.0
+    /// Ticks for the bytes alone.
+    #[inline]
+    fn of_bytes(&self, bytes: u32) -> Time {
+        (f64::from(bytes) * self.per_byte).round() as Time
     }
 }
 
@@ -37,11 +38,13 @@ pub(super) struct Settings {
     pub packets_at_once: u32,
     pub receive_at_once: u32,
     pub acknowledge: u8,
+    /// Whether the program's own processor fills packets, over the host's bus.
+    pub programmed: bool,
+    ahead_bytes: u32,
     pub send: Time,
     pub receive: Time,
     pub fill: Pace,
     pub bus: Pace,
-    pub has_bus: bool,
     pub rings: bool,
     pub ack: Time,
     /// Payload of an acknowledgement.
@@ -75,11 +78,12 @@ impl Settings {
             packets_at_once: f.message_packets_at_once,
             receive_at_once: f.message_receive_at_once,
             acknowledge: f.message_acknowledge,
+            programmed: f.message_programmed == 1,
+            ahead_bytes: f.message_ahead_bytes,
             send: f.message_send_ticks as Time,
             receive: f.message_receive_ticks as Time,
             fill: Pace { ticks: f.message_packet_ticks as Time, per_byte: f.message_byte_ticks },
             bus,
-            has_bus: !bus.is_none(),
             rings: f.has_rings(),
             ack: f.message_ack_ticks as Time,
             ack_length: if f.has_rings() { RING_ACK_BYTES } else { 0 },
@@ -90,6 +94,13 @@ impl Settings {
             via_switch: f.via_switch.clone(),
             home: f.terminal_out_link.iter().map(home).collect(),
         }
+    }
+
+    /// Ticks to fill a packet of so many bytes that has waited for its place.
+    #[inline]
+    pub fn fill_after(&self, bytes: u32, waited: Time) -> Time {
+        let ahead = self.fill.of_bytes(bytes.min(self.ahead_bytes));
+        self.fill.of(bytes) - ahead.min(waited)
     }
 
     /// Whether messages can come wrong.

@@ -245,6 +245,30 @@ fn windows_of_the_terminal() {
 }
 
 #[test]
+fn a_processor_that_fills_packets_itself_goes_on_behind_the_last() {
+    let mut f = fabric(&[&[send(1, 15), mark_as(0)], &[wait(5), send(0, 10)]]);
+    f.message_programmed = 1;
+    (f.message_packet_ticks, f.message_byte_ticks, f.message_bus_byte_ticks) = (10, 2.0, 4.0);
+    let (programs, sent) = run(&f);
+    // 30 for 10 B over the bus, then 20 for 5 B; nothing else uses the bus on the way out.
+    assert_eq!(sent, [(30, 0, 1, 10), (35, 1, 0, 10), (50, 0, 1, 5)]);
+    assert_eq!(marks(&programs), [(0, 0, 50)]);
+    // 40 and 20 for what comes, one behind the other.
+    assert_eq!(times(&programs), [(50, 190), (35, 175)]);
+}
+
+#[test]
+fn what_waits_for_a_place_is_filled_ahead() {
+    let mut f = fabric(&[&[send(1, 30)], &[]]);
+    f.message_acknowledge = acknowledge::PACKET;
+    f.message_packets_at_once = 1;
+    (f.message_packet_ticks, f.message_byte_ticks, f.message_ahead_bytes) = (10, 2.0, 4);
+    let leaves: Vec<Time> = run(&f).1.iter().filter(|one| one.1 == 0).map(|one| one.0).collect();
+    // Filled in 30; the others wait 200 for their place, and 4 of their 10 B are there by then.
+    assert_eq!(leaves, [30, 30 + 200 + 22, 252 + 200 + 22]);
+}
+
+#[test]
 fn a_message_that_fails_its_check_goes_again() {
     let mut f = fabric(&[&[send(1, 20), send(1, 10)], &[]]);
     f.message_check_ticks = 50;
