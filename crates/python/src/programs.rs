@@ -29,7 +29,12 @@ pub fn result(out: &Bound<'_, PyDict>, programs: Option<&Programs>, now: Time) -
     marks(out, account.map_or(&[], |account| &account.marks))?;
     let waiting = programs.map_or_else(Vec::new, Programs::waiting);
     column(out, "waiting_terminal", &waiting, |one| one.0)?;
-    column(out, "waiting_operation", &waiting, |one| one.1)
+    column(out, "waiting_operation", &waiting, |one| one.1)?;
+    let stuck = programs.map_or_else(Vec::new, Programs::stuck);
+    column(out, "stuck_source", &stuck, |one| one[0])?;
+    column(out, "stuck_target", &stuck, |one| one[1])?;
+    column(out, "stuck_bytes", &stuck, |one| one[2])?;
+    column(out, "stuck_tag", &stuck, |one| one[3])
 }
 
 fn totals(out: &Bound<'_, PyDict>, account: Option<&Account>) -> PyResult<()> {
@@ -37,6 +42,7 @@ fn totals(out: &Bound<'_, PyDict>, account: Option<&Account>) -> PyResult<()> {
     out.set_item("messages_made", of(|a| a.made))?;
     out.set_item("messages_sent", of(|a| a.sent))?;
     out.set_item("messages_received", of(|a| a.received))?;
+    out.set_item("messages_lost", of(|a| a.lost))?;
     out.set_item("messages_repeated", of(|a| a.repeated))?;
     out.set_item("measured_messages", of(|a| a.measured))?;
     out.set_item("measured_message_bytes", of(|a| a.measured_bytes))?;

@@ -105,7 +105,11 @@ pub struct Messages {
 /// What programs did up to now.
 pub fn messages(programs: &Programs) -> Messages {
     let account = &programs.account;
-    assert_eq!(account.made, account.received + programs.in_flight(), "messages were lost");
+    assert_eq!(
+        account.made,
+        account.received + programs.in_flight() + account.lost,
+        "messages do not balance"
+    );
     Messages {
         table: account.table.clone(),
         marks: account.marks.clone(),

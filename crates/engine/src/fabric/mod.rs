@@ -461,6 +461,12 @@ impl Fabric {
         !self.program_start.is_empty()
     }
 
+    /// True when hosts that run programs have buses that are ever taken.
+    pub fn has_host_bus(&self) -> bool {
+        let takes = self.message_bus_packet_ticks > 0 || self.message_bus_byte_ticks > 0.0;
+        self.has_programs() && (takes || self.message_programmed != 0)
+    }
+
     /// True when the network is one of rings.
     pub fn has_rings(&self) -> bool {
         !self.station_next.is_empty()

@@ -100,7 +100,8 @@ impl Rings {
     /// The same for a receive queue.
     fn receive_waits(&self, station: u32, kind: usize) -> Option<Vec<u32>> {
         let at = &self.stations[station as usize];
-        if at.in_free[kind] > 0 || at.at_work != NONE || !at.coming.is_empty() || at.held[kind].is_empty() {
+        let served = at.at_work != NONE || self.is_at_bus(station);
+        if at.in_free[kind] > 0 || served || !at.coming.is_empty() || at.held[kind].is_empty() {
             return None;
         }
         let front = at.held[kind].head;

@@ -1,68 +1,118 @@
-//! Terminals that run programs: the host's bus behind a terminal's service, and what programs are told.
+//! Terminals that run programs: what comes goes over the host's bus before it is served, and what programs are told.
+//!
+//! The bus itself is the programs', for it is shared with what they send; see `docs/background/programs.md`.
 
 use super::state::Rings;
-use crate::fabric::{Fabric, NONE};
+use crate::fabric::{Fabric, NONE, transaction};
 use crate::terminal::Packet;
 use crate::terminal::program::mark;
+
+/// Payloads that there are.
+const PAYLOADS: [u32; 3] = [16, 64, 256];
+
+/// A packet that has come to a terminal and asks for its host's bus.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking {
+    /// The terminal.
+    pub terminal: u32,
+    /// What it is known by when it comes back.
+    pub held: u32,
+    /// Bytes of a message that go over the bus.
+    pub bytes: u32,
+}
 
 /// What is between terminals and their programs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hosts {
-    /// Whether what is served goes over a bus.
+    /// Whether what comes goes over a bus.
     has_bus: bool,
     /// Terminals whose transactions were over in this tick, with their marks.
-    pub over: Vec<(u32, u32)>,
-    /// Terminals of which a service waits for the bus from this tick on, with the mark and the payload of the packet.
-    pub at_bus: Vec<(u32, u32, u32)>,
+    over: Vec<(u32, u32)>,
+    /// Marks of transactions whose data were lost in this tick.
+    lost: Vec<u32>,
+    /// What has asked for a bus in this tick.
+    asking: Vec<Asking>,
+    /// Per terminal: packets that wait for its bus or use it.
+    at_bus: Vec<u32>,
 }
 
 impl Hosts {
     pub fn new(fabric: &Fabric) -> Self {
-        let has_bus = fabric.message_bus_packet_ticks > 0 || fabric.message_bus_byte_ticks > 0.0;
-        Self { has_bus: fabric.has_programs() && has_bus, ..Self::default() }
+        if !fabric.has_host_bus() {
+            return Self::default();
+        }
+        Self { has_bus: true, at_bus: vec![0; fabric.terminals as usize], ..Self::default() }
     }
 }
 
+/// Payload with which a part of a message goes: the next one that there is.
+#[inline]
+fn rounded(bytes: u32) -> u32 {
+    PAYLOADS.into_iter().find(|&payload| payload >= bytes).unwrap_or(bytes)
+}
+
 impl Rings {
-    /// What a packet asks for.
+    /// What a packet asks for, and the payload with which its transaction goes.
     #[inline]
-    pub(super) fn transaction_of(&self, terminal: u32, packet: &Packet) -> u8 {
+    pub(super) fn asks_for(&self, terminal: u32, packet: &Packet) -> (u8, u32) {
+        let own = self.fabric.terminal_transaction[terminal as usize];
         match mark::kind(packet.mark) {
-            mark::READ => crate::fabric::transaction::READ,
-            _ => self.fabric.terminal_transaction[terminal as usize],
+            _ if packet.mark == NONE => (own, packet.length),
+            mark::READ => (transaction::READ, rounded(packet.length)),
+            _ => (own, rounded(packet.length)),
         }
     }
 
-    /// The transaction of a packet with this mark is over.
-    #[inline]
-    pub(super) fn tell_over(&mut self, source: u32, mark: u32) {
+    /// A transaction has come to its end: its number is free, and its program is told unless it was given up before.
+    pub(super) fn end_deal(&mut self, deal: u32) {
+        let it = &self.deals[deal];
+        if it.numbered && it.mark != NONE {
+            self.hosts.over.push((it.source, it.mark));
+        }
+        self.give_number_back(deal);
+    }
+
+    /// The data of a transaction have been lost.
+    pub(super) fn lose(&mut self, deal: u32) {
+        let mark = self.deals[deal].mark;
         if mark != NONE {
-            self.hosts.over.push((source, mark));
+            self.hosts.lost.push(mark);
         }
     }
 
-    /// An access is over: what was accessed goes over the host's bus if there is one, and stays served meanwhile.
+    /// Whether a packet that is ready for the user of a terminal goes over the host's bus before it is served.
+    /// Acknowledgements do not.
     #[inline]
-    pub(super) fn accessed(&mut self, station: u32) {
+    pub(super) fn goes_over_bus(&mut self, station: u32, held: u32) -> bool {
         if !self.hosts.has_bus {
-            return self.served(station);
+            return false;
         }
-        let at = &self.stations[station as usize];
-        let deal = &self.deals[self.helds[at.at_work].deal];
-        self.hosts.at_bus.push((at.terminal, deal.mark, deal.length));
+        let (terminal, deal) = (self.stations[station as usize].terminal, &self.deals[self.helds[held].deal]);
+        let goes = mark::kind(deal.mark) != mark::ACK;
+        if goes {
+            self.hosts.asking.push(Asking { terminal, held, bytes: deal.payload });
+            self.hosts.at_bus[terminal as usize] += 1;
+        }
+        goes
     }
 
-    /// What was accessed last at a terminal has gone over its host's bus.
-    pub fn off_bus(&mut self, terminal: u32) {
-        self.served(self.fabric.terminal_out_link[terminal as usize]);
-        for &terminal in &self.asking {
-            self.numbers[terminal as usize].asked = false;
-        }
+    /// A packet has gone over the host's bus: it is ready to be served.
+    pub fn off_bus(&mut self, terminal: u32, held: u32) {
+        self.hosts.at_bus[terminal as usize] -= 1;
+        self.helds[held].ready = self.now;
+        self.await_service(self.fabric.terminal_out_link[terminal as usize], held);
     }
 
-    /// Takes what programs have to be told: transactions that are over, and what waits for a bus.
-    pub fn tell(&mut self, over: &mut Vec<(u32, u32)>, at_bus: &mut Vec<(u32, u32, u32)>) {
+    /// Whether something at a station waits for the bus of its host or uses it.
+    pub(super) fn is_at_bus(&self, station: u32) -> bool {
+        let terminal = self.stations[station as usize].terminal;
+        self.hosts.at_bus.get(terminal as usize).is_some_and(|&count| count > 0)
+    }
+
+    /// Takes what programs have to be told: transactions that are over, what was lost, and what asks for a bus.
+    pub fn tell(&mut self, over: &mut Vec<(u32, u32)>, lost: &mut Vec<u32>, asking: &mut Vec<Asking>) {
         over.append(&mut self.hosts.over);
-        at_bus.append(&mut self.hosts.at_bus);
+        lost.append(&mut self.hosts.lost);
+        asking.append(&mut self.hosts.asking);
     }
 }

@@ -18,4 +18,5 @@ mod tick;
 mod user;
 
 pub use deadlock::deadlock;
+pub use host::Asking;
 pub use state::{BusCounts, Counts, Rings};

@@ -94,7 +94,10 @@ pub(super) struct Deal {
     pub dispatched: Time,
     pub source: u32,
     pub target: u32,
+    /// Payload on the rings.
     pub length: u32,
+    /// What of it is wanted.
+    pub payload: u32,
     /// Neighbours in the order of dispatch, while its number is taken.
     pub after: u32,
     pub before: u32,

@@ -165,7 +165,7 @@ impl Rings {
         if accepted {
             let Entry { deal, ends_deal, .. } = self.entries[entry];
             if ends_deal {
-                self.give_number_back(deal);
+                self.end_deal(deal);
             }
             self.entry_over(entry);
             return;
@@ -231,6 +231,7 @@ impl Rings {
             self.in_flight -= 1;
             // Nothing of it can be delivered any more.
             self.deals[deal].delivered = true;
+            self.lose(deal);
         }
         self.entry_over(entry);
         self.forget(deal);

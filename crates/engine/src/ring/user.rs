@@ -32,14 +32,15 @@ impl Rings {
         self.in_flight += 1;
         self.numbers[at].free -= 1;
         self.at(station).out_free[REQUEST] -= 1;
-        let transaction = self.transaction_of(terminal, packet);
+        let (transaction, length) = self.asks_for(terminal, packet);
         let deal = self.deals.add(Deal {
             created: packet.created,
             started: NEVER,
             dispatched: self.now,
             source: terminal,
             target: packet.target,
-            length: packet.length,
+            length,
+            payload: packet.length,
             after: NONE,
             before: self.newest,
             crossed: 0,
@@ -106,12 +107,19 @@ impl Rings {
         } else if response && self.deals[deal].transaction == transaction::WRITE {
             at.in_free[RESPONSE] += 1;
             self.helds.remove(held);
-            self.give_number_back(deal);
+            self.end_deal(deal);
             self.forget(deal);
-        } else {
-            at.held[kind].push(&mut self.helds, held);
-            self.services_touched.push(station);
+        } else if !self.goes_over_bus(station, held) {
+            self.await_service(station, held);
         }
+    }
+
+    /// Puts a packet behind those that are to be served.
+    pub(super) fn await_service(&mut self, station: u32, held: u32) {
+        let kind = usize::from(self.helds[held].response);
+        let at = &mut self.stations[station as usize];
+        at.held[kind].push(&mut self.helds, held);
+        self.services_touched.push(station);
     }
 
     /// A transfer from a port or the service of a terminal is over.
@@ -119,7 +127,7 @@ impl Rings {
         if self.stations[station as usize].terminal == NONE {
             self.transferred(station);
         } else {
-            self.accessed(station);
+            self.served(station);
         }
     }
 
@@ -166,7 +174,7 @@ impl Rings {
         (before, request)
     }
 
-    pub(super) fn served(&mut self, station: u32) {
+    fn served(&mut self, station: u32) {
         let at = &mut self.stations[station as usize];
         let held = std::mem::replace(&mut at.at_work, NONE);
         let Held { deal, response, .. } = self.helds[held];
@@ -179,7 +187,7 @@ impl Rings {
             self.store(deal);
         }
         if response {
-            self.give_number_back(deal);
+            self.end_deal(deal);
         } else if kind != transaction::MOVE {
             self.enter(self.packet(station, deal, true, ready));
             return;
@@ -192,7 +200,7 @@ impl Rings {
         let deal = &mut self.deals[deal];
         deal.delivered = true;
         self.in_flight -= 1;
-        let &mut Deal { source, target, length, created, started, mark, .. } = deal;
+        let &mut Deal { source, target, payload: length, created, started, mark, .. } = deal;
         let delivered = self.now;
         self.delivered.push(Delivery { source, target, length, created, started, delivered, mark });
     }
@@ -203,7 +211,7 @@ impl Rings {
         if !std::mem::replace(&mut it.numbered, false) {
             return;
         }
-        let Deal { before, after, source, mark, .. } = *it;
+        let Deal { before, after, source, .. } = *it;
         if before == NONE {
             self.oldest = after;
         } else {
@@ -215,7 +223,6 @@ impl Rings {
             self.deals[after].before = before;
         }
         self.numbers[source as usize].free += 1;
-        self.tell_over(source, mark);
         self.ask(source);
         self.forget(deal);
     }

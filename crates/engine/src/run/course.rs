@@ -5,6 +5,7 @@ use super::{End, Options, RunError};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::measure::{Batches, Delivery, Flows, Measure, Trace, warmup_end};
+use crate::ring::Asking;
 use crate::terminal::{Packet, Programs, Sources, Totals};
 
 /// A run, its network aside.
@@ -146,19 +147,13 @@ impl Run {
         } else {
             network.go_to(now);
         }
-        loop {
-            self.tell_programs();
-            let Some(programs) = &mut self.programs else { return Ok(()) };
-            self.events += programs.turn(now, &mut |terminal, packet| network.dispatch(terminal, packet));
-            if !programs.has_freed() {
-                break;
-            }
-            for terminal in programs.freed() {
-                network.off_bus(terminal, &mut self.news);
-            }
+        self.tell_programs();
+        let Some(programs) = &mut self.programs else { return Ok(()) };
+        self.events += programs.turn(now, &mut |terminal, packet| network.dispatch(terminal, packet));
+        for (terminal, held) in programs.off_bus() {
+            network.off_bus(terminal, held);
         }
-        let astray = self.programs.as_ref().and_then(|programs| programs.astray());
-        if let Some((terminal, operation)) = astray {
+        if let Some((terminal, operation)) = programs.astray() {
             return Err(RunError::NoPeer { terminal, operation });
         }
         network.decide(now)
@@ -179,8 +174,11 @@ impl Run {
         for (source, mark) in self.news.over.drain(..) {
             programs.completed(source, mark);
         }
-        for (terminal, mark, bytes) in self.news.at_bus.drain(..) {
-            programs.served(terminal, mark, bytes);
+        for mark in self.news.lost.drain(..) {
+            programs.lost(mark);
+        }
+        for Asking { terminal, held, bytes } in self.news.at_bus.drain(..) {
+            programs.ask_bus(terminal, held, bytes);
         }
         for terminal in self.news.asking.drain(..) {
             programs.link_free(terminal);
@@ -351,7 +349,7 @@ impl Run {
 
     /// Whether the run is over because nothing happens any more: with its end, or with programs that wait for ever.
     fn come_to_rest(&mut self, in_flight: u64) -> bool {
-        let waiting = self.programs.as_ref().is_some_and(|programs| !programs.waiting().is_empty());
+        let waiting = self.programs.as_ref().is_some_and(|programs| programs.is_stuck());
         let stopped = self.programs.as_ref().is_some_and(|programs| programs.stopped());
         if waiting && !stopped {
             self.end = Some(End::Deadlocked);

@@ -6,6 +6,7 @@ mod network;
 use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
 use crate::ring::Rings;
+use crate::terminal::program::Account;
 use crate::wormhole::Network as Worms;
 pub use course::Run;
 use network::Network;
@@ -94,7 +95,7 @@ pub enum RunError {
         operation: u32,
     },
     /// The books of messages do not balance; this is a fault of the engine.
-    #[error("messages do not balance: {made} made, {received} received, {in_flight} in flight")]
+    #[error("messages do not balance: {made} made, {received} received, {in_flight} in flight, {lost} lost")]
     MessagesNotConserved {
         /// Messages made.
         made: u64,
@@ -102,6 +103,8 @@ pub enum RunError {
         received: u64,
         /// Messages on their way.
         in_flight: u64,
+        /// Messages of which a part was lost.
+        lost: u64,
     },
     /// The books do not balance; this is a fault of the engine.
     #[error(
@@ -224,10 +227,10 @@ impl Simulation {
             return Err(RunError::NotConserved { offered, delivered, refused, in_flight, scrubbed });
         }
         if let Some(programs) = &self.run.programs {
-            let (made, received, in_flight) =
-                (programs.account.made, programs.account.received, programs.in_flight());
-            if made != received + in_flight {
-                return Err(RunError::MessagesNotConserved { made, received, in_flight });
+            let Account { made, received, lost, .. } = programs.account;
+            let in_flight = programs.in_flight();
+            if made != received + in_flight + lost {
+                return Err(RunError::MessagesNotConserved { made, received, in_flight, lost });
             }
         }
         let offered_chars = totals.offered_chars;

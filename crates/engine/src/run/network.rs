@@ -4,7 +4,7 @@ use super::RunError;
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::measure::Delivery;
-use crate::ring::{Rings, deadlock as ring_deadlock};
+use crate::ring::{Asking, Rings, deadlock as ring_deadlock};
 use crate::terminal::Packet;
 use crate::wormhole::{Event, Network as Worms, PacketState, deadlock};
 
@@ -19,8 +19,10 @@ pub(super) struct News {
     pub heads: Vec<(u32, u32)>,
     /// Terminals whose transactions are over, and the marks of these.
     pub over: Vec<(u32, u32)>,
-    /// Terminals of which a service waits for the host's bus, and the marks and payloads of what is served.
-    pub at_bus: Vec<(u32, u32, u32)>,
+    /// Marks of packets that were lost.
+    pub lost: Vec<u32>,
+    /// Packets that ask for the buses of their terminals' hosts.
+    pub at_bus: Vec<Asking>,
 }
 
 /// A network of either kind. The loop is compiled for each.
@@ -37,8 +39,8 @@ pub(super) trait Network {
     /// Goes on to a tick in which nothing happens by itself.
     fn go_to(&mut self, now: Time);
 
-    /// What a terminal serves has gone over its host's bus.
-    fn off_bus(&mut self, terminal: u32, news: &mut News);
+    /// A packet that asked for its host's bus has gone over it.
+    fn off_bus(&mut self, terminal: u32, held: u32);
 
     /// Takes a packet from its source; true if another one can follow at once.
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool;
@@ -104,7 +106,7 @@ impl Network for Worms {
 
     fn go_to(&mut self, _now: Time) {}
 
-    fn off_bus(&mut self, _terminal: u32, _news: &mut News) {}
+    fn off_bus(&mut self, _terminal: u32, _held: u32) {}
 
     #[inline]
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
@@ -158,7 +160,7 @@ impl Network for Rings {
         if !self.asking.is_empty() {
             news.asking.append(&mut self.asking);
         }
-        self.tell(&mut news.over, &mut news.at_bus);
+        self.tell(&mut news.over, &mut news.lost, &mut news.at_bus);
         count
     }
 
@@ -166,11 +168,8 @@ impl Network for Rings {
         self.go_to(now);
     }
 
-    fn off_bus(&mut self, terminal: u32, news: &mut News) {
-        self.off_bus(terminal);
-        news.deliveries.append(&mut self.delivered);
-        news.asking.append(&mut self.asking);
-        self.tell(&mut news.over, &mut news.at_bus);
+    fn off_bus(&mut self, terminal: u32, held: u32) {
+        self.off_bus(terminal, held);
     }
 
     #[inline]

@@ -89,6 +89,9 @@ impl Rings<'_> {
         self.forget(unit.station, unit.entry);
         let transaction = &mut self.transactions[unit.sent.transaction];
         transaction.scrubbed = !transaction.delivered;
+        if transaction.scrubbed {
+            self.tell_lost(unit.sent.transaction);
+        }
         Fate::Scrub
     }
 
@@ -147,7 +150,12 @@ impl Rings<'_> {
     /// Takes a receive place for a packet that will stand there whole at a tick known now.
     fn receive(&mut self, station: usize, sent: Sent, unit: usize, whole: Time) {
         let ready = whole + Time::from(self.fabric.station_receive_ticks[station]);
-        self.stations[station].received[sent.kind as usize].push_back(Received { sent, unit, ready });
+        self.stations[station].received[sent.kind as usize].push_back(Received {
+            sent,
+            unit,
+            ready,
+            asked: false,
+        });
         self.wake_at(ready);
         let vertex = self.fabric.link_source[station];
         if ready == self.now && self.fabric.is_terminal(vertex) {

@@ -171,8 +171,10 @@ pub struct Received {
     pub sent: Sent,
     /// The unit that brings it.
     pub unit: usize,
-    /// When it is ready for the user.
+    /// When it is ready for the user; while it is at the host's bus, never.
     pub ready: Time,
+    /// It has asked for the host's bus.
+    pub asked: bool,
 }
 
 /// What a receive queue owes to packets it has busied.
@@ -279,8 +281,6 @@ impl Station {
 pub struct Terminal {
     /// The packet in service and when it is over.
     pub service: Option<(Time, Sent)>,
-    /// What was served and waits for the host's bus or uses it.
-    pub at_bus: Option<Sent>,
     /// The packet that its source has given it and that it has not dispatched yet.
     pub given: Option<Packet>,
     /// Its source has nothing more to give.

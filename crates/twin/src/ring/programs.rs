@@ -1,36 +1,49 @@
 //! Terminals that run programs: what these are told, and what goes over the host's bus.
 
+use fabriloom_engine::kernel::Time;
 use fabriloom_engine::terminal::Programs;
+use fabriloom_engine::terminal::program::mark;
 
-use super::parts::Sent;
 use super::rings::Rings;
 
 impl Rings<'_> {
-    /// Programs go on with what this tick has brought; what has gone over a bus meanwhile is over, which may bring more.
+    /// Programs go on with what this tick has brought.
     pub(crate) fn let_programs_go_on(&mut self) {
         for terminal in 0..self.terminals.len() {
             if self.has_room(terminal) {
                 self.tell(|programs| programs.link_free(terminal as u32));
             }
+            self.ask_for_bus(terminal);
         }
-        loop {
-            let Some(mut programs) = self.programs.take() else { return };
-            programs.turn(self.now, &mut |terminal, packet| {
-                self.dispatch(terminal as usize, *packet);
-                self.has_room(terminal as usize)
-            });
-            let freed: Vec<u32> = programs.freed().collect();
-            programs.next().into_iter().for_each(|tick| self.wake_at(tick));
-            self.programs = Some(programs);
-            if freed.is_empty() {
-                return;
-            }
-            for terminal in freed {
-                let sent = self.terminals[terminal as usize].at_bus.take().expect("it was served");
-                self.finish_service(terminal as usize, sent);
-                if self.has_room(terminal as usize) {
-                    self.tell(|programs| programs.link_free(terminal));
-                }
+        let Some(mut programs) = self.programs.take() else { return };
+        programs.turn(self.now, &mut |terminal, packet| {
+            self.dispatch(terminal as usize, *packet);
+            self.has_room(terminal as usize)
+        });
+        for (terminal, unit) in programs.off_bus() {
+            let station = self.station_of(terminal as usize);
+            let mut both = self.stations[station].received.iter_mut().flatten();
+            let off = both.find(|one| one.unit == unit as usize).expect("it has come here");
+            assert_eq!(off.ready, Time::MAX, "it was on the bus");
+            off.ready = self.now;
+        }
+        programs.next().into_iter().for_each(|tick| self.wake_at(tick));
+        self.programs = Some(programs);
+    }
+
+    /// What is ready for the user asks for the host's bus, if there is one: data of messages, coming or to be fetched.
+    /// It is not ready to be served until it has gone over that.
+    fn ask_for_bus(&mut self, terminal: usize) {
+        if !self.fabric.has_host_bus() {
+            return;
+        }
+        let station = self.station_of(terminal);
+        for one in self.stations[station].received.iter_mut().flatten() {
+            let packet = self.transactions[one.sent.transaction].packet;
+            if one.ready <= self.now && !one.asked && mark::kind(packet.mark) != mark::ACK {
+                (one.asked, one.ready) = (true, Time::MAX);
+                let programs = self.programs.as_mut().expect("they drive the terminals");
+                programs.ask_bus(terminal as u32, one.unit as u32, packet.length);
             }
         }
     }
@@ -39,7 +52,7 @@ impl Rings<'_> {
         self.programs.iter_mut().for_each(what);
     }
 
-    /// The number of a transaction is free again.
+    /// A transaction has come to its end.
     pub(crate) fn tell_over(&mut self, transaction: usize) {
         let transaction = &self.transactions[transaction];
         let (requester, mark) = (transaction.requester, transaction.packet.mark);
@@ -54,15 +67,9 @@ impl Rings<'_> {
         self.tell(|programs| programs.delivered(source, target, mark));
     }
 
-    /// Has what was served go over the host's bus, if it has one.
-    pub(crate) fn waits_for_bus(&mut self, terminal: usize, sent: Sent) -> bool {
-        let f = self.fabric;
-        let has_bus = f.message_bus_packet_ticks > 0 || f.message_bus_byte_ticks > 0.0;
-        if !has_bus || self.programs.is_none() {
-            return false;
-        }
-        let packet = self.transactions[sent.transaction].packet;
-        self.tell(|programs| programs.served(terminal as u32, packet.mark, packet.length));
-        true
+    /// The data of a transaction have been lost.
+    pub(crate) fn tell_lost(&mut self, transaction: usize) {
+        let mark = self.transactions[transaction].packet.mark;
+        self.tell(|programs| programs.lost(mark));
     }
 }

@@ -52,7 +52,7 @@ impl<'a> Rings<'a> {
             transfers: Vec::new(),
             counts: super::BusCounts::default(),
         };
-        let idle = Terminal { service: None, at_bus: None, given: None, silent: false, open: Vec::new() };
+        let idle = Terminal { service: None, given: None, silent: false, open: Vec::new() };
         Self {
             fabric,
             now: 0,
@@ -163,11 +163,16 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// Bytes that are read or written by a transaction.
+    /// Bytes that are read or written by a transaction. Parts of messages are filled up to what transactions have.
     pub(crate) fn data_bytes(&self, sent: Sent) -> u32 {
-        match self.transaction_kind(sent) {
-            transaction::LOCK => LOCK_BYTES,
-            _ => self.transactions[sent.transaction].packet.length,
+        let length = self.transactions[sent.transaction].packet.length;
+        match (self.transaction_kind(sent), length) {
+            (transaction::LOCK, _) => LOCK_BYTES,
+            _ if self.programs.is_none() => length,
+            (_, ..=16) => 16,
+            (_, ..=64) => 64,
+            (_, ..=256) => 256,
+            _ => length,
         }
     }
 

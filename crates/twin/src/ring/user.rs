@@ -78,11 +78,11 @@ impl Rings<'_> {
 
     /// Gives up what has taken too long.
     pub(crate) fn time_out(&mut self, terminal: usize) {
-        let is_due = |&number: &usize| self.transactions[number].expires.is_some_and(|tick| tick <= self.now);
-        let (due, open) = self.terminals[terminal].open.iter().partition(|number| is_due(number));
-        self.terminals[terminal].open = open;
-        self.timed_out += Vec::<usize>::len(&due) as u64;
-        due.into_iter().for_each(|number| self.tell_over(number));
+        let (now, transactions) = (self.now, &self.transactions);
+        let open = &mut self.terminals[terminal].open;
+        let before = open.len();
+        open.retain(|&number| transactions[number].expires.is_none_or(|tick| tick > now));
+        self.timed_out += (before - open.len()) as u64;
     }
 
     /// Responses without data are over when they are ready.
@@ -99,7 +99,7 @@ impl Rings<'_> {
 
     /// Begins to serve the packet that has been ready longest, of those that can be served.
     pub(crate) fn start_service(&mut self, terminal: usize) {
-        if self.terminals[terminal].service.is_some() || self.terminals[terminal].at_bus.is_some() {
+        if self.terminals[terminal].service.is_some() {
             return;
         }
         let station = self.station_of(terminal);
@@ -108,7 +108,8 @@ impl Rings<'_> {
             received.ready <= self.now && (can_answer || !self.is_answered(received.sent))
         };
         let both = self.stations[station].received.iter().flatten().filter(can_be_served);
-        let Some(sent) = both.min_by_key(|one| (one.ready, one.sent.kind, one.unit)).map(|one| one.sent)
+        let Some(sent) =
+            both.min_by_key(|one| (one.ready, one.sent.kind, one.asked, one.unit)).map(|one| one.sent)
         else {
             return;
         };
@@ -129,15 +130,6 @@ impl Rings<'_> {
             return;
         };
         self.terminals[terminal].service = None;
-        if self.waits_for_bus(terminal, sent) {
-            self.terminals[terminal].at_bus = Some(sent);
-        } else {
-            self.finish_service(terminal, sent);
-        }
-    }
-
-    /// What was served is over.
-    pub(crate) fn finish_service(&mut self, terminal: usize, sent: Sent) {
         let station = self.station_of(terminal);
         let queue = &mut self.stations[station].received[sent.kind as usize];
         let place = queue.iter().position(|received| received.sent == sent).expect("it was served");

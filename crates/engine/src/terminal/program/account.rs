@@ -107,6 +107,8 @@ pub struct Account {
     pub sent: u64,
     /// Messages received from tick 0 on.
     pub received: u64,
+    /// Messages of which a part was lost, from tick 0 on.
+    pub lost: u64,
     /// Times that a message was sent again, from tick 0 on.
     pub repeated: u64,
     /// Messages received since measuring began.
@@ -140,6 +142,7 @@ impl Account {
             made: 0,
             sent: 0,
             received: 0,
+            lost: 0,
             repeated: 0,
             measured: 0,
             measured_bytes: 0,

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Programs, mark, timer};
+use super::{Programs, timer};
 use crate::kernel::Time;
 
 /// A packet on its way over the bus.
@@ -14,8 +14,8 @@ pub(super) enum Transfer {
     Store { message: u32 },
     /// A packet of this message, from the link.
     In { message: u32 },
-    /// What a terminal on a ring serves.
-    Service,
+    /// What has come on a ring, by the number that it has there.
+    Held { held: u32 },
 }
 
 /// A host's bus.
@@ -36,15 +36,6 @@ impl Programs {
         bus.queue.push_back((transfer, ticks));
         if bus.queue.len() == 1 {
             self.start_transfers(terminal);
-        }
-    }
-
-    /// What a terminal on a ring serves has been accessed. An acknowledgement needs no bus.
-    pub(super) fn serve(&mut self, terminal: u32, packet: u32, bytes: u32) {
-        if mark::kind(packet) == mark::ACK {
-            self.freed.push(terminal);
-        } else {
-            self.use_bus(terminal, Transfer::Service, self.settings.bus.of(bytes));
         }
     }
 
@@ -75,7 +66,7 @@ impl Programs {
             }
             Transfer::Store { message } => self.stored(terminal, message),
             Transfer::In { message } => self.arrived(terminal, message),
-            Transfer::Service => self.freed.push(terminal),
+            Transfer::Held { held } => self.off_bus.push((terminal, held)),
         }
     }
 }

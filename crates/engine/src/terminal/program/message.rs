@@ -70,6 +70,8 @@ pub(super) struct Message {
     pub bad: bool,
     pub sent: bool,
     pub received: bool,
+    /// Whether a part of it was lost.
+    pub lost: bool,
 }
 
 impl Message {
@@ -105,11 +107,7 @@ pub(super) struct Cut {
     small_below: u32,
     character: NonZeroU32,
     end_carries: u32,
-    rings: bool,
 }
-
-/// Payloads that ring transactions have.
-const LEGAL: [u32; 3] = [16, 64, 256];
 
 impl Cut {
     pub fn new(fabric: &Fabric) -> Self {
@@ -121,7 +119,6 @@ impl Cut {
             small_below: fabric.message_small_below_bytes,
             character: at_least_one(fabric.message_character_bytes),
             end_carries: u32::from(fabric.message_end_carries_data),
-            rings: fabric.has_rings(),
         }
     }
 
@@ -145,9 +142,6 @@ impl Cut {
     /// Payload characters of a packet of so many bytes.
     #[inline]
     pub fn length(&self, bytes: u32) -> u32 {
-        if self.rings {
-            return LEGAL.into_iter().find(|&legal| legal >= bytes).unwrap_or(bytes);
-        }
         bytes.div_ceil(self.character.get()).saturating_sub(self.end_carries)
     }
 }

@@ -29,6 +29,7 @@ use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::wheel::Wheel;
 use crate::measure::Multiply;
+use bus::Transfer;
 use host::Host;
 use message::{Channel, Message, Slab};
 use process::{Barrier, Doing, Operation};
@@ -60,8 +61,8 @@ enum News {
     Packet { mark: u32 },
     /// The end of the transaction of a packet.
     Over { mark: u32 },
-    /// A packet that is served and is to go over the host's bus.
-    Served { mark: u32, bytes: u32 },
+    /// A packet on a ring that asks for the host's bus.
+    AtBus { held: u32, bytes: u32 },
 }
 
 /// An operation that leads nowhere: the terminal and its place in the program.
@@ -85,8 +86,8 @@ pub struct Programs {
     news: Vec<(u32, News)>,
     /// Terminals that something has happened to.
     touched: Vec<u32>,
-    /// Terminals of which what was served has gone over the bus.
-    freed: Vec<u32>,
+    /// What has come on rings and has gone over the bus, with its terminal.
+    off_bus: Vec<(u32, u32)>,
     wheel: Wheel,
     due: Vec<u32>,
     now: Time,
@@ -117,7 +118,7 @@ impl Programs {
             streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
             news: Vec::new(),
             touched: Vec::new(),
-            freed: Vec::new(),
+            off_bus: Vec::new(),
             wheel: Wheel::default(),
             due: Vec::new(),
             now: 0,
@@ -146,8 +147,9 @@ impl Programs {
     /// The link of a terminal takes a packet, until a packet given to it says that it takes no more.
     #[inline]
     pub fn link_free(&mut self, terminal: u32) {
-        self.hosts[terminal as usize].open = true;
-        self.touch(terminal);
+        if !std::mem::replace(&mut self.hosts[terminal as usize].open, true) {
+            self.touch(terminal);
+        }
     }
 
     /// A packet has been delivered in this tick. What was read comes to the one that asked for it.
@@ -170,22 +172,25 @@ impl Programs {
         self.news.push((source, News::Over { mark }));
     }
 
-    /// On rings: a packet that is served at a terminal is to go over the host's bus, if there is one. When it has done so
-    /// its terminal is among those that [`Programs::freed`] gives.
+    /// On rings: a packet has come to a terminal and asks for the bus of its host. When it has gone over that, the number
+    /// by which it is held there is among those that [`Programs::off_bus`] gives.
     #[inline]
-    pub fn served(&mut self, terminal: u32, mark: u32, bytes: u32) {
-        self.news.push((terminal, News::Served { mark, bytes }));
+    pub fn ask_bus(&mut self, terminal: u32, held: u32, bytes: u32) {
+        self.news.push((terminal, News::AtBus { held, bytes }));
     }
 
-    /// Whether anything that was served has gone over its bus since [`Programs::freed`] was asked last.
+    /// Takes what has gone over buses in the last turn: terminals, and what is held there.
     #[inline]
-    pub fn has_freed(&self) -> bool {
-        !self.freed.is_empty()
+    pub fn off_bus(&mut self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.off_bus.drain(..)
     }
 
-    /// Takes the terminals of which what was served has gone over the bus.
-    pub fn freed(&mut self) -> impl Iterator<Item = u32> + '_ {
-        self.freed.drain(..)
+    /// A packet has been lost on its way, and what it carried will never come.
+    pub fn lost(&mut self, mark: u32) {
+        let message = &mut self.messages[mark::message(mark)];
+        if mark::kind(mark) != mark::ACK && !std::mem::replace(&mut message.lost, true) {
+            self.account.lost += 1;
+        }
     }
 
     /// Does all that happens in a tick; the number of events. Packets are given to `send`, which says whether the link
@@ -201,8 +206,10 @@ impl Programs {
                 }
                 News::Head { .. } => {}
                 News::Packet { mark } => self.come(terminal, mark),
-                News::Over { mark } => self.over(mark),
-                News::Served { mark, bytes } => self.serve(terminal, mark, bytes),
+                News::Over { mark } => self.over(terminal, mark),
+                News::AtBus { held, bytes } => {
+                    self.use_bus(terminal, Transfer::Held { held }, self.settings.bus.of(bytes));
+                }
             }
         }
         news.clear();
@@ -285,12 +292,28 @@ impl Programs {
         self.astray
     }
 
-    /// Messages made and not received. Counted one by one.
+    /// Messages made and not received, those that are lost aside. Counted one by one.
     pub fn in_flight(&self) -> u64 {
+        self.unfinished().filter(|message| !message.received && !message.lost).count() as u64
+    }
+
+    /// Messages that are not both sent and received.
+    fn unfinished(&self) -> impl Iterator<Item = &Message> {
         let (free, messages) = self.messages.parts();
-        let mut open: Vec<bool> = messages.iter().map(|message| !message.received).collect();
+        let mut open = vec![true; messages.len()];
         free.iter().for_each(|&number| open[number as usize] = false);
-        open.into_iter().filter(|&open| open).count() as u64
+        messages.iter().zip(open).filter(|&(_, open)| open).map(|(message, _)| message)
+    }
+
+    /// Whether something is left to be done: of a program, or of a message.
+    pub fn is_stuck(&self) -> bool {
+        !self.waiting().is_empty() || self.unfinished().next().is_some()
+    }
+
+    /// The first messages that are not both sent and received: source, target, bytes and tag.
+    pub fn stuck(&self) -> Vec<[u32; 4]> {
+        let row = |one: &Message| [one.source, one.target, one.bytes, one.tag];
+        self.unfinished().take(STUCK).map(row).collect()
     }
 
     /// Whether a program was stopped before its end.
@@ -322,6 +345,9 @@ fn pair(source: u32, target: u32) -> u64 {
 fn allows(limit: u32, count: u32) -> bool {
     limit == 0 || count < limit
 }
+
+/// How many messages that cannot go on are named.
+const STUCK: usize = 64;
 
 /// No message or channel.
 const NO: u32 = NONE;

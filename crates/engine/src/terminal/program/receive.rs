@@ -41,12 +41,17 @@ impl Programs {
         let message = mark::message(packet);
         if mark::kind(packet) != mark::ACK {
             if self.settings.rings {
-                // It has been over the bus while it was served.
+                // It has been over the bus before it was stored.
                 return self.arrived(terminal, message);
             }
             let bytes = self.next_bytes(message);
             return self.use_bus(terminal, Transfer::In { message }, self.settings.bus.of(bytes));
         }
+        self.learn(terminal, message);
+    }
+
+    /// A terminal learns that a packet of its own has come, which has its effect later.
+    fn learn(&mut self, terminal: u32, message: u32) {
         if self.settings.resume == 0 {
             return self.acknowledged(message);
         }
@@ -63,11 +68,11 @@ impl Programs {
     }
 
     /// The transaction of a packet is over.
-    pub(super) fn over(&mut self, packet: u32) {
+    pub(super) fn over(&mut self, terminal: u32, packet: u32) {
         let response = !self.settings.at_once() && !self.settings.by_packet();
         match mark::kind(packet) {
-            mark::DATA if response => self.acknowledged(mark::message(packet)),
-            mark::READ => self.acknowledged(mark::message(packet)),
+            mark::DATA if response => self.learn(terminal, mark::message(packet)),
+            mark::READ => self.learn(terminal, mark::message(packet)),
             _ => {}
         }
     }

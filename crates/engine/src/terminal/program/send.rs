@@ -41,6 +41,7 @@ impl Programs {
             bad,
             sent: false,
             received: false,
+            lost: false,
         })
     }
 

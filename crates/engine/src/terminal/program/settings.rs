@@ -63,7 +63,7 @@ pub(super) struct Settings {
 }
 
 /// Payload of an acknowledgement on rings, where no transaction is without.
-const RING_ACK_BYTES: u32 = 16;
+const RING_ACK_BYTES: u32 = 8;
 
 impl Settings {
     pub fn new(f: &Fabric) -> Self {
