@@ -36,11 +36,21 @@ _SYSTEMS = {
     "between them, up to multistage networks of 16 processors and 16 memories; and two test beds of PCs.",
     "sci-retry": "Fast senders and one slow receiver on a ring of SCI: what is rejected is sent again, "
     "after a delay that stays, grows by steps or doubles from one rejection to the next.",
+    "gpmimd": "T9000 transputers on boards of eight, each link of theirs on a Clos network of C104 packet "
+    "switches of its own: messages in packets of 32 B that are acknowledged one by one, between pairs and in "
+    "the patterns of level II and level III triggers. Drawn: one of the four networks.",
 }
 _DRAWN: dict[str, dict[str, Any]] = {
     "macrame": {"kind": "clos", "terminals": 256},
     "scinet": {"kind": "sci-banyan", "terminals": 16, "wiring": "long-ring"},
     "sci-retry": {"kind": "sci-ring", "terminals": 4},
+    "gpmimd": {
+        "kind": "clos",
+        "terminals": 48,
+        "terminals_per_switch": 8,
+        "centre_switches": 2,
+        "links_per_pair": 2,
+    },
 }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 _PACKAGE = Path(__file__).parent.parent
 _ROOMS = ("units", "compile", "simulate", "_native", "topology", "routing", "traffic", "technology")
-_ROOMS += ("scenario", "results")
+_ROOMS += ("scenario", "results", "programs")
 """The rooms that decide what a run gives."""
 
 

@@ -66,6 +66,8 @@ class Measured:
     """Of rings, per link: shares of the time for "busy", "retry" and "echo". Of other networks nothing."""
     source_mbytes_per_s: dict[int, float]
     """Accepted from each source, if flows were asked for."""
+    events_per_s: float = float("nan")
+    """Of a program: events that became complete."""
 
     @property
     def lost_mbytes_per_s(self) -> float:
@@ -117,6 +119,7 @@ def measure(scenario: CheckedScenario, look: Callable[[Any], None]) -> Measured:
         most_ns=_number(made["max"]),
         link_shares=_link_shares(native, summary["measured_ns"] * 1000 / results.tick_ps),
         source_mbytes_per_s=_by_source(native, summary["measured_ns"]),
+        events_per_s=_number(summary.get("events", {}).get("achieved_per_s")),
     )
 
 

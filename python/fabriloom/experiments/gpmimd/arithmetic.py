@@ -1,0 +1,43 @@
+"""Rates that follow from the characters alone; they must come out to the digits printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...published import numbers
+from ..lab import Effort, Findings, Lab, Scenario
+from ..rows import row
+from . import networks
+
+
+def scenarios(_effort: Effort) -> list[Scenario]:
+    """Nothing to run."""
+    return []
+
+
+def findings(_lab: Lab) -> Findings:
+    """A link one way, a network, a switch with all its links busy both ways."""
+    return Findings(
+        rows=[
+            _cut("link-payload", networks.one_way_mbytes_per_s(), 0.01),
+            _cut("network-payload-most", networks.theory_mbytes_per_s(networks.MOST_LINKS), 1),
+            _cut("level-2-network", networks.theory_mbytes_per_s(networks.MOST_LINKS), 1),
+            _cut("level-3-network", networks.theory_mbytes_per_s(networks.MOST_LINKS), 1),
+            _cut("switch-bandwidth", 32 * networks.both_ways_mbytes_per_s(), 1),
+            _lines_of_three_links(),
+        ]
+    )
+
+
+def _cut(key: str, ours: float, digit: float) -> dict[str, Any]:
+    """The paper cuts fractions off: 264 is what it prints of 264.6."""
+    printed = numbers("gpmimd")[key]
+    limits = (float(printed["value"]), float(printed["value"]) + digit)
+    return row("gpmimd", printed, ours, kind="arithmetic", tolerance=limits)
+
+
+def _lines_of_three_links() -> dict[str, Any]:
+    printed = numbers("gpmimd")["network-payload-least"]
+    ours = networks.theory_mbytes_per_s(networks.LINKS[0])
+    note = "contradicts the 3 links of the sentence before; 37 MB/s is what 4 links carry"
+    return row("gpmimd", printed, ours, kind="reported", note=note)

@@ -1,0 +1,63 @@
+"""Section 4.1, figure 6: event rate against data blocks per event, by the sources of a block."""
+
+from __future__ import annotations
+
+from ...published import numbers
+from ..lab import Effort, Findings, Lab, Scenario
+from ..rows import row
+from . import level2
+
+BLOCK_BYTES = 1000
+BLOCKS = (1, 2, 3, 4, 5, 6)
+SOURCES_PER_BLOCK = (1, 2, 3)
+FLAT_PERCENT = 10
+"""What "does not vary significantly" is read as: no curve is farther than this from their mean."""
+
+
+def _curve(effort: Effort, sources: int) -> list[Scenario]:
+    return [
+        level2.run(
+            effort,
+            BLOCK_BYTES,
+            1.2 * level2.most_khz(BLOCK_BYTES, blocks),
+            blocks=blocks,
+            sources_per_block=sources,
+        )
+        for blocks in effort.choose(BLOCKS, (1, 3))
+    ]
+
+
+def scenarios(effort: Effort) -> list[Scenario]:
+    """Every number of blocks and of sources per block."""
+    return [one for sources in SOURCES_PER_BLOCK for one in _curve(effort, sources)]
+
+
+def findings(lab: Lab) -> Findings:
+    """From which number of blocks on the curves lie together; two figures."""
+    found = Findings()
+    x = lab.effort.choose(BLOCKS, (1, 3))
+    title = f"Level II, blocks of {BLOCK_BYTES} B, sources at random"
+    rates = []
+    for sources in SOURCES_PER_BLOCK:
+        measured = lab.measure(_curve(lab.effort, sources))
+        rates.append([one.events_per_s for one in measured])
+        found.series += level2.rate_and_bandwidth(
+            "6", "ab", title, f"{sources} sources per block", list(x), measured, "data blocks per event"
+        )
+    if not lab.effort.quick:
+        printed = numbers("gpmimd")["figure-6-flat"]
+        found.rows = [
+            row("gpmimd", printed, _flat_above(list(x), rates), kind="predicted", tolerance=(1.0, 3.0))
+        ]
+    return found
+
+
+def _flat_above(x: list[int], rates: list[list[float]]) -> float:
+    """The greatest number of blocks at which a curve is off the mean of all, 0 when there is none."""
+    apart = [0]
+    for place, blocks in enumerate(x):
+        here = [curve[place] for curve in rates]
+        mean = sum(here) / len(here)
+        if max(abs(rate - mean) for rate in here) > mean * FLAT_PERCENT / 100:
+            apart.append(blocks)
+    return float(max(apart))

@@ -1,0 +1,130 @@
+"""One of the four networks of the GPMIMD machine, its traffic and run lengths as scenarios.
+
+No number here comes from a result.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from ..lab import Effort, Scenario
+
+PRESET = "t9000-c104"
+PROTOCOL = "t9000"
+BOARDS, T9000_PER_BOARD = 6, 8
+SWITCH_CARDS, NETWORKS = 2, 4
+SWITCHES_PER_BOARD, SWITCHES_PER_CARD = 5, 4
+SENDING_BOARDS = (0, 1, 2)
+RECEIVING_BOARDS = (3, 4, 5)
+"""Which T9000s send and which receive is not printed. Only when sources and destinations share no board does
+all traffic cross the links that the paper counts."""
+LINKS = (3, 6, 9, 12)
+"""Links between the boards of the sources and the switch cards: 1 to 4 for each of three boards."""
+MOST_LINKS = 12
+PAIRS, LEVEL_2, LEVEL_3 = (21, 21), (18, 18), (21, 14)
+"""Sources and destinations of sections 3.1, 4.1 and 4.2."""
+
+
+def machine(links: int = MOST_LINKS) -> dict[str, Any]:
+    """The Clos network. Bundles of two and four links reach both switch cards, one and two links to each.
+
+    Bundles of one and three are no Clos network, as the paper says: of one link it leads to one card; that of
+    three is taken as three links to one card instead of two and one.
+    """
+    bundle = links // len(SENDING_BOARDS)
+    cards = 1 if bundle % SWITCH_CARDS else SWITCH_CARDS
+    return {
+        "kind": "clos",
+        "terminals": BOARDS * T9000_PER_BOARD,
+        "terminals_per_switch": T9000_PER_BOARD,
+        "centre_switches": cards,
+        "links_per_pair": bundle // cards,
+    }
+
+
+def placed(boards: tuple[int, ...], count: int, in_turns: bool = False) -> list[str]:
+    """Names of so many T9000s, as evenly over the boards as they go, numbered board after board.
+
+    ``in_turns``: numbered across the boards instead, one from each in turn.
+    """
+    on_board = [count // len(boards) + (place < count % len(boards)) for place in range(len(boards))]
+    names = [
+        (number, f"t({board}).{number}")
+        for board, some in zip(boards, on_board, strict=True)
+        for number in range(some)
+    ]
+    return [name for _, name in (sorted(names, key=lambda one: one[0]) if in_turns else names)]
+
+
+def packet_bits(length_bytes: int, header_bytes: int = 2) -> int:
+    """Bits of a packet on a link: header and payload of 10 bits a character, an end of packet of 4."""
+    return (header_bytes + length_bytes) * 10 + 4
+
+
+def flow_control_bits(length_bytes: int, header_bytes: int = 2) -> Fraction:
+    """Bits that go against such a packet: a flow-control character of 4 for every 8 of its characters."""
+    return Fraction((header_bytes + length_bytes + 1) * 4, 8)
+
+
+def one_way_mbytes_per_s(length_bytes: int = 32) -> float:
+    """Payload of a link that sends packets back to back, and gets back nothing but acknowledgements."""
+    return float(100 * length_bytes / (packet_bits(length_bytes) + flow_control_bits(0)))
+
+
+def both_ways_mbytes_per_s(length_bytes: int = 32) -> float:
+    """The same each way when data goes both ways: packets, acknowledgements and flow control for both."""
+    bits = packet_bits(length_bytes) + packet_bits(0)
+    return float(100 * length_bytes / (bits + flow_control_bits(length_bytes) + flow_control_bits(0)))
+
+
+def theory_mbytes_per_s(links: int) -> float:
+    """Most that a network with so many links carries one way."""
+    return links * one_way_mbytes_per_s()
+
+
+def scenario(
+    name: str,
+    program: dict[str, Any],
+    *,
+    warmup_ms: float,
+    measure_ms: float,
+    links: int = MOST_LINKS,
+    protocol: dict[str, Any] | None = None,
+    technology: dict[str, Any] | None = None,
+    seed: int = 1,
+) -> Scenario:
+    """One run of one network."""
+    return {
+        "name": f"GPMIMD, {links} links, {name}",
+        "seed": seed,
+        "topology": machine(links),
+        "technology": {"preset": PRESET} | (technology or {}),
+        "routing": {"kind": "up-down", "adaptive": True},
+        "protocol": {"preset": PROTOCOL} | (protocol or {}),
+        "program": program,
+        "run": {
+            "duration": f"{warmup_ms + measure_ms:.6g} ms",
+            "warmup": f"{warmup_ms:.6g} ms",
+            "precision": 0.0,
+        },
+        "output": {"links": False, "flows": False},
+    }
+
+
+def ends(counts: tuple[int, int], in_turns: bool = False) -> dict[str, Any]:
+    """``sources`` and ``destinations`` of a program."""
+    sources, destinations = counts
+    return {
+        "sources": placed(SENDING_BOARDS, sources, in_turns),
+        "destinations": placed(RECEIVING_BOARDS, destinations, in_turns),
+    }
+
+
+def run_times(effort: Effort, message_bytes: int) -> dict[str, Any]:
+    """Warm-up and measuring time; long messages take longer to settle."""
+    stretch = max(1.0, message_bytes / effort.time_ms(1024, 2048))
+    return {
+        "warmup_ms": effort.time_ms(5.0, 2.0) * stretch,
+        "measure_ms": effort.time_ms(40.0, 8.0) * stretch,
+    }

@@ -1,0 +1,89 @@
+"""What the results hang on: one assumption changed at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..lab import Effort, Lab, Measured, Scenario
+from . import level2, level3, networks, pairs, settings
+
+Case = dict[str, dict[str, Any]]
+
+CASES: dict[str, Case] = {
+    "as reproduced": {},
+    "one message sent, one virtual link, one message received": {"protocol": settings.setting(1, 1, 1)},
+    "one, three, one": {"protocol": settings.setting(1, 3, 1)},
+    "one, two, two": {"protocol": settings.setting(1, 2, 2)},
+    "one, two, one": {"protocol": settings.setting(1, 2, 1)},
+    "two, one, one": {"protocol": settings.setting(2, 1, 1)},
+    "two, one, two": {"protocol": settings.setting(2, 1, 2)},
+    "two, two, one": {"protocol": settings.setting(2, 2, 1)},
+    "two, two, two": {"protocol": settings.setting(2, 2, 2)},
+    "two, two, any": {"protocol": settings.setting(2, 2, 0)},
+    "acknowledged when the end of a packet is there": {"protocol": {"acknowledge_from": "end"}},
+    "no time of the host for a message": {"protocol": {"send_time": "0 us", "receive_time": "0 us"}},
+    "all four links of a board to one switch card": {"topology": {"centre_switches": 1, "links_per_pair": 4}},
+    "sources and destinations numbered across the boards": {"program": {"in_turns": True}},
+    "any free link of a group, at random": {"technology": {"group_choice": "random"}},
+    "heads served round robin": {"technology": {"arbiter": "round-robin"}},
+    "flow-control characters paid for in full": {"technology": {"flow_control": "average"}},
+    "buffers 32 + 32": {"technology": {"input_buffer": "32 B", "output_buffer": "32 B"}},
+    "100 ns more through a switch": {"technology": {"forward_latency": "100 ns"}},
+}
+"""What is changed, and where. Three numbers are messages that a source has under way, virtual links between
+two T9000s, messages that a destination takes at a time."""
+
+HEADER = (
+    "changed",
+    "fixed pairs (MB/s)",
+    "random pairs, 6 links (%)",
+    "random pairs, 12 links (%)",
+    "level 2 at random (%)",
+    "level 2 in turn (%)",
+    "0.2 KB (kHz)",
+    "1.2 KB (kHz)",
+    "level 3 (MB/s)",
+)
+
+
+def _runs(effort: Effort) -> list[Scenario]:
+    """One run for every column."""
+    size, small = level2.SIZES_BYTES[-1], level2.SIZES_BYTES[0]
+    return [
+        pairs.run(effort, "fixed-pairs", 12, pairs.ASYMPTOTE_BYTES),
+        *(pairs.run(effort, "random-pairs", links, pairs.ASYMPTOTE_BYTES) for links in (6, 12)),
+        *(level2.run(effort, size, 1.2 * level2.most_khz(size), choice=choice) for choice in level2.CHOICES),
+        *(
+            level2.run(effort, bytes_, 1.2 * level2.most_khz(bytes_), sources_per_block=2)
+            for bytes_ in (small, size)
+        ),
+        level3.run(effort, level3.SIZES_BYTES[0]),
+    ]
+
+
+def _changed(scenario: Scenario, case: Case) -> Scenario:
+    changed = {section: scenario[section] | case[section] for section in case if section != "program"}
+    if "topology" in changed and scenario["topology"] != networks.machine():
+        del changed["topology"]  # what is changed is the network with all links
+    if "program" in case:
+        counts = len(scenario["program"]["sources"]), len(scenario["program"]["destinations"])
+        changed["program"] = scenario["program"] | networks.ends(counts, in_turns=True)
+    return scenario | changed
+
+
+def table(jobs: int = 2) -> list[list[str]]:
+    """One line per case."""
+    effort = Effort(quick=False)
+    with Lab(jobs=jobs) as lab:
+        measured = iter(
+            lab.measure([_changed(one, case) for case in CASES.values() for one in _runs(effort)])
+        )
+    return [[name, *_columns([next(measured) for _ in HEADER[1:]])] for name in CASES]
+
+
+def _columns(measured: list[Measured]) -> list[str]:
+    rate = [one.accepted_mbytes_per_s for one in measured]
+    six, twelve = (100 / networks.theory_mbytes_per_s(links) for links in (6, 12))
+    numbers = [rate[0], rate[1] * six, rate[2] * twelve, rate[3] * twelve, rate[4] * twelve]
+    numbers += [one.events_per_s / 1000 for one in measured[5:7]]
+    return [f"{value:.1f}" for value in [*numbers, rate[7]]]

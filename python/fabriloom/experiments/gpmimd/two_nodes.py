@@ -1,0 +1,63 @@
+"""Section 3: what was measured between two T9000s. The only numbers that set parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...published import numbers
+from ..lab import Effort, Findings, Lab, Scenario
+from ..rows import near, row
+from . import networks, settings
+
+WORD_BYTES = 4
+"""Message whose latency is measured: a word of the T9000. A byte takes 0.3 us less."""
+TIMES = "send_time and receive_time of the protocol, alike"
+LOOP = "ack_time and resume_time of the protocol, alike"
+_PAIR = ["t(0).0", "t(0).1"]
+"""Two T9000s of a board, one C104 between them: through three, one virtual link could not carry 7.0 MB/s."""
+
+
+def _ping_pong(effort: Effort) -> Scenario:
+    program = {"kind": "ping-pong", "size": f"{WORD_BYTES} B", "pairs": [_PAIR], "rounds": 1000}
+    times: dict[str, Any] = {"warmup_ms": 0.1, "measure_ms": effort.time_ms(2.0, 0.5)}
+    return networks.scenario("ping-pong", program, protocol=settings.TWO_NODES, **times)
+
+
+def _stream(effort: Effort) -> Scenario:
+    ends = {"sources": _PAIR[:1], "destinations": _PAIR[1:]}
+    program = {"kind": "fixed-pairs", "size": "65536 B", "rounds": 0} | ends
+    times: dict[str, Any] = {"warmup_ms": 0.1, "measure_ms": effort.time_ms(40.0, 10.0)}
+    return networks.scenario("stream", program, protocol=settings.TWO_NODES, **times)
+
+
+def scenarios(effort: Effort) -> list[Scenario]:
+    """A message to and fro; long messages one way on one virtual link."""
+    return [_ping_pong(effort), _stream(effort)]
+
+
+def findings(lab: Lab) -> Findings:
+    """Latency and bandwidth, and the time through the one switch.
+
+    One message follows the other, so what is received in a time tells how long one takes.
+    """
+    ping_pong, stream = lab.measure(scenarios(lab.effort))
+    values = {
+        "message-latency": (WORD_BYTES / ping_pong.accepted_mbytes_per_s, TIMES),
+        "link-payload-measured": (stream.accepted_mbytes_per_s, LOOP),
+        "switch-latency": (_switch_us(), "forward_latency of the preset t9000-c104"),
+    }
+    return Findings(rows=[_row(key, value, parameter) for key, (value, parameter) in values.items()])
+
+
+def _row(key: str, ours: float, parameter: str) -> dict[str, Any]:
+    printed = numbers("gpmimd")[key]
+    return row("gpmimd", printed, ours, kind="calibrated", tolerance=near(printed, 0.01), note=parameter)
+
+
+def _switch_us() -> float:
+    """Head in to head out: the header on the wire, decoding, and the way to the output."""
+    from ...technology import technology
+
+    tech = technology(networks.PRESET, {"flow_control": "ignored"})
+    header_ps = tech.header_chars * tech.character_ps()
+    return (header_ps + tech.decode_latency_ps + tech.forward_latency_ps) / 1e6
