@@ -45,11 +45,19 @@ def programs_of(scenario: Scenario, graph: Graph) -> Programs | None:
 
 def _protocol(scenario: Scenario) -> dict[str, Any]:
     try:
-        return filled_protocol(scenario).model_dump()
+        found = filled_protocol(scenario).model_dump()
     except TechnologyError as error:
         if scenario.protocol is None:
             raise
         raise scenario.located(error, "protocol") from error
+    if found["acknowledge"] == "response" and not scenario.of_rings:
+        kind = scenario.topology.kind
+        written = scenario.protocol is not None and scenario.protocol.acknowledge is not None
+        name, of = ("acknowledge", "") if written else ("preset", f' of "{found["preset"]}"')
+        message = f'acknowledge = "response"{of} is for networks of rings, not for a {kind}'
+        hint = 'write acknowledge = "packet" or "none"'
+        raise scenario.error(message, ("protocol", name), hint)
+    return found
 
 
 def program_columns(
@@ -70,6 +78,9 @@ def program_columns(
         "message_character_bytes": tech.character_bytes,
         "message_end_carries_data": int(tech.end_carries_data),
         "message_acknowledge": _ACKNOWLEDGE[protocol["acknowledge"]],
+        "message_ack_at_head": int(protocol["acknowledge_from"] == "head"),
+        "message_programmed": int(protocol["programmed"]),
+        "message_ahead_bytes": protocol["ahead_bytes"],
         "message_byte_ticks": protocol["byte_time_ps"] / tick_ps,
         "message_bus_byte_ticks": protocol["bus_byte_time_ps"] / tick_ps,
         "message_bit_error_rate": float(protocol["bit_error_rate"]),

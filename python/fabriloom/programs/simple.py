@@ -26,7 +26,8 @@ def ping_pong(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     rows.add(left, 3, RECEIVE, peer=right)
     rows.add(right, 1, RECEIVE, peer=left)
     rows.add(right, 2, SEND, peer=left, size_bytes=size)
-    rows.add(left, 5, MARK, tag=0)
+    if settings["rounds"]:
+        rows.add(left, 5, MARK, tag=0)
     return rows.programs(roles.terminals.names)
 
 

@@ -43,7 +43,8 @@ PROGRAM_SUMMARY = Table(
             "messages.sent", "count", "Messages of which the protocol has nothing more to do at the sender."
         ),
         Column("messages.received", "count", "Messages whose last packet has arrived."),
-        Column("messages.under_way", "count", "Messages made and not received."),
+        Column("messages.under_way", "count", "Messages made, not received and not lost."),
+        Column("messages.lost", "count", "In networks of rings, messages one of whose packets was scrubbed."),
         Column(
             "messages.repeated", "count", "Times that a message was sent again because its check had failed."
         ),

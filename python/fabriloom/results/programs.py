@@ -87,12 +87,14 @@ class ProgramRun:
     def _messages(self) -> dict[str, Any]:
         native, seconds = self.native, self.window_ns / 1e9
         made, received = int(native["messages_made"]), int(native["messages_received"])
+        lost = int(native.get("messages_lost", 0))
         measured, size = int(native["measured_messages"]), int(native["measured_message_bytes"])
         return {
             "made": made,
             "sent": int(native["messages_sent"]),
             "received": received,
-            "under_way": made - received,
+            "under_way": made - received - lost,
+            "lost": lost,
             "repeated": int(native["messages_repeated"]),
             "measured": measured,
             "per_s": measured / seconds if seconds else None,

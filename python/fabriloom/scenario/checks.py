@@ -87,14 +87,9 @@ def _program(scenario: Scenario) -> None:
     if "traffic" in scenario._raw:
         message = "a scenario has either traffic or a program"
         raise scenario.error(message, ("traffic",), "remove one of the two sections", key=True)
-    if scenario.of_rings or protocol is None:
-        return
-    for name, value in (("acknowledge", "response"), ("transaction", protocol.transaction)):
-        if value is not None and getattr(protocol, name) == value:
-            message = (
-                f'protocol.{name} "{value}" is for networks of rings, not for a {scenario.topology.kind}'
-            )
-            raise scenario.error(message, ("protocol", name), 'remove it, or write acknowledge = "packet"')
+    if protocol is not None and protocol.transaction is not None and not scenario.of_rings:
+        message = f"transactions are for networks of rings, not for a {scenario.topology.kind}"
+        raise scenario.error(message, ("protocol", "transaction"), "remove it")
 
 
 def _lengths(scenario: Scenario) -> None:

@@ -73,6 +73,7 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "packet": ("packet_bytes", units.parse_bytes),
     "small_packet": ("small_packet_bytes", units.parse_bytes),
     "small_below": ("small_below_bytes", units.parse_bytes),
+    "ahead": ("ahead_bytes", units.parse_bytes),
     "send_time": ("send_time_ps", units.parse_time_ps),
     "receive_time": ("receive_time_ps", units.parse_time_ps),
     "packet_time": ("packet_time_ps", units.parse_time_ps),

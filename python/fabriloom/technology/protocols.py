@@ -32,6 +32,10 @@ class Protocol:
     channels_limit: int
     """Channels that a program may use per terminal; checked before the run."""
     acknowledge: Acknowledge
+    acknowledge_from: Literal["end", "head"]
+    programmed: bool
+    """Whether the program's own processor fills packets."""
+    ahead_bytes: int
     send_time_ps: int
     receive_time_ps: int
     packet_time_ps: int
@@ -54,6 +58,9 @@ class Protocol:
         if self.receive_at_once and self.acknowledge != "packet":
             message = f'receive_at_once has no effect with acknowledge = "{self.acknowledge}"'
             raise TechnologyError(message, "receive_at_once", 'write acknowledge = "packet", or remove it')
+        if self.acknowledge_from == "head" and self.acknowledge != "packet":
+            message = f'acknowledge_from has no effect with acknowledge = "{self.acknowledge}"'
+            raise TechnologyError(message, "acknowledge_from", 'write acknowledge = "packet", or remove it')
         if self.bit_error_rate and not self.check_time_ps:
             message = "errors have no effect without a check"
             raise TechnologyError(message, "bit_error_rate", "give a check_time, or remove it")

@@ -14,9 +14,18 @@ Window = Annotated[int, Field(ge=0, le=2**31)]
 class Protocol(Section):
     """How the messages of programs become packets, and what they cost their hosts."""
 
-    preset: Literal["raw", "virtual-link", "pio", "dma"] = Field(
-        default="raw", description="Where the numbers come from"
-    )
+    preset: Literal[
+        "raw",
+        "virtual-link",
+        "t9000",
+        "pio",
+        "dma",
+        "pio-lx-d310",
+        "pio-bx-d321",
+        "pio-alpha",
+        "pio-testbed-1",
+        "pio-testbed-2",
+    ] = Field(default="raw", description="Where the numbers come from")
     packet_bytes: PositiveBytes | None = Field(
         default=None, alias="packet", description="Most payload of a packet"
     )
@@ -55,6 +64,22 @@ class Protocol(Section):
         default=None,
         description="none: a packet counts as acknowledged when its link has it; packet: by an empty packet "
         "back; response: by the end of its transaction, in networks of rings",
+    )
+    acknowledge_from: Literal["end", "head"] | None = Field(
+        default=None,
+        description="With acknowledge = packet: whether a packet is acknowledged when all of it has come, or "
+        "from its first character on",
+    )
+    programmed: bool | None = Field(
+        default=None,
+        description="Whether the program's own processor fills packets, over the host's bus (programmed I/O); "
+        "otherwise it goes on when the message is handed over",
+    )
+    ahead_bytes: Bytes | None = Field(
+        default=None,
+        alias="ahead",
+        description="Bytes of a packet that are filled while it still waits for its place among "
+        "packets_at_once (posted writes)",
     )
     send_time_ps: TimePs | None = Field(
         default=None, alias="send_time", description="Host's time for a message that is sent"

@@ -59,9 +59,17 @@ class Memory(Section):
 class RingLinks(Section):
     """SCI: register-insertion rings, switches that are ports joined by buses."""
 
-    preset: Literal["scinet", "sci-retry", "sci-1000", "sci-lc2"] = Field(
-        description="Where the numbers come from"
-    )
+    preset: Literal[
+        "scinet",
+        "sci-retry",
+        "sci-1000",
+        "sci-lc2",
+        "sci-lx-d310",
+        "sci-bx-d321",
+        "sci-lc1-alpha",
+        "sci-testbed-1",
+        "sci-testbed-2",
+    ] = Field(description="Where the numbers come from")
     link_rate_bits_per_s: ByteRateBitsPerS | None = Field(
         default=None, alias="link_rate", description="Rate of a link"
     )

@@ -1,0 +1,242 @@
+"""Runs of programs: conservation over random ones, zero load by its parts, ends, tables and columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from fabriloom import Results, load, run
+from fabriloom.report import for_curve, for_run
+from fabriloom.results import columns
+from fabriloom.scenario import ScenarioError
+from fabriloom.study import compare, curve
+from fabriloom.study.saturation import saturate
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from .common import CLOS, CROSSBAR, READY, RING, operations, results, scenario
+
+LINKS: list[dict[str, Any]] = [
+    CROSSBAR,
+    {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 2},
+    CLOS,
+    {"kind": "star", "arms": 8},
+]
+RINGS: list[dict[str, Any]] = [RING, {"kind": "sci-switch", "terminals_per_ring": 2}]
+
+
+@pytest.fixture(scope="module")
+def built() -> Results:
+    return results(
+        {"kind": "level-2", "block": "300 B", "events": 200, "rate": "10 kHz"},
+        protocol={"preset": "virtual-link"},
+        output={"messages": True},
+    )
+
+
+@st.composite
+def random_programs(draw: st.DrawFn, terminals: int) -> dict[str, Any]:
+    """Messages in some order, each appended to its sender's and its receiver's list, so no two can wait for
+    each other; then repeats, waits and barriers around them.
+    """
+    lists: dict[int, list[str]] = {terminal: [] for terminal in range(terminals)}
+    # Retries on rings let a message overtake: with tags each is waited for by its own, without by any.
+    tagged = draw(st.booleans())
+    for number in range(draw(st.integers(1, 12))):
+        source = draw(st.integers(0, terminals - 1))
+        target = (source + draw(st.integers(1, terminals - 1))) % terminals
+        size = draw(st.sampled_from([1, 8, 16, 63, 64, 65, 257, 1000]))
+        tag = f" tag {number}" if tagged else ""
+        lists[source].append(f"send {target} {size} B{tag}")
+        lists[target].append(f"receive {source}{tag}")
+        if draw(st.booleans()):
+            lists[source].append(draw(st.sampled_from(["wait 3 us", "flush", "mark 1"])))
+    turns, together = draw(st.integers(1, 3)), draw(st.booleans())
+    done = {
+        terminal: [f"repeat {turns}", *(["barrier"] if together else []), *do, "end"]
+        for terminal, do in lists.items()
+        if do
+    }
+    return operations(**{f"t{terminal}": do for terminal, do in done.items()})
+
+
+@st.composite
+def random_protocols(draw: st.DrawFn, rings: bool) -> dict[str, Any]:
+    """Windows, times and acknowledgements of any kind."""
+    found: dict[str, Any] = {
+        "packet": draw(st.sampled_from(["16 B", "64 B"])),
+        "acknowledge": draw(st.sampled_from(["none", "packet", *(["response"] if rings else [])])),
+    }
+    for name in ("messages_at_once", "packets_per_channel", "packets_at_once", "channels_at_once"):
+        found[name] = draw(st.sampled_from([0, 0, 1, 2]))
+    for name in ("send_time", "receive_time", "packet_time", "bus_packet_time"):
+        found[name] = draw(st.sampled_from(["0 ns", "700 ns"]))
+    if found["acknowledge"] == "packet":
+        found["receive_at_once"] = draw(st.sampled_from([0, 1, 2]))
+    return found
+
+
+@settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(data=st.data())
+def test_random_programs_conserve_messages(data: st.DataObject) -> None:
+    """On fabrics of both kinds, whatever the protocol: all that is made arrives, and the run drains."""
+    rings = data.draw(st.booleans())
+    topology = data.draw(st.sampled_from(RINGS if rings else LINKS))
+    program, protocol = data.draw(random_programs(8)), data.draw(random_protocols(rings))
+    found = results(
+        program, topology, protocol=protocol, output={"messages": True}, run={"duration": "100 ms"}
+    )
+    summary, messages = found.summary, found.summary["messages"]
+    assert summary["end"]["reason"] == "drained", summary["end"]["message"]
+    assert messages["made"] == messages["sent"] == messages["received"] == len(found.messages)
+    assert messages["lost"] == messages["under_way"] == 0
+    assert found.hosts["bytes_sent"].sum() == found.hosts["bytes_received"].sum()
+    if rings:
+        return
+    # Messages of one channel arrive in the order in which they were made.
+    for _, channel in found.messages.group_by("source", "target"):
+        assert channel.sort("made_ns", "message")["received_ns"].is_sorted()
+
+
+def test_ping_pong_at_zero_load_is_the_sum_of_its_parts() -> None:
+    """Half a round is the host at one end, the network, and the host at the other; nothing is hidden."""
+    times = {"send_time": "2 us", "receive_time": "3 us", "packet_time": "1 us", "byte_time": "10 ns"}
+    times |= {"bus_packet_time": "500 ns", "bus_byte_time": "5 ns"}
+    found = results({"kind": "ping-pong", "size": "64 B", "rounds": 10}, protocol=times)
+    at_ns = found.marks["at_ns"]
+    half_ns = (at_ns[-1] - at_ns[0]) / 20
+    bus_ns = 500 + 64 * 5
+    host_ns = 2000 + 1000 + 64 * 10 + bus_ns + bus_ns + 3000
+    assert half_ns == pytest.approx(host_ns + found.summary["latency_ns"]["mean"], abs=1)
+    message_ns = found.summary["message_latency_ns"]
+    assert message_ns["mean"] == pytest.approx(half_ns - 3000, abs=1), "received before the host has looked"
+    assert message_ns["min"] == message_ns["max"]
+
+
+def test_two_pairs_do_twice_as_much() -> None:
+    one, two = (
+        results({"kind": "ping-pong", "size": "1 kB", "pairs": pairs}, protocol={"preset": "virtual-link"})
+        for pairs in (1, 2)
+    )
+    rate = [found.summary["messages"]["mbytes_per_s"] for found in (one, two)]
+    assert rate[1] == pytest.approx(2 * rate[0], rel=1e-3)
+
+
+def test_a_control_word_costs_three_messages() -> None:
+    """The layer of the ATLAS components paper: data, control word, and the next address back."""
+    program = {"kind": "fixed-pairs", "size": "1 kB", "rounds": 10, "sources": 1, "destinations": 1}
+    bare, layered = (results(program, protocol={"layer": layer}) for layer in ("none", "control-word"))
+    assert bare.summary["messages"]["made"] == 10
+    assert layered.summary["messages"]["made"] == 31, "ten of each, and the first address"
+    assert layered.summary["end"]["reason"] == "drained"
+    assert layered.summary["simulated_ns"] > bare.summary["simulated_ns"]
+
+
+@pytest.mark.parametrize("name", ["all-to-all", "out-farming", "level-3", "ping-pong"])
+def test_ready_programs_go_through_the_layer(name: str) -> None:
+    summary = results(READY[name], protocol={"layer": "control-word"}).summary
+    assert summary["end"]["reason"] == "drained", summary["end"]["message"]
+    assert summary["events"]["complete"] == summary["events"]["count"]
+
+
+def test_every_key_and_column_is_defined(built: Results) -> None:
+    known = [*columns.SUMMARY.names, *columns.PROGRAM_SUMMARY.names]
+    assert sorted(columns.flatten(built.summary)) == sorted(known)
+    for table in (columns.EVENTS, columns.HOSTS, columns.MESSAGES):
+        frame = getattr(built, table.name)
+        assert frame.columns == table.names
+        assert len(frame) > 0
+    marks = results(READY["ping-pong"]).marks
+    assert marks.columns == columns.MARKS.names
+    assert len(marks) == 12
+
+
+def test_tables_agree_with_the_summary(built: Results) -> None:
+    events, summary = built.events, built.summary
+    assert events["complete_ns"].null_count() == 0
+    assert events["latency_ns"].mean() == pytest.approx(summary["events"]["latency_ns"]["mean"])
+    assert events["latency_ns"].max() == summary["events"]["latency_ns"]["max"]
+    assert (events["begun_ns"] >= events["due_ns"]).all()
+    last = built.messages.group_by("tag").agg(pl.col("received_ns").max()).sort("tag")
+    assert last["received_ns"].to_list() == events["complete_ns"].to_list()
+    assert built.messages["latency_ns"].mean() == pytest.approx(summary["message_latency_ns"]["mean"])
+    assert built.hosts["received_mbytes_per_s"].sum() == pytest.approx(summary["messages"]["mbytes_per_s"])
+    assert built.hosts["blocked_share"][:4].mean() == pytest.approx(summary["hosts"]["blocked_share_mean"])
+
+
+def test_more_than_can_be_built_is_told() -> None:
+    """Beyond what the network can do, events are achieved at their own rate, and sources have to wait."""
+    program = {"kind": "level-2", "block": "1 kB", "events": 300, "rate": "40 kHz"}
+    summary = results(program, protocol={"preset": "virtual-link"}, run={"duration": "10 ms"}).summary
+    events = summary["events"]
+    assert events["achieved_per_s"] < 0.5 * events["attempted_per_s"]
+    assert events["incomplete"] > 0
+    assert summary["hosts"]["blocked_share_mean"] > 0.5
+    assert events["latency_ns"]["max"] > 10 * events["latency_ns"]["min"]
+
+
+def test_the_warm_up_is_left_out() -> None:
+    program = {"kind": "level-3", "fragment": "200 B", "events": 400}
+    found = results(program, protocol={"messages_at_once": 1}, run={"duration": "20 ms", "warmup": "5 ms"})
+    after = found.events.filter(pl.col("complete_ns") >= 5e6)
+    window_s = found.summary["measured_ns"] / 1e9
+    assert found.summary["events"]["achieved_per_s"] == pytest.approx(len(after) / window_s)
+    assert found.summary["events"]["latency_ns"]["mean"] == pytest.approx(after["latency_ns"].mean())
+
+
+def test_a_deadlock_names_who_waits_and_where(tmp_path: Path) -> None:
+    file = tmp_path / "stuck.toml"
+    tables = [
+        f'[[program.terminals]]\nterminal = "t.{me}"\n'
+        f'do = [\n  "receive t.{other}",\n  "send t.{other} 1 kB",\n]\n'
+        for me, other in ((0, 1), (1, 0))
+    ]
+    text = '[topology]\nkind = "crossbar"\nterminals = 2\n\n[program]\nkind = "operations"\n\n'
+    file.write_text(text + "\n".join(tables), encoding="utf-8")
+    found = run(load(file))
+    end = found.summary["end"]
+    assert end["reason"] == "deadlocked"
+    assert end["waiting"] == ["t.0: receive t.1 (line 11)", "t.1: receive t.0 (line 18)"]
+    assert "t.0: receive t.1 (line 11); t.1: receive t.0 (line 18)" in end["message"]
+    assert "What the programs wait for" in for_run(found)
+
+
+def test_a_destination_that_is_no_terminal_is_a_mistake() -> None:
+    program = operations(t0=["send t.1 8 B tag 77"], t1=["receive any", "send tagged 8 B"])
+    with pytest.raises(ScenarioError, match=r'terminal "t\.1", "send tagged 8 B"'):
+        results(program)
+
+
+def test_reports_hold_what_matters(built: Results) -> None:
+    html = for_run(built)
+    for part in ("Latency of events and messages", "Event after event", "Terminals", "Slowest events"):
+        assert part in html
+    swept = scenario(
+        {"kind": "level-2", "block": "300 B", "events": 50}, sweep={"program.rate": ["2 kHz", "5 kHz"]}
+    )
+    found = curve(swept, jobs=1)
+    assert [point.summary["events"]["attempted_per_s"] for point in found.points] == [2000, 5000]
+    own = [*columns.POINTS.names, *columns.PROGRAM_POINTS.names]
+    assert sorted(found.table.columns) == sorted(["program.rate", *own])
+    assert "Events achieved" in for_curve(found)
+
+
+def test_loads_and_saturation_are_of_traffic() -> None:
+    of_programs = scenario(READY["level-2"])
+    with pytest.raises(ScenarioError, match="loads have no effect"):
+        curve(of_programs, [0.1])
+    with pytest.raises(ScenarioError, match="saturation is of traffic"):
+        saturate(of_programs)
+    assert len(compare({"one": of_programs, "other": scenario(READY["level-3"])}, jobs=1).points) == 2
+
+
+def test_resolving_twice_changes_nothing() -> None:
+    for name, program in READY.items():
+        once = scenario(program, protocol={"preset": "virtual-link", "send_time": "2 us"})
+        resolved = once.resolve()
+        assert "traffic" not in resolved, name
+        again = type(once).from_dict(resolved)
+        assert again.resolve() == resolved
+        assert again.sha256 == once.sha256
