@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,8 @@ def chosen(spec: Mapping[str, Any], traffic: Chosen | None = None) -> Chosen:
         if steps[-1] == "path" or not (value is None or isinstance(value, str | int | float)):
             raise Refusal(f"{path} cannot be set from the page.")
         put(data, steps, value)
+    if traffic is not None and data["name"] == traffic.written.get("name"):
+        data["name"] = f"{data['name']}, {_different(data, traffic.written)}"
     scenario = build(data, source if traffic is None else SourceMap(), folder or Path())
     return Chosen(scenario, data, source.text)
 
@@ -98,3 +100,24 @@ def put(data: dict[str, Any], steps: list[str], value: Any) -> None:
         table.pop(steps[-1], None)
     else:
         table[steps[-1]] = value
+
+
+def _different(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """What is different between two fabrics, in a few words."""
+    ours, theirs = (
+        {path: value for path, value in _flat(data) if path[0] in FABRIC} for data in (one, other)
+    )
+    words = [f"{path[-1]} = {_word(value)}" for path, value in ours.items() if theirs.get(path) != value]
+    return ", ".join(words[:2]) or "second"
+
+
+def _flat(data: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    if not isinstance(data, Mapping):
+        yield path, data
+        return
+    for name, value in data.items():
+        yield from _flat(value, (*path, name))
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -18,7 +18,7 @@ from ..simulate import Progress, run
 from ..study import Comparison, Curve, Point
 from ..study.comparison import NAME
 from ..study.curves import LOAD, LOADS
-from ..study.saturation import sustained
+from ..study.saturation import sustained, waits_for_its_packets
 from . import limits
 from .limits import Refusal
 from .live import Live
@@ -77,8 +77,11 @@ def do_run(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    if faults:
+    if faults and not clock.cancelled:
         raise faults[0]
+    if clock.cancelled:
+        emit({"type": "done", "why": clock.why(), "report": False})
+        return
     found = [(name, results[name]) for name in scenarios]
     report = for_run(found[0][1]) if len(found) == 1 else for_comparison(_beside(dict(found), scenarios))
     Path(job["report"]).write_text(report, encoding="utf-8")
@@ -141,7 +144,7 @@ def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
         if not scenario.traffic.needs_load():
             raise Refusal("This traffic says by itself when packets are sent, so there is no load to raise.")
         curves[name] = _curve(side, len(scenarios), scenario, emit, clock)
-    if not any(curve.points for curve in curves.values()):
+    if clock.cancelled or not any(curve.points for curve in curves.values()):
         emit({"type": "done", "why": clock.why(), "report": False})
         return
     first = next(iter(curves.values()))
@@ -164,7 +167,8 @@ def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock) -> 
                 "latency_us": _micro(summary["latency_ns"]["mean"]),
                 "latency_ci95_us": _micro(summary["latency_ns"]["mean_ci95"]),
                 "p99_us": _micro(summary["latency_ns"]["p99"]),
-                "sustained": sustained(summary),
+                "sustained": sustained(summary) and not waits_for_its_packets(scenario),
+                "waits": waits_for_its_packets(scenario),
                 "end": summary["end"]["reason"],
             }
         )

@@ -74,6 +74,7 @@ class Live:
         return {
             "simulated_ms": now_ticks * tick_ns / 1e6,
             "warming": warming,
+            "measured_from_ms": start * tick_ns / 1e6,
             "before": before,
             "series": series,
             "accepted": float(native["measured_delivered_bytes"]) * 1e3 / (window * tick_ns)

@@ -8,6 +8,7 @@ import json
 import socket
 from collections.abc import AsyncIterator, Callable
 from importlib import resources
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -45,9 +46,18 @@ def serve(port: int, started: Callable[[str], None]) -> None:
     )
     started(f"http://127.0.0.1:{listening.getsockname()[1]}/")
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        _Server(config).run(sockets=[listening])
     finally:
         listening.close()
+
+
+class _Server(uvicorn.Server):
+    """Ends the streams when it is to end, which otherwise go on for ever."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Ctrl-C or SIGTERM."""
+        self.config.app.state.sessions.hang_up()  # type: ignore[union-attr]
+        super().handle_exit(sig, frame)
 
 
 def application() -> Starlette:

@@ -73,8 +73,10 @@ class Session:
                 async for message in self.worker.work(job):
                     self.tell(message)
         except WorkerLost as lost:
-            text = "Cancelled." if self._cancelled else f"{lost} Press Run to start again."
-            self.tell({"type": "error", "text": text})
+            if self._cancelled:
+                self.tell({"type": "done", "why": "cancelled", "report": False})
+            else:
+                self.tell({"type": "error", "text": f"{lost} Press Run to start again."})
         except TimeoutError:
             self.tell({"type": "error", "text": "This took too long and was ended."})
         finally:
@@ -166,6 +168,12 @@ class Sessions:
                 elif now - session.seen > _FORGET_S:
                     del self._open[session.name]
                     shutil.rmtree(session.folder, ignore_errors=True)
+
+    def hang_up(self) -> None:
+        """End all streams."""
+        for session in self._open.values():
+            for queue in session.listeners:
+                queue.put_nowait(None)
 
     async def close(self) -> None:
         """End everything and leave nothing behind."""

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 _LONGEST_LINE = 64 << 20
+_IDLE = 2
 
 
 class WorkerLost(Exception):
@@ -92,7 +93,7 @@ class Workers:
     async def take(self) -> Worker:
         """A worker for one job."""
         while self._idle:
-            worker = self._idle.pop()
+            worker = self._idle.pop(0)  # one that has worked already has everything imported
             if worker.alive:
                 self.ahead()
                 return worker
@@ -102,12 +103,12 @@ class Workers:
         return worker
 
     def give(self, worker: Worker) -> None:
-        """Take a worker back whose job is done; one is kept, others end."""
+        """Take a worker back whose job is done; some are kept, others end."""
         self._all = {other for other in self._all if other.alive}
-        if worker.alive and not self._idle:
-            self._idle.append(worker)
-        else:
-            worker.kill()
+        if worker.alive:
+            self._idle.insert(0, worker)
+        while len(self._idle) > _IDLE:
+            self._idle.pop().kill()
 
     def ahead(self) -> None:
         """Start one if none is idle."""

@@ -145,7 +145,7 @@ const showControls = (place, controls, spec) => {
 };
 
 const control = (described, spec) => {
-  const output = element("output"), slides = described.options.length > 3;
+  const output = element("b"), slides = described.options.length > 3;
   const input = slides ? element("input", { type: "range", min: 0, step: 1 }) : element("select");
   const field = element("label", { className: "field" }, element("span", {}, described.label, slides ? output : ""), input);
   let now = described, of = spec;
@@ -180,8 +180,8 @@ class Card {
     swatch.style.background = `var(--c${number})`;
     const place = element("div", { className: "fabric" }), hover = element("output", { className: "hover", textContent: "" });
     this.numbers = element("dl", { className: "facts" });
-    this.ended = element("p", { className: "ended" });
-    this.root = element("section", { className: "side" }, element("h2", {}, swatch, this.title, this.sizes, save), place, hover, this.numbers, this.ended);
+    this.ended = element("div", { className: "ended" });
+    this.root = element("section", { className: "side" }, element("h2", {}, element("span", { className: "name" }, swatch, this.title), this.sizes, save), place, hover, this.numbers, this.ended);
     this.root.dataset.side = number;
     this.fabric = new Fabric(place, hover);
     this.replay = new Replay(this.root, this.fabric);
@@ -190,7 +190,7 @@ class Card {
 
   look(side) {
     this.side = side;
-    this.title.textContent = side.name;
+    this.title.textContent = named(this.number);
     this.sizes.textContent = side.facts;
     if (this.fabric.draw(side.svg, side.links, state.ramp)) this.replay.clear();
     this.warn(side.warnings);
@@ -202,7 +202,7 @@ class Card {
     this.numbers.replaceChildren();
   }
 
-  warn(warnings) { this.ended.replaceChildren(...warnings.map((text) => element("span", {}, element("b", { className: "chip bad", textContent: "warning" }), text))); }
+  warn(warnings) { this.ended.replaceChildren(...warnings.map((text) => element("p", {}, element("b", { className: "chip bad", textContent: "warning" }), text))); }
 
   show(live) {
     const micro = (value) => `${figures(value)} µs`, rate = (value) => `${figures(value)} MB/s`;
@@ -215,7 +215,8 @@ class Card {
     if (!live.end) return;
     this.warn(live.warnings);
     const mark = live.end.reason === "deadlocked" || live.end.reason === "interrupted" ? "chip bad" : "chip";
-    this.ended.append(element("span", { className: mark, textContent: live.end.reason.replace("_", " ") }), live.end.message);
+    const reason = element("span", { className: mark, textContent: live.end.reason.replace("_", " ") });
+    this.ended.append(element("p", {}, reason, live.end.message));
     if (live.cycle.length) this.fabric.mark(live.cycle);
   }
 
@@ -224,6 +225,12 @@ class Card {
     download(`${name}.toml`, this.side.text);
   }
 }
+
+// Of two fabrics of one name the second is called by what is different.
+const named = (side) => {
+  const [first, second] = state.looked.map((one) => one.name);
+  return side && second?.startsWith(`${first}, `) ? second.slice(first.length + 2) : [first, second][side] ?? "";
+};
 
 const card = (number) => (cards[number] ??= new Card(number));
 
@@ -255,22 +262,26 @@ const begin = async (what) => {
 };
 
 const lineOf = (name) => (live, side) => ({
-  name: state.looked[side]?.name ?? "", side, until: live.before ? live.series.t_ms[live.before - 1] : 0,
+  name: named(side), side, until: live.warming ? 0 : live.measured_from_ms,
   points: live.series.t_ms.map((time, at) => [time, live.series[name][at]]),
 });
+
+// It begins with all packets, and ends where less than one is left.
+const tailOf = (live) => (live.tail.length
+  ? [[live.tail[0][0] * 0.998, 1], ...live.tail.map(([latency, share]) => [latency, share || 0.5 / live.packets])]
+  : []);
 
 const showLive = () => {
   $("live").hidden = false;
   const live = state.live.filter(Boolean);
   charts.accepted.show(live.map(lineOf("accepted")));
   charts.latency.show(live.map(lineOf("latency")));
-  charts.tail.show(live.map((one, side) => ({ name: state.looked[side]?.name ?? "", side, step: true, points: one.tail })));
+  charts.tail.show(live.map((one, side) => ({ name: named(side), side, step: true, points: tailOf(one) })));
   $("share").value = Math.min(...live.map((one) => one.share));
 };
 
 const showPoints = () => {
   $("study").hidden = false;
-  const named = (side) => state.looked[side]?.name ?? "";
   const lines = (of) => state.points.map((points, side) => ({ name: named(side), side, marks: true, points: points.map(of) })).filter((line) => line.points.length);
   charts.load.show(lines((one) => [100 * one.load, one.accepted]));
   charts.curve.show(lines((one) => [one.accepted, one.latency_us]));
@@ -278,13 +289,14 @@ const showPoints = () => {
   const rows = state.points.flatMap((points, side) => points.map((one) => element("tr", {}, cell(named(side)), cell(`${figures(100 * one.load)} %`, true),
     cell(figures(one.accepted), true), cell(figures(one.latency_us), true), cell(figures(one.p99_us), true), cell(one.end.replace("_", " ")))));
   $("points").tBodies[0].replaceChildren(...rows);
+  $("points").classList.toggle("alone", lines((one) => [one.load, one.load]).length < 2);
   $("study-text").textContent = state.points.map((points, side) => (points.length ? saturation(named(side), points) : "")).filter(Boolean).join(" ");
 };
 
 const saturation = (name, points) => {
   const most = points.reduce((a, b) => (b.accepted > a.accepted ? b : a));
   const carried = points.filter((one) => one.sustained).map((one) => one.load);
-  const upTo = carried.length ? `carries all that is offered up to a load of ${figures(100 * Math.max(...carried))} %` : "does not carry all even at the smallest load";
+  const upTo = points[0].waits ? "has sources that wait for the network, so all that they offer is accepted" : carried.length ? `carries all that is offered up to a load of ${figures(100 * Math.max(...carried))} %` : "does not carry all even at the smallest load";
   return `${name} ${upTo}; it accepts ${figures(most.accepted)} MB/s at most, at ${figures(100 * most.load)} %.`;
 };
 

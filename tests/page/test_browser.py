@@ -1,0 +1,183 @@
+"""The laboratory in a real browser: what a hand does there, and what the eye then sees."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fabriloom import load
+
+from .browser import PROGRAM, Browser, Tab, browser
+
+pytestmark = pytest.mark.skipif(
+    PROGRAM is None, reason="no Chromium here: the page is not looked at in a browser"
+)
+
+SMALL = """name = "Mine"
+[topology]
+kind = "crossbar"
+terminals = 5
+[traffic]
+load = 0.3
+[run]
+duration = "2 ms"
+precision = 0.0
+"""
+LONG = SMALL.replace('"2 ms"', '"200 s"').replace("= 5", "= 30")
+DONE = "document.querySelector('#status').textContent === 'Done.'"
+QUIET = "document.querySelector('#status').textContent === '' && !document.querySelector('#run').disabled"
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The page as the command serves it."""
+    command = [sys.executable, "-u", "-m", "fabriloom", "page", "--port", "0", "--no-browser"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    )
+    assert process.stdout is not None
+    yield process.stdout.readline().rpartition(" ")[2].strip()
+    process.terminate()
+    assert process.wait(20) == 0
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def shared(chromium: Browser, address: str) -> Iterator[Tab]:
+    """One tab for all tests: opening takes longer than most of them."""
+    tab = chromium.tab()
+    tab.open(address)
+    yield tab
+    assert not tab.complaints
+
+
+@pytest.fixture
+def tab(shared: Tab) -> Tab:
+    """The tab with a scenario of our own in it."""
+    drop(shared, "mine.toml", SMALL)
+    shared.until(f"{QUIET} && document.querySelector('#title').textContent === 'Mine'")
+    return shared
+
+
+def drop(tab: Tab, name: str, text: str) -> None:
+    """Drop a file on the page."""
+    tab.js(
+        f"(() => {{ const data = new DataTransfer();"
+        f" data.items.add(new File([{json.dumps(text)}], {json.dumps(name)}));"
+        " dispatchEvent(new DragEvent('drop', {dataTransfer: data, cancelable: true})); })()"
+    )
+
+
+def test_a_run_is_seen_as_it_goes_on(tab: Tab) -> None:
+    drop(tab, "mine.toml", LONG)
+    tab.until(f"{QUIET} && document.querySelectorAll('.fabric circle').length === 30")
+    cold = tab.js("document.querySelector('.fabric path[data-links]').getAttribute('stroke')")
+    tab.click("#run")
+    tab.until("document.querySelector('.side dd')?.textContent.endsWith('MB/s')")
+    first = tab.text(".side .facts > div:nth-child(5) dd")
+    tab.until(f"document.querySelector('.side .facts > div:nth-child(5) dd').innerText !== {first!r}")
+    assert tab.js("document.querySelector('.fabric path[data-links]').getAttribute('stroke')") != cold
+    assert tab.js("document.querySelectorAll('#chart-accepted path').length") > 3
+    tab.click("#cancel")
+    tab.until("document.querySelector('#status').textContent.startsWith('Cancelled')", 5)
+    assert "interrupted" in tab.text(".side .ended")
+
+
+def test_two_fabrics_run_beside_each_other(tab: Tab) -> None:
+    tab.click("#beside")
+    tab.until(f"{QUIET} && document.querySelectorAll('.side').length === 2")
+    tab.js(
+        "(() => { const s = document.querySelector('#fabric-1 input'); s.value = 0;"
+        " s.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+    tab.until(f"{QUIET} && document.querySelectorAll('.side')[1].innerText.includes('input_buffer = 16 B')")
+    tab.click("#run")
+    tab.until(DONE)
+    assert tab.js("[...document.querySelectorAll('.side')].every(s => s.innerText.includes('time limit'))")
+    assert tab.text("#chart-latency").count("input_buffer") == 1
+    assert tab.js("fetch(document.querySelector('#report').href).then(r => r.text())").startswith(
+        "<!doctype html>"
+    )
+
+
+def test_a_saturation_curve_takes_one_button(tab: Tab) -> None:
+    tab.click("#curve")
+    tab.until(DONE)
+    assert tab.js("document.querySelectorAll('#points tbody tr').length") == 11
+    assert "carries all that is offered up to" in tab.text("#study-text")
+
+
+def test_what_is_shown_is_saved_and_outlives_a_reload(tab: Tab, address: str, tmp_path: Path) -> None:
+    tab.js(
+        "(() => { const s = document.querySelector('#traffic input'); s.value = 2;"
+        " s.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+    tab.until(f"{QUIET} && document.querySelector('#text pre').textContent.includes('load = 0.03')")
+    tab.click("#run")
+    tab.until(DONE)
+    accepted = tab.text(".side dd")
+    tab.js(
+        "(() => { URL.createObjectURL = (blob) => {"
+        " blob.text().then((text) => { window.saved = text; }); return '#'; }; })()"
+    )
+    tab.click(".side h2 button")
+    tab.until("window.saved")
+    path = tmp_path / "saved.toml"
+    path.write_text(tab.js("window.saved"), encoding="utf-8")
+    assert (
+        tomllib.loads(path.read_text(encoding="utf-8"))["traffic"]["load"] == load(path).traffic.load == 0.03
+    )
+    tab.open(address)
+    tab.until("document.querySelector('.side dd')")
+    assert tab.text("#title") == "Mine"
+    assert tab.text(".side dd") == accepted
+
+
+def test_a_wrong_file_is_shown_with_a_caret_and_changes_nothing(tab: Tab) -> None:
+    drop(tab, "wrong.toml", SMALL.replace("crossbar", "crosbar"))
+    tab.until("!document.querySelector('#said').hidden")
+    said = tab.text("#said")
+    assert "wrong.toml:3:8" in said
+    assert "^^^^" in said
+    assert tab.text("#title") == "Mine"
+    drop(tab, "wrong.exe", "MZ")
+    tab.until("document.querySelector('#said').innerText.includes('not a kind of scenario file')")
+
+
+def test_another_tab_has_a_run_of_its_own(chromium: Browser, address: str, tab: Tab) -> None:
+    other = chromium.tab()
+    other.open(address)
+    tab.click("#run")
+    tab.until(DONE)
+    assert other.js("document.querySelectorAll('.side dd').length") == 0
+    assert not other.complaints
+
+
+@pytest.mark.parametrize("wide", [1100, 420])
+def test_nothing_is_cut_off(tab: Tab, wide: int) -> None:
+    tab.size(wide, 900)
+    tab.until(f"innerWidth === {wide}")
+    assert tab.js("document.documentElement.scrollWidth <= innerWidth")
+    tab.size(1280, 900)
+
+
+def test_everything_is_reached_by_the_keyboard(tab: Tab) -> None:
+    """Whatever can be pressed can be focused, and has a name."""
+    unreachable = tab.js(
+        "[...document.querySelectorAll('button, select, input, a[href]')]"
+        ".filter(e => e.checkVisibility() && !e.disabled)"
+        ".filter(e => { e.focus(); return document.activeElement !== e"
+        " || !(e.innerText || e.labels?.[0]?.innerText || e.ariaLabel); }).map(e => e.outerHTML.slice(0, 80))"
+    )
+    assert unreachable == []

@@ -1,0 +1,324 @@
+"""The server of the laboratory: who may use it, what it refuses, and that it survives its workers."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import threading
+import time
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import uvicorn
+from fabriloom import load
+from fabriloom.page import limits, shelf
+from fabriloom.page.choices import chosen
+from fabriloom.page.controls import controls
+from fabriloom.page.limits import Refusal
+from fabriloom.page.looking import describe
+from fabriloom.page.saving import toml_text
+from fabriloom.page.server import application
+from fabriloom.scenario import ScenarioError, json_schema
+
+PATIENCE_S = 40.0
+APP = application()
+SMALL = """
+name = "Small"
+[topology]
+kind = "crossbar"
+terminals = 4
+[run]
+duration = "1 ms"
+precision = 0.0
+"""
+LARGE = '[topology]\nkind = "grid"\nshape = [60, 60]\nterminals_per_switch = 2\n'
+LONG = SMALL.replace("1 ms", "100 s").replace("terminals = 4", "terminals = 30")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[int]:
+    """The server on a free port, in a thread."""
+    config = uvicorn.Config(APP, port=0, log_level="error", ws="none", timeout_graceful_shutdown=1)
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=running.run)
+    thread.start()
+    while not running.started:
+        time.sleep(0.01)
+    yield running.servers[0].sockets[0].getsockname()[1]
+    running.should_exit = True
+    thread.join()
+
+
+def ask(
+    port: int, method: str, path: str, body: Any = None, **headers: str
+) -> tuple[int, dict[str, str], Any]:
+    """One request as our page makes it, or with other headers; a header of "" is left out."""
+    sent = {"host": f"127.0.0.1:{port}", "origin": f"http://127.0.0.1:{port}"}
+    data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+    if method == "POST":
+        sent |= {"content-type": "application/json", "content-length": str(len(data or b""))}
+    sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+    for name, value in sent.items():
+        if value:
+            connection.putheader(name, value)
+    connection.endheaders(data)
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    kept = {name.lower(): value for name, value in answer.getheaders()}
+    return answer.status, kept, json.loads(content) if "json" in kept.get("content-type", "") else content
+
+
+class Listener:
+    """The events of a session."""
+
+    def __init__(self, port: int, session: str) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        self.connection.request("GET", f"/api/events?session={session}")
+        self.answer = self.connection.getresponse()
+
+    def until(self, kind: str) -> dict[str, Any]:
+        """The next message of a kind."""
+        began = time.monotonic()
+        while time.monotonic() - began < PATIENCE_S:
+            line = self.answer.readline()
+            assert line, "the stream ended"
+            if line.startswith(b"data: "):
+                message = json.loads(line[6:])
+                if message["type"] == kind:
+                    return message
+        raise AssertionError(f"no message of type {kind} came")
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+@contextlib.contextmanager
+def session(port: int) -> Iterator[tuple[str, Listener]]:
+    name = ask(port, "POST", "/api/session", {})[2]["session"]
+    listener = Listener(port, name)
+    try:
+        yield name, listener
+    finally:
+        ask(port, "POST", "/api/cancel", {"session": name})
+        listener.close()
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example:80"}, 421),
+        ({"host": "127.0.0.1.evil.example:80"}, 421),
+        ({"host": ""}, 400),
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"sec_fetch_site": "cross-site", "origin": ""}, 403),
+        ({"content_type": "text/plain"}, 415),
+        ({"content_type": ""}, 415),
+        ({"content_length": "999999999"}, 413),
+    ],
+)
+def test_only_our_own_page_is_served(server: int, headers: dict[str, str], status: int) -> None:
+    found, _, answer = ask(server, "POST", "/api/session", b"{}", **headers)
+    assert found == status
+    assert status == 400 or answer["error"]
+
+
+def test_the_name_of_this_machine_is_good_too(server: int) -> None:
+    name = f"localhost:{server}"
+    assert ask(server, "GET", "/api/shelf", host=name, origin=f"http://{name}")[0] == 200
+    assert ask(server, "GET", "/api/shelf", host=name, origin=f"http://127.0.0.1:{server}")[0] == 403
+
+
+def test_pages_can_fetch_nothing_from_elsewhere(server: int) -> None:
+    total = 0
+    scripts = ("page.js", "replay.js", "fabric.js", "charts.js", "state.js", "charts.min.js")
+    for path in ("/", *(f"/page/{name}" for name in (*scripts, "page.css", "style.css"))):
+        status, headers, content = ask(server, "GET", path)
+        total += len(content)
+        assert status == 200
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert b"https://" not in content.replace(b"https://echarts.apache.org", b"") or "charts.min" in path
+    assert total < 1_500_000
+
+
+@pytest.mark.parametrize(
+    "name", ["../server.py", "..%2fserver.py", "%2e%2e/server.py", "server.py", "shelf.toml"]
+)
+def test_no_other_file_is_given_out(server: int, name: str) -> None:
+    assert ask(server, "GET", f"/page/{name}")[0] == 404
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"{", b'{"first": 3}', b"[" * 50_000, b'{"first": {"file": 1}}']
+)
+def test_nonsense_is_answered(server: int, body: bytes) -> None:
+    status, _, answer = ask(server, "POST", "/api/look", body)
+    assert status in (200, 409)
+    assert answer.get("error") or answer["type"] == "error"
+
+
+def look(port: int, text: str, name: str = "mine.toml") -> dict[str, Any]:
+    return ask(port, "POST", "/api/look", {"first": {"file": name, "text": text}})[2]
+
+
+def test_a_mistake_is_shown_as_the_command_shows_it(server: int) -> None:
+    text = look(server, SMALL.replace("crossbar", "crosbar"))["text"]
+    assert text.startswith('error: mine.toml:4:8: unknown kind "crosbar"')
+    assert "^^^^^^^^^" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[topology]\nkind = \"file\"\npath = \"/etc/passwd\"\n", "cannot name other files"),
+        (SMALL + "[traffic]\npattern = {kind = \"matrix\", path = \"x.csv\"}\n", "cannot name other files"),
+        (SMALL + "[routing]\nkind = \"table\"\npath = \"x.csv\"\n", "cannot name other files"),
+        (SMALL.replace("terminals = 4", "terminals = 20"), ""),
+        (LARGE, "7,200 terminals"),
+    ],
+)  # fmt: skip
+def test_what_the_page_does_not_take_is_said(server: int, text: str, words: str) -> None:
+    answer = look(server, text)
+    assert words in answer.get("text", "") if words else answer["type"] == "look"
+
+
+def test_every_field_that_names_a_file_is_called_path() -> None:
+    """The page refuses files by this name, in uploaded scenarios and in settings."""
+    found: set[str] = set()
+
+    def walk(value: Any, name: str = "") -> None:
+        if isinstance(value, dict):
+            if value.get("maxLength") == 4096:
+                found.add(name)
+            for key, inner in value.items():
+                walk(inner, name if key in ("anyOf", "oneOf", "allOf") else key)
+        elif isinstance(value, list):
+            for inner in value:
+                walk(inner, name)
+
+    walk(json_schema())
+    assert found == {"path"}
+
+
+@pytest.mark.parametrize("settings", [{"traffic.pattern.path": "/etc/passwd"}, {"topology": {"path": "x"}}])
+def test_settings_name_no_files_either(settings: dict[str, Any]) -> None:
+    with pytest.raises(Refusal):
+        chosen({"file": "a.toml", "text": SMALL, "settings": settings})
+
+
+@pytest.mark.parametrize("entry", shelf.listed(), ids=lambda entry: entry["name"])
+def test_the_shelf_can_be_used(entry: dict[str, Any]) -> None:
+    """Every entry says what to look for, has controls that work, a second fabric, and can be saved."""
+    assert len(entry["look"]) > 150
+    first = chosen({"shelf": entry["name"]})
+    second = chosen({"shelf": entry["name"], "settings": entry["beside"]}, first)
+    assert second.scenario.sha256 != first.scenario.sha256
+    saved = tomllib.loads(describe(first)["text"])
+    assert saved == first.written
+    for control in controls(first.scenario):
+        settings = control["options"][-1]["settings"]
+        assert chosen({"shelf": entry["name"], "settings": settings}).scenario.resolve()
+
+
+def test_a_saved_scenario_is_the_one_that_was_shown(tmp_path: Any) -> None:
+    settings = {"traffic.load": 0.35, "routing.adaptive": False, "technology.input_buffer": "64 B"}
+    shown = chosen({"shelf": "teaching-adaptive.toml", "settings": settings})
+    path = tmp_path / "saved.toml"
+    path.write_text(describe(shown)["text"], encoding="utf-8")
+    assert load(path).sha256 == shown.scenario.sha256
+
+
+def test_any_text_survives_saving() -> None:
+    data = {
+        "name": 'a "b" \\ \x7f\x00\n\u2028 é',
+        "x y": {"z.w": [1, 2.5, True, {"a": "b"}], "n": 10**12},
+        "": 0,
+    }
+    assert tomllib.loads(toml_text(data)) == data
+
+
+def test_the_second_fabric_has_the_traffic_of_the_first() -> None:
+    first = chosen({"shelf": "teaching-head-of-line.toml", "settings": {"traffic.load": 0.25}})
+    second = chosen({"shelf": "macrame-clos-256.toml"}, first).scenario
+    assert second.traffic == first.scenario.traffic
+    assert (second.topology.kind, second.seed) == ("clos", first.scenario.seed)
+
+
+def test_mistakes_of_a_second_fabric_are_said() -> None:
+    rings = {"shelf": "teaching-sci-starvation.toml"}
+    with pytest.raises(ScenarioError):
+        describe(chosen({"shelf": "macrame-clos-256.toml"}, chosen(rings)))
+
+
+def test_a_run_is_told_while_it_goes_on_and_afterwards(server: int) -> None:
+    with session(server) as (name, listener):
+        job = {"session": name, "do": "run", "first": {"file": "a.toml", "text": SMALL}}
+        assert ask(server, "POST", "/api/begin", job)[0] == 200
+        end = listener.until("live")
+        assert end["end"]["reason"] == "time_limit"
+        assert len(end["busy"]) == 8
+        assert listener.until("done")["report"]
+        listener.until("idle")
+        late = Listener(server, name)
+        assert late.until("state")["running"] is False
+        assert late.until("live")["accepted"] == end["accepted"]
+        late.close()
+        status, headers, report = ask(server, "GET", f"/api/report?session={name}")
+        assert (status, report[:15]) == (200, b"<!doctype html>")
+        assert "attachment" in headers["content-disposition"]
+
+
+def test_one_run_a_tab_and_it_is_cancelled_at_once(server: int) -> None:
+    with session(server) as (name, listener):
+        job = {"session": name, "do": "run", "first": {"file": "a.toml", "text": LONG}}
+        ask(server, "POST", "/api/begin", job)
+        listener.until("live")
+        status, _, answer = ask(server, "POST", "/api/begin", job)
+        assert (status, "Cancel it first" in answer["error"]) == (409, True)
+        began = time.monotonic()
+        ask(server, "POST", "/api/cancel", {"session": name})
+        assert listener.until("done")["why"] == "cancelled"
+        assert time.monotonic() - began < 3.0
+        listener.until("idle")
+
+
+def test_a_killed_worker_is_said_and_replaced(server: int) -> None:
+    with session(server) as (name, listener):
+        job = {"session": name, "do": "run", "first": {"file": "a.toml", "text": LONG}}
+        ask(server, "POST", "/api/begin", job)
+        listener.until("live")
+        worker = APP.state.sessions.get(name).worker
+        os.kill(worker.pid, signal.SIGKILL)
+        assert "SIGKILL" in listener.until("error")["text"]
+        listener.until("idle")
+        job["first"] = {"file": "a.toml", "text": SMALL}
+        assert ask(server, "POST", "/api/begin", job)[0] == 200
+        assert listener.until("done")["report"]
+
+
+def test_a_run_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fabriloom.page import jobs
+
+    monkeypatch.setattr(limits, "RUN_S", 0.2)
+    said: list[dict[str, Any]] = []
+    clock = jobs.Clock(threading.Event(), limits.RUN_S)
+    scenario = chosen({"file": "a.toml", "text": LONG}).scenario
+    results = jobs._watched(0, scenario, said.append, clock)
+    assert results.end_reason == "interrupted"
+    assert clock.why().startswith("Stopped after")
+    assert said[-1]["end"]["reason"] == "interrupted"
+
+
+def test_a_session_that_is_not_known_is_said(server: int) -> None:
+    assert ask(server, "POST", "/api/begin", {"session": "x", "do": "run", "first": {}})[0] == 404
+    assert ask(server, "GET", "/api/events?session=x")[0] == 204
+    assert ask(server, "GET", "/api/report?session=x")[0] == 404
