@@ -6,6 +6,7 @@ use fabriloom_engine::fabric::{Fabric, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{End, Options, RunError, Simulation};
 use fabriloom_twin::{Delivery, FlowControl, Messages, delivery_key, messages, run, run_rings};
+use scenarios::counts::same_counts;
 use scenarios::programs::random_programs;
 use scenarios::random::{random_fabric, time_for};
 use scenarios::rings::{random_rings, ring_time_for};
@@ -123,6 +124,7 @@ fn compare_rings(seeds: std::ops::Range<u64>) -> Seen {
         list.sort_by_key(delivery_key);
         let same = list.iter().zip(&twin.deliveries).take_while(|(a, b)| a == b).count();
         assert_eq!(list.get(same), twin.deliveries.get(same), "delivery {same}, seed {seed}");
+        same_counts(&fast, &twin, &format!("seed {seed}"));
         let ours = of_engine(&fast);
         compare_messages(seed, &ours, twin.messages.as_ref().expect("there are programs"));
         seen.add(&ours, fast.end());
@@ -137,13 +139,22 @@ fn programs_on_rings_agree() {
     assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
 }
 
+fn chosen_seeds() -> std::ops::Range<u64> {
+    let range = std::env::var("FABRILOOM_SEEDS").unwrap_or_else(|_| "0..1000".into());
+    let (low, high) = range.split_once("..").expect("a range such as 0..1000");
+    low.parse().expect("a number")..high.parse().expect("a number")
+}
+
 /// As many as wanted: `FABRILOOM_SEEDS=5000..9000`.
 #[test]
 #[ignore = "as long as asked for"]
-fn chosen_programs_agree() {
-    let range = std::env::var("FABRILOOM_SEEDS").unwrap_or_else(|_| "0..1000".into());
-    let (low, high) = range.split_once("..").expect("a range such as 0..1000");
-    let range = low.parse().expect("a number")..high.parse().expect("a number");
-    compare_links(range.clone());
-    compare_rings(range);
+fn chosen_programs_on_links_agree() {
+    compare_links(chosen_seeds());
+}
+
+/// The same on rings.
+#[test]
+#[ignore = "as long as asked for"]
+fn chosen_programs_on_rings_agree() {
+    compare_rings(chosen_seeds());
 }

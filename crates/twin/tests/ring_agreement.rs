@@ -5,10 +5,9 @@ mod scenarios;
 use fabriloom_engine::fabric::{Fabric, arrival, target, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{End, Options, RunError, Simulation};
-use fabriloom_twin::{
-    BusCounts, Delivery, RingLinkCounts, RingTwinRun, delivery_key, left_in_rings, run_rings,
-};
+use fabriloom_twin::{Delivery, RingTwinRun, delivery_key, left_in_rings, run_rings};
 use scenarios::build::send_uniform;
+use scenarios::counts::same_counts;
 use scenarios::rings::{Stop, random_rings, ring_time_for, rings};
 
 /// A run of the fast engine to its end; it looks for deadlocks every 16 batches and at the end.
@@ -34,32 +33,6 @@ fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
     all
 }
 
-fn link_counts(simulation: &Simulation) -> Vec<RingLinkCounts> {
-    let counts = simulation.rings().expect("a network of rings").counts();
-    let like = |c: &fabriloom_engine::ring::Counts| RingLinkCounts {
-        packets: c.packets,
-        symbols: c.symbols,
-        busy_ticks: c.busy_ticks,
-        retried: c.retried,
-        retry_ticks: c.retry_ticks,
-        echo_ticks: c.echo_ticks,
-        wait_ticks: c.wait_ticks,
-        busied: c.busied,
-        bypass_most: c.bypass_most,
-    };
-    counts.map(like).collect()
-}
-
-fn bus_counts(simulation: &Simulation) -> Vec<BusCounts> {
-    let counts = simulation.rings().expect("a network of rings").bus_counts();
-    let like = |c: &fabriloom_engine::ring::BusCounts| BusCounts {
-        transfers: c.transfers,
-        busy_ticks: c.busy_ticks,
-        wait_ticks: c.wait_ticks,
-    };
-    counts.map(like).collect()
-}
-
 /// Nothing if the engine refuses to go on because packets are sent in a circle of buses for ever.
 fn compare(seed: u64, fabric: &Fabric, until: Time) -> Option<RingTwinRun> {
     let fast = match simulate(fabric, until, 1 << 50) {
@@ -78,23 +51,12 @@ fn compare(seed: u64, fabric: &Fabric, until: Time) -> Option<RingTwinRun> {
         list.get(same),
         twin.deliveries.get(same),
     );
-    let balance = fast.balance().expect("nothing is lost");
-    let rings = fast.rings().expect("a network of rings");
     if fast.now() < until {
         // Nothing was left to do; what sources still make and lose is not counted any more.
         assert!(matches!(fast.end(), Some(End::Drained | End::Deadlocked)));
         return Some(twin);
     }
-    assert_eq!(
-        (balance.offered, balance.refused, balance.in_flight, balance.scrubbed, rings.timed_out),
-        (twin.offered, twin.refused, twin.in_flight, twin.scrubbed, twin.timed_out),
-        "transactions offered, refused, in flight, scrubbed, timed out, seed {seed}"
-    );
-    assert_eq!(fast.packet_hops(), twin.packet_hops, "packet-hops, seed {seed}");
-    for (link, (fast, twin)) in link_counts(&fast).iter().zip(&twin.links).enumerate() {
-        assert_eq!(fast, twin, "link {link}, seed {seed}");
-    }
-    assert_eq!(bus_counts(&fast), twin.buses, "buses, seed {seed}");
+    same_counts(&fast, &twin, &format!("seed {seed}"));
     Some(twin)
 }
 

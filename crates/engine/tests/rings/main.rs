@@ -2,4 +2,5 @@
 
 mod build;
 mod hand;
+mod programs;
 mod random;

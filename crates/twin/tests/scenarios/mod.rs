@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
 pub mod build;
+pub mod counts;
 pub mod programs;
 pub mod random;
 pub mod rings;
