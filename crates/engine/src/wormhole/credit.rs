@@ -23,19 +23,10 @@ impl Network {
         let at = &self.links[link as usize];
         let Some(to) = self.links.get(at.output as usize) else { return false };
         if at.plain {
-            ahead(self.places(to).stop(at, at.next_lump), at.next_lump) > 0
+            to.places().beyond(at, at.next_lump)
         } else {
             self.leaving(link, at.next_lump).is_some()
         }
-    }
-
-    /// The places in the output buffer of a link.
-    #[inline(always)]
-    pub(super) fn places(&self, to: &Link) -> Places {
-        let kind = self.kind(to);
-        let shift = to.shift + Wrapping(kind.output_buffer);
-        let end = to.granted + to.shift;
-        Places { shift, end, stop: earlier(end, to.line.known() + shift), character: kind.character }
     }
 
     /// When characters of a head packet leave for its output, from one on as long as their places become free in a straight
@@ -44,7 +35,7 @@ impl Network {
     pub(super) fn leaving(&self, link: u32, number: Number) -> Option<(Run, bool)> {
         let at = &self.links[link as usize];
         let (kind, to) = (self.kind(at), &self.links[at.output as usize]);
-        let places = self.places(to);
+        let places = to.places();
         if kind.stepwise {
             let line = &self.exits[link as usize];
             let known = earlier(places.end, line.known());
@@ -73,7 +64,7 @@ impl Network {
     /// as that does not depend on its arrival.
     pub(super) fn keep_credit(&mut self, link: u32) -> Time {
         let at = &self.links[link as usize];
-        let end = self.places(&self.links[at.output as usize]).end;
+        let end = self.links[at.output as usize].places().end;
         while ahead(end, self.links[link as usize].next_lump) > 0 {
             let leaving = self.leaving(link, self.links[link as usize].next_lump);
             let (run, exact) = leaving.expect("the packet has left");
@@ -86,7 +77,7 @@ impl Network {
     /// The same for a plain link.
     #[inline(always)]
     fn keep_plain_credit(&mut self, link: u32, output: u32) -> Time {
-        let places = self.places(&self.links[output as usize]);
+        let places = self.links[output as usize].places();
         let [at, to] = two(&mut self.links, link, output);
         while ahead(places.end, at.next_lump) > 0 {
             let run = places.leaving(at, to, at.next_lump).expect("the packet has left");
@@ -131,7 +122,7 @@ impl Network {
         if ahead(at.line.known(), end) < 0 {
             return;
         }
-        let places = to.line.known() + Wrapping(self.kind(to).output_buffer);
+        let places = to.line.known() + Wrapping(to.output_buffer);
         if ahead(places, to.granted) >= 0 {
             let kind = self.kind(at);
             let sent = self.worms[at.head as usize].sent;
@@ -143,16 +134,14 @@ impl Network {
     }
 
     /// Keeps in the output buffer when those characters of a packet are ready that have left the input buffer and
-    /// have not been sent; unless all will be ready anyway.
+    /// have not been sent, of which there are some; unless all will be ready anyway.
     pub(super) fn hand_over(&mut self, link: u32, output: u32) {
         let to = &self.links[output as usize];
-        // Without a tail all of the packet has even left the next input buffer already.
-        let Some(worm) = self.worms.get(to.tail as usize) else { return };
-        let mut next = later(to.line.known(), worm.first);
-        let end = worm.end;
-        if next == end || worm.bound {
+        let worm = &self.worms[to.tail as usize];
+        if worm.bound {
             return;
         }
+        let (mut next, end) = (later(to.line.known(), worm.first), worm.end);
         let (line, way) = (self.passing(link), to.way);
         let last = line.run_from(end - Wrapping(1) + to.shift).later(way).time;
         // What is not known to be sent yet waits for something that has not happened yet.
@@ -239,7 +228,23 @@ pub(super) struct Places {
     character: u32,
 }
 
+impl Link {
+    /// The places in the output buffer.
+    #[inline(always)]
+    pub fn places(&self) -> Places {
+        let shift = self.shift + Wrapping(self.output_buffer);
+        let end = self.granted + self.shift;
+        Places { shift, end, stop: earlier(end, self.line.known() + shift), character: self.character }
+    }
+}
+
 impl Places {
+    /// Whether it is known when a character of a packet can leave that is in time.
+    #[inline(always)]
+    pub fn beyond(&self, at: &Link, number: Number) -> bool {
+        ahead(self.stop(at, number), number) > 0
+    }
+
     /// Behind the last character of which it is known when it can leave, at or after a number.
     #[inline(always)]
     fn stop(&self, at: &Link, number: Number) -> Number {
