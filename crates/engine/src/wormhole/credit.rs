@@ -74,19 +74,6 @@ impl Network {
         self.leaving(link, end - Wrapping(1)).expect("the packet has left").0.time
     }
 
-    /// The same for a plain link.
-    #[inline(always)]
-    fn keep_plain_credit(&mut self, link: u32, output: u32) -> Time {
-        let places = self.links[output as usize].places();
-        let [at, to] = two(&mut self.links, link, output);
-        while ahead(places.end, at.next_lump) > 0 {
-            let run = places.leaving(at, to, at.next_lump).expect("the packet has left");
-            let exact = run.time > at.exit_free;
-            at.keep(&self.kinds[at.kind as usize], &run, exact);
-        }
-        places.leaving(at, to, places.end - Wrapping(1)).expect("the packet has left").time
-    }
-
     /// Takes credit that packets have left for the next characters of the worm that is sent, and with it all that is there
     /// in time for those behind them.
     pub(super) fn use_kept_credit(&mut self, link: u32) {
@@ -114,23 +101,38 @@ impl Network {
     }
 
     /// Lets a packet leave its input buffer, if it is known when its end does.
-    #[inline(always)]
     pub(super) fn try_left(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let to = &self.links[at.output as usize];
         let end = to.granted + to.shift;
-        if ahead(at.line.known(), end) < 0 {
+        let places = to.line.known() + Wrapping(to.output_buffer);
+        if ahead(at.line.known(), end) < 0 || ahead(places, to.granted) < 0 {
             return;
         }
-        let places = to.line.known() + Wrapping(to.output_buffer);
-        if ahead(places, to.granted) >= 0 {
-            let kind = self.kind(at);
-            let sent = self.worms[at.head as usize].sent;
-            let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
-            let output = at.output;
-            let place = if at.plain { self.keep_plain_credit(link, output) } else { self.keep_credit(link) };
-            self.left(link, place.max(arrival));
+        if at.plain {
+            return self.leave_plain(link, at.output);
         }
+        let kind = self.kind(at);
+        let sent = self.worms[at.head as usize].sent;
+        let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
+        let place = self.keep_credit(link);
+        self.left(link, place.max(arrival));
+    }
+
+    /// Lets a packet leave the input buffer of a plain link for its output, of which all that this depends on is known.
+    #[inline(never)]
+    pub(super) fn leave_plain(&mut self, link: u32, output: u32) {
+        let [at, to] = two(&mut self.links, link, output);
+        let (kind, places) = (&self.kinds[at.kind as usize], to.places());
+        while ahead(places.end, at.next_lump) > 0 {
+            let run = places.leaving(at, to, at.next_lump).expect("the packet has left");
+            let exact = run.time > at.exit_free;
+            at.keep(kind, &run, exact);
+        }
+        let place = places.leaving(at, to, places.end - Wrapping(1)).expect("the packet has left").time;
+        let sent = self.worms[at.head as usize].sent;
+        let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
+        self.left(link, place.max(arrival));
     }
 
     /// Keeps in the output buffer when those characters of a packet are ready that have left the input buffer and

@@ -76,13 +76,17 @@ impl Network {
     fn advance(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
         at.woken = false;
-        if at.sending != NONE && (at.keeps_credit || !at.line.has_room()) {
-            self.prepare(link);
+        let (to_terminal, full) = (at.to_terminal, !at.line.has_room() && at.sending != NONE);
+        if at.keeps_credit && at.sending != NONE {
+            self.use_kept_credit(link);
+        }
+        if full {
+            self.make_room(link);
         }
         if !self.turn(link) {
             self.advance_anyhow(link);
         }
-        if self.links[link as usize].to_terminal {
+        if to_terminal {
             self.stream(link);
         }
     }
@@ -137,8 +141,12 @@ impl Network {
         let at = &self.links[link as usize];
         let number = at.sending;
         let asks = at.head == number && !at.asked;
-        if at.keeps_credit || !at.line.has_room() {
-            self.prepare(link);
+        let full = !at.line.has_room();
+        if at.keeps_credit {
+            self.use_kept_credit(link);
+        }
+        if full {
+            self.make_room(link);
         }
         let then = if self.worms[number as usize].bound {
             self.send_entered(link, number)
@@ -157,16 +165,6 @@ impl Network {
             self.ask(link);
         }
         more
-    }
-
-    /// What is not needed every time before sending.
-    fn prepare(&mut self, link: u32) {
-        if self.links[link as usize].keeps_credit {
-            self.use_kept_credit(link);
-        }
-        if !self.links[link as usize].line.has_room() {
-            self.make_room(link);
-        }
     }
 
     fn send_run(&mut self, link: u32, number: u32) -> Then {

@@ -62,9 +62,11 @@ pub struct Timeline {
     step: u32,
     known: Number,
     /// How many pieces were ever written.
-    written: Wrapping<u32>,
+    written: Wrapping<u16>,
     /// No piece before this one is in place.
-    oldest: Wrapping<u32>,
+    oldest: Wrapping<u16>,
+    /// Whether the last piece is a single character: told here, so that it need not be read to write another one.
+    single: bool,
     /// The latest pieces, by number.
     pieces: [Piece; ROOM],
 }
@@ -79,6 +81,7 @@ impl Timeline {
             known: START + Wrapping(before),
             written: Wrapping(1),
             oldest: Wrapping(0),
+            single: before == 1,
             pieces: [long_ago; ROOM],
             older: None,
         }
@@ -128,7 +131,7 @@ impl Timeline {
     /// Whether a piece can be added.
     #[inline(always)]
     pub fn has_room(&self) -> bool {
-        (self.written - self.oldest).0 < ROOM as u32
+        (self.written - self.oldest).0 < ROOM as u16
     }
 
     /// Appends a run, which begins no earlier than the last one ends. There must be room.
@@ -136,6 +139,8 @@ impl Timeline {
     pub fn push(&mut self, run: &Run) {
         if run.time != self.due || run.step != self.step {
             self.write(run);
+        } else {
+            self.single = false;
         }
         self.known += run.count;
         self.due = run.at(run.count);
@@ -145,12 +150,14 @@ impl Timeline {
     #[inline(always)]
     fn write(&mut self, run: &Run) {
         debug_assert!(self.has_room());
+        let last = self.last();
         self.step = run.step;
-        let last = &mut self.pieces[(self.written.0 as usize).wrapping_sub(1) % ROOM];
-        if self.known - last.first == Wrapping(1) && run.time - last.time == Time::from(run.step) {
-            last.step = run.step;
+        if self.single && run.time - last == Time::from(run.step) {
+            self.pieces[(self.written.0 as usize).wrapping_sub(1) % ROOM].step = run.step;
+            self.single = false;
             return;
         }
+        self.single = run.count == 1;
         self.pieces[self.written.0 as usize % ROOM] =
             Piece { first: self.known, time: run.time, step: run.step };
         self.written += 1;

@@ -32,11 +32,11 @@ struct Effects {
     again: bool,
     /// Its output may send on.
     supplies: bool,
-    /// Its head packet may have left its input buffer.
+    /// It is known when its head packet has left its input buffer.
     leaves: bool,
     /// There is credit that its holder waits for.
     credits: bool,
-    /// The packet of its holder has left.
+    /// It is known when the packet of its holder has left.
     frees: bool,
 }
 
@@ -48,7 +48,7 @@ impl Network {
         let at = &self.links[link as usize];
         let Some(worm) = self.worms.get(at.sending as usize) else { return false };
         let from = self.links.get(at.holder as usize);
-        if !at.plain || worm.bound || from.is_some_and(|from| !from.plain) {
+        if !at.common || worm.bound {
             return false;
         }
         let kind = &self.kinds[at.kind as usize];
@@ -82,13 +82,13 @@ impl Network {
         if effects.supplies {
             self.wake(output);
         } else if effects.leaves {
-            self.try_left(link);
+            self.leave_plain(link, output);
         }
         if effects.credits {
             self.wake(holder);
         }
         if effects.frees {
-            self.try_left(holder);
+            self.leave_plain(holder, link);
         }
     }
 }
@@ -151,7 +151,8 @@ impl View<'_> {
             && let Some(to) = self.to
         {
             supplies = !to.waits_for_credit && to.line.known() + to.shift == before;
-            leaves = ahead(known, to.granted + to.shift) >= 0;
+            let places = to.line.known() + Wrapping(to.output_buffer);
+            leaves = (ahead(known, to.granted + to.shift) >= 0) & (ahead(places, to.granted) >= 0);
         }
         let places = known + Wrapping(kind.output_buffer);
         let (mut credits, mut frees) = (false, false);
