@@ -104,7 +104,7 @@ impl Network {
         worm.sent = at.wire_free;
         at.sending = worm.next;
         let more = worm.next != NONE;
-        at.packets += 1;
+        at.sent.packets += 1;
         at.sent.characters += u64::from((worm.end - worm.first).0);
         at.sent.ticks += (at.wire_free - worm.started) as u64;
         let free = at.wire_free;

@@ -9,7 +9,7 @@
 
 use std::num::Wrapping;
 
-use super::link::{Link, two};
+use super::link::{Kind, Link, two};
 use super::queue::Run;
 use super::state::Network;
 use super::timeline::{Number, Timeline, ahead, earlier, later};
@@ -23,7 +23,7 @@ impl Network {
         let at = &self.links[link as usize];
         let Some(to) = self.links.get(at.output as usize) else { return false };
         if at.plain {
-            to.places().beyond(at, at.next_lump)
+            to.places(self.kind(to)).beyond(at, at.next_lump)
         } else {
             self.leaving(link, at.next_lump).is_some()
         }
@@ -35,7 +35,7 @@ impl Network {
     pub(super) fn leaving(&self, link: u32, number: Number) -> Option<(Run, bool)> {
         let at = &self.links[link as usize];
         let (kind, to) = (self.kind(at), &self.links[at.output as usize]);
-        let places = to.places();
+        let places = to.places(self.kind(to));
         if kind.stepwise {
             let line = &self.exits[link as usize];
             let known = earlier(places.end, line.known());
@@ -64,7 +64,8 @@ impl Network {
     /// as that does not depend on its arrival.
     pub(super) fn keep_credit(&mut self, link: u32) -> Time {
         let at = &self.links[link as usize];
-        let end = self.links[at.output as usize].places().end;
+        let to = &self.links[at.output as usize];
+        let end = to.granted + to.shift;
         while ahead(end, self.links[link as usize].next_lump) > 0 {
             let leaving = self.leaving(link, self.links[link as usize].next_lump);
             let (run, exact) = leaving.expect("the packet has left");
@@ -105,7 +106,7 @@ impl Network {
         let at = &self.links[link as usize];
         let to = &self.links[at.output as usize];
         let end = to.granted + to.shift;
-        let places = to.line.known() + Wrapping(to.output_buffer);
+        let places = to.line.known() + Wrapping(self.kind(to).output_buffer);
         if ahead(at.line.known(), end) < 0 || ahead(places, to.granted) < 0 {
             return;
         }
@@ -123,7 +124,7 @@ impl Network {
     #[inline(never)]
     pub(super) fn leave_plain(&mut self, link: u32, output: u32) {
         let [at, to] = two(&mut self.links, link, output);
-        let (kind, places) = (&self.kinds[at.kind as usize], to.places());
+        let (kind, places) = (&self.kinds[at.kind as usize], to.places(&self.kinds[to.kind as usize]));
         while ahead(places.end, at.next_lump) > 0 {
             let run = places.leaving(at, to, at.next_lump).expect("the packet has left");
             let exact = run.time > at.exit_free;
@@ -233,10 +234,10 @@ pub(super) struct Places {
 impl Link {
     /// The places in the output buffer.
     #[inline(always)]
-    pub fn places(&self) -> Places {
-        let shift = self.shift + Wrapping(self.output_buffer);
+    pub fn places(&self, kind: &Kind) -> Places {
+        let shift = self.shift + Wrapping(kind.output_buffer);
         let end = self.granted + self.shift;
-        Places { shift, end, stop: earlier(end, self.line.known() + shift), character: self.character }
+        Places { shift, end, stop: earlier(end, self.line.known() + shift), character: kind.character }
     }
 }
 

@@ -62,23 +62,18 @@ pub(super) struct Link {
     pub to_terminal: bool,
     /// Ticks from what the holder notes of a character until it is ready for this wire.
     pub way: u32,
-    /// See `Kind`.
-    pub character: u32,
-    /// See `Kind`.
-    pub output_buffer: u32,
     pub sent: Sent,
 
     /// Lumps of credit of packets that have left: when they are there.
     pub credit: Queue,
     /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
     pub entered: Option<Box<Queue>>,
-    /// Packets sent completely since the counts were last cleared.
-    pub packets: u64,
 }
 
-/// What a link sent in packets that it sent completely since the counts were last cleared.
+/// What a link sent completely since the counts were last cleared.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sent {
+    pub packets: u64,
     /// Headers and ends of packets included.
     pub characters: u64,
     /// From the first character of each packet on the wire to the last.
@@ -151,7 +146,7 @@ impl Link {
             output: NONE,
             granted,
             shift: Wrapping(0),
-            line: Timeline::new(kind.output_buffer),
+            line: Timeline::new(kind.output_buffer, kind.character),
             head: NONE,
             sending: NONE,
             tail: NONE,
@@ -168,10 +163,7 @@ impl Link {
             stepwise: kind.stepwise,
             to_terminal: kind.to_terminal,
             way: 0,
-            character: kind.character,
-            output_buffer: kind.output_buffer,
             sent: Sent::default(),
-            packets: 0,
             entered: None,
             credit: Queue::default(),
         }

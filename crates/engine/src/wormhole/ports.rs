@@ -336,7 +336,7 @@ impl Network {
     /// What every link did since the last [`Network::clear_counts`].
     pub fn counts(&self) -> impl Iterator<Item = Counts> {
         self.links.iter().zip(&self.ports.links).map(|(link, port)| {
-            let (packets, Sent { characters, ticks }) = (link.packets, link.sent);
+            let Sent { packets, characters, ticks } = link.sent;
             let kind = self.kind(link);
             let busy = (characters - packets) * u64::from(kind.character) + packets * u64::from(kind.end);
             let (busy_ticks, stalled_ticks, wait_ticks) = (busy, ticks - busy, port.wait_ticks);
@@ -347,7 +347,7 @@ impl Network {
     /// Starts counting anew.
     pub fn clear_counts(&mut self) {
         for (link, port) in self.links.iter_mut().zip(&mut self.ports.links) {
-            (link.packets, link.sent) = (0, Sent::default());
+            link.sent = Sent::default();
             port.wait_ticks = 0;
         }
     }

@@ -62,18 +62,20 @@ pub struct Timeline {
     step: u32,
     known: Number,
     /// How many pieces were ever written.
-    written: Wrapping<u16>,
+    written: Wrapping<u8>,
     /// No piece before this one is in place.
-    oldest: Wrapping<u16>,
+    oldest: Wrapping<u8>,
     /// Whether the last piece is a single character: told here, so that it need not be read to write another one.
     single: bool,
+    /// Characters of one packet do not follow each other in fewer ticks.
+    pub pace: u32,
     /// The latest pieces, by number.
     pieces: [Piece; ROOM],
 }
 
 impl Timeline {
     /// A timeline of which `before` characters have always been there; the next is number `START + before`.
-    pub fn new(before: u32) -> Self {
+    pub fn new(before: u32, pace: u32) -> Self {
         let long_ago = Piece { time: ALWAYS, first: START, step: 0 };
         Self {
             due: ALWAYS,
@@ -82,6 +84,7 @@ impl Timeline {
             written: Wrapping(1),
             oldest: Wrapping(0),
             single: before == 1,
+            pace,
             pieces: [long_ago; ROOM],
             older: None,
         }
@@ -131,7 +134,7 @@ impl Timeline {
     /// Whether a piece can be added.
     #[inline(always)]
     pub fn has_room(&self) -> bool {
-        (self.written - self.oldest).0 < ROOM as u16
+        (self.written - self.oldest).0 < ROOM as u8
     }
 
     /// Appends a run, which begins no earlier than the last one ends. There must be room.
@@ -207,7 +210,7 @@ mod tests {
         fn times_are_found_by_number(
             runs in prop::collection::vec((1u32..5, 0u32..4, 0i64..9, 0u32..40), 1..600),
         ) {
-            let mut line = Timeline::new(3);
+            let mut line = Timeline::new(3, 0);
             let mut pushed: Vec<Time> = vec![ALWAYS; 3];
             let mut keep = 0;
             for (count, step, gap, behind) in runs {

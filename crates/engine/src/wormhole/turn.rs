@@ -22,6 +22,7 @@ struct View<'a> {
     from: Option<&'a Link>,
     /// The link granted to its head packet.
     to: Option<&'a Link>,
+    kinds: &'a [Kind],
 }
 
 /// What follows from a turn.
@@ -53,7 +54,7 @@ impl Network {
         }
         let kind = &self.kinds[at.kind as usize];
         let to = self.links.get(at.output as usize);
-        let view = View { at, kind, worm, from, to };
+        let view = View { at, kind, worm, from, to, kinds: &self.kinds };
         let (number, holder, output) = (at.sending, at.holder, at.output);
         let asks = at.head == number && !at.asked && !at.to_terminal;
         let (stop, run, credit) = view.run();
@@ -115,7 +116,7 @@ impl View<'_> {
         {
             // Characters of a packet never follow each other faster than by the time of one. So if the last has arrived by when
             // it would be due, they all have.
-            let slack = if from.character >= kind.character {
+            let slack = if from.line.pace >= kind.character {
                 u64::from(most - 1) * u64::from(kind.character)
             } else {
                 0
@@ -131,7 +132,7 @@ impl View<'_> {
     #[inline(always)]
     fn take_credit(&self, credit: &mut Credit, most: u32) {
         let Some(to) = self.to else { return };
-        let places = to.places();
+        let places = to.places(&self.kinds[to.kind as usize]);
         while let Some(run) = places.leaving(self.at, to, credit.next_lump) {
             if !credit.take(&run, self.kind, most) {
                 break;
@@ -145,13 +146,15 @@ impl View<'_> {
         let (before, known) = (at.line.known(), at.line.known() + Wrapping(run.count));
         let (mut waits, mut supplies, mut leaves) = (false, false, false);
         if credit.characters == run.count && !at.keeps_credit && known != worm.end {
-            waits = self.to.is_none_or(|to| !to.places().beyond(at, credit.next_lump));
+            waits = self
+                .to
+                .is_none_or(|to| !to.places(&self.kinds[to.kind as usize]).beyond(at, credit.next_lump));
         }
         if run.count > 0
             && let Some(to) = self.to
         {
             supplies = !to.waits_for_credit && to.line.known() + to.shift == before;
-            let places = to.line.known() + Wrapping(to.output_buffer);
+            let places = to.line.known() + Wrapping(self.kinds[to.kind as usize].output_buffer);
             leaves = (ahead(known, to.granted + to.shift) >= 0) & (ahead(places, to.granted) >= 0);
         }
         let places = known + Wrapping(kind.output_buffer);
