@@ -42,8 +42,8 @@ struct Effects {
 }
 
 impl Network {
-    /// Sends on a link what follows in one straight run, and tells those that depend on it; false if this is not the common
-    /// case.
+    /// Sends on a link what follows in one straight run, and tells those that depend on it; false if this is not the
+    /// common case.
     #[inline(always)]
     pub(super) fn turn(&mut self, link: u32) -> bool {
         let at = &self.links[link as usize];
@@ -114,8 +114,8 @@ impl View<'_> {
         if let Some(from) = from
             && run.count > 0
         {
-            // Characters of a packet never follow each other faster than by the time of one. So if the last has arrived by when
-            // it would be due, they all have.
+            // Characters of a packet never come faster than one after the other at the pace of their link. So if the
+            // last has arrived by when it would be due, they all have.
             let slack = if from.line.pace >= kind.character {
                 u64::from(most - 1) * u64::from(kind.character)
             } else {
