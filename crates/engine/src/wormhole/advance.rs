@@ -5,7 +5,7 @@ use std::num::Wrapping;
 use super::link::two;
 use super::state::{Event, Header, Network, PacketState, UNKNOWN, Worm};
 use super::timeline::ahead;
-use crate::fabric::NONE;
+use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::terminal::Packet;
 
@@ -54,15 +54,6 @@ impl Network {
         self.settle();
     }
 
-    /// Characters of the front header.
-    pub(super) fn header_chars(&self, header: Header) -> u32 {
-        match header {
-            Header::Via => self.fabric.via_header_chars,
-            Header::Final => self.fabric.header_chars,
-            Header::Deleted => 0,
-        }
-    }
-
     /// Gives the head packet of an input link its output, at the present tick.
     pub(super) fn grant(&mut self, input: u32, output: u32, now: Time) {
         let head = &mut self.ports.links[input as usize];
@@ -98,7 +89,7 @@ impl Network {
     /// Header and class of a worm without its front header, and the characters of that.
     #[cold]
     fn strip(&self, worm: &Worm) -> (Header, u32, u32) {
-        let deleted = self.header_chars(worm.header);
+        let deleted = header_chars(&self.fabric, worm.header);
         if worm.header == Header::Via {
             let target = self.packets[worm.packet as usize].target;
             return (Header::Final, self.fabric.terminal_class[target as usize], deleted);
@@ -184,23 +175,15 @@ impl Network {
         self.packets[packet as usize]
     }
 
-    /// Schedules the request of the head of an input buffer, once its header is readable.
-    #[inline]
+    /// Schedules the request of the head of an input buffer of a switch, once its header is readable.
     pub(super) fn ask(&mut self, link: u32) {
-        let at = &self.links[link as usize];
-        if at.head == NONE {
-            return;
-        }
+        let at = &mut self.links[link as usize];
         let &Worm { header, class, first, .. } = &self.worms[at.head as usize];
-        if self.kind(at).to_terminal {
-            return;
-        }
-        let last = first + Wrapping(self.header_chars(header).max(1) - 1);
-        if ahead(last, at.line.known()) >= 0 {
+        let last = first + Wrapping(header_chars(&self.fabric, header).max(1) - 1);
+        if ahead(last, at.line.known()) >= 0 || at.to_terminal {
             return;
         }
         let arrived = at.line.run_from(last).time;
-        let at = &mut self.links[link as usize];
         let kind = &self.kinds[at.kind as usize];
         let time = (arrived + Time::from(kind.arrival)).max(at.exit_free) + Time::from(kind.decode);
         at.asked = true;
@@ -209,23 +192,37 @@ impl Network {
     }
 
     /// A packet's end leaves the input buffer, at a tick: its output is released and the next head comes forward.
+    #[inline(always)]
     pub(super) fn left(&mut self, link: u32, last: Time) {
-        let at = &mut self.links[link as usize];
-        let output = at.output;
+        let output = self.links[link as usize].output;
+        let [at, to] = two(&mut self.links, link, output);
         let free = last + Time::from(self.kinds[at.kind as usize].crossbar.max(1));
         at.exit_free = free;
         at.output = NONE;
         at.asked = false;
-        if at.waits_for_credit {
+        to.holder = NONE;
+        let (waits, unsent) = (at.waits_for_credit, to.line.known() != to.granted);
+        self.take_head(link);
+        if waits {
             self.wake(link);
         }
-        self.take_head(link);
-        self.hand_over(link, output);
-        let to = &mut self.links[output as usize];
-        to.holder = NONE;
+        if unsent {
+            self.hand_over(link, output);
+        }
         if self.ports.unhold(output, free) {
             self.ports.announce(output, &mut self.wheel);
         }
-        self.ask(link);
+        if self.links[link as usize].head != NONE {
+            self.ask(link);
+        }
+    }
+}
+
+/// Characters of the front header.
+fn header_chars(fabric: &Fabric, header: Header) -> u32 {
+    match header {
+        Header::Via => fabric.via_header_chars,
+        Header::Final => fabric.header_chars,
+        Header::Deleted => 0,
     }
 }

@@ -9,7 +9,7 @@
 
 use std::num::Wrapping;
 
-use super::link::{Link, two};
+use super::link::{Kind, Link, two};
 use super::queue::Run;
 use super::state::Network;
 use super::timeline::{Number, Timeline, ahead, earlier, later};
@@ -23,19 +23,10 @@ impl Network {
         let at = &self.links[link as usize];
         let Some(to) = self.links.get(at.output as usize) else { return false };
         if at.plain {
-            ahead(self.places(to).stop(at, at.next_lump), at.next_lump) > 0
+            to.places(self.kind(to)).beyond(at, at.next_lump)
         } else {
             self.leaving(link, at.next_lump).is_some()
         }
-    }
-
-    /// The places in the output buffer of a link.
-    #[inline(always)]
-    pub(super) fn places(&self, to: &Link) -> Places {
-        let kind = self.kind(to);
-        let shift = to.shift + Wrapping(kind.output_buffer);
-        let end = to.granted + to.shift;
-        Places { shift, end, stop: earlier(end, to.line.known() + shift), character: kind.character }
     }
 
     /// When characters of a head packet leave for its output, from one on as long as their places become free in a straight
@@ -44,7 +35,7 @@ impl Network {
     pub(super) fn leaving(&self, link: u32, number: Number) -> Option<(Run, bool)> {
         let at = &self.links[link as usize];
         let (kind, to) = (self.kind(at), &self.links[at.output as usize]);
-        let places = self.places(to);
+        let places = to.places(self.kind(to));
         if kind.stepwise {
             let line = &self.exits[link as usize];
             let known = earlier(places.end, line.known());
@@ -73,7 +64,8 @@ impl Network {
     /// as that does not depend on its arrival.
     pub(super) fn keep_credit(&mut self, link: u32) -> Time {
         let at = &self.links[link as usize];
-        let end = self.places(&self.links[at.output as usize]).end;
+        let to = &self.links[at.output as usize];
+        let end = to.granted + to.shift;
         while ahead(end, self.links[link as usize].next_lump) > 0 {
             let leaving = self.leaving(link, self.links[link as usize].next_lump);
             let (run, exact) = leaving.expect("the packet has left");
@@ -81,19 +73,6 @@ impl Network {
             at.keep(&self.kinds[at.kind as usize], &run, exact);
         }
         self.leaving(link, end - Wrapping(1)).expect("the packet has left").0.time
-    }
-
-    /// The same for a plain link.
-    #[inline(always)]
-    fn keep_plain_credit(&mut self, link: u32, output: u32) -> Time {
-        let places = self.places(&self.links[output as usize]);
-        let [at, to] = two(&mut self.links, link, output);
-        while ahead(places.end, at.next_lump) > 0 {
-            let run = places.leaving(at, to, at.next_lump).expect("the packet has left");
-            let exact = run.time > at.exit_free;
-            at.keep(&self.kinds[at.kind as usize], &run, exact);
-        }
-        places.leaving(at, to, places.end - Wrapping(1)).expect("the packet has left").time
     }
 
     /// Takes credit that packets have left for the next characters of the worm that is sent, and with it all that is there
@@ -123,36 +102,49 @@ impl Network {
     }
 
     /// Lets a packet leave its input buffer, if it is known when its end does.
-    #[inline(always)]
     pub(super) fn try_left(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let to = &self.links[at.output as usize];
         let end = to.granted + to.shift;
-        if ahead(at.line.known(), end) < 0 {
+        let places = to.line.known() + Wrapping(self.kind(to).output_buffer);
+        if ahead(at.line.known(), end) < 0 || ahead(places, to.granted) < 0 {
             return;
         }
-        let places = to.line.known() + Wrapping(self.kind(to).output_buffer);
-        if ahead(places, to.granted) >= 0 {
-            let kind = self.kind(at);
-            let sent = self.worms[at.head as usize].sent;
-            let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
-            let output = at.output;
-            let place = if at.plain { self.keep_plain_credit(link, output) } else { self.keep_credit(link) };
-            self.left(link, place.max(arrival));
+        if at.plain {
+            return self.leave_plain(link, at.output);
         }
+        let kind = self.kind(at);
+        let sent = self.worms[at.head as usize].sent;
+        let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
+        let place = self.keep_credit(link);
+        self.left(link, place.max(arrival));
+    }
+
+    /// Lets a packet leave the input buffer of a plain link for its output, of which all that this depends on is known.
+    #[inline(never)]
+    pub(super) fn leave_plain(&mut self, link: u32, output: u32) {
+        let [at, to] = two(&mut self.links, link, output);
+        let (kind, places) = (&self.kinds[at.kind as usize], to.places(&self.kinds[to.kind as usize]));
+        while ahead(places.end, at.next_lump) > 0 {
+            let run = places.leaving(at, to, at.next_lump).expect("the packet has left");
+            let exact = run.time > at.exit_free;
+            at.keep(kind, &run, exact);
+        }
+        let place = places.leaving(at, to, places.end - Wrapping(1)).expect("the packet has left").time;
+        let sent = self.worms[at.head as usize].sent;
+        let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
+        self.left(link, place.max(arrival));
     }
 
     /// Keeps in the output buffer when those characters of a packet are ready that have left the input buffer and
-    /// have not been sent; unless all will be ready anyway.
+    /// have not been sent, of which there are some; unless all will be ready anyway.
     pub(super) fn hand_over(&mut self, link: u32, output: u32) {
         let to = &self.links[output as usize];
-        // Without a tail all of the packet has even left the next input buffer already.
-        let Some(worm) = self.worms.get(to.tail as usize) else { return };
-        let mut next = later(to.line.known(), worm.first);
-        let end = worm.end;
-        if next == end || worm.bound {
+        let worm = &self.worms[to.tail as usize];
+        if worm.bound {
             return;
         }
+        let (mut next, end) = (later(to.line.known(), worm.first), worm.end);
         let (line, way) = (self.passing(link), to.way);
         let last = line.run_from(end - Wrapping(1) + to.shift).later(way).time;
         // What is not known to be sent yet waits for something that has not happened yet.
@@ -239,7 +231,23 @@ pub(super) struct Places {
     character: u32,
 }
 
+impl Link {
+    /// The places in the output buffer.
+    #[inline(always)]
+    pub fn places(&self, kind: &Kind) -> Places {
+        let shift = self.shift + Wrapping(kind.output_buffer);
+        let end = self.granted + self.shift;
+        Places { shift, end, stop: earlier(end, self.line.known() + shift), character: kind.character }
+    }
+}
+
 impl Places {
+    /// Whether it is known when a character of a packet can leave that is in time.
+    #[inline(always)]
+    pub fn beyond(&self, at: &Link, number: Number) -> bool {
+        ahead(self.stop(at, number), number) > 0
+    }
+
     /// Behind the last character of which it is known when it can leave, at or after a number.
     #[inline(always)]
     fn stop(&self, at: &Link, number: Number) -> Number {

@@ -41,22 +41,16 @@ pub(super) struct Credit {
     pub next_lump: Number,
     /// When the next character can be sent at the earliest.
     pub own: Time,
-    /// Whether no more is known.
-    pub dry: bool,
 }
 
-/// The characters of a worm that a link can send.
-struct Supply<'a> {
-    /// When they start on the wire by which they come.
-    line: &'a Timeline,
+/// What comes in of a worm.
+pub(super) struct Supply<'a> {
+    /// When its characters start on the wire by which they come.
+    pub line: &'a Timeline,
     /// What a number is greater by there.
-    shift: Number,
+    pub shift: Number,
     /// Ticks from then until they are ready here.
-    way: u32,
-    /// When the last of them is.
-    late: Time,
-    /// Behind the last one.
-    stop: Number,
+    pub way: u32,
 }
 
 impl Network {
@@ -78,20 +72,32 @@ impl Network {
     }
 
     /// Sends on a link, and tells those that depend on it.
+    #[inline(always)]
     fn advance(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
         at.woken = false;
-        let (before, to_terminal) = (at.line.known(), at.to_terminal);
-        let mut more = at.sending != NONE;
-        if at.plain {
-            while more {
-                more = self.send::<true>(link);
-            }
-        } else if more {
-            self.send_anyhow(link);
+        let (to_terminal, full) = (at.to_terminal, !at.line.has_room() && at.sending != NONE);
+        if at.keeps_credit && at.sending != NONE {
+            self.use_kept_credit(link);
+        }
+        if full {
+            self.make_room(link);
+        }
+        if !self.turn(link) {
+            self.advance_anyhow(link);
         }
         if to_terminal {
             self.stream(link);
+        }
+    }
+
+    /// The same, whatever the link is like.
+    #[cold]
+    fn advance_anyhow(&mut self, link: u32) {
+        let at = &self.links[link as usize];
+        let before = at.line.known();
+        if at.sending != NONE {
+            while self.send(link) {}
         }
         let at = &self.links[link as usize];
         let (holder, output) = (at.holder, at.output);
@@ -103,14 +109,8 @@ impl Network {
         }
     }
 
-    #[cold]
-    fn send_anyhow(&mut self, link: u32) {
-        while self.send::<false>(link) {}
-    }
-
     /// More characters are on their way to the input buffer of a link, of which those `before` were known: its output may
     /// send them, or it can be seen when the packet has left.
-    #[inline(always)]
     fn supplied(&mut self, link: u32, output: u32, before: Number) {
         if self.links[link as usize].stepwise {
             return self.leave(link);
@@ -124,7 +124,6 @@ impl Network {
     }
 
     /// More places in the output buffer of its output become free for the characters in an input buffer.
-    #[inline(always)]
     fn vacated(&mut self, link: u32) {
         let at = &self.links[link as usize];
         if at.stepwise {
@@ -138,18 +137,21 @@ impl Network {
 
     /// Sends the next characters of the first worm of which there are any, which follow in one straight run; true if it
     /// may send on.
-    #[inline(always)]
-    fn send<const PLAIN: bool>(&mut self, link: u32) -> bool {
+    fn send(&mut self, link: u32) -> bool {
         let at = &self.links[link as usize];
         let number = at.sending;
         let asks = at.head == number && !at.asked;
-        if at.keeps_credit || !at.line.has_room() {
-            self.prepare(link);
+        let full = !at.line.has_room();
+        if at.keeps_credit {
+            self.use_kept_credit(link);
+        }
+        if full {
+            self.make_room(link);
         }
         let then = if self.worms[number as usize].bound {
             self.send_entered(link, number)
         } else {
-            self.send_run::<PLAIN>(link, number)
+            self.send_run(link, number)
         };
         let more = match then {
             Then::Sent => self.sent(link, number),
@@ -165,49 +167,34 @@ impl Network {
         more
     }
 
-    /// What is not needed every time before sending.
-    fn prepare(&mut self, link: u32) {
-        if self.links[link as usize].keeps_credit {
-            self.use_kept_credit(link);
-        }
-        if !self.links[link as usize].line.has_room() {
-            self.make_room(link);
-        }
-    }
-
-    #[inline(always)]
-    fn send_run<const PLAIN: bool>(&mut self, link: u32, number: u32) -> Then {
+    fn send_run(&mut self, link: u32, number: u32) -> Then {
         let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
         let kind = self.kind(at);
         let (next, end) = (at.line.known(), worm.end);
-        let supply = self.supply(at, number, end);
-        let most = (supply.stop - next).0;
+        let (supply, late, stop) = self.supply(at, number, end);
+        let most = (stop - next).0;
         if most == 0 {
             return Then::Supply;
         }
         let own = at.wire_free.max(worm.ready);
-        let mut credit = Credit { characters: at.credited, next_lump: at.next_lump, own, dry: true };
+        let mut credit = Credit { characters: at.credited, next_lump: at.next_lump, own };
         if credit.characters < most && !at.keeps_credit {
-            self.take_credit::<PLAIN>(link, at, kind, &mut credit, most);
+            self.take_credit(link, kind, &mut credit, most);
         }
         if credit.characters == 0 {
             return Then::Credit;
         }
         let mut run = Run { count: credit.characters.min(most), step: kind.character, time: credit.own };
         // Once the last has arrived, so have all, whatever the pieces.
-        if supply.late > run.time {
+        if late > run.time {
             run = supply.follow(run, next);
         }
-        let dry = PLAIN && credit.dry && credit.characters == run.count && !at.keeps_credit;
-        let stop = supply.stop;
         self.put_on_wire(link, number, &run, &credit);
         let next = next + Wrapping(run.count);
         if next == end {
             Then::Sent
         } else if next == stop {
             Then::Supply
-        } else if dry {
-            Then::Credit
         } else {
             Then::Again
         }
@@ -221,18 +208,19 @@ impl Network {
         self.extensions += 1;
     }
 
-    /// What can be sent of a worm that ends before `end`.
-    #[inline(always)]
-    fn supply<'a>(&'a self, at: &'a Link, number: u32, end: Number) -> Supply<'a> {
+    /// What can be sent of a worm that ends before `end`: when it comes, when the last of it is ready, and behind which
+    /// character it stops.
+    fn supply<'a>(&'a self, at: &'a Link, number: u32, end: Number) -> (Supply<'a>, Time, Number) {
         // Only the packet that was granted last can still be in the input buffer it comes from.
         if number != at.tail || at.holder == NONE {
-            return Supply { line: &at.line, shift: at.shift, way: 0, late: ALWAYS, stop: end };
+            return (Supply { line: &at.line, shift: at.shift, way: 0 }, ALWAYS, end);
         }
         let from = &self.links[at.holder as usize];
         let line = if from.stepwise { &self.exits[at.holder as usize] } else { &from.line };
         // Nothing of a header that is deleted is sent.
         let stop = later(at.line.known(), earlier(end, line.known() - at.shift));
-        Supply { line, shift: at.shift, way: at.way, late: line.last() + Time::from(at.way), stop }
+        let late = line.last() + Time::from(at.way);
+        (Supply { line, shift: at.shift, way: at.way }, late, stop)
     }
 
     /// Sends characters of which it was kept when they are ready, in one run.
@@ -242,9 +230,9 @@ impl Network {
         let kind = self.kind(at);
         let most = (worm.end - at.line.known()).0;
         let (characters, own) = (at.credited, at.wire_free.max(worm.ready));
-        let mut credit = Credit { characters, next_lump: at.next_lump, own, dry: true };
+        let mut credit = Credit { characters, next_lump: at.next_lump, own };
         if characters < most && !at.keeps_credit {
-            self.take_credit::<false>(link, at, kind, &mut credit, most);
+            self.take_credit(link, kind, &mut credit, most);
         }
         if credit.characters == 0 {
             return Then::Credit;
@@ -260,51 +248,46 @@ impl Network {
 
     /// Takes credit for the next of `most` characters of one packet, and with it all credit that is there in time
     /// for those behind it.
+    fn take_credit(&self, link: u32, kind: &Kind, credit: &mut Credit, most: u32) {
+        if self.links[link as usize].output == NONE {
+            return;
+        }
+        while let Some((run, _)) = self.leaving(link, credit.next_lump) {
+            if !credit.take(&run, kind, most) {
+                return;
+            }
+        }
+    }
+}
+
+impl Credit {
+    /// Takes the lumps that characters return which leave in a run, as far as they are needed for the next of `most`
+    /// characters or there in time for those behind it; false if that is enough.
     ///
     /// Credit comes in lumps of `quantum` characters; only the first character of a lump waits for it.
     #[inline(always)]
-    fn take_credit<const PLAIN: bool>(
-        &self,
-        link: u32,
-        at: &Link,
-        kind: &Kind,
-        credit: &mut Credit,
-        most: u32,
-    ) {
-        let Some(to) = self.links.get(at.output as usize) else { return };
-        let places = self.places(to);
-        loop {
-            let leaving = if PLAIN {
-                places.leaving(at, to, credit.next_lump)
-            } else {
-                self.leaving(link, credit.next_lump).map(|(run, _)| run)
-            };
-            let Some(run) = leaving else { return };
-            let due = credit.own + Time::from(credit.characters) * Time::from(kind.character);
-            let time = run.time + Time::from(kind.credit_delay);
-            if time > due {
-                if credit.characters > 0 {
-                    break;
-                }
-                credit.own = time;
+    pub fn take(&mut self, run: &Run, kind: &Kind, most: u32) -> bool {
+        let due = self.own + Time::from(self.characters) * Time::from(kind.character);
+        let time = run.time + Time::from(kind.credit_delay);
+        if time > due {
+            if self.characters > 0 {
+                return false;
             }
-            // All lumps of the run are in time if it is not slower than what is sent.
-            let all = if run.step <= kind.character { run.count.min(most - credit.characters) } else { 1 };
-            let characters = kind.lumps(all) * kind.quantum;
-            credit.characters += characters;
-            credit.next_lump += characters;
-            if credit.characters >= most {
-                break;
-            }
+            self.own = time;
         }
-        credit.dry = false;
+        // All lumps of the run are in time if it is not slower than what is sent.
+        let all = if run.step <= kind.character { run.count.min(most - self.characters) } else { 1 };
+        let characters = kind.lumps(all) * kind.quantum;
+        self.characters += characters;
+        self.next_lump += characters;
+        self.characters < most
     }
 }
 
 impl Supply<'_> {
     /// The first of the characters of a run, from a number on, that can follow in one straight run as they arrive.
     #[inline(always)]
-    fn follow(&self, mut run: Run, number: Number) -> Run {
+    pub fn follow(&self, mut run: Run, number: Number) -> Run {
         let most = std::mem::take(&mut run.count);
         while run.count < most {
             let arrival = self.line.run_from(number + self.shift + Wrapping(run.count)).later(self.way);

@@ -54,6 +54,8 @@ pub(super) struct Link {
     pub keeps_credit: bool,
     /// See `Kind`.
     pub plain: bool,
+    /// Whether it is plain, and so are all links that enter the switch at its source.
+    pub common: bool,
     /// See `Kind`.
     pub stepwise: bool,
     /// See `Kind`.
@@ -120,7 +122,17 @@ pub(super) fn links(fabric: &Fabric) -> (Vec<Link>, Vec<Kind>) {
         });
         Link::new(row, &kind)
     });
-    (links.collect(), kinds)
+    let mut links: Vec<Link> = links.collect();
+    let mut common = vec![true; fabric.switches as usize];
+    for (link, &target) in links.iter().zip(&fabric.link_target) {
+        if let Some(common) = common.get_mut(target as usize) {
+            *common &= link.plain;
+        }
+    }
+    for (link, &source) in links.iter_mut().zip(&fabric.link_source) {
+        link.common = link.plain && common.get(source as usize).copied().unwrap_or(true);
+    }
+    (links, kinds)
 }
 
 impl Link {
@@ -134,7 +146,7 @@ impl Link {
             output: NONE,
             granted,
             shift: Wrapping(0),
-            line: Timeline::new(kind.output_buffer),
+            line: Timeline::new(kind.output_buffer, kind.character),
             head: NONE,
             sending: NONE,
             tail: NONE,
@@ -147,6 +159,7 @@ impl Link {
             asked: false,
             keeps_credit: false,
             plain: kind.plain,
+            common: false,
             stepwise: kind.stepwise,
             to_terminal: kind.to_terminal,
             way: 0,

@@ -140,7 +140,7 @@ impl Network {
         let (links, kinds) = link::links(&fabric);
         let any = kinds.iter().any(|kind| kind.stepwise);
         let exits = links.iter().filter(|_| any);
-        let exits = exits.map(|link| Timeline::new(kinds[link.kind as usize].output_buffer)).collect();
+        let exits = exits.map(|link| Timeline::new(kinds[link.kind as usize].output_buffer, 0)).collect();
         let draws = fabric.switch_arbiter.contains(&crate::fabric::arbiter::RANDOM)
             || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };

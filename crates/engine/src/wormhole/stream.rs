@@ -114,7 +114,7 @@ impl Network {
             count.checked_sub(at.credited).filter(|&rest| rest > 0).map_or(0, |rest| kind.lumps(rest));
         let more = lumps * kind.quantum;
         let next_lump = at.next_lump + Wrapping(more);
-        let credit = Credit { characters: at.credited + more, next_lump, own: run.time, dry: false };
+        let credit = Credit { characters: at.credited + more, next_lump, own: run.time };
         if !at.line.has_room() {
             self.make_room(link);
         }

@@ -62,16 +62,20 @@ pub struct Timeline {
     step: u32,
     known: Number,
     /// How many pieces were ever written.
-    written: Wrapping<u32>,
+    written: Wrapping<u8>,
     /// No piece before this one is in place.
-    oldest: Wrapping<u32>,
+    oldest: Wrapping<u8>,
+    /// Whether the last piece is a single character: told here, so that it need not be read to write another one.
+    single: bool,
+    /// Characters of one packet do not follow each other in fewer ticks.
+    pub pace: u32,
     /// The latest pieces, by number.
     pieces: [Piece; ROOM],
 }
 
 impl Timeline {
     /// A timeline of which `before` characters have always been there; the next is number `START + before`.
-    pub fn new(before: u32) -> Self {
+    pub fn new(before: u32, pace: u32) -> Self {
         let long_ago = Piece { time: ALWAYS, first: START, step: 0 };
         Self {
             due: ALWAYS,
@@ -79,6 +83,8 @@ impl Timeline {
             known: START + Wrapping(before),
             written: Wrapping(1),
             oldest: Wrapping(0),
+            single: before == 1,
+            pace,
             pieces: [long_ago; ROOM],
             older: None,
         }
@@ -128,7 +134,7 @@ impl Timeline {
     /// Whether a piece can be added.
     #[inline(always)]
     pub fn has_room(&self) -> bool {
-        (self.written - self.oldest).0 < ROOM as u32
+        (self.written - self.oldest).0 < ROOM as u8
     }
 
     /// Appends a run, which begins no earlier than the last one ends. There must be room.
@@ -136,6 +142,8 @@ impl Timeline {
     pub fn push(&mut self, run: &Run) {
         if run.time != self.due || run.step != self.step {
             self.write(run);
+        } else {
+            self.single = false;
         }
         self.known += run.count;
         self.due = run.at(run.count);
@@ -145,12 +153,14 @@ impl Timeline {
     #[inline(always)]
     fn write(&mut self, run: &Run) {
         debug_assert!(self.has_room());
+        let last = self.last();
         self.step = run.step;
-        let last = &mut self.pieces[(self.written.0 as usize).wrapping_sub(1) % ROOM];
-        if self.known - last.first == Wrapping(1) && run.time - last.time == Time::from(run.step) {
-            last.step = run.step;
+        if self.single && run.time - last == Time::from(run.step) {
+            self.pieces[(self.written.0 as usize).wrapping_sub(1) % ROOM].step = run.step;
+            self.single = false;
             return;
         }
+        self.single = run.count == 1;
         self.pieces[self.written.0 as usize % ROOM] =
             Piece { first: self.known, time: run.time, step: run.step };
         self.written += 1;
@@ -200,7 +210,7 @@ mod tests {
         fn times_are_found_by_number(
             runs in prop::collection::vec((1u32..5, 0u32..4, 0i64..9, 0u32..40), 1..600),
         ) {
-            let mut line = Timeline::new(3);
+            let mut line = Timeline::new(3, 0);
             let mut pushed: Vec<Time> = vec![ALWAYS; 3];
             let mut keep = 0;
             for (count, step, gap, behind) in runs {
