@@ -24,6 +24,8 @@ pub struct Asking {
 /// What is between terminals and their programs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hosts {
+    /// Whether there are programs.
+    told: bool,
     /// Whether what comes goes over a bus.
     has_bus: bool,
     /// Terminals whose transactions were over in this tick, with their marks.
@@ -38,10 +40,9 @@ pub(super) struct Hosts {
 
 impl Hosts {
     pub fn new(fabric: &Fabric) -> Self {
-        if !fabric.has_host_bus() {
-            return Self::default();
-        }
-        Self { has_bus: true, at_bus: vec![0; fabric.terminals as usize], ..Self::default() }
+        let (told, has_bus) = (fabric.has_programs(), fabric.has_host_bus());
+        let at_bus = vec![0; if has_bus { fabric.terminals as usize } else { 0 }];
+        Self { told, has_bus, at_bus, ..Self::default() }
     }
 }
 
@@ -110,9 +111,12 @@ impl Rings {
     }
 
     /// Takes what programs have to be told: transactions that are over, what was lost, and what asks for a bus.
+    #[inline]
     pub fn tell(&mut self, over: &mut Vec<(u32, u32)>, lost: &mut Vec<u32>, asking: &mut Vec<Asking>) {
-        over.append(&mut self.hosts.over);
-        lost.append(&mut self.hosts.lost);
-        asking.append(&mut self.hosts.asking);
+        if self.hosts.told {
+            over.append(&mut self.hosts.over);
+            lost.append(&mut self.hosts.lost);
+            asking.append(&mut self.hosts.asking);
+        }
     }
 }

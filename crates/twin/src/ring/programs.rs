@@ -4,6 +4,7 @@ use fabriloom_engine::kernel::Time;
 use fabriloom_engine::terminal::Programs;
 use fabriloom_engine::terminal::program::mark;
 
+use super::parts::Received;
 use super::rings::Rings;
 
 impl Rings<'_> {
@@ -21,14 +22,22 @@ impl Rings<'_> {
             self.has_room(terminal as usize)
         });
         for (terminal, unit) in programs.off_bus() {
-            let station = self.station_of(terminal as usize);
-            let mut both = self.stations[station].received.iter_mut().flatten();
-            let off = both.find(|one| one.unit == unit as usize).expect("it has come here");
-            assert_eq!(off.ready, Time::MAX, "it was on the bus");
-            off.ready = self.now;
+            self.leave_bus(terminal as usize, unit as usize);
         }
         programs.next().into_iter().for_each(|tick| self.wake_at(tick));
         self.programs = Some(programs);
+    }
+
+    /// A packet has gone over the host's bus: it can be served after what came off that before it.
+    fn leave_bus(&mut self, terminal: usize, unit: usize) {
+        let station = self.station_of(terminal);
+        for queue in &mut self.stations[station].received {
+            if let Some(place) = queue.iter().position(|one| one.unit == unit) {
+                let one = queue.remove(place).expect("it has come here");
+                assert_eq!(one.ready, Time::MAX, "it was on the bus");
+                queue.push_back(Received { ready: self.now, ..one });
+            }
+        }
     }
 
     /// What is ready for the user asks for the host's bus, if there is one: data of messages, coming or to be fetched.

@@ -108,8 +108,7 @@ impl Rings<'_> {
             received.ready <= self.now && (can_answer || !self.is_answered(received.sent))
         };
         let both = self.stations[station].received.iter().flatten().filter(can_be_served);
-        let Some(sent) =
-            both.min_by_key(|one| (one.ready, one.sent.kind, one.asked, one.unit)).map(|one| one.sent)
+        let Some(sent) = both.min_by_key(|one| (one.ready, one.sent.kind, one.asked)).map(|one| one.sent)
         else {
             return;
         };
