@@ -134,7 +134,9 @@ impl Run {
         for at in 0..self.news.deliveries.len() {
             self.deliver(self.news.deliveries[at]);
         }
-        if self.programs.is_some() {
+        if let Some(programs) = &self.programs
+            && (self.news.is_for_programs() || programs.next() == Some(now))
+        {
             self.let_programs_go_on(network)?;
         }
         for at in 0..self.news.asking.len() {

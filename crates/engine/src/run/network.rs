@@ -25,6 +25,16 @@ pub(super) struct News {
     pub at_bus: Vec<Asking>,
 }
 
+impl News {
+    /// Whether there is anything that programs have to be told.
+    #[inline]
+    pub fn is_for_programs(&self) -> bool {
+        let Self { deliveries, asking, heads, over, lost, at_bus } = self;
+        let told = deliveries.len() + asking.len() + heads.len() + over.len() + lost.len() + at_bus.len();
+        told > 0
+    }
+}
+
 /// A network of either kind. The loop is compiled for each.
 pub(super) trait Network {
     /// The arrays it was made from.

@@ -86,6 +86,8 @@ pub struct Programs {
     news: Vec<(u32, News)>,
     /// Terminals that something has happened to.
     touched: Vec<u32>,
+    /// An empty list that has its room already.
+    spare: Vec<u32>,
     /// What has come on rings and has gone over the bus, with its terminal.
     off_bus: Vec<(u32, u32)>,
     wheel: Wheel,
@@ -118,6 +120,7 @@ impl Programs {
             streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
             news: Vec::new(),
             touched: Vec::new(),
+            spare: Vec::new(),
             off_bus: Vec::new(),
             wheel: Wheel::default(),
             due: Vec::new(),
@@ -223,7 +226,8 @@ impl Programs {
 
     /// Every terminal that something happened to goes on.
     fn go_on(&mut self, send: &mut impl FnMut(u32, &Packet) -> bool) {
-        let mut touched = std::mem::take(&mut self.touched);
+        // What is touched meanwhile goes on in the next round.
+        let mut touched = std::mem::replace(&mut self.touched, std::mem::take(&mut self.spare));
         touched.sort_unstable();
         for &terminal in &touched {
             self.hosts[terminal as usize].touched = false;
@@ -231,10 +235,8 @@ impl Programs {
             self.fill(terminal);
             self.send(terminal, send);
         }
-        if self.touched.is_empty() {
-            touched.clear();
-            self.touched = touched;
-        }
+        touched.clear();
+        self.spare = touched;
     }
 
     /// The timers of this tick.
