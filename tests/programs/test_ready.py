@@ -135,9 +135,9 @@ def test_credit_keeps_assignments_within_their_number() -> None:
     assert len(fragments) == 90
     for target in {one["target"] for one in fragments}:
         mine = [one for one in fragments if one["target"] == target]
-        events = sorted({one["tag"] for one in mine})
-        ends = [max(one["received_ns"] for one in mine if one["tag"] == event) for event in events]
-        begins = [min(one["made_ns"] for one in mine if one["tag"] == event) for event in events]
+        events = sorted({one["event"] for one in mine})
+        ends = [max(one["received_ns"] for one in mine if one["event"] == event) for event in events]
+        begins = [min(one["made_ns"] for one in mine if one["event"] == event) for event in events]
         assert all(begin > end for begin, end in zip(begins[1:], ends[:-1], strict=True))
 
 

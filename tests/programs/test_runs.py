@@ -159,7 +159,7 @@ def test_tables_agree_with_the_summary(built: Results) -> None:
     assert events["latency_ns"].mean() == pytest.approx(summary["events"]["latency_ns"]["mean"])
     assert events["latency_ns"].max() == summary["events"]["latency_ns"]["max"]
     assert (events["begun_ns"] >= events["due_ns"]).all()
-    last = built.messages.group_by("tag").agg(pl.col("received_ns").max()).sort("tag")
+    last = built.messages.group_by("event").agg(pl.col("received_ns").max()).sort("event")
     assert last["received_ns"].to_list() == events["complete_ns"].to_list()
     assert built.messages["latency_ns"].mean() == pytest.approx(summary["message_latency_ns"]["mean"])
     assert built.hosts["received_mbytes_per_s"].sum() == pytest.approx(summary["messages"]["mbytes_per_s"])

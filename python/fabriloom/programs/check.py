@@ -147,7 +147,8 @@ def _matched(programs: Programs, receives: np.ndarray, sends: np.ndarray) -> Non
     odd = receives[(programs.peer[receives] < FIRST_SPECIAL) | (programs.tag[receives] < FIRST_SPECIAL)]
     if not len(odd):
         return
-    free = programs.tag[sends] >= FIRST_SPECIAL
+    # A message without a tag fits a receive without one; one whose tag is found out later may fit any.
+    free = np.isin(programs.tag[sends], (SAME, SENDER_NUMBER))
     everybody, anything = -1, -1
     offered: set[tuple[int, int, int]] = set()
     source, target, tag = (programs.terminal[sends], programs.peer[sends], programs.tag[sends])

@@ -36,7 +36,7 @@ PROGRAM_SUMMARY = Table(
         Column(
             "end.waiting",
             "list of text",
-            "Deadlocked only, otherwise empty: what each terminal waits for, with its place in the file.",
+            "Deadlocked only, otherwise empty: what each terminal waits for, with its place in the file, and messages that can never be sent and received whole.",
         ),
         Column("messages.made", "count", "Messages whose send has begun."),
         Column(
@@ -135,7 +135,8 @@ MESSAGES = Table(
         Column("source", "text", "Terminal that sent it; of a read, the one whose memory it was in."),
         Column("target", "text", "Terminal that received it."),
         Column("bytes", "B", "Its size."),
-        Column("tag", "number", "Its tag; null when it has none. Of a fragment, the number of its event."),
+        Column("tag", "number", "Its tag; null when it has none."),
+        Column("event", "number", "The event that it is a part of; null when it is of none."),
         Column("made_ns", "ns", "When its send began."),
         Column("sent_ns", "ns", "When the protocol had nothing more to do for it at its sender."),
         Column("received_ns", "ns", "When its last packet had arrived."),

@@ -73,7 +73,13 @@ class ProgramRun:
             where = self.where(row) if self.where else ""
             name, what = self.graph.terminal_names[terminal], self.programs.text(row)
             found.append(f"{name}: {what} ({where})" if where else f"{name}: {what}")
-        return found
+        return [*found, *self._stuck()]
+
+    def _stuck(self) -> list[str]:
+        """Messages that will never be sent and received whole, as where a ring has lost one."""
+        names, columns = self.graph.terminal_names, ("source", "target", "bytes")
+        rows = zip(*(column(self.native, f"stuck_{name}").tolist() for name in columns), strict=True)
+        return [f"{names[source]}: message of {size} B to {names[target]}" for source, target, size in rows]
 
     def summary(self) -> dict[str, Any]:
         """The keys of ``columns.PROGRAM_SUMMARY`` but those of ``end`` and ``not_kept``."""
@@ -87,7 +93,7 @@ class ProgramRun:
     def _messages(self) -> dict[str, Any]:
         native, seconds = self.native, self.window_ns / 1e9
         made, received = int(native["messages_made"]), int(native["messages_received"])
-        lost = int(native.get("messages_lost", 0))
+        lost = int(native["messages_lost"])
         measured, size = int(native["measured_messages"]), int(native["measured_message_bytes"])
         return {
             "made": made,
@@ -202,8 +208,8 @@ class ProgramRun:
 
         names = np.array(self.graph.terminal_names, dtype=object)
         tag = column(self.native, "message_tag").astype(np.int64)
-        first = self.programs.events.first
-        shown = np.where(tag >= first, tag - first, tag)
+        event = tag - self.programs.events.first
+        of_none = (event < 0) | (event >= len(self.programs.events.due_ps))
         made, sent, received = (
             _moments(column(self.native, f"message_{what}_ticks"), self.tick_ns)
             for what in ("made", "sent", "received")
@@ -214,13 +220,14 @@ class ProgramRun:
                 "source": list(names[column(self.native, "message_source").astype(np.int64)]),
                 "target": list(names[column(self.native, "message_target").astype(np.int64)]),
                 "bytes": column(self.native, "message_bytes").astype(np.int64),
-                "tag": pl.Series(shown).set(pl.Series(tag == _NO_TAG), None),
+                "tag": pl.Series(tag).set(pl.Series(tag == _NO_TAG), None),
+                "event": pl.Series(event).set(pl.Series(of_none), None),
                 "made_ns": made,
                 "sent_ns": sent,
                 "received_ns": received,
                 "latency_ns": received - made,
             },
-            schema_overrides={"source": pl.String, "target": pl.String, "tag": pl.Int64},
+            schema_overrides={"source": pl.String, "target": pl.String, "tag": pl.Int64, "event": pl.Int64},
         )
         return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
 
