@@ -11,9 +11,9 @@ from . import level2, level3, networks
 
 EXTRA_US = (0, 10, 20, 50, 100, 200, 500)
 QUICK_EXTRA_US = (0, 100)
-SHARES = (0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.6, 0.8)
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
 QUICK_SHARES = (0.2, 0.6)
-COUNTS = (3, 6, 9, 12, 15, 18, 21)
+COUNTS = (3, 6, 12, 18, 21)
 
 
 def _slower(effort: Effort, size: int) -> dict[int, Scenario]:

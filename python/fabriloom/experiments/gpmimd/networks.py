@@ -126,5 +126,5 @@ def run_times(effort: Effort, message_bytes: int) -> dict[str, Any]:
     stretch = max(1.0, message_bytes / effort.time_ms(1024, 2048))
     return {
         "warmup_ms": effort.time_ms(5.0, 2.0) * stretch,
-        "measure_ms": effort.time_ms(40.0, 8.0) * stretch,
+        "measure_ms": effort.time_ms(24.0, 8.0) * stretch,
     }

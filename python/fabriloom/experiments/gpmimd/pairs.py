@@ -9,7 +9,7 @@ from ..lab import Effort, Findings, Lab, Measured, Scenario
 from ..rows import near, row, series
 from . import networks, settings
 
-SIZES_BYTES = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+SIZES_BYTES = (16, 32, 64, 128, 256, 512, 1024, 4096)
 QUICK_SIZES_BYTES = (64,)
 ASYMPTOTE_BYTES = 4096
 """What "asymptotic" is read as: there, 32 B more or less change nothing."""

@@ -12,7 +12,6 @@ Case = dict[str, dict[str, Any]]
 CASES: dict[str, Case] = {
     "as reproduced": {},
     "one message sent, one virtual link, one message received": {"protocol": settings.setting(1, 1, 1)},
-    "one, three, one": {"protocol": settings.setting(1, 3, 1)},
     "one, two, two": {"protocol": settings.setting(1, 2, 2)},
     "one, two, one": {"protocol": settings.setting(1, 2, 1)},
     "two, one, one": {"protocol": settings.setting(2, 1, 1)},

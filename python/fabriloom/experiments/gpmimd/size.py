@@ -14,7 +14,7 @@ SIZES_BYTES = (200, 1200)
 BLOCKS = (3, 5)
 SOURCES_PER_BLOCK = 2
 SCORED_BLOCKS = {200: 5, 1200: 3}
-"""Of how many blocks per event the printed rates are, is not said. The summary has 50 to 70 MB/s for level II;
+"""Of how many blocks per event the printed rates are is not said. The summary has 50 to 70 MB/s for level II;
 45 kHz are 27 MB/s with three blocks and 45 with five, 18 kHz are 65 and 108."""
 
 
