@@ -7,11 +7,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from fabriloom import Results, load, run
+from fabriloom import Results, load, run, simulate
 from fabriloom.report import for_curve, for_run
 from fabriloom.results import columns
 from fabriloom.scenario import ScenarioError
 from fabriloom.study import compare, curve
+from fabriloom.study.inspection import inspect, lines
 from fabriloom.study.saturation import saturate
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
@@ -240,3 +241,24 @@ def test_resolving_twice_changes_nothing() -> None:
         again = type(once).from_dict(resolved)
         assert again.resolve() == resolved
         assert again.sha256 == once.sha256
+
+
+def test_check_tells_what_a_program_does() -> None:
+    found = inspect(scenario({"kind": "level-3", "fragment": "200 B", "events": 50, "rate": "1 kHz"}))
+    known = found["program"]
+    assert {f"program.{name}" for name in known} == set(columns.PROGRAM_CHECK.names)
+    assert known["messages"] == 200
+    assert known["message_bytes"] == 40_000
+    assert known["channels_most"] == 4
+    told = dict(lines(found))["program"]
+    assert told.startswith("8 terminals, 200 messages of 200 B in the mean, 50 events; a terminal sends to 4")
+    pairs = {"kind": "fixed-pairs", "size": "8 B", "rounds": 0}
+    endless = inspect(scenario(pairs, protocol={"messages_at_once": 1}))
+    assert endless["program"]["messages"] is None
+
+
+@pytest.mark.parametrize("topology", [CROSSBAR, RING], ids=["links", "ring"])
+@pytest.mark.parametrize("name", ["credit", "pull-level-3, two", "all-to-all, together"])
+def test_the_slow_twin_delivers_the_same(name: str, topology: dict[str, Any]) -> None:
+    protocol = {"preset": "virtual-link", "packet": "64 B", "send_time": "1 us"}
+    assert simulate.compare(scenario(READY[name], topology, protocol=protocol), 2_000_000_000).identical

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -114,6 +115,21 @@ class Programs:
         away = self.kind[known] == READ
         source, target = self.terminal[known], self.peer[known]
         return np.where(away, target, source), np.where(away, source, target), self.size_bytes[known], count
+
+    def counted(self) -> dict[str, Any]:
+        """``messages`` and ``message_bytes`` of all sends and reads, None when there is no end to them, and
+        ``channels_most``: known targets of the terminal that has most.
+        """
+        sends = (self.kind == SEND) | (self.kind == READ)
+        times = self.times()[sends]
+        endless = bool(np.isinf(times).any())
+        known = sends & (self.peer < len(self.terminal_names))
+        pairs = np.unique(np.stack([self.terminal[known], self.peer[known]]), axis=1)
+        return {
+            "messages": None if endless else int(times.sum()),
+            "message_bytes": None if endless else int((times * self.size_bytes[sends]).sum()),
+            "channels_most": int(np.bincount(pairs[0]).max(initial=0)),
+        }
 
     def text(self, row: int) -> str:
         """An operation as it is written."""

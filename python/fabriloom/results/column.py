@@ -30,6 +30,7 @@ class Table:
             "summary",
             "ring_summary",
             "program_summary",
+            "program_check",
             "saturation",
             "check",
             "ring_check",

@@ -14,6 +14,7 @@ from .program_columns import (
     HOSTS,
     MARKS,
     MESSAGES,
+    PROGRAM_CHECK,
     PROGRAM_POINTS,
     PROGRAM_SUMMARY,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "MARKS",
     "MESSAGES",
     "POINTS",
+    "PROGRAM_CHECK",
     "PROGRAM_POINTS",
     "PROGRAM_SUMMARY",
     "REPRODUCTION",
@@ -433,6 +435,7 @@ TABLES = (
     SATURATION,
     CHECK,
     RING_CHECK,
+    PROGRAM_CHECK,
     REPRODUCTION,
 )
 

@@ -155,6 +155,25 @@ MARKS = Table(
     ),
 )
 
+PROGRAM_CHECK = Table(
+    "program_check",
+    "Check of programs",
+    "Keys of `fabriloom check` that only scenarios with a program have.",
+    (
+        Column("program.terminals", "count", "Terminals that have operations."),
+        Column("program.operations", "count", "Operations of all terminals."),
+        Column("program.events", "count", "Events."),
+        Column("program.attempted_per_s", "1/s", "Events that are due per second; null when none are."),
+        Column("program.messages", "count", "Messages that will be made; null when there is no end to them."),
+        Column("program.message_bytes", "B", "Their bytes; null when there is no end to them."),
+        Column(
+            "program.channels_most",
+            "count",
+            "Terminals that the one with most sends to, as far as they are known before the run: virtual links of a link.",
+        ),
+    ),
+)
+
 PROGRAM_POINTS = Table(
     "program_points",
     "Points of programs",

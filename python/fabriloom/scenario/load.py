@@ -105,7 +105,7 @@ def _check_variants(scenario: Scenario) -> None:
 def _check_tried(
     scenario: Scenario, base: dict[str, Any], settings: Mapping[str, Any], place: Path, within: Path
 ) -> None:
-    """Refuse values for dotted paths, which are keys of the table at ``place``; a value is ``within`` its key."""
+    """Refuse values for dotted paths, keys of the table at ``place``; a value is ``within`` its key."""
     data, key = copy.deepcopy(base), ""
     try:
         for key, value in settings.items():

@@ -10,6 +10,7 @@ import numpy as np
 from .. import routing
 from ..compile import Compiled, LinkParts, RingParts, compile
 from ..compile.programs import mean_packet_bytes
+from ..programs import Programs
 from ..topology import Graph, measure
 from . import ring_inspection
 from .zero_load import zero_load_latency
@@ -51,11 +52,33 @@ def inspect(scenario: Scenario) -> dict[str, Any]:
         "name": scenario.name,
         "scenario_sha256": scenario.sha256,
         **network,
+        **({} if compiled.programs is None else {"program": _program(compiled.programs)}),
         "zero_load_latency_ns": zero_load_latency(compiled),
         "deadlock": {"free": not cycle, "cycle": cycle},
         "warnings": list(compiled.warnings),
         "resolved": scenario.resolve(),
     }
+
+
+def _program(programs: Programs) -> dict[str, Any]:
+    """How much a program does; messages whose target is not known before the run are counted, too."""
+    counted = programs.counted()
+    return {
+        "terminals": int(np.count_nonzero(np.diff(programs.start))),
+        "operations": programs.rows,
+        "events": len(programs.events.due_ps),
+        "attempted_per_s": programs.events.rate_per_s,
+        **counted,
+    }
+
+
+def _program_lines(program: dict[str, Any]) -> list[tuple[str, str]]:
+    messages, size = program["messages"], program["message_bytes"]
+    sent = "messages for ever" if messages is None else f"{messages:,} messages of {size / messages:.4g} B"
+    events = f", {program['events']:,} events" if program["events"] else ""
+    many = program["channels_most"]
+    channels = f"; a terminal sends to {many:,} others at most" if many else ""
+    return [("program", f"{program['terminals']:,} terminals, {sent} in the mean{events}{channels}")]
 
 
 def _network(compiled: Compiled, parts: LinkParts, length_bytes: float) -> dict[str, Any]:
@@ -133,6 +156,7 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("scenario", f"{found['name'] or 'without a name'} ({found['scenario_sha256'][:12]})"),
         *(ring_inspection.lines(found) if of_rings else _network_lines(found)),
+        *(_program_lines(found["program"]) if "program" in found else []),
         *_bound_lines(found["channel_load"]),
         *_latency_lines(found["zero_load_latency_ns"]),
         ("deadlock", _deadlock_text(found["deadlock"])),

@@ -80,10 +80,12 @@ def protocol(preset: str, overrides: Mapping[str, Any] | None = None) -> Protoco
     """A preset with some of its settings replaced; a value of None leaves the preset's.
 
     Raises :class:`TechnologyError` for settings that contradict each other. A packet size alone is that of
-    small messages, too, as far as it is shorter than theirs.
+    small messages, too, unless the preset has a smaller one for them.
     """
     values = protocol_settings(preset)
     given = {name: value for name, value in (overrides or {}).items() if value is not None}
     if "packet_bytes" in given and "small_packet_bytes" not in given:
-        given["small_packet_bytes"] = min(values["small_packet_bytes"], given["packet_bytes"])
+        alike = values["small_packet_bytes"] == values["packet_bytes"]
+        small = given["packet_bytes"] if alike else values["small_packet_bytes"]
+        given["small_packet_bytes"] = min(small, given["packet_bytes"])
     return Protocol(preset=preset, **{**values, **given})

@@ -72,8 +72,8 @@ class Protocol(Section):
     )
     programmed: bool | None = Field(
         default=None,
-        description="Whether the program's own processor fills packets, over the host's bus (programmed I/O); "
-        "otherwise it goes on when the message is handed over",
+        description="Whether the program's own processor fills packets, over the host's bus (programmed "
+        "I/O); otherwise it goes on when the message is handed over",
     )
     ahead_bytes: Bytes | None = Field(
         default=None,
