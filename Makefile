@@ -66,6 +66,7 @@ test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp
 bench: setup $(VENV)/dev.stamp
 	$(PY) benches/run.py
 	$(PY) benches/rings.py
+	$(PY) benches/programs.py
 
 reproduce: setup
 	$(FABRILOOM) reproduce all --out $(REPRODUCTION) --force

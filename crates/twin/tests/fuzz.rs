@@ -2,10 +2,11 @@
 
 mod scenarios;
 
-use fabriloom_engine::fabric::Fabric;
+use fabriloom_engine::fabric::{Fabric, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::{Family, Stream, streams};
 use fabriloom_engine::run::{Options, Simulation};
+use scenarios::programs::random_programs;
 use scenarios::random::random_fabric;
 use scenarios::rings::random_rings;
 
@@ -106,6 +107,21 @@ fn spoiled(network: fn(u64) -> Fabric, until: Time) -> u32 {
 fn spoiled_arrays_do_not_panic() {
     let passed = spoiled(random_fabric, 1 << 40);
     assert!(passed > 300 && passed < 1200, "{passed} passed the check");
+}
+
+#[test]
+fn spoiled_programs_do_not_panic() {
+    let links = spoiled(|seed| random_programs(&random_fabric(seed), seed), 1 << 22);
+    let rings = |seed| {
+        let mut fabric = random_rings(seed);
+        fabric.terminal_transaction.fill(transaction::WRITE);
+        if fabric.terminals > 1 { random_programs(&fabric, seed) } else { fabric }
+    };
+    let rings = spoiled(rings, 1 << 22);
+    assert!(
+        links > 200 && links < 1300 && rings > 200 && rings < 1300,
+        "{links} and {rings} passed the check"
+    );
 }
 
 #[test]
