@@ -1,7 +1,6 @@
 //! What a network of rings remembers: stations, switches, and the packets between them.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use super::parts::{Deal, Entry, Held, Unit};
 use super::phases::{Reservation, UNLABELLED};
@@ -25,13 +24,13 @@ pub(super) const NEVER: Time = Time::MAX;
 pub(super) struct Station {
     /// End of the last unit on its link.
     pub free_at: Time,
-    /// Time of the pending wake-up for a unit of its own, or [`NEVER`].
-    pub wake_at: Time,
-    /// Units on the link.
-    pub wire: Queue,
-    /// Units in the bypass FIFO.
+    /// When its link is looked at next, or [`NEVER`].
+    pub look_at: Time,
+    /// Units in the bypass FIFO, and on the link to it those that will pass.
     pub bypass: Queue,
     pub next: u32,
+    /// The station before it.
+    pub before: u32,
     /// Ticks per symbol.
     pub symbol: u32,
     /// Ticks from the start of a symbol until the next station has decoded it.
@@ -39,10 +38,6 @@ pub(super) struct Station {
     pub bypass_ticks: u32,
     /// Units of its own that wait, ready or not.
     pub waiting: u32,
-    /// Whether the end of the present unit is an event.
-    pub end_pending: bool,
-    /// Whether the front of the bypass FIFO being ready is an event.
-    pub bypass_pending: bool,
     /// Whether it is among those that may start something in this tick.
     pub touched: bool,
     /// Whether the user's next packet being ready is an event.
@@ -143,8 +138,10 @@ pub(super) struct Switch {
     pub served: u32,
     pub free: u32,
     pub touched: bool,
-    /// Ports with something ready, as bits.
-    pub ready: u64,
+    /// When it is looked at next because a packet is ready then, or [`NEVER`].
+    pub look_at: Time,
+    /// Ports with something in their receive queues, ready or not, as bits.
+    pub holds: u64,
     pub setup: u32,
     pub cycle: u32,
     pub width: u32,
@@ -177,8 +174,6 @@ pub struct Rings {
     pub(super) timeout_at: Time,
     /// Events of a tick.
     pub(super) due: Vec<u32>,
-    /// Events of a tick that come after its ends.
-    pub(super) arrivals: Vec<u32>,
     /// Links, switches and terminal stations that may start something in this tick.
     pub(super) links_touched: Vec<u32>,
     pub(super) switches_touched: Vec<u32>,
@@ -187,8 +182,6 @@ pub struct Rings {
     pub(super) signals: Vec<VecDeque<(Time, u32, bool)>>,
     /// Those that start in this tick: link, station, whether it is a go.
     pub(super) signals_out: Vec<(u32, u32, bool)>,
-    /// Wake-ups that come before one that is pending.
-    pub(super) alarms: BinaryHeap<Reverse<(Time, u32)>>,
     pub(super) calendar: Calendar,
     pub(super) now: Time,
     /// A destination whose packets go in a circle through switches, if there is one.
@@ -219,6 +212,9 @@ impl Rings {
             // Links are gone through in order, so the first of a ring has its lowest number.
             station.scrubs = !std::mem::replace(&mut seen[fabric.station_ring[link] as usize], true);
         }
+        for (before, &next) in fabric.station_next.iter().enumerate() {
+            stations[next as usize].before = before as u32;
+        }
         let switches = (0..fabric.switches as usize).map(|switch| Switch::new(&fabric, switch)).collect();
         for switch in 0..fabric.switches {
             let range = fabric.port_start[switch as usize]..fabric.port_start[switch as usize + 1];
@@ -246,14 +242,12 @@ impl Rings {
             newest: NONE,
             timeout_at: NEVER,
             due: Vec::new(),
-            arrivals: Vec::new(),
             links_touched: Vec::new(),
             switches_touched: Vec::new(),
             services_touched: Vec::new(),
             signals: vec![VecDeque::new(); signals],
             signals_out: Vec::new(),
-            alarms: BinaryHeap::new(),
-            calendar: Calendar::new(super::tick::events(&fabric)),
+            calendar: Calendar::new(2 * links),
             now: -1,
             astray: None,
             delivered: Vec::new(),
@@ -370,16 +364,14 @@ impl Station {
     fn new(f: &Fabric, link: usize) -> Self {
         Self {
             free_at: -1,
-            wake_at: NEVER,
-            wire: Queue::EMPTY,
+            look_at: NEVER,
             bypass: Queue::EMPTY,
             next: f.station_next[link],
+            before: NONE,
             symbol: f.link_character_ticks[link],
             decoded: f.link_arrival_ticks[link] + f.station_decode_ticks[f.station_next[link] as usize],
             bypass_ticks: f.station_bypass_ticks[link],
             waiting: 0,
-            end_pending: false,
-            bypass_pending: false,
             touched: false,
             user_pending: false,
             own: false,
@@ -421,7 +413,8 @@ impl Switch {
             served: end - first - 1,
             free: f.bus_count[switch],
             touched: false,
-            ready: 0,
+            look_at: NEVER,
+            holds: 0,
             setup: f.bus_setup_ticks[switch],
             cycle: f.bus_cycle_ticks[switch],
             width: f.bus_width_bytes[switch],

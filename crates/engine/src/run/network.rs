@@ -23,7 +23,7 @@ pub(super) trait Network {
     fn fabric(&self) -> &Fabric;
 
     /// The tick of the next event, if there is one.
-    fn next(&self) -> Option<Time>;
+    fn next(&mut self) -> Option<Time>;
 
     /// All that happens in the next tick before anything is decided; the number of events.
     fn happen(&mut self, now: Time, news: &mut News) -> u64;
@@ -57,7 +57,7 @@ impl Network for Worms {
     }
 
     #[inline]
-    fn next(&self) -> Option<Time> {
+    fn next(&mut self) -> Option<Time> {
         self.wheel.peek()
     }
 
@@ -120,7 +120,7 @@ impl Network for Rings {
     }
 
     #[inline]
-    fn next(&self) -> Option<Time> {
+    fn next(&mut self) -> Option<Time> {
         self.next()
     }
 
