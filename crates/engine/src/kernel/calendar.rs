@@ -52,7 +52,7 @@ pub struct Calendar {
     far: BinaryHeap<Reverse<Event>>,
     /// The tick of the first of them.
     far_first: Time,
-    /// Events that buckets have given since `judged`.
+    /// Events that came since `judged`.
     given: u32,
     /// Bucket at which their length was last judged.
     judged: Time,
@@ -165,6 +165,7 @@ impl Calendar {
                 return;
             }
             self.far.pop();
+            self.given += 1;
             taken.push(event.number);
         }
         self.far_first = Time::MAX;

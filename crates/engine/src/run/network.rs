@@ -40,6 +40,9 @@ pub(super) trait Network {
     /// Links that wait for each other in a circle; empty if nothing is deadlocked.
     fn deadlock(&self) -> Vec<u32>;
 
+    /// Events beside which a search for deadlock costs little.
+    fn search_events(&self) -> u64;
+
     /// Packets dispatched that can still be delivered.
     fn in_flight(&self) -> u64;
 
@@ -100,6 +103,10 @@ impl Network for Worms {
         deadlock(self)
     }
 
+    fn search_events(&self) -> u64 {
+        0
+    }
+
     fn in_flight(&self) -> u64 {
         self.in_flight()
     }
@@ -152,6 +159,10 @@ impl Network for Rings {
 
     fn deadlock(&self) -> Vec<u32> {
         ring_deadlock(self)
+    }
+
+    fn search_events(&self) -> u64 {
+        64 * self.fabric().links() as u64
     }
 
     fn in_flight(&self) -> u64 {
