@@ -108,9 +108,8 @@ impl Rings {
         let cycles = (bytes + at.encapsulation).div_ceil(at.width);
         let ticks = Time::from(at.setup) + Time::from(cycles) * Time::from(at.cycle);
         self.at(station).at_work = held;
-        let to = self.at(target);
-        to.receiving = true;
-        to.out_free[kind] -= 1;
+        self.at(target).receiving = true;
+        self.take_place_to_send(target, kind);
         let at = &mut self.switches[switch as usize];
         at.free -= 1;
         at.count.transfers += 1;

@@ -50,7 +50,11 @@ impl Rings {
     /// Has the link be looked at when a unit of the station's own is ready and the link is free.
     #[inline]
     pub(super) fn await_own(&mut self, station: u32, ready: Time) {
-        let look = ready.max(self.stations[station as usize].free_at);
+        let at = &self.stations[station as usize];
+        if !at.may_insert() {
+            return;
+        }
+        let look = ready.max(at.free_at);
         if look <= self.now {
             self.touch_link(station);
         } else {
@@ -61,7 +65,7 @@ impl Rings {
     /// Has a link that is not free be looked at when something may start or must be judged.
     fn await_end(&mut self, link: u32) {
         let at = &self.stations[link as usize];
-        if at.waiting > 0 || at.leaving < 2 || at.recovering {
+        if at.may_insert() || at.recovering || at.place_is_awaited() {
             self.look_at(link, at.free_at);
         } else if !at.bypass.is_empty() {
             self.look_at(link, at.free_at.max(self.units[at.bypass.head].time));
@@ -76,6 +80,11 @@ impl Rings {
         if at.free_at > now {
             self.await_end(link);
             return;
+        }
+        if let Some(free) = at.out_free.get_mut(usize::from(at.leaving)) {
+            // A place that nobody waited for.
+            *free += 1;
+            at.leaving = 2;
         }
         let front = at.bypass.head;
         let ready = if front == NONE { NEVER } else { self.units[front].time };

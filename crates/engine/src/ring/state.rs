@@ -44,7 +44,8 @@ pub(super) struct Station {
     pub user_pending: bool,
     /// Whether the unit on the link is its own.
     pub own: bool,
-    /// Kind of the packet whose place is free at the end of the unit on the link, 2 if none.
+    /// Kind of the packet whose place is free at the end of the unit on the link, 2 if none. While there are other
+    /// places nobody waits for this one, and it is counted as taken until the link is looked at again.
     pub leaving: u8,
     /// Whether it removes what has passed it twice.
     pub scrubs: bool,
@@ -290,7 +291,11 @@ impl Rings {
     pub fn is_at_rest(&self) -> bool {
         let free = |(link, at): (usize, &Station)| {
             let f = &self.fabric;
-            at.out_free == [f.station_requests_out[link], f.station_responses_out[link]]
+            let mut out_free = at.out_free;
+            if let Some(count) = out_free.get_mut(usize::from(at.leaving)) {
+                *count += 1;
+            }
+            out_free == [f.station_requests_out[link], f.station_responses_out[link]]
                 && at.in_free == [f.station_requests_in[link], f.station_responses_in[link]]
                 && (at.open_count, at.stops, at.waiting) == ([0; 2], 0, 0)
                 && at.reserved.iter().all(|reserved| reserved.owed == [0; 2])
@@ -350,6 +355,22 @@ impl Rings {
         }
     }
 
+    /// Takes a place of a transmit queue.
+    #[inline]
+    pub(super) fn take_place_to_send(&mut self, station: u32, kind: usize) {
+        let at = &mut self.stations[station as usize];
+        at.out_free[kind] -= 1;
+        if at.place_is_awaited() {
+            let end = at.free_at;
+            if end > self.now {
+                self.look_at(station, end);
+            } else {
+                at.leaving = 2;
+                at.out_free[kind] += 1;
+            }
+        }
+    }
+
     /// One reference to a transaction less.
     #[inline]
     pub(super) fn forget(&mut self, deal: u32) {
@@ -361,6 +382,18 @@ impl Rings {
 }
 
 impl Station {
+    /// Whether a unit of its own may start, as far as stops are concerned.
+    #[inline]
+    pub fn may_insert(&self) -> bool {
+        self.waiting > 0 && (self.stops == 0 || !self.echoes.is_empty())
+    }
+
+    /// Whether something may wait for the place that is free at the end of the unit on its link.
+    #[inline]
+    pub fn place_is_awaited(&self) -> bool {
+        self.leaving < 2 && self.out_free[usize::from(self.leaving)] == 0
+    }
+
     fn new(f: &Fabric, link: usize) -> Self {
         Self {
             free_at: -1,

@@ -202,9 +202,8 @@ impl Rings {
     #[inline]
     pub(super) fn reconsider(&mut self, station: u32) {
         let at = &self.stations[station as usize];
-        // At the end of a unit its link is looked at if something waits.
-        if at.waiting > 0 && at.free_at <= self.now {
-            self.touch_link(station);
+        if at.may_insert() {
+            self.await_own(station, self.now);
         }
     }
 

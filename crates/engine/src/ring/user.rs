@@ -31,7 +31,7 @@ impl Rings {
         let station = self.fabric.terminal_out_link[at];
         self.in_flight += 1;
         self.numbers[at].free -= 1;
-        self.at(station).out_free[REQUEST] -= 1;
+        self.take_place_to_send(station, REQUEST);
         let transaction = self.fabric.terminal_transaction[at];
         let deal = self.deals.add(Deal {
             created: packet.created,
@@ -138,8 +138,10 @@ impl Rings {
         let at = &mut self.stations[station as usize];
         at.held[usize::from(!requested)].take(&mut self.helds, if requested { before } else { NONE }, held);
         at.at_work = held;
-        at.out_free[RESPONSE] -= u32::from(answers);
         let terminal = at.terminal as usize;
+        if answers {
+            self.take_place_to_send(station, RESPONSE);
+        }
         let deal = &self.deals[deal];
         let bytes = if deal.transaction == transaction::LOCK { LOCK_BYTES } else { deal.length };
         let blocks = bytes.div_ceil(BLOCK_BYTES).max(1);

@@ -162,7 +162,7 @@ impl Network for Rings {
     }
 
     fn search_events(&self) -> u64 {
-        64 * self.fabric().links() as u64
+        16 * self.fabric().links() as u64
     }
 
     fn in_flight(&self) -> u64 {
