@@ -133,7 +133,7 @@ impl Calendar {
 
     /// The tick of the next event, if there is one.
     #[inline]
-    pub fn next(&mut self) -> Option<Time> {
+    pub fn next_tick(&mut self) -> Option<Time> {
         let due = match self.due.last() {
             Some(event) => event.time,
             None => self.turn(),
@@ -142,7 +142,7 @@ impl Calendar {
         (next < Time::MAX).then_some(next)
     }
 
-    /// Takes all events of the next tick, as given by [`Calendar::next`], in the order of their numbers.
+    /// Takes all events of the next tick, as given by [`Calendar::next_tick`], in the order of their numbers.
     #[inline]
     pub fn take(&mut self, time: Time, taken: &mut Vec<u32>) {
         while let Some(event) = self.due.last()
@@ -290,7 +290,7 @@ mod tests {
                     calendar.schedule(event as u32, time);
                     heap.push(Reverse((time, event as u32)));
                 }
-                let Some(next) = calendar.next() else { break };
+                let Some(next) = calendar.next_tick() else { break };
                 now = next;
                 due.clear();
                 calendar.take(now, &mut due);

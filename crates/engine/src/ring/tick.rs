@@ -43,11 +43,11 @@ impl Rings {
 
     /// The tick of the next event, if there is one.
     #[inline]
-    pub fn next(&mut self) -> Option<Time> {
-        self.calendar.next()
+    pub fn next_tick(&mut self) -> Option<Time> {
+        self.calendar.next_tick()
     }
 
-    /// Ends and arrivals of the next tick, as given by [`Rings::next`]; the number of events.
+    /// Ends and arrivals of the next tick, as given by [`Rings::next_tick`]; the number of events.
     pub fn happen(&mut self, now: Time) -> u64 {
         self.now = now;
         let mut due = std::mem::take(&mut self.due);

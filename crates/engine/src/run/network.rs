@@ -128,7 +128,7 @@ impl Network for Rings {
 
     #[inline]
     fn next(&mut self) -> Option<Time> {
-        self.next()
+        self.next_tick()
     }
 
     #[inline]
