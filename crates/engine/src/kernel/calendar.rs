@@ -1,138 +1,267 @@
-//! Pending events when ticks are much shorter than the time between them: a timing wheel for the present, and lists
-//! of later stretches of time that are put on the wheel when they are near.
+//! Pending events when ticks are much shorter than the time between them: buckets of ticks, each put in order when
+//! its time has come.
+//!
+//! Buckets are made longer or shorter while the calendar runs, so that there are few events in each and few that
+//! are empty, whatever a tick is and however large the network. What is further ahead than there are buckets
+//! stands in a heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Time;
-use super::wheel::Wheel;
 
-/// Ticks of a stretch. The wheel holds this one and the next.
-const STRETCH: Time = 2048;
-/// Stretches that have a list; what is later still stands in a heap.
-const STRETCHES: usize = 4096;
-const WORDS: usize = STRETCHES / 64;
+/// Fewest and most buckets.
+const LEAST: usize = 1 << 10;
+const MOST: usize = 1 << 16;
+/// After so many events the length of buckets is judged.
+const TRIAL: u32 = 1 << 12;
+/// A bucket with more events than this takes no more when its time has come; the heap does.
+const CROWD: usize = 64;
 const NONE: u32 = u32::MAX;
+
+/// An event in the order of ticks and, within one, of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Event {
+    time: Time,
+    number: u32,
+}
+
+/// An event in the list of its bucket, or a free cell.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    event: Event,
+    next: u32,
+}
 
 /// Pending events.
 #[derive(Clone, Debug)]
 pub struct Calendar {
-    wheel: Wheel,
-    /// Stretch of the tick taken last.
-    stretch: Time,
+    /// Ticks of a bucket, as a power of two.
+    shift: u32,
+    /// The bucket whose time has come.
+    bucket: Time,
+    /// Events of that bucket or before, the next one last.
+    due: Vec<Event>,
+    /// First cell of each bucket.
     heads: Vec<u32>,
-    occupied: [u64; WORDS],
-    next: Vec<u32>,
-    when: Vec<Time>,
-    far: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Buckets that are not empty, as bits.
+    occupied: Vec<u64>,
+    cells: Vec<Cell>,
+    /// First free cell.
+    free: u32,
+    far: BinaryHeap<Reverse<Event>>,
+    /// The tick of the first of them.
+    far_first: Time,
+    /// Events that came since `judged`.
+    given: u32,
+    /// Bucket at which their length was last judged.
+    judged: Time,
 }
 
 impl Calendar {
-    /// A calendar at time -1, so that tick 0 can be scheduled, for events numbered below `events`.
+    /// A calendar with room for about so many events at a time.
     pub fn new(events: usize) -> Self {
+        let buckets = events.next_power_of_two().clamp(LEAST, MOST);
         Self {
-            wheel: Wheel::default(),
-            stretch: 0,
-            heads: vec![NONE; STRETCHES],
-            occupied: [0; WORDS],
-            next: vec![NONE; events],
-            when: vec![0; events],
+            shift: 0,
+            bucket: -1,
+            due: Vec::new(),
+            heads: vec![NONE; buckets],
+            occupied: vec![0; buckets / 64],
+            cells: Vec::new(),
+            free: NONE,
             far: BinaryHeap::new(),
+            far_first: Time::MAX,
+            given: 0,
+            judged: 0,
         }
     }
 
-    /// Adds an event that is not pending, at a later tick than that taken last.
+    /// Adds an event, at a later tick than that taken last.
     #[inline]
-    pub fn schedule(&mut self, event: u32, time: Time) {
-        let ahead = time / STRETCH - self.stretch;
-        if ahead < 2 {
-            self.wheel.schedule(event, time);
-        } else if ahead < STRETCHES as Time {
-            self.list(event, time);
+    pub fn schedule(&mut self, number: u32, time: Time) {
+        let event = Event { time, number };
+        let bucket = time >> self.shift;
+        let ahead = bucket - self.bucket;
+        if ahead <= 0 {
+            self.insert(event);
+        } else if ahead < self.heads.len() as Time {
+            self.list(event, bucket);
         } else {
-            self.far.push(Reverse((time, event)));
+            self.put_off(event);
         }
     }
 
     #[inline]
-    fn list(&mut self, event: u32, time: Time) {
-        let slot = (time / STRETCH) as usize % STRETCHES;
-        self.when[event as usize] = time;
-        self.next[event as usize] = self.heads[slot];
-        self.heads[slot] = event;
+    fn list(&mut self, event: Event, bucket: Time) {
+        let slot = bucket as usize & (self.heads.len() - 1);
+        let next = std::mem::replace(&mut self.heads[slot], self.free);
         self.occupied[slot / 64] |= 1 << (slot % 64);
+        match self.cells.get_mut(self.free as usize) {
+            Some(cell) => {
+                self.free = cell.next;
+                *cell = Cell { event, next };
+            }
+            None => {
+                self.heads[slot] = self.cells.len() as u32;
+                self.cells.push(Cell { event, next });
+            }
+        }
+    }
+
+    /// Puts an event in its place among those of the present bucket.
+    fn insert(&mut self, event: Event) {
+        if self.due.len() >= CROWD {
+            self.put_off(event);
+            return;
+        }
+        let mut at = self.due.len();
+        self.due.push(event);
+        while at > 0 && self.due[at - 1] < event {
+            self.due[at] = self.due[at - 1];
+            at -= 1;
+        }
+        self.due[at] = event;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_off(&mut self, event: Event) {
+        self.far.push(Reverse(event));
+        self.far_first = self.far_first.min(event.time);
     }
 
     /// The tick of the next event, if there is one.
     #[inline]
-    pub fn peek(&self) -> Option<Time> {
-        // What is on the wheel comes before all that is listed, and that before what is far.
-        self.wheel.peek().or_else(|| self.first_listed())
+    pub fn next_tick(&mut self) -> Option<Time> {
+        let due = match self.due.last() {
+            Some(event) => event.time,
+            None => self.turn(),
+        };
+        let next = due.min(self.far_first);
+        (next < Time::MAX).then_some(next)
+    }
+
+    /// Takes all events of the next tick, as given by [`Calendar::next_tick`], in the order of their numbers.
+    #[inline]
+    pub fn take(&mut self, time: Time, taken: &mut Vec<u32>) {
+        while let Some(event) = self.due.last()
+            && event.time == time
+        {
+            taken.push(event.number);
+            self.due.pop();
+        }
+        if self.far_first == time {
+            self.take_far(time, taken);
+        }
     }
 
     #[cold]
-    fn first_listed(&self) -> Option<Time> {
-        let Some(stretch) = self.next_stretch() else {
-            return self.far.peek().map(|&Reverse((time, _))| time);
-        };
-        let mut event = self.heads[stretch as usize % STRETCHES];
-        let mut first = Time::MAX;
-        while event != NONE {
-            first = first.min(self.when[event as usize]);
-            event = self.next[event as usize];
+    fn take_far(&mut self, time: Time, taken: &mut Vec<u32>) {
+        while let Some(&Reverse(event)) = self.far.peek() {
+            self.far_first = event.time;
+            if event.time > time {
+                taken.sort_unstable();
+                return;
+            }
+            self.far.pop();
+            self.given += 1;
+            taken.push(event.number);
         }
-        Some(first)
+        self.far_first = Time::MAX;
+        taken.sort_unstable();
     }
 
-    /// The first stretch that has a list.
-    fn next_stretch(&self) -> Option<Time> {
-        let start = self.stretch as usize % STRETCHES;
-        let words = (0..=WORDS).map(|step| (start / 64 + step) % WORDS);
-        for (step, word) in words.enumerate() {
-            let mask = match step {
-                0 => !0 << (start % 64),
-                WORDS => !(!0 << (start % 64)),
-                _ => !0,
-            };
-            let bits = self.occupied[word] & mask;
+    /// Goes on to the next bucket that is not empty, or to what is far if that comes first; its first tick.
+    fn turn(&mut self) -> Time {
+        if self.given >= TRIAL {
+            self.judge();
+            if let Some(event) = self.due.last() {
+                return event.time;
+            }
+        }
+        let far = self.far_first >> self.shift;
+        let Some(bucket) = self.next_bucket().filter(|&bucket| bucket <= far) else {
+            if far < Time::MAX >> self.shift {
+                self.bucket = far.max(self.bucket);
+            }
+            return Time::MAX;
+        };
+        self.bucket = bucket;
+        let slot = bucket as usize & (self.heads.len() - 1);
+        let first = std::mem::replace(&mut self.heads[slot], NONE);
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        let (mut last, mut number) = (first, first);
+        while let Some(cell) = self.cells.get(number as usize) {
+            self.due.push(cell.event);
+            (last, number) = (number, cell.next);
+        }
+        self.cells[last as usize].next = self.free;
+        self.free = first;
+        self.given += self.due.len() as u32;
+        if self.due.len() > 1 {
+            self.due.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        self.due[self.due.len() - 1].time
+    }
+
+    /// The first bucket after the present one that is not empty.
+    #[inline]
+    fn next_bucket(&self) -> Option<Time> {
+        let start = (self.bucket + 1) as usize & (self.heads.len() - 1);
+        let words = self.occupied.len();
+        let mut bits = self.occupied[start / 64] & !0 << (start % 64);
+        let mut word = start / 64;
+        for _ in 0..=words {
             if bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
-                return Some(self.stretch + ((slot + STRETCHES - start) % STRETCHES) as Time);
+                let ahead = slot.wrapping_sub(start) & (self.heads.len() - 1);
+                return Some(self.bucket + 1 + ahead as Time);
             }
+            word = if word + 1 == words { 0 } else { word + 1 };
+            bits = self.occupied[word];
         }
         None
     }
 
-    /// Takes all events of the next tick, as given by [`Calendar::peek`], into `due`.
-    #[inline]
-    pub fn take(&mut self, time: Time, due: &mut Vec<u32>) {
-        if time / STRETCH != self.stretch {
-            self.turn(time / STRETCH);
+    /// Makes buckets longer if most are empty, shorter if there are many events in each.
+    #[cold]
+    #[inline(never)]
+    fn judge(&mut self) {
+        let (given, passed) = (Time::from(self.given), (self.bucket - self.judged).max(1));
+        let mut shift = self.shift;
+        while given << (shift - self.shift) < passed && shift < 40 {
+            shift += 1;
         }
-        self.wheel.go_to(time);
-        while let Some(event) = self.wheel.pop() {
-            due.push(event);
+        if given > 4 * passed {
+            let less = (given / (2 * passed)).ilog2();
+            shift = shift.saturating_sub(less);
         }
+        if shift != self.shift {
+            self.rebuild(shift);
+        }
+        self.given = 0;
+        self.judged = self.bucket;
     }
 
-    /// Goes on to a stretch: puts what is in it and in the next one on the wheel.
-    fn turn(&mut self, stretch: Time) {
-        while let Some(first) = self.next_stretch().filter(|&first| first <= stretch + 1) {
-            let slot = first as usize % STRETCHES;
-            let mut event = std::mem::replace(&mut self.heads[slot], NONE);
-            self.occupied[slot / 64] &= !(1 << (slot % 64));
-            while event != NONE {
-                self.wheel.schedule(event, self.when[event as usize]);
-                event = self.next[event as usize];
+    /// Puts all events that are in buckets into buckets of another length. Nothing is due.
+    fn rebuild(&mut self, shift: u32) {
+        let mut events = Vec::new();
+        for head in &mut self.heads {
+            let mut number = std::mem::replace(head, NONE);
+            while let Some(cell) = self.cells.get(number as usize) {
+                events.push(cell.event);
+                number = cell.next;
             }
         }
-        self.stretch = stretch;
-        while let Some(&Reverse((time, event))) = self.far.peek() {
-            if time / STRETCH - stretch >= STRETCHES as Time {
-                break;
-            }
-            self.far.pop();
-            self.schedule(event, time);
+        self.occupied.fill(0);
+        self.cells.clear();
+        self.free = NONE;
+        // The end of the last bucket is past; what comes is later.
+        self.bucket = (((self.bucket + 1) << self.shift) - 1) >> shift;
+        self.shift = shift;
+        for event in events {
+            self.schedule(event.number, event.time);
         }
     }
 }
@@ -146,11 +275,12 @@ mod tests {
         /// The calendar gives the events of a binary heap, whatever is scheduled while it runs.
         #[test]
         fn same_as_a_heap(
-            delays in prop::collection::vec((1i64..20_000, 0u32..12, 0usize..4), 1..300)
+            delays in prop::collection::vec((1i64..20_000, 0u32..12, 0usize..4), 1..300),
+            rounds in 1usize..40
         ) {
             let mut calendar = Calendar::new(delays.len());
             let mut heap = BinaryHeap::new();
-            let mut rest = delays.iter().enumerate();
+            let mut rest = delays.iter().cycle().take(rounds * delays.len()).enumerate();
             let mut due = Vec::new();
             let mut now = -1;
             loop {
@@ -160,11 +290,10 @@ mod tests {
                     calendar.schedule(event as u32, time);
                     heap.push(Reverse((time, event as u32)));
                 }
-                let Some(next) = calendar.peek() else { break };
+                let Some(next) = calendar.next_tick() else { break };
                 now = next;
                 due.clear();
                 calendar.take(now, &mut due);
-                due.sort_unstable();
                 for &event in &due {
                     prop_assert_eq!(heap.pop(), Some(Reverse((now, event))));
                 }

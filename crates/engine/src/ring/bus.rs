@@ -1,49 +1,81 @@
 //! Switches: packets go from port to port over buses.
 
 use super::parts::Held;
-use super::state::{REQUEST, RESPONSE, Rings};
-use super::tick::WORK;
+use super::state::{NEVER, REQUEST, RESPONSE, Rings};
+use super::tick::{BUS, WORK};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
 impl Rings {
-    /// A packet is ready for the bus.
-    pub(super) fn ready_at_port(&mut self, station: u32) {
-        let at = &self.stations[station as usize];
+    /// A port has accepted a packet, which is ready for the bus at `ready`.
+    pub(super) fn received_at_port(&mut self, station: u32, held: u32, ready: Time, kind: usize) {
+        let at = &mut self.stations[station as usize];
+        at.held[kind].push(&mut self.helds, held);
         let (switch, place) = (at.switch, at.place);
-        self.switches[switch as usize].ready |= 1 << place;
-        self.touch_switch(switch);
+        let of = &mut self.switches[switch as usize];
+        of.holds |= 1 << place;
+        if ready <= self.now {
+            self.touch_switch(switch);
+        } else if of.free > 0 {
+            self.look_at_switch(switch, ready);
+        }
+    }
+
+    /// Has a switch be looked at when a packet is ready. While no bus is free that is not needed.
+    fn look_at_switch(&mut self, switch: u32, ready: Time) {
+        let of = &mut self.switches[switch as usize];
+        if ready < of.look_at {
+            of.look_at = ready;
+            self.schedule(BUS, switch, ready);
+        }
+    }
+
+    /// A packet is ready for a bus.
+    pub(super) fn bus_due(&mut self, switch: u32) {
+        let of = &mut self.switches[switch as usize];
+        if of.look_at == self.now {
+            of.look_at = NEVER;
+            self.touch_switch(switch);
+        }
     }
 
     /// Starts transfers while a bus is free and a port has one.
     pub(super) fn arbitrate(&mut self, switch: u32) {
         self.switches[switch as usize].touched = false;
-        while let Some((port, kind)) = self.next_port(switch) {
+        while self.switches[switch as usize].free > 0 {
+            let mut later = NEVER;
+            let Some((port, kind)) = self.next_port(switch, &mut later) else {
+                if later < NEVER {
+                    self.look_at_switch(switch, later);
+                }
+                return;
+            };
             self.switches[switch as usize].served = port;
             self.transfer(switch, port, kind);
         }
     }
 
-    /// The port that is served next, and the kind of its packet.
-    fn next_port(&self, switch: u32) -> Option<(u32, usize)> {
+    /// The port that is served next, and the kind of its packet; `later` is when the next one is ready otherwise.
+    fn next_port(&self, switch: u32, later: &mut Time) -> Option<(u32, usize)> {
         let at = &self.switches[switch as usize];
-        if at.free == 0 || at.ready == 0 {
+        if at.holds == 0 {
             return None;
         }
         let mut port = at.served;
         for _ in 0..at.ports {
             port = if port + 1 == at.ports { 0 } else { port + 1 };
-            if at.ready >> port & 1 != 0
-                && let Some(kind) = self.transferable(self.fabric.port_station[(at.first + port) as usize])
-            {
-                return Some((port, kind));
+            if at.holds >> port & 1 != 0 {
+                let station = self.fabric.port_station[(at.first + port) as usize];
+                if let Some(kind) = self.transferable(station, later) {
+                    return Some((port, kind));
+                }
             }
         }
         None
     }
 
     /// Kind of the packet that can be transferred from a port: the one that was ready first, a response at a tie.
-    fn transferable(&self, station: u32) -> Option<usize> {
+    fn transferable(&self, station: u32, later: &mut Time) -> Option<usize> {
         let at = &self.stations[station as usize];
         if at.at_work != NONE {
             return None;
@@ -55,6 +87,10 @@ impl Rings {
                 continue;
             }
             let Held { ready, target, .. } = self.helds[front];
+            if ready > self.now {
+                *later = (*later).min(ready);
+                continue;
+            }
             let to = &self.stations[target as usize];
             let open = !to.receiving && to.out_free[kind] > 0;
             if open && best.is_none_or(|(first, _)| ready < first) {
@@ -72,9 +108,8 @@ impl Rings {
         let cycles = (bytes + at.encapsulation).div_ceil(at.width);
         let ticks = Time::from(at.setup) + Time::from(cycles) * Time::from(at.cycle);
         self.at(station).at_work = held;
-        let to = self.at(target);
-        to.receiving = true;
-        to.out_free[kind] -= 1;
+        self.at(target).receiving = true;
+        self.take_place_to_send(target, kind);
         let at = &mut self.switches[switch as usize];
         at.free -= 1;
         at.count.transfers += 1;
@@ -96,7 +131,7 @@ impl Rings {
         let of = &mut self.switches[switch as usize];
         of.free += 1;
         if empty {
-            of.ready &= !(1 << place);
+            of.holds &= !(1 << place);
         }
         self.helds.remove(held);
         self.at(target).receiving = false;

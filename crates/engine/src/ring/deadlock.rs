@@ -106,6 +106,9 @@ impl Rings {
         }
         let front = at.held[kind].head;
         if at.switch != NONE {
+            if self.helds[front].ready > self.now {
+                return None;
+            }
             return Some(vec![transmit(self.helds[front].target, kind)]);
         }
         let mut held = front;

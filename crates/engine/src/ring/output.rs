@@ -4,10 +4,8 @@ use super::parts::{Entry, Kind, Unit};
 use super::phases::UNLABELLED;
 use super::queue::Queue;
 use super::state::{NEVER, REQUEST, RESPONSE, Rings};
-use super::tick::{ARRIVE, WAKE};
 use crate::fabric::NONE;
 use crate::kernel::Time;
-use std::cmp::Reverse;
 
 /// Place of a send packet among those that wait: when it is ready, responses before requests, order of entry.
 pub(super) trait Order {
@@ -33,34 +31,44 @@ struct Choice {
 }
 
 impl Rings {
-    /// The unit on a link has left it.
-    pub(super) fn left(&mut self, link: u32) {
+    /// A link is to be looked at: the place of what has left it is free, and what waits may start.
+    pub(super) fn look_due(&mut self, link: u32) {
+        let now = self.now;
         let at = &mut self.stations[link as usize];
-        at.end_pending = false;
-        let leaving = std::mem::replace(&mut at.leaving, 2);
-        if leaving < 2 {
-            self.place_to_send(link, usize::from(leaving));
+        if at.look_at != now {
+            // It was looked at before, and then there was nothing to be looked at now.
+            return;
         }
-        let at = &self.stations[link as usize];
-        if at.waiting > 0 || !at.bypass.is_empty() || self.fabric.ring_allocation != 0 {
-            self.touch_link(link);
+        at.look_at = NEVER;
+        if at.leaving < 2 && at.free_at <= now {
+            let kind = usize::from(std::mem::replace(&mut at.leaving, 2));
+            self.place_to_send(link, kind);
         }
+        self.touch_link(link);
     }
 
     /// Has the link be looked at when a unit of the station's own is ready and the link is free.
     #[inline]
     pub(super) fn await_own(&mut self, station: u32, ready: Time) {
-        let now = self.now;
-        let at = &mut self.stations[station as usize];
-        if at.free_at > now {
-            self.await_end(station);
-        } else if ready <= now {
+        let at = &self.stations[station as usize];
+        if !at.may_insert() {
+            return;
+        }
+        let look = ready.max(at.free_at);
+        if look <= self.now {
             self.touch_link(station);
-        } else if at.wake_at == NEVER {
-            at.wake_at = ready;
-            self.schedule(WAKE, station, ready);
-        } else if ready < at.wake_at {
-            self.alarms.push(Reverse((ready, station)));
+        } else {
+            self.look_at(station, look);
+        }
+    }
+
+    /// Has a link that is not free be looked at when something may start or must be judged.
+    fn await_end(&mut self, link: u32) {
+        let at = &self.stations[link as usize];
+        if at.may_insert() || at.recovering || at.place_is_awaited() {
+            self.look_at(link, at.free_at);
+        } else if !at.bypass.is_empty() {
+            self.look_at(link, at.free_at.max(self.units[at.bypass.head].time));
         }
     }
 
@@ -70,7 +78,13 @@ impl Rings {
         let at = &mut self.stations[link as usize];
         at.touched = false;
         if at.free_at > now {
+            self.await_end(link);
             return;
+        }
+        if let Some(free) = at.out_free.get_mut(usize::from(at.leaving)) {
+            // A place that nobody waited for.
+            *free += 1;
+            at.leaving = 2;
         }
         let front = at.bypass.head;
         let ready = if front == NONE { NEVER } else { self.units[front].time };
@@ -83,7 +97,7 @@ impl Rings {
             if ready == now {
                 self.start_passing(link);
             } else if front != NONE {
-                self.await_bypass(link, ready);
+                self.look_at(link, ready);
             }
         }
     }
@@ -95,10 +109,6 @@ impl Rings {
         let unit = at.bypass.pop(&mut self.units);
         at.own = false;
         self.put(link, unit);
-        let at = &self.stations[link as usize];
-        if !at.bypass.is_empty() || at.waiting > 0 {
-            self.await_end(link);
-        }
     }
 
     /// Symbols that stand in the bypass FIFO before its front starts.
@@ -219,7 +229,6 @@ impl Rings {
         at.waiting -= 1;
         at.count.wait_ticks += (self.now - self.units[unit].time) as u64;
         self.put(link, unit);
-        self.await_end(link);
     }
 
     fn start_packet(&mut self, link: u32, choice: Choice) {
@@ -251,6 +260,7 @@ impl Rings {
             next: NONE,
             entry,
             station: link,
+            at: NONE,
             dest,
             symbols,
             kind: Kind::Send,
@@ -259,15 +269,12 @@ impl Rings {
             again,
         });
         self.put(link, unit);
-        self.await_end(link);
     }
 
     /// Starts a unit on a link.
     fn put(&mut self, link: u32, unit: u32) {
         let now = self.now;
-        let it = &mut self.units[unit];
-        it.time = now;
-        let Unit { symbols, kind, again, .. } = *it;
+        let Unit { symbols, kind, again, .. } = self.units[unit];
         let at = &mut self.stations[link as usize];
         let ticks = Time::from(symbols) * Time::from(at.symbol);
         at.free_at = now + ticks;
@@ -284,15 +291,8 @@ impl Rings {
                 at.count.retry_ticks += ticks as u64;
             }
         }
-        let first = at.wire.is_empty();
-        at.wire.push(&mut self.units, unit);
-        if first {
-            let time = self.decision(link, unit);
-            self.schedule(ARRIVE, link, time);
-        }
-        if self.fabric.ring_allocation != 0 {
-            self.await_end(link);
-        }
+        self.forward(link, unit);
+        self.await_end(link);
     }
 
     /// Notes that a packet was sent and not accepted.

@@ -9,6 +9,8 @@ use crate::kernel::Time;
 pub(super) enum Kind {
     /// A request or a response.
     Send,
+    /// An echo about which the station that makes it has not decided yet.
+    Open,
     /// The echo of one that was accepted.
     Ready,
     /// The echo of one that has to come again.
@@ -18,14 +20,16 @@ pub(super) enum Kind {
 /// A unit on a link, in a bypass FIFO, or an echo held back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unit {
-    /// On a link: when it started. In a station: when it is ready for the output.
+    /// When it is ready for the output of the station that it comes to or is in.
     pub time: Time,
     pub next: u32,
     /// What is sent, or what the echo answers.
     pub entry: u32,
     /// The station that sent that.
     pub station: u32,
-    /// The terminal it is for.
+    /// The station that decides about it when it arrives.
+    pub at: u32,
+    /// The terminal it is for; of an echo that is to be made: the station to which what it answers goes on.
     pub dest: u32,
     pub symbols: u32,
     pub kind: Kind,

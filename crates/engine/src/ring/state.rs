@@ -1,7 +1,6 @@
 //! What a network of rings remembers: stations, switches, and the packets between them.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use super::host::Hosts;
 use super::parts::{Deal, Entry, Held, Unit};
@@ -26,13 +25,13 @@ pub(super) const NEVER: Time = Time::MAX;
 pub(super) struct Station {
     /// End of the last unit on its link.
     pub free_at: Time,
-    /// Time of the pending wake-up for a unit of its own, or [`NEVER`].
-    pub wake_at: Time,
-    /// Units on the link.
-    pub wire: Queue,
-    /// Units in the bypass FIFO.
+    /// When its link is looked at next, or [`NEVER`].
+    pub look_at: Time,
+    /// Units in the bypass FIFO, and on the link to it those that will pass.
     pub bypass: Queue,
     pub next: u32,
+    /// The station before it.
+    pub before: u32,
     /// Ticks per symbol.
     pub symbol: u32,
     /// Ticks from the start of a symbol until the next station has decoded it.
@@ -40,17 +39,14 @@ pub(super) struct Station {
     pub bypass_ticks: u32,
     /// Units of its own that wait, ready or not.
     pub waiting: u32,
-    /// Whether the end of the present unit is an event.
-    pub end_pending: bool,
-    /// Whether the front of the bypass FIFO being ready is an event.
-    pub bypass_pending: bool,
     /// Whether it is among those that may start something in this tick.
     pub touched: bool,
     /// Whether the user's next packet being ready is an event.
     pub user_pending: bool,
     /// Whether the unit on the link is its own.
     pub own: bool,
-    /// Kind of the packet whose place is free at the end of the unit on the link, 2 if none.
+    /// Kind of the packet whose place is free at the end of the unit on the link, 2 if none. While there are other
+    /// places nobody waits for this one, and it is counted as taken until the link is looked at again.
     pub leaving: u8,
     /// Whether it removes what has passed it twice.
     pub scrubs: bool,
@@ -144,8 +140,10 @@ pub(super) struct Switch {
     pub served: u32,
     pub free: u32,
     pub touched: bool,
-    /// Ports with something ready, as bits.
-    pub ready: u64,
+    /// When it is looked at next because a packet is ready then, or [`NEVER`].
+    pub look_at: Time,
+    /// Ports with something in their receive queues, ready or not, as bits.
+    pub holds: u64,
     pub setup: u32,
     pub cycle: u32,
     pub width: u32,
@@ -178,8 +176,6 @@ pub struct Rings {
     pub(super) timeout_at: Time,
     /// Events of a tick.
     pub(super) due: Vec<u32>,
-    /// Events of a tick that come after its ends.
-    pub(super) arrivals: Vec<u32>,
     /// Links, switches and terminal stations that may start something in this tick.
     pub(super) links_touched: Vec<u32>,
     pub(super) switches_touched: Vec<u32>,
@@ -188,8 +184,6 @@ pub struct Rings {
     pub(super) signals: Vec<VecDeque<(Time, u32, bool)>>,
     /// Those that start in this tick: link, station, whether it is a go.
     pub(super) signals_out: Vec<(u32, u32, bool)>,
-    /// Wake-ups that come before one that is pending.
-    pub(super) alarms: BinaryHeap<Reverse<(Time, u32)>>,
     pub(super) calendar: Calendar,
     pub(super) now: Time,
     /// A destination whose packets go in a circle through switches, if there is one.
@@ -221,6 +215,9 @@ impl Rings {
             // Links are gone through in order, so the first of a ring has its lowest number.
             station.scrubs = !std::mem::replace(&mut seen[fabric.station_ring[link] as usize], true);
         }
+        for (before, &next) in fabric.station_next.iter().enumerate() {
+            stations[next as usize].before = before as u32;
+        }
         let switches = (0..fabric.switches as usize).map(|switch| Switch::new(&fabric, switch)).collect();
         for switch in 0..fabric.switches {
             let range = fabric.port_start[switch as usize]..fabric.port_start[switch as usize + 1];
@@ -248,14 +245,12 @@ impl Rings {
             newest: NONE,
             timeout_at: NEVER,
             due: Vec::new(),
-            arrivals: Vec::new(),
             links_touched: Vec::new(),
             switches_touched: Vec::new(),
             services_touched: Vec::new(),
             signals: vec![VecDeque::new(); signals],
             signals_out: Vec::new(),
-            alarms: BinaryHeap::new(),
-            calendar: Calendar::new(super::tick::events(&fabric)),
+            calendar: Calendar::new(2 * links),
             now: -1,
             astray: None,
             delivered: Vec::new(),
@@ -299,7 +294,11 @@ impl Rings {
     pub fn is_at_rest(&self) -> bool {
         let free = |(link, at): (usize, &Station)| {
             let f = &self.fabric;
-            at.out_free == [f.station_requests_out[link], f.station_responses_out[link]]
+            let mut out_free = at.out_free;
+            if let Some(count) = out_free.get_mut(usize::from(at.leaving)) {
+                *count += 1;
+            }
+            out_free == [f.station_requests_out[link], f.station_responses_out[link]]
                 && at.in_free == [f.station_requests_in[link], f.station_responses_in[link]]
                 && (at.open_count, at.stops, at.waiting) == ([0; 2], 0, 0)
                 && at.reserved.iter().all(|reserved| reserved.owed == [0; 2])
@@ -359,6 +358,22 @@ impl Rings {
         }
     }
 
+    /// Takes a place of a transmit queue.
+    #[inline]
+    pub(super) fn take_place_to_send(&mut self, station: u32, kind: usize) {
+        let at = &mut self.stations[station as usize];
+        at.out_free[kind] -= 1;
+        if at.place_is_awaited() {
+            let end = at.free_at;
+            if end > self.now {
+                self.look_at(station, end);
+            } else {
+                at.leaving = 2;
+                at.out_free[kind] += 1;
+            }
+        }
+    }
+
     /// One reference to a transaction less.
     #[inline]
     pub(super) fn forget(&mut self, deal: u32) {
@@ -370,19 +385,29 @@ impl Rings {
 }
 
 impl Station {
+    /// Whether a unit of its own may start, as far as stops are concerned.
+    #[inline]
+    pub fn may_insert(&self) -> bool {
+        self.waiting > 0 && (self.stops == 0 || !self.echoes.is_empty())
+    }
+
+    /// Whether something may wait for the place that is free at the end of the unit on its link.
+    #[inline]
+    pub fn place_is_awaited(&self) -> bool {
+        self.leaving < 2 && self.out_free[usize::from(self.leaving)] == 0
+    }
+
     fn new(f: &Fabric, link: usize) -> Self {
         Self {
             free_at: -1,
-            wake_at: NEVER,
-            wire: Queue::EMPTY,
+            look_at: NEVER,
             bypass: Queue::EMPTY,
             next: f.station_next[link],
+            before: NONE,
             symbol: f.link_character_ticks[link],
             decoded: f.link_arrival_ticks[link] + f.station_decode_ticks[f.station_next[link] as usize],
             bypass_ticks: f.station_bypass_ticks[link],
             waiting: 0,
-            end_pending: false,
-            bypass_pending: false,
             touched: false,
             user_pending: false,
             own: false,
@@ -424,7 +449,8 @@ impl Switch {
             served: end - first - 1,
             free: f.bus_count[switch],
             touched: false,
-            ready: 0,
+            look_at: NEVER,
+            holds: 0,
             setup: f.bus_setup_ticks[switch],
             cycle: f.bus_cycle_ticks[switch],
             width: f.bus_width_bytes[switch],

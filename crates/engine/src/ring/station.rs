@@ -3,7 +3,7 @@
 use super::output::Order;
 use super::parts::{Entry, Held, Kind, Unit};
 use super::state::{RESPONSE, Rings};
-use super::tick::{ARRIVE, BYPASS, END};
+use super::tick::{ARRIVE, LOOK};
 use crate::fabric::{NONE, PASS, retry};
 use crate::kernel::Time;
 
@@ -11,43 +11,60 @@ use crate::kernel::Time;
 const MOST_DELAY_TICKS: Time = 1 << 40;
 
 impl Rings {
-    /// When the station at the end of a link decides about a unit on it.
-    pub(super) fn decision(&self, link: u32, unit: u32) -> Time {
-        let (unit, on) = (&self.units[unit], &self.stations[link as usize]);
-        let head = unit.time + Time::from(on.decoded);
-        let whole = self.fabric.ring_cut_through == 0 || (unit.kind != Kind::Send && unit.station == on.next);
-        if whole { head + Time::from(unit.symbols - 1) * Time::from(on.symbol) } else { head }
-    }
-
-    /// The station at the end of a link decides about the first unit on it.
-    pub(super) fn arrive(&mut self, link: u32) {
-        let on = &mut self.stations[link as usize];
-        let station = on.next;
-        let unit = on.wire.pop(&mut self.units);
-        let behind = on.wire.head;
-        if behind != NONE {
-            let time = self.decision(link, behind);
-            self.schedule(ARRIVE, link, time);
-        }
-        let Unit { entry, kind, station: sender, dest, .. } = self.units[unit];
+    /// Sends a unit that starts on a link on its way. What becomes of it at the next station is known at once; only
+    /// what must be decided there is an event, for until it is ready for the output a unit that passes does nothing.
+    pub(super) fn forward(&mut self, link: u32, unit: u32) {
+        let cut_through = self.fabric.ring_cut_through != 0;
+        let on = &self.stations[link as usize];
+        let (station, symbol) = (on.next, Time::from(on.symbol));
+        let head = self.now + Time::from(on.decoded);
+        let Unit { kind, symbols, station: sender, dest, .. } = self.units[unit];
+        let tail = head + Time::from(symbols - 1) * symbol;
+        let decision = if cut_through { head } else { tail };
+        let mut ready = decision + Time::from(self.stations[station as usize].bypass_ticks);
         if kind != Kind::Send {
             if sender == station {
-                self.units.remove(unit);
-                self.answered(entry, kind == Kind::Ready);
+                self.schedule(ARRIVE, unit, tail);
                 return;
             }
         } else if let Some(target) = self.taken_to(station, dest) {
-            self.strip(link, unit, target);
-            return;
+            let cut = self.becomes_echo(unit, station, target);
+            ready += if cut_through { Time::from(cut) * symbol } else { 0 };
+            self.schedule(ARRIVE, unit, decision);
         } else if self.stations[station as usize].scrubs
             && std::mem::replace(&mut self.units[unit].marked, true)
         {
-            self.units.remove(unit);
-            self.scrub(entry);
+            self.schedule(ARRIVE, unit, decision);
             return;
         }
-        let ready = self.now + Time::from(self.stations[station as usize].bypass_ticks);
         self.pass(station, unit, ready);
+    }
+
+    /// Makes of a packet that will be stripped the echo that takes its place, though what it says is not known yet.
+    /// By how many symbols it is shorter.
+    fn becomes_echo(&mut self, unit: u32, station: u32, target: u32) -> u32 {
+        let echo_bytes = self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes;
+        let it = &mut self.units[unit];
+        let cut = it.symbols - echo_bytes.div_ceil(2);
+        it.symbols -= cut;
+        (it.kind, it.at, it.dest) = (Kind::Open, station, target);
+        cut
+    }
+
+    /// A station decides about a unit.
+    pub(super) fn arrive(&mut self, unit: u32) {
+        let Unit { entry, kind, .. } = self.units[unit];
+        match kind {
+            Kind::Open => self.strip(unit),
+            Kind::Send => {
+                self.units.remove(unit);
+                self.scrub(entry);
+            }
+            Kind::Ready | Kind::Busy => {
+                self.units.remove(unit);
+                self.answered(entry, kind == Kind::Ready);
+            }
+        }
     }
 
     /// Whether a station takes packets for a terminal off its ring: the station to which they go on, its own if
@@ -63,80 +80,57 @@ impl Rings {
         (way != PASS).then(|| self.fabric.port_station[first as usize + way as usize])
     }
 
-    /// Puts a unit into a bypass FIFO.
+    /// Puts a unit into a bypass FIFO, in which it is ready for the output at a later tick.
     fn pass(&mut self, station: u32, unit: u32, ready: Time) {
         self.units[unit].time = ready;
         let at = &mut self.stations[station as usize];
         let first = at.bypass.is_empty();
         at.bypass.push(&mut self.units, unit);
         if first {
-            self.await_bypass(station, ready);
+            let look = ready.max(at.free_at);
+            self.look_at(station, look);
         }
     }
 
-    /// Has the link be looked at when the front of the bypass FIFO is ready and the link is free.
+    /// Has a link be looked at, at a later tick.
     #[inline]
-    pub(super) fn await_bypass(&mut self, station: u32, ready: Time) {
-        let now = self.now;
-        let at = &mut self.stations[station as usize];
-        if at.free_at > now {
-            self.await_end(station);
-        } else if ready <= now {
-            self.touch_link(station);
-        } else if !at.bypass_pending {
-            at.bypass_pending = true;
-            self.schedule(BYPASS, station, ready);
+    pub(super) fn look_at(&mut self, link: u32, time: Time) {
+        let at = &mut self.stations[link as usize];
+        if time < at.look_at {
+            at.look_at = time;
+            self.schedule(LOOK, link, time);
         }
     }
 
-    /// Has the link be looked at when it is free.
-    #[inline]
-    pub(super) fn await_end(&mut self, station: u32) {
-        let at = &mut self.stations[station as usize];
-        if !at.end_pending {
-            at.end_pending = true;
-            let end = at.free_at;
-            self.schedule(END, station, end);
-        }
-    }
-
-    /// Takes a send packet off the ring and answers with an echo, in its place.
-    fn strip(&mut self, link: u32, unit: u32, target: u32) {
-        let station = self.stations[link as usize].next;
-        let Unit { entry, symbols, response, .. } = self.units[unit];
-        let symbol = Time::from(self.stations[link as usize].symbol);
+    /// Takes a send packet off the ring; the echo that stands in its place says whether it was accepted.
+    fn strip(&mut self, unit: u32) {
+        let Unit { entry, at: station, dest: target, response, time, .. } = self.units[unit];
         let accepted = self.accepts(station, entry, usize::from(response));
         if accepted {
-            let whole = if self.fabric.ring_cut_through == 0 { 0 } else { Time::from(symbols - 1) * symbol };
-            self.hold(station, entry, self.now + whole, target);
-        } else {
-            self.stations[link as usize].count.busied += 1;
-            let entry = &mut self.entries[entry];
-            entry.busied += 1;
-            entry.by = station;
+            self.units[unit].kind = Kind::Ready;
+            self.hold(station, entry, target);
+            return;
         }
-        let echo_bytes = self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes;
-        let echo_symbols = echo_bytes.div_ceil(2);
-        let cut = if self.fabric.ring_cut_through == 0 { 0 } else { symbols - echo_symbols };
-        let bypass = Time::from(self.stations[station as usize].bypass_ticks);
-        let ready = self.now + bypass + Time::from(cut) * symbol;
-        let echo = &mut self.units[unit];
-        echo.symbols = echo_symbols;
-        echo.kind = if accepted { Kind::Ready } else { Kind::Busy };
-        if accepted || self.fabric.ring_retry_at_responder == 0 {
-            self.pass(station, unit, ready);
-        } else {
-            let delay = self.delay(self.entries[entry].busied);
-            self.hold_back(station, unit, ready + delay);
+        let before = self.stations[station as usize].before;
+        self.stations[before as usize].count.busied += 1;
+        self.units[unit].kind = Kind::Busy;
+        let it = &mut self.entries[entry];
+        it.busied += 1;
+        it.by = station;
+        if self.fabric.ring_retry_at_responder != 0 {
+            let ready = time + self.delay(self.entries[entry].busied);
+            self.hold_back(station, unit, ready);
         }
     }
 
-    /// Puts a packet that was accepted into its receive queue; it stands there whole at `whole`.
-    fn hold(&mut self, station: u32, entry: u32, whole: Time, target: u32) {
-        let Entry { deal, from, dest, bytes, response, .. } = self.entries[entry];
+    /// Puts a packet that was accepted into its receive queue.
+    fn hold(&mut self, station: u32, entry: u32, target: u32) {
+        let Entry { deal, from, dest, bytes, symbols, response, .. } = self.entries[entry];
         let at = &mut self.stations[station as usize];
         at.in_free[usize::from(response)] -= 1;
-        let ready = whole + Time::from(at.receive);
+        // With cut-through its tail is still to come.
+        let rest = if self.fabric.ring_cut_through == 0 { 0 } else { symbols - 1 };
+        let ready = self.now + Time::from(rest) * Time::from(at.symbol) + Time::from(at.receive);
         let held = self.helds.add(Held { ready, deal, next: NONE, from, dest, bytes, target, response });
         self.received(station, held);
     }
@@ -151,10 +145,15 @@ impl Rings {
         first.saturating_mul(factor).min(MOST_DELAY_TICKS)
     }
 
-    /// A busy echo that its station keeps for the delay of the retry.
+    /// A busy echo that its station keeps for the delay of the retry: it leaves the bypass FIFO.
     fn hold_back(&mut self, station: u32, unit: u32, ready: Time) {
-        self.units[unit].time = ready;
         let at = &mut self.stations[station as usize];
+        let (mut before, mut other) = (NONE, at.bypass.head);
+        while other != unit {
+            (before, other) = (other, self.units[other].next);
+        }
+        at.bypass.take(&mut self.units, before, unit);
+        self.units[unit].time = ready;
         at.echoes.insert(&mut self.units, unit, |a, b| a.time > b.time);
         at.waiting += 1;
         self.await_own(station, ready);
@@ -203,9 +202,8 @@ impl Rings {
     #[inline]
     pub(super) fn reconsider(&mut self, station: u32) {
         let at = &self.stations[station as usize];
-        // The end of a unit is an event if something waits.
-        if at.waiting > 0 && at.free_at <= self.now {
-            self.touch_link(station);
+        if at.may_insert() {
+            self.await_own(station, self.now);
         }
     }
 

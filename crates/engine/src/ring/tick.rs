@@ -1,101 +1,71 @@
 //! Events by number, and the four steps of a tick.
 
-use std::cmp::Reverse;
-
 use super::state::Rings;
-use crate::fabric::Fabric;
 use crate::kernel::Time;
 
-/// The unit on a link has left it.
-pub(super) const END: u32 = 0;
-/// The front of a bypass FIFO is ready.
-pub(super) const BYPASS: u32 = 1;
-/// A unit of a station's own is ready.
-pub(super) const WAKE: u32 = 2;
+// Events are handled in the order of these numbers: first the ends, then what arrives, then sources.
+
+/// A link is to be looked at: its unit has left it, or one that waits may start.
+pub(super) const LOOK: u32 = 0;
 /// A packet is ready for the user of a station.
-pub(super) const USER: u32 = 3;
+pub(super) const USER: u32 = 1;
 /// A transfer from a port, or a service of a terminal, is over.
-pub(super) const WORK: u32 = 4;
-/// The station at the end of a link decides about a unit.
+pub(super) const WORK: u32 = 2;
+/// A packet is ready for a bus of a switch.
+pub(super) const BUS: u32 = 3;
+/// Time-outs are to be looked at; after all other ends, so that a response in the same tick is in time.
+const TIMEOUT: u32 = 4;
+/// A station decides about a unit.
 pub(super) const ARRIVE: u32 = 5;
 /// A stop or a go is at the end of a link.
 pub(super) const SIGNAL: u32 = 6;
-/// Kinds of events there can be for each station, as a power of two.
-const KINDS_SHIFT: u32 = 3;
-const KINDS: u32 = (1 << KINDS_SHIFT) - 1;
-
-/// How many numbers events have: those of the stations, one for each terminal to be asked, one for time-outs.
-pub(super) fn events(fabric: &Fabric) -> usize {
-    (fabric.links() << KINDS_SHIFT) + fabric.terminals as usize + 1
-}
+/// A terminal is to be asked.
+const SOURCE: u32 = 7;
+/// The kind of an event stands above the number of what it happens to.
+const KIND_SHIFT: u32 = 29;
 
 impl Rings {
-    /// Has an event happen at a later tick.
+    /// Has an event happen at a later tick, to a station, a unit or a switch.
     #[inline]
-    pub(super) fn schedule(&mut self, kind: u32, station: u32, time: Time) {
-        self.calendar.schedule(station << KINDS_SHIFT | kind, time);
+    pub(super) fn schedule(&mut self, kind: u32, number: u32, time: Time) {
+        self.calendar.schedule(kind << KIND_SHIFT | number, time);
     }
 
     /// Has the time-outs be looked at.
     pub(super) fn schedule_timeout(&mut self, time: Time) {
-        self.calendar.schedule(self.sources() + self.numbers.len() as u32, time);
+        self.schedule(TIMEOUT, 0, time);
     }
 
     /// Has a terminal be asked at a later tick.
     pub fn schedule_source(&mut self, terminal: u32, time: Time) {
-        self.calendar.schedule(self.sources() + terminal, time);
-    }
-
-    /// Number of the first event that is none of a station.
-    fn sources(&self) -> u32 {
-        (self.stations.len() as u32) << KINDS_SHIFT
+        self.schedule(SOURCE, terminal, time);
     }
 
     /// The tick of the next event, if there is one.
     #[inline]
-    pub fn next(&self) -> Option<Time> {
-        let alarm = self.alarms.peek().map(|&Reverse((time, _))| time);
-        match (self.calendar.peek(), alarm) {
-            (Some(event), Some(alarm)) => Some(event.min(alarm)),
-            (event, alarm) => event.or(alarm),
-        }
+    pub fn next_tick(&mut self) -> Option<Time> {
+        self.calendar.next_tick()
     }
 
-    /// Ends and arrivals of the next tick, as given by [`Rings::next`]; the number of events.
+    /// Ends and arrivals of the next tick, as given by [`Rings::next_tick`]; the number of events.
     pub fn happen(&mut self, now: Time) -> u64 {
         self.now = now;
         let mut due = std::mem::take(&mut self.due);
-        if self.alarms.is_empty() || self.calendar.peek() == Some(now) {
-            self.calendar.take(now, &mut due);
-        }
-        let mut count = due.len() as u64;
-        while self.alarms.peek().is_some_and(|&Reverse((time, _))| time <= now) {
-            let Some(Reverse((_, link))) = self.alarms.pop() else { break };
-            self.touch_link(link);
-            count += 1;
-        }
-        let sources = self.sources();
-        for &number in &due {
-            let (kind, station) = (number & KINDS, number >> KINDS_SHIFT);
-            if number >= sources || kind >= ARRIVE {
-                self.arrivals.push(number);
-            } else {
-                self.end(kind, station);
+        self.calendar.take(now, &mut due);
+        for &event in &due {
+            let number = event & ((1 << KIND_SHIFT) - 1);
+            match event >> KIND_SHIFT {
+                LOOK => self.look_due(number),
+                USER => self.user_due(number),
+                WORK => self.work_done(number),
+                BUS => self.bus_due(number),
+                TIMEOUT => self.time_out(),
+                ARRIVE => self.arrive(number),
+                SIGNAL => self.signalled(number),
+                _ => self.ask(number),
             }
         }
-        // After all other ends: a response that comes in the same tick is in time.
-        self.time_out();
-        for at in 0..self.arrivals.len() {
-            let number = self.arrivals[at];
-            if number >= sources {
-                self.ask_due(number - sources);
-            } else if number & KINDS == ARRIVE {
-                self.arrive(number >> KINDS_SHIFT);
-            } else {
-                self.signalled(number >> KINDS_SHIFT);
-            }
-        }
-        self.arrivals.clear();
+        let count = due.len() as u64;
         due.clear();
         self.due = due;
         for &terminal in &self.asking {
@@ -107,31 +77,6 @@ impl Rings {
     /// Goes on to a tick in which nothing happens by itself.
     pub fn go_to(&mut self, now: Time) {
         self.now = now;
-    }
-
-    /// The packet of a source is due, or the time-outs are to be looked at.
-    fn ask_due(&mut self, terminal: u32) {
-        if (terminal as usize) < self.numbers.len() {
-            self.ask(terminal);
-        }
-    }
-
-    #[inline]
-    fn end(&mut self, kind: u32, station: u32) {
-        match kind {
-            END => self.left(station),
-            BYPASS => {
-                self.at(station).bypass_pending = false;
-                self.touch_link(station);
-            }
-            WAKE => {
-                self.at(station).wake_at = super::state::NEVER;
-                self.touch_link(station);
-            }
-            USER => self.user_due(station),
-            WORK => self.work_done(station),
-            _ => {}
-        }
     }
 
     /// Starts what can start in this tick. A terminal to which packets go in a circle is an error.
@@ -168,7 +113,7 @@ impl Rings {
     #[inline]
     pub(super) fn touch_switch(&mut self, switch: u32) {
         let at = &mut self.switches[switch as usize];
-        if !at.touched && at.ready != 0 && at.free > 0 {
+        if !at.touched && at.holds != 0 && at.free > 0 {
             at.touched = true;
             self.switches_touched.push(switch);
         }

@@ -31,7 +31,7 @@ impl Rings {
         let station = self.fabric.terminal_out_link[at];
         self.in_flight += 1;
         self.numbers[at].free -= 1;
-        self.at(station).out_free[REQUEST] -= 1;
+        self.take_place_to_send(station, REQUEST);
         let (transaction, length) = self.asks_for(terminal, packet);
         let deal = self.deals.add(Deal {
             created: packet.created,
@@ -42,7 +42,7 @@ impl Rings {
             length,
             payload: packet.length,
             after: NONE,
-            before: self.newest,
+            before: NONE,
             crossed: 0,
             uses: if transaction == transaction::MOVE { 3 } else { 2 },
             transaction,
@@ -50,13 +50,9 @@ impl Rings {
             delivered: false,
             mark: packet.mark,
         });
-        if self.newest == NONE {
-            self.oldest = deal;
-        } else {
-            self.deals[self.newest].after = deal;
+        if self.fabric.ring_timeout_ticks > 0 {
+            self.may_time_out(deal);
         }
-        self.newest = deal;
-        self.await_timeout();
         let host = Time::from(self.fabric.terminal_host_ticks[at]);
         let ready = self.now + host + Time::from(self.stations[station as usize].transmit);
         self.enter(self.packet(station, deal, false, ready));
@@ -65,7 +61,11 @@ impl Rings {
 
     /// A packet was accepted.
     pub(super) fn received(&mut self, station: u32, held: u32) {
-        let ready = self.helds[held].ready;
+        let Held { ready, response, .. } = self.helds[held];
+        if self.stations[station as usize].switch != NONE {
+            self.received_at_port(station, held, ready, usize::from(response));
+            return;
+        }
         if ready <= self.now {
             self.ready_for_user(station, held);
             return;
@@ -99,12 +99,8 @@ impl Rings {
 
     fn ready_for_user(&mut self, station: u32, held: u32) {
         let Held { deal, response, .. } = self.helds[held];
-        let kind = usize::from(response);
         let at = &mut self.stations[station as usize];
-        if at.terminal == NONE {
-            at.held[kind].push(&mut self.helds, held);
-            self.ready_at_port(station);
-        } else if response && self.deals[deal].transaction == transaction::WRITE {
+        if response && self.deals[deal].transaction == transaction::WRITE {
             at.in_free[RESPONSE] += 1;
             self.helds.remove(held);
             self.end_deal(deal);
@@ -150,8 +146,10 @@ impl Rings {
         let at = &mut self.stations[station as usize];
         at.held[usize::from(!requested)].take(&mut self.helds, if requested { before } else { NONE }, held);
         at.at_work = held;
-        at.out_free[RESPONSE] -= u32::from(answers);
         let terminal = at.terminal as usize;
+        if answers {
+            self.take_place_to_send(station, RESPONSE);
+        }
         let deal = &self.deals[deal];
         let bytes = if deal.transaction == transaction::LOCK { LOCK_BYTES } else { deal.length };
         let blocks = bytes.div_ceil(BLOCK_BYTES).max(1);
@@ -211,7 +209,29 @@ impl Rings {
         if !std::mem::replace(&mut it.numbered, false) {
             return;
         }
-        let Deal { before, after, source, .. } = *it;
+        let source = it.source;
+        if self.fabric.ring_timeout_ticks > 0 {
+            self.cannot_time_out(deal);
+        }
+        self.numbers[source as usize].free += 1;
+        self.ask(source);
+        self.forget(deal);
+    }
+
+    /// Puts a transaction behind those that may time out before it.
+    fn may_time_out(&mut self, deal: u32) {
+        self.deals[deal].before = self.newest;
+        if self.newest == NONE {
+            self.oldest = deal;
+        } else {
+            self.deals[self.newest].after = deal;
+        }
+        self.newest = deal;
+        self.await_timeout();
+    }
+
+    fn cannot_time_out(&mut self, deal: u32) {
+        let Deal { before, after, .. } = self.deals[deal];
         if before == NONE {
             self.oldest = after;
         } else {
@@ -222,16 +242,10 @@ impl Rings {
         } else {
             self.deals[after].before = before;
         }
-        self.numbers[source as usize].free += 1;
-        self.ask(source);
-        self.forget(deal);
     }
 
     /// Gives up the transactions that are due.
     pub(super) fn time_out(&mut self) {
-        if self.timeout_at > self.now {
-            return;
-        }
         self.timeout_at = NEVER;
         let timeout = self.fabric.ring_timeout_ticks as Time;
         while self.oldest != NONE && self.deals[self.oldest].dispatched + timeout <= self.now {
@@ -243,9 +257,8 @@ impl Rings {
 
     /// Has time-outs be looked at when the next is due.
     fn await_timeout(&mut self) {
-        let timeout = self.fabric.ring_timeout_ticks as Time;
-        if timeout > 0 && self.oldest != NONE && self.timeout_at == NEVER {
-            self.timeout_at = self.deals[self.oldest].dispatched + timeout;
+        if self.oldest != NONE && self.timeout_at == NEVER {
+            self.timeout_at = self.deals[self.oldest].dispatched + self.fabric.ring_timeout_ticks as Time;
             self.schedule_timeout(self.timeout_at);
         }
     }

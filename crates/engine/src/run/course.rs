@@ -8,6 +8,9 @@ use crate::measure::{Batches, Delivery, Flows, Measure, Trace, warmup_end};
 use crate::ring::Asking;
 use crate::terminal::{Packet, Programs, Sources, Totals};
 
+/// Deadlock is looked for at most so many times less often where looking takes long.
+const MOST_BETWEEN_SEARCHES: Time = 64;
+
 /// A run, its network aside.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -45,6 +48,9 @@ struct Watch {
     next: Time,
     /// Next tick at which to look for deadlock.
     next_deadlock: Time,
+    /// Ticks until the one after that, and events when it was last looked for.
+    deadlock_ticks: Time,
+    deadlock_events: u64,
     /// What had been offered when measuring began.
     offered: Totals,
 }
@@ -70,7 +76,15 @@ impl Run {
             newest: vec![0; terminals],
             news: News::default(),
             now: -1,
-            watch: Watch { measuring, lag: 0.0, next: 0, next_deadlock: look, offered: Totals::default() },
+            watch: Watch {
+                measuring,
+                lag: 0.0,
+                next: 0,
+                next_deadlock: look,
+                deadlock_ticks: look,
+                deadlock_events: 0,
+                offered: Totals::default(),
+            },
             measure: Measure::new(0, options.batch, flows),
             trace: Trace { limit: options.trace, ..Trace::default() },
             events: 0,
@@ -114,7 +128,7 @@ impl Run {
 
     /// The next tick in which anything happens.
     #[inline]
-    fn next<N: Network>(&self, network: &N) -> Option<Time> {
+    fn next<N: Network>(&self, network: &mut N) -> Option<Time> {
         let Some(programs) = &self.programs else { return network.next() };
         match (network.next(), programs.next()) {
             (Some(one), Some(other)) => Some(one.min(other)),
@@ -240,8 +254,8 @@ impl Run {
             self.begin_measuring(network, warmup);
         }
         if next >= self.watch.next_deadlock {
-            self.watch.next_deadlock = next + self.options.batch.max(1) * 16;
             self.look_for_deadlock(network);
+            self.plan_search(network, next);
         }
     }
 
@@ -290,6 +304,19 @@ impl Run {
             self.now = edge;
             self.end = Some(if saturated { End::Saturated } else { End::Precision });
         }
+    }
+
+    /// Sets when to look for deadlock again: less often, within limits, if little happens in between.
+    fn plan_search<N: Network>(&mut self, network: &N, now: Time) {
+        let shortest = self.options.batch.max(1) * 16;
+        let ticks = &mut self.watch.deadlock_ticks;
+        if self.events - self.watch.deadlock_events < network.search_events() {
+            *ticks = (*ticks * 2).min(shortest * MOST_BETWEEN_SEARCHES);
+        } else {
+            *ticks = (*ticks / 2).max(shortest);
+        }
+        self.watch.next_deadlock = now + *ticks;
+        self.watch.deadlock_events = self.events;
     }
 
     fn look_for_deadlock<N: Network>(&mut self, network: &N) {

@@ -41,7 +41,7 @@ pub(super) trait Network {
     fn fabric(&self) -> &Fabric;
 
     /// The tick of the next event, if there is one.
-    fn next(&self) -> Option<Time>;
+    fn next(&mut self) -> Option<Time>;
 
     /// All that happens in the next tick before anything is decided; the number of events.
     fn happen(&mut self, now: Time, news: &mut News) -> u64;
@@ -64,6 +64,9 @@ pub(super) trait Network {
     /// Links that wait for each other in a circle; empty if nothing is deadlocked.
     fn deadlock(&self) -> Vec<u32>;
 
+    /// Events beside which a search for deadlock costs little.
+    fn search_events(&self) -> u64;
+
     /// Packets dispatched that can still be delivered.
     fn in_flight(&self) -> u64;
 
@@ -81,7 +84,7 @@ impl Network for Worms {
     }
 
     #[inline]
-    fn next(&self) -> Option<Time> {
+    fn next(&mut self) -> Option<Time> {
         self.wheel.peek()
     }
 
@@ -137,6 +140,10 @@ impl Network for Worms {
         deadlock(self)
     }
 
+    fn search_events(&self) -> u64 {
+        0
+    }
+
     fn in_flight(&self) -> u64 {
         self.in_flight()
     }
@@ -157,8 +164,8 @@ impl Network for Rings {
     }
 
     #[inline]
-    fn next(&self) -> Option<Time> {
-        self.next()
+    fn next(&mut self) -> Option<Time> {
+        self.next_tick()
     }
 
     #[inline]
@@ -198,6 +205,10 @@ impl Network for Rings {
 
     fn deadlock(&self) -> Vec<u32> {
         ring_deadlock(self)
+    }
+
+    fn search_events(&self) -> u64 {
+        16 * self.fabric().links() as u64
     }
 
     fn in_flight(&self) -> u64 {

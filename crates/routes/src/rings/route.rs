@@ -1,5 +1,7 @@
 //! Ways of fewest buses and, of those, fewest links: a search from every target backwards, ring by ring.
 
+use std::ops::Range;
+
 use super::{PASS, RingNetwork};
 use crate::{NONE, RouteError, Word};
 
@@ -23,6 +25,7 @@ pub fn port_route(net: &RingNetwork, spread: bool, ends: Ends<'_>) -> Result<Vec
     }
     let mut route = vec![PASS; net.port_station.len() * terminals];
     let mut search = Search::new(net);
+    let mut lanes = vec![[PASS; BLOCK]; net.port_station.len()];
     for target in 0..terminals {
         search.run(target as u32, spread);
         let lost = |&source: &usize| {
@@ -41,10 +44,24 @@ pub fn port_route(net: &RingNetwork, spread: bool, ends: Ends<'_>) -> Result<Vec
             ]));
         }
         for &(port, exit) in &search.found {
-            route[port as usize * terminals + target] = exit;
+            lanes[port as usize][target % BLOCK] = exit;
+        }
+        if (target + 1) % BLOCK == 0 || target + 1 == terminals {
+            write(&mut route, &mut lanes, terminals, target / BLOCK * BLOCK..target + 1);
         }
     }
     Ok(route)
+}
+
+/// Targets that are written into the table together: their entries stand side by side in it.
+const BLOCK: usize = 64;
+
+/// Writes what was found for some targets into the rows of the ports.
+fn write(route: &mut [u8], lanes: &mut [[u8; BLOCK]], terminals: usize, targets: Range<usize>) {
+    for (row, lanes) in route.chunks_mut(terminals).zip(lanes) {
+        row[targets.clone()].copy_from_slice(&lanes[..targets.len()]);
+        lanes.fill(PASS);
+    }
 }
 
 /// The search for one target, its arrays kept for the next.
