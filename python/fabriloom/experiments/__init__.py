@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .lab import Findings, Lab, Progress
 
-_PAPERS = ("macrame", "scinet", "sci-retry", "gpmimd")
+_PAPERS = ("macrame", "scinet", "sci-retry", "gpmimd", "atlas-sci", "scinet-testbeds")
 
 
 def names() -> tuple[str, ...]:

@@ -1,0 +1,140 @@
+"""Tables 11, 12, 15 and 16: what a node and a port of the switch take and give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...published import Number, numbers
+from ..lab import Effort, Findings, Lab, Measured, Scenario
+from ..rows import near, row
+from . import bx, hosts
+
+NEAR = 0.10
+MESSAGE_BYTES = 4096
+"""Of the send-receive program: the longest of the tables; it is not printed."""
+NODES = {"kind": "sci-switch-16"}
+"""Where the nodes of Tables 11 and 12 sit is not told: here at a port each."""
+PORT = {"kind": "sci-switch-16", "terminals_per_ring": 4}
+PLACES = {
+    **{name: f"t{number}" for number, name in enumerate("ABCD")},
+    "E": "t4",
+    "F": "t8",
+    "G": "t12",
+    "H": "t13",
+    "I": "t16",
+}
+"""Nodes of figure 3 on the switch of 16 ports: A to D on the port under test, I on another module. Terminals
+without a program are on the rings of E, F, G and H, and I, too."""
+STARVED = 1 / 3
+"""A sender starves with less than this part of the mean."""
+AT_ONCE = 8
+"""Messages that a sender without checks has under way, more than its buffers hold."""
+Flow = tuple[str, str]
+
+
+def checked(targets: list[str]) -> list[str]:
+    """A transfer to each, and the check of all: until every one is answered."""
+    return ["repeat for ever", *(f"send {to} {MESSAGE_BYTES} B" for to in targets), "flush", "end"]
+
+
+def busy(name: str, topology: dict[str, Any], programs: dict[str, list[str]], effort: Effort) -> Scenario:
+    """A run of programs that go on and on."""
+    protocol = bx.protocol() | {"messages_at_once": AT_ONCE}
+    written = hosts.scenario(
+        name, programs, protocol=protocol, technology={"preset": bx.PRESET}, topology=topology
+    )
+    counted, before = effort.time_ms(hosts.BUSY_MS, 1), effort.time_ms(1, 0.5)
+    written["run"] |= {"duration": f"{before + counted:g} ms", "warmup": f"{before:g} ms"}
+    written["output"] |= {"flows": True}
+    return written
+
+
+def flows(name: str, pairs: list[Flow], effort: Effort) -> Scenario:
+    """Senders and receivers by the names of figure 3."""
+    programs = {PLACES[source]: checked([PLACES[target]]) for source, target in pairs}
+    return busy(name, PORT, programs, effort)
+
+
+def into(senders: str) -> list[Flow]:
+    """Table 15: senders to as many of A to D."""
+    return list(zip(senders, "ABCD", strict=False))
+
+
+def out_of(receivers: str) -> list[Flow]:
+    """Table 16: A to D to four receivers."""
+    return list(zip("ABCD", receivers, strict=True))
+
+
+INTO, OUT_OF = ("E", "EF", "EFG", "EFGI", "FGI", "GI"), ("EFGH", "EFGI")
+
+
+def _cards(effort: Effort) -> dict[str, Scenario]:
+    """Nodes alone: one sender with and without checks, one to four, six to one."""
+    names = [f"t{number}" for number in range(1, 7)]
+    plain = ["repeat for ever", f"send t1 {MESSAGE_BYTES} B", "end"]
+    programs = {
+        "sender-output-unchecked": {"t0": plain},
+        "sender-output": {"t0": checked(["t1"])},
+        "node-output": {"t0": checked(names[:4])},
+        "node-input": {name: checked(["t0"]) for name in names},
+    }
+    return {key: busy(key.replace("-", " "), NODES, done, effort) for key, done in programs.items()}
+
+
+def _ports(effort: Effort) -> dict[str, Scenario]:
+    found = {
+        f"table-15/{senders}": flows(f"into the port from {senders}", into(senders), effort)
+        for senders in INTO
+    }
+    for receivers in OUT_OF:
+        found[f"table-16/{receivers}"] = flows(f"out of the port to {receivers}", out_of(receivers), effort)
+    return found
+
+
+def scenarios(effort: Effort) -> list[Scenario]:
+    """All of them."""
+    return [*_cards(effort).values(), *_ports(effort).values()]
+
+
+def findings(lab: Lab) -> Findings:
+    """A row per cell, and the text of section 3.4."""
+    printed = numbers("atlas-sci")
+    cards, ports = _cards(lab.effort), _ports(lab.effort)
+    measured = dict(zip([*cards, *ports], lab.measure([*cards.values(), *ports.values()]), strict=True))
+    rows = [_predicted(printed[key], rate(measured[key])) for key in cards]
+    rows.append(_starving(printed["node-input-starving"], measured["node-input"]))
+    for senders in INTO:
+        rows += _table(printed, "table-15", "from", senders, into(senders), measured[f"table-15/{senders}"])
+    for receivers in OUT_OF:
+        found = measured[f"table-16/{receivers}"]
+        rows += _table(printed, "table-16", "to", receivers, out_of(receivers), found)
+    return Findings(rows=rows)
+
+
+def rate(found: Measured) -> float:
+    """What is accepted, in the paper's MB/s."""
+    return found.accepted_mbytes_per_s * 1e6 / hosts.MB
+
+
+def _starving(number: Number, found: Measured) -> dict[str, Any]:
+    rates = list(found.source_mbytes_per_s.values())
+    starved = sum(one < STARVED * sum(rates) / len(rates) for one in rates)
+    return _predicted(number, float(starved), 0.0)
+
+
+def _table(
+    printed: dict[str, Number], table: str, word: str, column: str, pairs: list[Flow], found: Measured
+) -> list[dict[str, Any]]:
+    """A column: the flows, named by their outer node, and their sum."""
+    by_source = {int(key): value * 1e6 / hosts.MB for key, value in found.source_mbytes_per_s.items()}
+    rows = []
+    for source, target in pairs:
+        outer = source if word == "from" else target
+        ours = by_source.get(int(PLACES[source][1:]), 0.0)
+        rows.append(_predicted(printed[f"{table}/{word}-{outer}/{column}"], ours))
+    rows.append(_predicted(printed[f"{table}/total/{column}"], rate(found)))
+    return rows
+
+
+def _predicted(number: Number, ours: float, part: float = NEAR) -> dict[str, Any]:
+    return row("atlas-sci", number, ours, kind="predicted", tolerance=near(number, part))

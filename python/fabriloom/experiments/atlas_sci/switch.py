@@ -1,0 +1,140 @@
+"""Section 4: eleven pairs of PCs through the switch of 16 ports, and what its parts carry at most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...published import Number, numbers
+from ..lab import Effort, Findings, Lab, Scenario
+from ..rows import near, row, series
+from . import port
+
+SWITCH = {"kind": "sci-switch-16", "terminals_per_ring": 2}
+PAIRS = 11
+PORTS = 8
+"""Of two modules: those of the senders, and of the receivers."""
+NEAR = 0.10
+MODULE = {"kind": "sci-module", "terminals_per_ring": 4}
+RAW = {"preset": "raw", "acknowledge": "response", "packets_at_once": 16, "messages_at_once": 2}
+"""Data as fast as the rings take them, without the hosts of PCs."""
+
+
+def pair(number: int) -> tuple[str, str]:
+    """Sender and receiver of a pair: port after port, then a second terminal on the rings of the first."""
+    at, second = number % PORTS, number // PORTS
+    return f"t{2 * at + second}", f"t{2 * (PORTS + at) + second}"
+
+
+def crossing(count: int, effort: Effort) -> Scenario:
+    """So many pairs at a time, every one through three modules."""
+    programs = {source: port.checked([target]) for source, target in map(pair, range(count))}
+    return port.busy(f"{count} pairs through the switch", SWITCH, programs, effort)
+
+
+def raw(name: str, flows: dict[str, str], topology: dict[str, Any], effort: Effort) -> Scenario:
+    """Data generators instead of PCs."""
+    programs = {
+        source: ["repeat for ever", f"send {target} {port.MESSAGE_BYTES} B", "end"]
+        for source, target in flows.items()
+    }
+    written = port.busy(name, topology, programs, effort)
+    return written | {"protocol": RAW, "technology": {"preset": "sci-lc2"}}
+
+
+OUT = {"t0": "t4", "t1": "t8", "t2": "t12", "t3": "t5"}
+"""From the ring of a port to the others."""
+ACROSS = {f"t{4 * number}": f"t{4 * (number + 2)}" for number in range(2)}
+"""From two ports of a module to the other two."""
+
+
+BOTH_WAYS = "whether it counts both directions together or each is not told; ours is both together"
+
+
+def _rings(effort: Effort) -> dict[str, list[Scenario]]:
+    """One to four terminals of a ring, of which some number reaches most."""
+    names = list(OUT)
+    found: dict[str, list[Scenario]] = {"ring-payload-one-way": [], "ring-payload-both-ways": []}
+    for count in range(1, len(names) + 1):
+        out = {name: OUT[name] for name in names[:count]}
+        back = {target: source for source, target in out.items()}
+        found["ring-payload-one-way"].append(raw(f"{count} out of a ring", out, MODULE, effort))
+        found["ring-payload-both-ways"].append(raw(f"{count} each way", out | back, MODULE, effort))
+    return found
+
+
+def _raws(effort: Effort) -> dict[str, Scenario]:
+    half = {f"t{2 * at}": f"t{2 * (PORTS + at)}" for at in range(PORTS)}
+    ways = {
+        "user-port": ({"t0": "t4"}, MODULE),
+        "inside-module": (ACROSS, MODULE),
+        "between-modules": (half, SWITCH),
+    }
+    found: dict[str, Scenario] = {}
+    for name, (flows, topology) in ways.items():
+        back = {target: source for source, target in flows.items()}
+        found[f"usable-{name}-one-way"] = raw(f"{name}, one way", flows, topology, effort)
+        found[f"usable-{name}-both-ways"] = raw(f"{name}, both ways", flows | back, topology, effort)
+    return found
+
+
+def _counts(effort: Effort) -> list[int]:
+    return effort.choose(range(1, PAIRS + 1), (1, PAIRS))
+
+
+def scenarios(effort: Effort) -> list[Scenario]:
+    """All of them."""
+    pairs = [crossing(count, effort) for count in _counts(effort)]
+    rings = [run for runs in _rings(effort).values() for run in runs]
+    return [*pairs, *rings, *_raws(effort).values()]
+
+
+def findings(lab: Lab) -> Findings:
+    """What the text says, and figure 6."""
+    printed = numbers("atlas-sci")
+    counts = _counts(lab.effort)
+    achieved = [port.rate(one) for one in lab.measure([crossing(count, lab.effort) for count in counts])]
+    rows = _pairs(printed, achieved[0], achieved[-1])
+    for key, runs in _rings(lab.effort).items():
+        ways = 2 if key.endswith("both-ways") else 1
+        most = max(one.accepted_mbytes_per_s for one in lab.measure(runs))
+        rows.append(_predicted(printed[key], most / ways))
+    raws = _raws(lab.effort)
+    for key, found in zip(raws, lab.measure(raws.values()), strict=True):
+        ours = found.accepted_mbytes_per_s
+        if key.endswith("both-ways"):
+            rows.append(row("atlas-sci", printed[key], ours, kind="reported", note=BOTH_WAYS))
+        else:
+            rows.append(_predicted(printed[key], ours))
+    return Findings(rows=rows, series=_figure(counts, achieved))
+
+
+def _pairs(printed: dict[str, Number], alone: float, all_pairs: float) -> list[dict[str, Any]]:
+    nominal = float(printed["theoretical-total"]["value"])
+    return [
+        _predicted(printed["processor-rate"], alone),
+        _predicted(printed["pair-rate"], alone),
+        _predicted(printed["saturation"], all_pairs),
+        _predicted(printed["saturation-share"], 100 * all_pairs / nominal),
+    ]
+
+
+def _predicted(number: Number, ours: float) -> dict[str, Any]:
+    return row("atlas-sci", number, ours, kind="predicted", tolerance=near(number, NEAR))
+
+
+def _figure(counts: list[int], achieved: list[float]) -> list[dict[str, Any]]:
+    title = "Offered and achieved bandwidth of pairs through the switch"
+    curves = {"offered": [count * achieved[0] for count in counts], "achieved": achieved}
+    return [
+        series(
+            "6",
+            title,
+            label,
+            x=counts,
+            y=values,
+            x_quantity="pairs",
+            y_quantity="throughput (MB/s)",
+            published=[(PAIRS, 610, "saturation")] if label == "achieved" else (),
+        )
+        for label, values in curves.items()
+    ]

@@ -1,0 +1,145 @@
+"""Tables 1 to 8: two PCs with the LX chipset and D310 cards, in all their settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...published import Number, numbers
+from ..lab import Effort, Findings, Lab, Scenario
+from ..moments import between_us
+from ..rows import near, row
+from . import hosts
+
+BANDWIDTHS, LATENCIES = (1, 2, 3, 4), (5, 6, 7, 8)
+CALIBRATED = (1, 4, 7)
+PARAMETER = "what a store, a burst, the bridge and the barrier take: preset pio-lx-d310 and hosts.py"
+NEAR = 0.15
+"""A cell is within this part of the printed one; what is asked of a table is its mean deviation."""
+QUICK_SIZES = (16, 64, 512)
+PRESET, BRIDGE_SMALL = "pio-lx-d310", "1825 ns"
+"""Of the host; and the bridge's latency before a transaction of 16 B: the preset of the rings has that before
+one of 64 B. Calibrated on Tables 1 and 4."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The settings of one measurement."""
+
+    table: int
+    size_bytes: int
+    streams: int
+    store_bytes: int
+
+    @classmethod
+    def of(cls, number: Number) -> Cell:
+        """Those of a printed cell."""
+        table, size, streams, store = number["id"].split("/")
+        return cls(int(table[6:]), int(size), int(streams[0]), int(store[0]))
+
+    @property
+    def gathered(self) -> bool:
+        """Whether the card gathers what is written to it."""
+        return self.table % 2 == 0
+
+    @property
+    def combined(self) -> bool:
+        """Whether the processor combines its stores."""
+        return self.table in (3, 4, 7, 8)
+
+    @property
+    def single(self) -> bool:
+        """Whether every store of 4 bytes comes alone to the card, and stays alone."""
+        return not self.gathered and not self.combined and self.store_bytes == min(hosts.STORES_BYTES)
+
+    @property
+    def small(self) -> bool:
+        """Whether the transactions are those of 16 B."""
+        return self.single or self.size_bytes < hosts.TRANSACTION_BYTES
+
+
+def scenario(cell: Cell) -> Scenario:
+    """What was measured, as a run."""
+    protocol: hosts.Protocol = {
+        "preset": PRESET,
+        "packets_at_once": cell.streams,
+        "small_below": "4 GB" if cell.single else f"{hosts.TRANSACTION_BYTES} B",
+    }
+    if cell.single:
+        protocol["byte_time"] = "0 ns"  # it is in the programs
+    elif not cell.combined:
+        protocol["byte_time"] = f"{hosts.STORE_PS // cell.store_bytes} ps"
+    technology: dict[str, Any] = {"preset": "sci-lx-d310"}
+    if cell.small:
+        technology["host_latency"] = BRIDGE_SMALL
+    programs = _bandwidth(cell) if cell.table in BANDWIDTHS else _latency(cell)
+    words = "combined" if cell.combined else f"{cell.store_bytes} B at a time"
+    name = f"{cell.size_bytes} B, {cell.streams} streams, stores {words}"
+    return hosts.scenario(name, programs, protocol=protocol, technology=technology)
+
+
+def _bandwidth(cell: Cell) -> dict[str, list[str]]:
+    """Message after message. A card that gathers has to be told to send what does not fill a transaction."""
+    if cell.single:
+        done = hosts.lines(cell.size_bytes, "t1")
+    elif cell.gathered and cell.small:
+        done = [*hosts.parts(cell.size_bytes, "t1"), "flush"]
+    else:
+        done = [f"send t1 {cell.size_bytes} B"]
+    return hosts.streamed(done, *rounds(cell.size_bytes))
+
+
+def rounds(size_bytes: int) -> tuple[int, int]:
+    """Messages until all is steady, and messages that are measured: whole turns of eight buffers."""
+    fewest = max(1, 2048 // max(size_bytes, hosts.TRANSACTION_BYTES))
+    return fewest, 2 * fewest
+
+
+def _latency(cell: Cell) -> dict[str, list[str]]:
+    """One message and a barrier. The first single store of a message finds the card idle and leaves alone."""
+    if cell.single:
+        done = hosts.lines(cell.size_bytes, "t1", alone=True)
+    else:
+        done = hosts.parts(cell.size_bytes, "t1")
+    return {"t0": ["mark", *done, "flush", f"wait {hosts.BARRIER}", "mark"]}
+
+
+def cells(effort: Effort, tables: tuple[int, ...] = BANDWIDTHS + LATENCIES) -> list[Number]:
+    """The printed cells of some tables, damaged ones with them; of a quick look a few rows."""
+    found = [
+        number
+        for number in numbers("atlas-sci").values()
+        if number["id"].split("/")[0] in {f"table-{table}" for table in tables} and "row" in number
+    ]
+    return [one for one in found if not effort.quick or int(one["row"]) in QUICK_SIZES]
+
+
+def value(cell: Cell, took_us: float) -> float:
+    """What a table has of a run: MB/s or us."""
+    if cell.table in LATENCIES:
+        return took_us
+    return rounds(cell.size_bytes)[1] * cell.size_bytes / took_us * 1e6 / hosts.MB
+
+
+def scenarios(_effort: Effort) -> list[Scenario]:
+    """Nothing that is measured as networks are."""
+    return []
+
+
+def findings(lab: Lab) -> Findings:
+    """A row per cell."""
+    printed = cells(lab.effort)
+    took = lab.each(between_us, [scenario(Cell.of(one)) for one in printed])
+    return Findings(
+        rows=[told(one, value(Cell.of(one), us)) for one, us in zip(printed, took, strict=True)],
+    )
+
+
+def told(number: Number, ours: float, near_part: float = NEAR, calibrated: str = PARAMETER) -> dict[str, Any]:
+    """The row of a cell: not scored when it is damaged."""
+    if "damaged" in number:
+        return row("atlas-sci", number, ours, kind="reported", note=f"damaged: {number['damaged']}")
+    table = int(number["id"].split("/")[0][6:])
+    kind = "calibrated" if table in CALIBRATED or table == 10 else "predicted"
+    note = calibrated if kind == "calibrated" else ""
+    return row("atlas-sci", number, ours, kind=kind, tolerance=near(number, near_part), note=note)

@@ -1,0 +1,31 @@
+"""Runs of a few messages, measured by the marks of their programs or by their end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .lab import Scenario
+
+
+def between_us(scenario: Scenario) -> float:
+    """Microseconds from the first mark of a run to its last. Raises ValueError when it has fewer than two."""
+    results = _run(scenario)
+    ticks = results.native["mark_ticks"]
+    if len(ticks) < 2:
+        raise ValueError(f"{scenario.get('name', 'a run')} {results.end_reason} with {len(ticks)} marks")
+    return float(ticks.max() - ticks.min()) * results.tick_ps / 1e6
+
+
+def lasted_us(scenario: Scenario) -> float:
+    """Microseconds until all programs were over. Raises ValueError when they were not."""
+    results = _run(scenario)
+    if results.end_reason != "drained":
+        raise ValueError(f"{scenario.get('name', 'a run')} {results.end_reason}")
+    return float(results.native["end_time_ticks"]) * results.tick_ps / 1e6
+
+
+def _run(scenario: Scenario) -> Any:
+    from ..scenario import Scenario as Checked
+    from ..simulate import run
+
+    return run(Checked.from_dict(scenario))

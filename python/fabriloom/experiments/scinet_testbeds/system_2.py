@@ -1,0 +1,108 @@
+"""System 2: Pentium PCs with the driver of the cards; write buffers combined, blocks checked by software."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...published import Number, numbers
+from ..lab import Effort, Findings, Lab, Scenario
+from ..moments import between_us
+from ..rows import near, row, series
+from . import hosts
+
+PAPER = "scinet-testbeds"
+ONE_STREAM = "host_latency of the preset sci-testbed-2"
+CHECK = "7600 ns"
+CHECKED = "CHECK: what the software check of a block takes"
+COMBINED = "what is needed to fill so many buffers: the rule of the model"
+NOT_SLOWER = "eight buffers are not slower in the model"
+STREAMS = (1, 2, 4, 8)
+FIGURES = {1: ("6.4", "6.5"), 2: ("6.6", "6.9"), 4: ("6.7", "6.10"), 8: ("6.8", "6.11")}
+LARGE = 4096
+
+
+def scenarios(_effort: Effort) -> list[Scenario]:
+    """Nothing that is measured as networks are."""
+    return []
+
+
+def findings(lab: Lab) -> Findings:
+    """The rows of system 2, and figures 6.4 to 6.11."""
+    printed = numbers(PAPER)
+    sizes = lab.effort.choose(hosts.BLOCKS, (8, 64, 128, 256, 512, 4096, 65536))
+    rates = {count: hosts.throughputs(lab, 2, sizes, count) for count in STREAMS}
+    checked = hosts.throughputs(lab, 2, sizes, 1, check_time=CHECK)
+    took = {count: _elapsed(lab, sizes, count) for count in STREAMS}
+    slow = _elapsed(lab, sizes, 1, check_time=CHECK)
+    found = Findings(
+        rows=[*_streams(printed, sizes, rates), *_checks(printed, sizes, checked, took[1][0], slow[0])]
+    )
+    for count in STREAMS:
+        for figure, values, software in zip(FIGURES[count], (rates, took), (checked, slow), strict=True):
+            found.series += _curves(figure, sizes, values[count], software if count == 1 else None)
+    return found
+
+
+def _elapsed(lab: Lab, sizes: list[int], streams: int, **protocol: Any) -> list[float]:
+    return lab.each(between_us, [hosts.elapsed(2, size, streams, **protocol) for size in sizes])
+
+
+def _streams(
+    printed: dict[str, Number], sizes: list[int], rates: dict[int, list[float]]
+) -> list[dict[str, Any]]:
+    one, two, four, eight = (rates[count][sizes.index(LARGE)] for count in STREAMS)
+    full = {count: hosts.full_from(sizes, values) for count, values in rates.items()}
+    number = printed["testbed-2-one-stream"]
+    rows = [row(PAPER, number, one, kind="calibrated", tolerance=near(number, 0.03), note=ONE_STREAM)]
+    predicted = {
+        "two-streams": (two / one, 0.1),
+        "four-streams": (four / one, 0.1),
+        "eight-streams": (eight, 0.1),
+        "full-block": (full[1], 0.0),
+        "block-growth": ((full[4] / full[1]) ** 0.5, 0.0),
+    }
+    for key, (ours, part) in predicted.items():
+        number = printed[f"testbed-2-{key}"]
+        rows.append(row(PAPER, number, ours, kind="predicted", tolerance=near(number, part)))
+    shown = {
+        "two-block": (full[2], COMBINED),
+        "four-block": (full[4], COMBINED),
+        "eight-block": (None, NOT_SLOWER),
+    }
+    for key, (ours, note) in shown.items():
+        rows.append(row(PAPER, printed[f"testbed-2-{key}"], ours, kind="reported", note=note))
+    return rows
+
+
+def _checks(
+    printed: dict[str, Number], sizes: list[int], checked: list[float], small_us: float, slow_us: float
+) -> list[dict[str, Any]]:
+    block = printed["testbed-2-software-block"]
+    full = hosts.full_from(sizes, checked) / 1024
+    rows = [row(PAPER, block, full, kind="predicted", tolerance=near(block, 0.0))]
+    for name, ours, note in (("latency", small_us, ""), ("software", slow_us, CHECKED)):
+        ends = [printed[f"testbed-2-{name}-{end}"] for end in ("least", "most")]
+        limits = (float(ends[0]["value"]), float(ends[1]["value"]))
+        kind = "calibrated" if note else "predicted"
+        rows += [row(PAPER, end, ours, kind=kind, tolerance=limits, note=note) for end in ends]
+    return rows
+
+
+def _curves(
+    figure: str, sizes: list[int], plain: list[float], checked: list[float] | None
+) -> list[dict[str, Any]]:
+    rate = figure in {first for first, _ in FIGURES.values()}
+    curves = {"hardware": plain} | ({"hardware and software": checked} if checked else {})
+    return [
+        series(
+            figure,
+            f"{'Throughput' if rate else 'Latency'} of remote write on system 2",
+            f"correction by {label}",
+            x=sizes,
+            y=values,
+            x_quantity="block (B)",
+            y_quantity="throughput (MB/s)" if rate else "latency (us)",
+            log="x" if rate else "xy",
+        )
+        for label, values in curves.items()
+    ]
