@@ -46,8 +46,10 @@ class Progress:
 Report = Callable[[Progress], None]
 
 
-def run(scenario: Scenario | Compiled, progress: Report | None = None) -> Results:
+def run(scenario: Scenario | Compiled, progress: Report | None = None, *, hops: int = 0) -> Results:
     """Run a scenario to its end; Ctrl-C ends it early with what there is, marked ``interrupted``.
+
+    ``hops``: of so many stays of packets on links the newest are kept, in ``Results.native`` as ``hop_…``.
 
     Raises:
         ScenarioError: the scenario cannot be run.
@@ -56,7 +58,7 @@ def run(scenario: Scenario | Compiled, progress: Report | None = None) -> Result
     began = time.perf_counter()
     try:
         compiled = matched(compiled)
-        native = _simulate(compiled, options_of(compiled), progress)
+        native = _simulate(compiled, {**options_of(compiled), "hops": hops}, progress)
     except _InterruptedError as interrupted:
         compiled, native = interrupted.compiled, interrupted.native
     native = _in_bytes(native, compiled)

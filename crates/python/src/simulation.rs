@@ -2,7 +2,7 @@
 
 use fabriloom_engine::fabric::{COLUMNS, Fabric, NONE, SCALARS};
 use fabriloom_engine::kernel::Time;
-use fabriloom_engine::measure::{Delivery, Measure, cells};
+use fabriloom_engine::measure::{Delivery, Hop, Measure, cells};
 use fabriloom_engine::ring;
 use fabriloom_engine::run::{End, Fabrics, Options, Simulation as Engine};
 use fabriloom_engine::wormhole::Counts;
@@ -64,7 +64,7 @@ fn scalars() -> Vec<(&'static str, &'static str)> {
 }
 
 /// One run of the engine. Options are named as in the engine: until, warmup, precision, packets, batch, drain,
-/// flows, trace, keep_messages. Raises ValueError for arrays that do not describe a network.
+/// flows, trace, keep_messages, hops. Raises ValueError for arrays that do not describe a network.
 #[pyclass]
 struct Simulation(Engine);
 
@@ -72,7 +72,7 @@ struct Simulation(Engine);
 impl Simulation {
     #[new]
     #[pyo3(signature = (
-        arrays, *, until, warmup, precision, packets, batch, drain, flows, trace, keep_messages=0
+        arrays, *, until, warmup, precision, packets, batch, drain, flows, trace, keep_messages=0, hops=0
     ))]
     #[expect(clippy::too_many_arguments, reason = "each is an option by name")]
     fn new(
@@ -86,10 +86,12 @@ impl Simulation {
         flows: usize,
         trace: usize,
         keep_messages: usize,
+        hops: usize,
     ) -> PyResult<Self> {
         let fabric = fabric(arrays)?;
         let messages = keep_messages;
-        let options = Options { until, warmup, precision, packets, batch, drain, flows, trace, messages };
+        let options =
+            Options { until, warmup, precision, packets, batch, drain, flows, trace, hops, messages };
         Engine::new(fabric, options).map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
@@ -114,6 +116,7 @@ impl Simulation {
         rings(&out, &self.0.network)?;
         flows(&out, &self.0.run.measure)?;
         trace(&out, &self.0.run.trace.packets)?;
+        hops(&out, &self.0)?;
         programs::result(&out, self.0.run.programs.as_deref(), self.0.now())?;
         out.set_item("trace_dropped", self.0.run.trace.dropped)?;
         Ok(out)
@@ -255,6 +258,23 @@ fn trace(out: &Bound<'_, PyDict>, packets: &[Delivery]) -> PyResult<()> {
     out.set_item("trace_created_ticks", times(|p| p.created))?;
     out.set_item("trace_started_ticks", times(|p| p.started))?;
     out.set_item("trace_delivered_ticks", times(|p| p.delivered))
+}
+
+/// When packets were on which links; of worms that still stand there the end is -1.
+fn hops(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
+    let py = out.py();
+    let (done, standing) = run.hops();
+    let rows = || done.rows.iter().chain(&standing);
+    let ids = |of: fn(&Hop) -> u32| rows().map(of).collect::<Vec<u32>>().into_pyarray(py);
+    let times = |of: fn(&Hop) -> Time| rows().map(of).collect::<Vec<Time>>().into_pyarray(py);
+    out.set_item("hop_source", ids(|hop| hop.source))?;
+    out.set_item("hop_target", ids(|hop| hop.target))?;
+    out.set_item("hop_link", ids(|hop| hop.link))?;
+    out.set_item("hop_started_ticks", times(|hop| hop.started))?;
+    out.set_item("hop_begin_ticks", times(|hop| hop.begin))?;
+    out.set_item("hop_end_ticks", times(|hop| hop.end))?;
+    out.set_item("hop_kind", rows().map(|hop| hop.kind).collect::<Vec<u8>>().into_pyarray(py))?;
+    out.set_item("hops_dropped", done.dropped)
 }
 
 /// The slow plain twin on the same arrays, up to and including tick `until`; with `exact`, flow-control

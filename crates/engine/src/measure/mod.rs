@@ -2,6 +2,7 @@
 
 mod batches;
 mod flows;
+mod hops;
 
 use hdrhistogram::Histogram;
 
@@ -10,6 +11,7 @@ use crate::kernel::Time;
 
 pub use batches::{Batch, Batches, warmup_end};
 pub use flows::{Flow, Flows, Multiply};
+pub use hops::{Hop, Hops, hop_kind};
 
 /// One delivered packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

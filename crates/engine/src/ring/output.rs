@@ -6,6 +6,7 @@ use super::queue::Queue;
 use super::state::{NEVER, REQUEST, RESPONSE, Rings};
 use crate::fabric::NONE;
 use crate::kernel::Time;
+use crate::measure::{Hop, hop_kind};
 
 /// Place of a send packet among those that wait: when it is ready, responses before requests, order of entry.
 pub(super) trait Order {
@@ -291,8 +292,34 @@ impl Rings {
                 at.count.retry_ticks += ticks as u64;
             }
         }
+        if self.hops.limit > 0 {
+            self.keep_hop(link, unit, now + ticks);
+        }
         self.forward(link, unit);
         self.await_end(link);
+    }
+
+    /// Keeps the way of a unit over a link.
+    #[cold]
+    fn keep_hop(&mut self, link: u32, unit: u32, end: Time) {
+        let Unit { entry, dest, kind, response, again, .. } = self.units[unit];
+        let sort = match kind {
+            // No echo leaves a station before the station has decided.
+            Kind::Ready | Kind::Open => hop_kind::READY,
+            Kind::Busy => hop_kind::BUSY,
+            Kind::Send if response => hop_kind::RESPONSE,
+            Kind::Send => hop_kind::PACKET,
+        };
+        // The transaction of an echo may be over.
+        let (source, started) = match kind {
+            Kind::Send => {
+                let deal = &self.deals[self.entries[entry].deal];
+                (deal.source, deal.started)
+            }
+            _ => (NONE, 0),
+        };
+        let kind = if again { sort | hop_kind::AGAIN } else { sort };
+        self.hops.record(Hop { source, started, target: dest, link, begin: self.now, end, kind });
     }
 
     /// Notes that a packet was sent and not accepted.

@@ -9,7 +9,7 @@ use super::queue::{Queue, Slab};
 use crate::fabric::{Fabric, NONE, transaction};
 use crate::kernel::Time;
 use crate::kernel::calendar::Calendar;
-use crate::measure::Delivery;
+use crate::measure::{Delivery, Hops};
 
 /// Index of requests in what there is once for each kind of packet.
 pub(super) const REQUEST: usize = 0;
@@ -193,6 +193,8 @@ pub struct Rings {
     /// Terminals that can dispatch in this tick.
     pub asking: Vec<u32>,
     pub(super) hosts: Hosts,
+    /// Ways of packets, if they are asked for.
+    pub hops: Hops,
     /// Transactions dispatched, not delivered and not scrubbed.
     pub in_flight: u64,
     /// Transactions whose data the scrubbers removed.
@@ -256,6 +258,7 @@ impl Rings {
             delivered: Vec::new(),
             asking: Vec::new(),
             hosts: Hosts::new(&fabric),
+            hops: Hops::default(),
             in_flight: 0,
             scrubbed: 0,
             timed_out: 0,

@@ -5,6 +5,7 @@ mod network;
 
 use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
+use crate::measure::{Hop, Hops};
 use crate::ring::Rings;
 use crate::terminal::program::Account;
 use crate::wormhole::Network as Worms;
@@ -30,6 +31,8 @@ pub struct Options {
     pub flows: usize,
     /// Packets to keep in the trace; 0: none.
     pub trace: usize,
+    /// Stays of packets on links to keep; 0: none.
+    pub hops: usize,
     /// Messages to keep in the table; 0: none.
     pub messages: usize,
 }
@@ -45,6 +48,7 @@ impl Default for Options {
             drain: false,
             flows: 0,
             trace: 0,
+            hops: 0,
             messages: 0,
         }
     }
@@ -167,13 +171,16 @@ impl Simulation {
     /// The arrays do not describe a network.
     pub fn new(fabric: Fabric, options: Options) -> Result<Self, FabricError> {
         check(&fabric)?;
+        let hops = options.hops;
         let run = Run::new(&fabric, options);
         let network = if fabric.has_rings() {
             let mut rings = Rings::new(fabric);
+            rings.hops.limit = hops;
             run.begin(&mut rings);
             Fabrics::Rings(Box::new(rings))
         } else {
             let mut worms = Worms::new(fabric);
+            worms.hops.limit = hops;
             run.begin(&mut worms);
             Fabrics::Worms(Box::new(worms))
         };
@@ -247,6 +254,15 @@ impl Simulation {
         match &self.network {
             Fabrics::Worms(worms) => worms.grants,
             Fabrics::Rings(rings) => rings.packet_hops,
+        }
+    }
+
+    /// The ways of packets, if they were asked for: those that are done, and those of worms that stand on links.
+    pub fn hops(&self) -> (&Hops, Vec<Hop>) {
+        match &self.network {
+            Fabrics::Worms(worms) if worms.hops.limit > 0 => (&worms.hops, worms.standing()),
+            Fabrics::Worms(worms) => (&worms.hops, Vec::new()),
+            Fabrics::Rings(rings) => (&rings.hops, Vec::new()),
         }
     }
 

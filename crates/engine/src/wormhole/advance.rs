@@ -128,6 +128,9 @@ impl Network {
         if to_terminal && self.tells_heads {
             self.schedule_head(link, number);
         }
+        if self.hops.limit > 0 {
+            self.keep_hop(link, number);
+        }
         more
     }
 

@@ -18,6 +18,7 @@ mod state;
 mod stepwise;
 mod stream;
 pub mod timeline;
+mod trace;
 mod turn;
 
 pub use deadlock::deadlock;

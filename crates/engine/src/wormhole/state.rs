@@ -8,6 +8,7 @@ use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::wheel::Wheel;
+use crate::measure::Hops;
 
 /// A time that is not known yet.
 pub const UNKNOWN: Time = Time::MAX;
@@ -126,6 +127,8 @@ pub struct Network {
     pub(super) lost: Option<(u32, u32)>,
     /// Whether it is told when the first character of a packet has come to its terminal.
     pub(super) tells_heads: bool,
+    /// Ways of packets, if they are asked for.
+    pub hops: Hops,
     /// Heads granted an output so far.
     pub grants: u64,
     /// Pieces of timelines worked out so far.
@@ -160,6 +163,7 @@ impl Network {
             parts: Vec::new(),
             lost: None,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
+            hops: Hops::default(),
             grants: 0,
             extensions: 0,
             wheel: Wheel::default(),
