@@ -118,6 +118,36 @@ def test_a_saturation_curve_takes_one_button(tab: Tab) -> None:
     assert "carries all that is offered up to" in tab.text("#study-text")
 
 
+def test_packets_are_replayed_and_followed(tab: Tab) -> None:
+    tab.click("#replay")
+    tab.until("document.querySelectorAll('.worms path').length > 2")
+    tab.click(".replay button")
+    at = tab.text(".replay output")
+    tab.click(".replay button:nth-of-type(3)")
+    tab.until(f"document.querySelector('.replay output').innerText !== {at!r}")
+    tab.js(
+        "(() => { const f = document.querySelector('.replay label select');"
+        " f.dispatchEvent(new Event('focus')); f.selectedIndex = 1;"
+        " f.dispatchEvent(new Event('change')); })()"
+    )
+    tab.until("/^The packet from t.* to t.*: /.test(document.querySelector('.replay .note').innerText)")
+
+
+def test_a_deadlock_shows_its_circle(tab: Tab) -> None:
+    tab.js(
+        "(() => { const s = document.querySelector('#shelf'); s.value = 'teaching-torus-deadlock.toml';"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
+    tab.until(f"{QUIET} && document.querySelector('#title').textContent === 'Deadlock on a torus'")
+    tab.click("#replay")
+    tab.until(DONE)
+    wide = (
+        "[...document.querySelectorAll('.fabric path')].filter(p => p.getAttribute('stroke-width') === '9')"
+    )
+    assert tab.js(f"{wide}.length") >= 4
+    assert "deadlocked" in tab.text(".replay .note")
+
+
 def test_what_is_shown_is_saved_and_outlives_a_reload(tab: Tab, address: str, tmp_path: Path) -> None:
     tab.js(
         "(() => { const s = document.querySelector('#traffic input'); s.value = 2;"

@@ -23,6 +23,7 @@ from . import limits
 from .limits import Refusal
 from .live import Live
 from .looking import look, sides, title_of
+from .recording import HOPS, PACKETS, recording
 
 Emit = Callable[[dict[str, Any]], None]
 
@@ -86,6 +87,21 @@ def do_run(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
     report = for_run(found[0][1]) if len(found) == 1 else for_comparison(_beside(dict(found), scenarios))
     Path(job["report"]).write_text(report, encoding="utf-8")
     emit({"type": "done", "why": clock.why(), "report": True})
+
+
+def do_replay(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
+    """Run one or two fabrics from their beginning, and hand over the ways of their last packets."""
+    clock = Clock(stop, limits.RUN_S)
+    for side, scenario in enumerate(_named(job).values()):
+        limits.check_size(graph_of(scenario))
+        brief = {"run.warmup": "0 ps", "run.precision": 0.0, "run.packets": PACKETS}
+
+        def progress(state: Progress) -> None:
+            clock.check()
+
+        results = run(scenario.with_settings(brief), progress, hops=HOPS)
+        emit({"type": "replay", "side": side, **recording(results)})
+    emit({"type": "done", "why": clock.why(), "report": False})
 
 
 def _watched(side: int, scenario: Scenario, emit: Emit, clock: Clock) -> Results:
@@ -205,4 +221,5 @@ JOBS: dict[str, Callable[[Mapping[str, Any], Emit, threading.Event], None]] = {
     "look": do_look,
     "run": do_run,
     "curve": do_curve,
+    "replay": do_replay,
 }

@@ -1,6 +1,7 @@
 // The drawn fabric: links coloured by how busy they are.
 
 const STEPS = 100;
+const MARK = "#e0007a";
 
 const mixed = (ramp, share) => {
   const place = share * (ramp.length - 1), low = Math.min(Math.floor(place), ramp.length - 2);
@@ -52,18 +53,38 @@ export class Fabric {
 
   // The links of a circle of waiting packets.
   mark(cycle) {
-    const marked = new Set(cycle);
+    const wanted = new Set(cycle);
     for (const one of this.shapes) {
-      if (one.shape.tagName !== "path" || !one.links.some((link) => marked.has(link))) continue;
+      if (one.shape.tagName !== "path" || !one.links.some((link) => wanted.has(link))) continue;
+      one.width ??= one.shape.getAttribute("stroke-width");
       one.step = -1;
-      one.shape.setAttribute("stroke", "#e0007a");
-      one.shape.setAttribute("stroke-width", "4");
+      one.shape.setAttribute("stroke", MARK);
+      one.shape.setAttribute("stroke-width", "9");
     }
   }
 
   unmark() {
-    if (this.marked) { const svg = this.drawn; this.drawn = ""; this.draw(svg, this.links, this.ramp); }
-    this.marked = false;
+    for (const one of this.shapes) {
+      if (one.width === undefined) continue;
+      one.shape.setAttribute("stroke-width", one.width);
+      one.shape.setAttribute(one.paint, this.colours[0]);
+      delete one.width;
+    }
+  }
+
+  // The strokes of every link, in the order in which it leads along them: {shape, back, length}.
+  strokes() {
+    const found = new Map();
+    for (const { shape, links } of this.shapes) {
+      if (shape.tagName !== "path") continue;
+      const back = shape.dataset.way === "back", length = shape.getTotalLength();
+      for (const link of links) {
+        const parts = found.get(link) ?? [];
+        if (back) parts.unshift({ shape, back, length }); else parts.push({ shape, back, length });
+        found.set(link, parts);
+      }
+    }
+    return found;
   }
 
   say(shape) {
