@@ -13,7 +13,9 @@ RINGS = [name for name in presets() if is_ring(name)]
 
 
 def test_the_presets_of_rings() -> None:
-    assert RINGS == ["scinet", "sci-retry", "sci-1000", "sci-lc2"]
+    assert RINGS[:4] == ["scinet", "sci-retry", "sci-1000", "sci-lc2"]
+    machines = ["sci-lx-d310", "sci-bx-d321", "sci-lc1-alpha", "sci-testbed-1", "sci-testbed-2"]
+    assert RINGS[4:] == machines
     assert set(PAYLOADS_BYTES) == set(get_args(Transaction))
 
 

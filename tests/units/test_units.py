@@ -26,6 +26,9 @@ READ = [
     (units.parse_byte_rate_bits_per_s, "500 MB/s", 4_000_000_000),
     (units.parse_byte_rate_bits_per_s, "1.6 GB/s", 12_800_000_000),
     (units.parse_byte_rate_bits_per_s, "4 Gbit/s", 4_000_000_000),
+    (units.parse_event_rate_millihz, "45 kHz", 45_000_000),
+    (units.parse_event_rate_millihz, "0.5 Hz", 500),
+    (units.parse_event_rate_millihz, "100 1/s", 100_000),
     (units.parse_delay_ps_per_m, "5 ns/m", 5000),
     (units.parse_length_m, "2 m", 2.0),
     (units.parse_length_m, "30 cm", 0.3),
@@ -89,6 +92,7 @@ def test_there_and_back(amount: int) -> None:
     assert units.parse_time_ps(units.format_time_ps(amount)) == amount
     assert units.parse_bytes(units.format_bytes(amount)) == amount
     assert units.parse_delay_ps_per_m(units.format_delay_ps_per_m(amount)) == amount
+    assert units.parse_event_rate_millihz(units.format_event_rate(amount), positive=False) == amount
     assert units.parse_rate_bits_per_s(units.format_rate_bits_per_s(amount), positive=False) == amount
     assert units.parse_byte_rate_bits_per_s(units.format_byte_rate(amount), positive=False) == amount
 
