@@ -95,7 +95,8 @@ def test_bandwidth_is_linear_in_the_links() -> None:
     """Fixed pairs fill whatever links there are, to the 9.26 MB/s that the characters allow."""
     with Lab(quick=True) as lab:
         runs = [
-            pairs.run(lab.effort, "fixed-pairs", links, pairs.ASYMPTOTE_BYTES) for links in networks.LINKS
+            pairs.run(lab.effort, "fixed-pairs", links, pairs.asymptote_bytes(lab.effort))
+            for links in networks.LINKS
         ]
         for links, one in zip(networks.LINKS, lab.measure(runs), strict=True):
             assert one.accepted_mbytes_per_s == pytest.approx(networks.theory_mbytes_per_s(links), rel=0.02)

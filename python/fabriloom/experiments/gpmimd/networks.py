@@ -43,10 +43,10 @@ def machine(links: int = MOST_LINKS) -> dict[str, Any]:
     }
 
 
-def placed(boards: tuple[int, ...], count: int, in_turns: bool = False) -> list[str]:
-    """Names of so many T9000s, as evenly over the boards as they go, numbered board after board.
+def placed(boards: tuple[int, ...], count: int, by_board: bool = False) -> list[str]:
+    """Names of so many T9000s, as evenly over the boards as they go, one from each in turn.
 
-    ``in_turns``: numbered across the boards instead, one from each in turn.
+    ``by_board``: numbered board after board instead.
     """
     on_board = [count // len(boards) + (place < count % len(boards)) for place in range(len(boards))]
     names = [
@@ -54,7 +54,7 @@ def placed(boards: tuple[int, ...], count: int, in_turns: bool = False) -> list[
         for board, some in zip(boards, on_board, strict=True)
         for number in range(some)
     ]
-    return [name for _, name in (sorted(names, key=lambda one: one[0]) if in_turns else names)]
+    return [name for _, name in (names if by_board else sorted(names, key=lambda one: one[0]))]
 
 
 def packet_bits(length_bytes: int, header_bytes: int = 2) -> int:
@@ -112,12 +112,12 @@ def scenario(
     }
 
 
-def ends(counts: tuple[int, int], in_turns: bool = False) -> dict[str, Any]:
+def ends(counts: tuple[int, int], by_board: bool = False) -> dict[str, Any]:
     """``sources`` and ``destinations`` of a program."""
     sources, destinations = counts
     return {
-        "sources": placed(SENDING_BOARDS, sources, in_turns),
-        "destinations": placed(RECEIVING_BOARDS, destinations, in_turns),
+        "sources": placed(SENDING_BOARDS, sources, by_board),
+        "destinations": placed(RECEIVING_BOARDS, destinations, by_board),
     }
 
 

@@ -12,7 +12,7 @@ Case = dict[str, dict[str, Any]]
 CASES: dict[str, Case] = {
     "as reproduced": {},
     "one message sent, one virtual link, one message received": {"protocol": settings.setting(1, 1, 1)},
-    "one, two, two": {"protocol": settings.setting(1, 2, 2)},
+    "one, three, one": {"protocol": settings.setting(1, 3, 1)},
     "one, two, one": {"protocol": settings.setting(1, 2, 1)},
     "two, one, one": {"protocol": settings.setting(2, 1, 1)},
     "two, one, two": {"protocol": settings.setting(2, 1, 2)},
@@ -22,7 +22,7 @@ CASES: dict[str, Case] = {
     "acknowledged when the end of a packet is there": {"protocol": {"acknowledge_from": "end"}},
     "no time of the host for a message": {"protocol": {"send_time": "0 us", "receive_time": "0 us"}},
     "all four links of a board to one switch card": {"topology": {"centre_switches": 1, "links_per_pair": 4}},
-    "sources and destinations numbered across the boards": {"program": {"in_turns": True}},
+    "sources and destinations numbered board after board": {"program": {"by_board": True}},
     "any free link of a group, at random": {"technology": {"group_choice": "random"}},
     "heads served round robin": {"technology": {"arbiter": "round-robin"}},
     "flow-control characters paid for in full": {"technology": {"flow_control": "average"}},
@@ -49,8 +49,8 @@ def _runs(effort: Effort) -> list[Scenario]:
     """One run for every column."""
     size, small = level2.SIZES_BYTES[-1], level2.SIZES_BYTES[0]
     return [
-        pairs.run(effort, "fixed-pairs", 12, pairs.ASYMPTOTE_BYTES),
-        *(pairs.run(effort, "random-pairs", links, pairs.ASYMPTOTE_BYTES) for links in (6, 12)),
+        pairs.run(effort, "fixed-pairs", 12, pairs.asymptote_bytes(effort)),
+        *(pairs.run(effort, "random-pairs", links, pairs.asymptote_bytes(effort)) for links in (6, 12)),
         *(level2.run(effort, size, 1.2 * level2.most_khz(size), choice=choice) for choice in level2.CHOICES),
         *(
             level2.run(effort, bytes_, 1.2 * level2.most_khz(bytes_), sources_per_block=2)
@@ -66,13 +66,13 @@ def _changed(scenario: Scenario, case: Case) -> Scenario:
         del changed["topology"]  # what is changed is the network with all links
     if "program" in case:
         counts = len(scenario["program"]["sources"]), len(scenario["program"]["destinations"])
-        changed["program"] = scenario["program"] | networks.ends(counts, in_turns=True)
+        changed["program"] = scenario["program"] | networks.ends(counts, by_board=True)
     return scenario | changed
 
 
 def table(jobs: int = 2) -> list[list[str]]:
-    """One line per case."""
-    effort = Effort(quick=False)
+    """One line per case, of runs as short as the quick ones."""
+    effort = Effort(quick=True)
     with Lab(jobs=jobs) as lab:
         measured = iter(
             lab.measure([_changed(one, case) for case in CASES.values() for one in _runs(effort)])
