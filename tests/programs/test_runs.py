@@ -101,6 +101,43 @@ def test_random_programs_conserve_messages(data: st.DataObject) -> None:
         assert channel.sort("made_ns", "message")["received_ns"].is_sorted()
 
 
+@st.composite
+def random_building(draw: st.DrawFn) -> dict[str, Any]:
+    """Event building of any kind among eight terminals, the last of which may be a supervisor."""
+    sources = draw(st.integers(1, 4))
+    found: dict[str, Any] = {
+        "kind": draw(st.sampled_from(["level-2", "level-3", "pull-level-3", "barrel-shifter", "credit"])),
+        "events": draw(st.integers(1, 15)),
+        "sources": sources,
+        "destinations": list(range(sources, draw(st.integers(sources + 1, 7)))),
+    }
+    if found["kind"] == "level-2":
+        found |= {"block": "200 B", "sources_per_block": draw(st.integers(1, sources))}
+        found["blocks_per_event"] = draw(st.integers(1, 4))
+        found["destination_choice"] = draw(st.sampled_from(["random", "round-robin", "supervisor"]))
+    else:
+        found["fragment"] = draw(st.sampled_from(["1 B", "64 B", "300 B"]))
+    if found["kind"] in ("level-3", "pull-level-3"):
+        found["sources_per_event"] = draw(st.integers(1, sources))
+        found["source_choice"] = draw(st.sampled_from(["random", "round-robin"]))
+    if found["kind"] == "barrel-shifter":
+        return found | {"slot": draw(st.sampled_from(["0 us", "5 us"]))}
+    return found | draw(st.sampled_from([{}, {"rate": "50 kHz"}, {"rate": "50 kHz", "arrivals": "random"}]))
+
+
+@settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(data=st.data())
+def test_every_event_is_complete(data: st.DataObject) -> None:
+    """However events are built, on fabrics of both kinds, whatever the protocol."""
+    rings = data.draw(st.booleans())
+    topology = data.draw(st.sampled_from(RINGS if rings else LINKS))
+    program, protocol = data.draw(random_building()), data.draw(random_protocols(rings))
+    summary = results(program, topology, protocol=protocol).summary
+    assert summary["end"]["reason"] == "drained", summary["end"]["message"]
+    assert summary["events"]["complete"] == summary["events"]["count"] == program["events"]
+    assert summary["messages"]["made"] == summary["messages"]["received"]
+
+
 def test_ping_pong_at_zero_load_is_the_sum_of_its_parts() -> None:
     """Half a round is the host at one end, the network, and the host at the other; nothing is hidden."""
     times = {"send_time": "2 us", "receive_time": "3 us", "packet_time": "1 us", "byte_time": "10 ns"}

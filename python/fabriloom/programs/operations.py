@@ -23,11 +23,11 @@ def operations(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     total = 0
     for number, table in enumerate(settings["terminals"]):
         base = f"terminals.{number}"
+        named = _named(roles, table["terminal"], base)
         done = [
-            (parse(text, f"{base}.do.{place}", roles.terminals), f"{base}.do.{place}")
-            for place, text in enumerate(table["do"])
+            _parsed(roles, text, f"{base}.do.{place}", named[0][0]) for place, text in enumerate(table["do"])
         ]
-        for terminal, parameter in _named(roles, table["terminal"], base):
+        for terminal, parameter in named:
             if terminal in lists:
                 name = roles.terminals.names[terminal]
                 raise ProgramError(f'"{name}" has a program already', parameter, "put both into one")
@@ -41,6 +41,14 @@ def operations(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     if len(reads) and roles.network.rings is None:
         fail(programs, int(reads[0]), "only networks of rings can read", "send a request, and answer it")
     return programs
+
+
+def _parsed(roles: Roles, text: str, parameter: str, terminal: int) -> tuple[Operation, str]:
+    try:
+        return parse(text, parameter, roles.terminals), parameter
+    except ProgramError as error:
+        message = f'terminal "{roles.terminals.names[terminal]}": {error.message}'
+        raise ProgramError(message, parameter, error.hint, error.span) from None
 
 
 def _named(roles: Roles, given: Any, base: str) -> list[tuple[int, str]]:
