@@ -19,8 +19,6 @@ from .saving import toml_text
 if TYPE_CHECKING:
     from ..topology import Graph
 
-_COMPLETE = ("path",)
-
 
 def look(spec: Mapping[str, Any], beside: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """One or two fabrics; the second has the traffic of the first. Raises ScenarioError and Refusal."""
@@ -78,6 +76,6 @@ def _with_places(value: Any, scenario: Scenario) -> Any:
     if not isinstance(value, Mapping):
         return value
     return {
-        key: str((scenario.base_dir / inner).resolve()) if key in _COMPLETE else _with_places(inner, scenario)
+        key: str((scenario.base_dir / inner).resolve()) if key == "path" else _with_places(inner, scenario)
         for key, inner in value.items()
     }

@@ -56,11 +56,14 @@ const choose = (name) => {
 };
 
 // Fabric settings of the first go over to the second; what the shelf suggests is changed in it.
-const putBeside = (name) => {
-  const same = name === "" || name === nameOf(state.first);
+const putBeside = async (name) => {
+  const before = state.beside, same = name === "" || name === nameOf(state.first);
   state.beside = same ? { ...state.first, settings: { ...state.first.settings, ...(entryOf(state.first)?.beside ?? {}) } } : specOf(name);
   forget();
-  look();
+  if (await look()) return;
+  state.beside = before;
+  remember();
+  showChoice();
 };
 
 const load = async (file) => {
