@@ -162,6 +162,7 @@ class Lab:
         self._kept = Kept(keep)
         self._progress = progress
         self._runs: dict[str, Future[Measured]] = {}
+        self._others: dict[str, Future[Any]] = {}
         self._asked = 0
         self._done: list[str] = []
 
@@ -181,7 +182,7 @@ class Lab:
         self._pool.stop()
 
     def each(self, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-        """Something else than a run of the engine, done side by side.
+        """Something else than a run of the engine, done side by side, and once for equal items.
 
         What it gives is kept if it is a number, for the function's name and the item: a function that holds
         on to something from outside it is not kept, for its name does not tell what that was.
@@ -239,7 +240,9 @@ class Lab:
                 self._kept.put(key, made_by, value)
             return value
 
-        return self._counted(name, self._kept.get(key, made_by), work)
+        if key not in self._others:
+            self._others[key] = self._counted(name, self._kept.get(key, made_by), work)
+        return self._others[key]
 
     def _counted(self, name: str, known: Any, work: Callable[[], Any]) -> Future[Any]:
         """The future of some work, or of what is known of it; it is counted when it is done."""
