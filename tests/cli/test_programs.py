@@ -97,4 +97,4 @@ def test_a_mistake_in_an_operation_is_one_message(tmp_path: Path) -> None:
     path.write_text(STUCK.replace("send 1 8 B", "send 1 8"), encoding="utf-8")
     done = command("check", path)
     assert done.exit_code == exits.MISTAKE
-    assert 'stuck.toml:9:28: "8" has no unit' in done.stderr
+    assert 'stuck.toml:9:28: terminal "t.0": "8" has no unit' in done.stderr

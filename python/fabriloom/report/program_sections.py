@@ -100,7 +100,8 @@ def _tails(program: ProgramRun, summary: Mapping[str, Any]) -> list[Chart]:
     if summary["events"]["count"]:
         kinds.insert(0, ("Event", summary["events"]["latency_ns"]))
     note = " ".join(f"{what} latency is from the {one['from']}, to the {one['to']}." for what, one in kinds)
-    return [Chart("Latency of events and messages", *axes, series, note)]
+    title = "Latency of events and messages" if len(kinds) > 1 else "Latency of messages"
+    return [Chart(title, *axes, series, note)]
 
 
 def _one_by_one(events: pl.DataFrame, summary: Mapping[str, Any]) -> list[Chart]:
