@@ -37,6 +37,11 @@ def checked(targets: list[str]) -> list[str]:
     return ["repeat for ever", *(f"send {to} {MESSAGE_BYTES} B" for to in targets), "flush", "end"]
 
 
+def unchecked(targets: list[str]) -> list[str]:
+    """The same without waiting: one process, or several of which one stores while others wait for a check."""
+    return ["repeat for ever", *(f"send {to} {MESSAGE_BYTES} B" for to in targets), "end"]
+
+
 def busy(name: str, topology: dict[str, Any], programs: dict[str, list[str]], effort: Effort) -> Scenario:
     """A run of programs that go on and on."""
     protocol = bx.protocol() | {"messages_at_once": AT_ONCE}
@@ -71,11 +76,10 @@ INTO, OUT_OF = ("E", "EF", "EFG", "EFGI", "FGI", "GI"), ("EFGH", "EFGI")
 def _cards(effort: Effort) -> dict[str, Scenario]:
     """Nodes alone: one sender with and without checks, one to four, six to one."""
     names = [f"t{number}" for number in range(1, 7)]
-    plain = ["repeat for ever", f"send t1 {MESSAGE_BYTES} B", "end"]
     programs = {
-        "sender-output-unchecked": {"t0": plain},
+        "sender-output-unchecked": {"t0": unchecked(["t1"])},
         "sender-output": {"t0": checked(["t1"])},
-        "node-output": {"t0": checked(names[:4])},
+        "node-output": {"t0": unchecked(names[:4])},
         "node-input": {name: checked(["t0"]) for name in names},
     }
     return {key: busy(key.replace("-", " "), NODES, done, effort) for key, done in programs.items()}
