@@ -15,6 +15,8 @@ from . import limits
 
 _EVERY_S = 0.12
 _TAIL_STEPS = 160
+_SENDERS = 24
+_UNEVEN = 1.5
 _PART = 10
 """A look may take one part in this many of the time."""
 
@@ -55,7 +57,7 @@ class Live:
             "warnings": summary["warnings"],
             "wall_s": summary["engine"]["wall_s"],
             "ci95": summary["accepted_mbytes_per_s_ci95"],
-            "links": _busiest(results),
+            "sources": _sources(results),
         }
 
     def _picture(self, native: Mapping[str, Any], now_ticks: int, tick_ps: int) -> dict[str, Any]:
@@ -122,8 +124,15 @@ def _busy(native: Mapping[str, Any], window_ticks: int) -> list[int]:
     return np.round(1000 * tables.utilisation(native, window_ticks)).astype(int).tolist()
 
 
-def _busiest(results: Results) -> list[list[Any]]:
-    """The links that were in use most: name and share."""
-    busy = results.utilisation
-    order = np.argsort(-busy, kind="stable")[:8]
-    return [[results.graph.link_names[link], float(busy[link])] for link in order]
+def _sources(results: Results) -> list[list[Any]]:
+    """What was delivered from each sender, in MB/s, where some got much more than others; else nothing."""
+    names, flows = list(results.graph.terminal_names), results.flows
+    senders = results.provenance.resolved["traffic"].get("senders", "all")
+    chosen = names if senders == "all" else [names[one] if isinstance(one, int) else one for one in senders]
+    if not len(flows) or len(chosen) > _SENDERS:
+        return []
+    sums = dict.fromkeys(chosen, 0.0)
+    for source, rate in flows.select("source", "mbytes_per_s").iter_rows():
+        sums[source] = sums.get(source, 0.0) + rate
+    uneven = max(sums.values()) > _UNEVEN * min(sums.values())
+    return [[name, rate] for name, rate in sums.items()] if uneven else []

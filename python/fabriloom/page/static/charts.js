@@ -46,7 +46,7 @@ export class Chart {
     return {
       animation: false, aria: { enabled: true }, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
       grid: { left: 62, right: 16, top: this.lines.length > 1 ? 34 : 14, bottom: 46 },
-      legend: { show: this.lines.length > 1, top: 4, left: 56, itemHeight: 8, itemWidth: 16, textStyle: { color: style("--ink"), fontSize: 12 } },
+      legend: { show: this.lines.length > 1, top: 4, left: 56, itemHeight: 8, itemWidth: 16, textStyle: { color: style("--ink"), fontSize: 12, width: this.place.clientWidth - 110, overflow: "truncate" } },
       tooltip: {
         trigger: "item", confine: true, backgroundColor: style("--card"), borderColor: style("--rule"),
         textStyle: { color: style("--ink"), fontSize: 12 },

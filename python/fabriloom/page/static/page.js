@@ -51,16 +51,14 @@ const nameOf = (spec) => (spec.shelf ?? "loaded");
 const choose = (name) => {
   state.first = specOf(name);
   state.beside = null;
-  forget();
-  look();
+  look(true);
 };
 
 // Fabric settings of the first go over to the second; what the shelf suggests is changed in it.
 const putBeside = async (name) => {
   const before = state.beside, same = name === "" || name === nameOf(state.first);
   state.beside = same ? { ...state.first, settings: { ...state.first.settings, ...(entryOf(state.first)?.beside ?? {}) } } : specOf(name);
-  forget();
-  if (await look()) return;
+  if (await look(true)) return;
   state.beside = before;
   remember();
   showChoice();
@@ -74,8 +72,7 @@ const load = async (file) => {
   state.loaded = { file: file.name, text };
   state.first = specOf("loaded");
   state.beside = null;
-  forget();
-  if (await look()) return;
+  if (await look(true)) return;
   Object.assign(state, before);
   remember();
   showChoice();
@@ -94,7 +91,8 @@ const showChoice = () => {
 
 // ---- looking -----------------------------------------------------------------------------------------------
 
-const look = async () => {
+// `anew`: what was measured is of another fabric and goes, once this one is there.
+const look = async (anew = false) => {
   const turn = ++state.turn;
   remember();
   showChoice();
@@ -106,6 +104,7 @@ const look = async () => {
     Object.assign(state, { looked: found.sides, ramp: found.ramp });
     complain("");
     status("");
+    if (anew) forget();
     showLook();
     return true;
   } catch (error) {
@@ -221,6 +220,18 @@ class Card {
     const reason = element("span", { className: mark, textContent: live.end.reason.replace("_", " ") });
     this.ended.append(element("p", {}, reason, live.end.message));
     if (live.cycle.length) this.fabric.mark(live.cycle);
+    if (live.sources.length) this.ended.append(this.shares(live.sources));
+  }
+
+  // Who got how much, as bars.
+  shares(sources) {
+    const most = Math.max(...sources.map(([, rate]) => rate), 1e-9);
+    const rows = sources.map(([name, rate]) => {
+      const cell = element("td", { className: "n", textContent: `${figures(rate)} MB/s` });
+      cell.style.setProperty("--share", rate / most);
+      return element("tr", {}, element("td", { textContent: name }), cell);
+    });
+    return element("details", { open: true }, element("summary", { textContent: "What came from whom" }), element("table", {}, element("tbody", {}, ...rows)));
   }
 
   save() {
@@ -370,7 +381,7 @@ const listenToHands = () => {
   $("run").addEventListener("click", () => begin("run"));
   $("curve").addEventListener("click", () => begin("curve"));
   $("replay").addEventListener("click", () => begin("replay"));
-  $("beside").addEventListener("click", () => { if (state.beside) { state.beside = null; forget(); look(); } else putBeside(""); });
+  $("beside").addEventListener("click", () => { if (state.beside) { state.beside = null; look(true); } else putBeside(""); });
   $("cancel").addEventListener("click", () => { status("Cancelling …"); post("/api/cancel", { session: state.session }).catch((error) => complain(error.message)); });
   let over = 0;
   const veil = (step) => { over = Math.max(0, over + step); $("veil").hidden = !over; };
