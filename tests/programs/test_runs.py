@@ -76,6 +76,9 @@ def random_protocols(draw: st.DrawFn, rings: bool) -> dict[str, Any]:
         found[name] = draw(st.sampled_from(["0 ns", "700 ns"]))
     if found["acknowledge"] == "packet":
         found["receive_at_once"] = draw(st.sampled_from([0, 1, 2]))
+    if found.get("receive_at_once"):
+        # Packets that wait for a receiver would take the places that another receiver waits for: a deadlock.
+        found["packets_at_once"] = 0
     return found
 
 
@@ -299,3 +302,15 @@ def test_check_tells_what_a_program_does() -> None:
 def test_the_slow_twin_delivers_the_same(name: str, topology: dict[str, Any]) -> None:
     protocol = {"preset": "virtual-link", "packet": "64 B", "send_time": "1 us"}
     assert simulate.compare(scenario(READY[name], topology, protocol=protocol), 2_000_000_000).identical
+
+
+def test_windows_that_wait_for_each_other_deadlock_by_name() -> None:
+    """Receivers that take one message at a time, and few places for packets: each holds what the other needs."""
+    program = {"kind": "level-2", "events": 40, "sources": 4, "destinations": [4, 5, 6], "block": "200 B"}
+    program |= {"sources_per_block": 2, "blocks_per_event": 4, "destination_choice": "random"}
+    protocol = {"packet": "16 B", "acknowledge": "packet", "receive_at_once": 1, "packets_at_once": 2}
+    summary = results(program, protocol={**protocol, "messages_at_once": 2, "packet_time": "700 ns"}).summary
+    assert summary["end"]["reason"] == "deadlocked"
+    assert summary["end"]["waiting"]
+    assert summary["events"]["incomplete"] > 0
+    assert summary["messages"]["under_way"] > 0
