@@ -305,7 +305,7 @@ def test_the_slow_twin_delivers_the_same(name: str, topology: dict[str, Any]) ->
 
 
 def test_windows_that_wait_for_each_other_deadlock_by_name() -> None:
-    """Receivers that take one message at a time, and few places for packets: each holds what the other needs."""
+    """Receivers that take one message at a time, few places for packets: each holds what another needs."""
     program = {"kind": "level-2", "events": 40, "sources": 4, "destinations": [4, 5, 6], "block": "200 B"}
     program |= {"sources_per_block": 2, "blocks_per_event": 4, "destination_choice": "random"}
     protocol = {"packet": "16 B", "acknowledge": "packet", "receive_at_once": 1, "packets_at_once": 2}
