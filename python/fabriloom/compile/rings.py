@@ -113,6 +113,7 @@ class RingParts:
             "port_station": u32(rings.port_station),
             "port_route": np.ascontiguousarray(self.port_route, np.uint8).ravel(),
             "bus_count": u32(rings.bus_count),
+            "ring_separate_buses": int(rings.separate_buses),
             "bus_setup_ticks": fill(switches, tech.bus_setup_ps // tick),
             "bus_cycle_ticks": fill(switches, tech.bus_cycle_ps // tick),
             "bus_width_bytes": fill(switches, tech.bus_width_bytes),

@@ -38,6 +38,7 @@ def ring_graph(
     pairs: Sequence[tuple[str, str]] = (),
     ring_rates_bits_per_s: Mapping[str, float] | None = None,
     positions: NDArray[np.float64] | None = None,
+    separate_buses: bool = False,
     parameter: str = "rings",
 ) -> Graph:
     """Make the graph of a ring network.
@@ -45,7 +46,7 @@ def ring_graph(
     ``rings``: per ring its name and its vertices in order. ``switches``: per switch its number of buses;
     every other name is a terminal. ``terminals``: the order of the terminals, default as the rings name them.
     ``roles``: per terminal "sender", "receiver" or "both" (default). ``pairs``: terminals that are each
-    other's partner. ``parameter``: what to blame in errors. Raises ``GraphError`` for whatever is not a
+    other's partner. ``separate_buses``: see :class:`Rings`. ``parameter``: what to blame in errors. Raises ``GraphError`` for whatever is not a
     network of rings.
     """
     check_stations(sum(map(len, rings.values())), parameter)
@@ -90,6 +91,7 @@ def ring_graph(
             ring_names=list(rings),
             role=None if roles is None else [roles.get(name, "both") for name in terminals],
             partner=partner,
+            separate_buses=separate_buses,
         ),
     )
 

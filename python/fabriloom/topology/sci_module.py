@@ -1,7 +1,8 @@
 """The Dolphin D515 switch module, and the switch of 16 ports that is made of six of them.
 
 A module has four user ports at 400 MB/s and four expansion ports at 500 MB/s on two B-Links (Belias and
-others, *Evaluation of Commercial SCI Components* for the ATLAS trigger, section 4).
+others, *Evaluation of Commercial SCI Components* for the ATLAS trigger, section 4): "separate circuitry (Link
+Controllers and B-links) for request and response packets".
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ EXPANSION_BITS_PER_S = 500e6 * 8
 USER_MODULES, EXPANSION_MODULES = 4, 2
 
 
-def sci_module(terminals_per_ring: int = 1, terminals_per_expansion_ring: int = 0) -> Graph:
+def sci_module(
+    terminals_per_ring: int = 1, terminals_per_expansion_ring: int = 0, separate_buses: bool = True
+) -> Graph:
     """Build one module with a ring of ``terminals_per_ring`` terminals at each of its four user ports.
 
     ``terminals_per_expansion_ring``: terminals at each of the four expansion ports; 0: they are left open and
-    are no stations.
+    are no stations. ``separate_buses``: one of the two buses carries requests and the other responses; False:
+    each carries both.
     """
     user = whole(terminals_per_ring, "terminals_per_ring", 1, MAX_STATIONS, "the terminals at a user port")
     what = "the terminals at an expansion port"
@@ -32,7 +36,11 @@ def sci_module(terminals_per_ring: int = 1, terminals_per_expansion_ring: int = 
         ringlets, _ = _user_rings("s0", "expansion", range(EXPANSION_PORTS), more, USER_PORTS * user)
         rings |= ringlets
         rates |= dict.fromkeys(ringlets, EXPANSION_BITS_PER_S)
-    parameters = {"terminals_per_ring": user, "terminals_per_expansion_ring": more}
+    parameters = {
+        "terminals_per_ring": user,
+        "terminals_per_expansion_ring": more,
+        "separate_buses": separate_buses,
+    }
     return ring_graph(
         "sci-module",
         rings,
@@ -40,15 +48,17 @@ def sci_module(terminals_per_ring: int = 1, terminals_per_expansion_ring: int = 
         {"parameters": parameters},
         ring_rates_bits_per_s=rates,
         parameter="terminals_per_ring",
+        separate_buses=separate_buses,
     )
 
 
-def sci_switch_16(terminals_per_ring: int = 1) -> Graph:
+def sci_switch_16(terminals_per_ring: int = 1, separate_buses: bool = True) -> Graph:
     """Build the switch of 16 user ports: four modules ``user(m)`` and two modules ``expansion(x)`` that join
     them.
 
     A ringlet joins an expansion port of every user module to one of every expansion module. All four ports of
-    the expansion modules are then taken, and two of each user module are open.
+    the expansion modules are then taken, and two of each user module are open. ``separate_buses``: see
+    :func:`sci_module`.
     """
     count = whole(terminals_per_ring, "terminals_per_ring", 1, MAX_STATIONS, "the terminals at a user port")
     links = USER_MODULES * EXPANSION_MODULES
@@ -70,9 +80,10 @@ def sci_switch_16(terminals_per_ring: int = 1) -> Graph:
         "sci-switch-16",
         rings,
         dict.fromkeys(switches, BUSES),
-        {"parameters": {"terminals_per_ring": count}},
+        {"parameters": {"terminals_per_ring": count, "separate_buses": separate_buses}},
         ring_rates_bits_per_s=rates,
         parameter="terminals_per_ring",
+        separate_buses=separate_buses,
     )
 
 

@@ -218,6 +218,8 @@ columns! {
         ring_in_order: u8,
         /// 1: receive queues reserve places for what they have busied, in two phases.
         ring_phases: u8,
+        /// 1: half of the buses of every switch carry requests, the other half responses; 0: each carries both.
+        ring_separate_buses: u8,
         /// 1: stations whose bypass FIFO recovers stop the others.
         ring_allocation: u8,
         /// One of [`retry`].

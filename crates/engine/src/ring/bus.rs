@@ -1,7 +1,7 @@
 //! Switches: packets go from port to port over buses.
 
 use super::parts::Held;
-use super::state::{NEVER, REQUEST, RESPONSE, Rings};
+use super::state::{NEVER, REQUEST, RESPONSE, Rings, Switch};
 use super::tick::{BUS, WORK};
 use crate::fabric::NONE;
 use crate::kernel::Time;
@@ -16,7 +16,7 @@ impl Rings {
         of.holds |= 1 << place;
         if ready <= self.now {
             self.touch_switch(switch);
-        } else if of.free > 0 {
+        } else if of.has_bus(kind) {
             self.look_at_switch(switch, ready);
         }
     }
@@ -42,7 +42,7 @@ impl Rings {
     /// Starts transfers while a bus is free and a port has one.
     pub(super) fn arbitrate(&mut self, switch: u32) {
         self.switches[switch as usize].touched = false;
-        while self.switches[switch as usize].free > 0 {
+        while self.switches[switch as usize].free != [0, 0] {
             let mut later = NEVER;
             let Some((port, kind)) = self.next_port(switch, &mut later) else {
                 if later < NEVER {
@@ -66,7 +66,7 @@ impl Rings {
             port = if port + 1 == at.ports { 0 } else { port + 1 };
             if at.holds >> port & 1 != 0 {
                 let station = self.fabric.port_station[(at.first + port) as usize];
-                if let Some(kind) = self.transferable(station, later) {
+                if let Some(kind) = self.transferable(at, station, later) {
                     return Some((port, kind));
                 }
             }
@@ -75,7 +75,7 @@ impl Rings {
     }
 
     /// Kind of the packet that can be transferred from a port: the one that was ready first, a response at a tie.
-    fn transferable(&self, station: u32, later: &mut Time) -> Option<usize> {
+    fn transferable(&self, of: &Switch, station: u32, later: &mut Time) -> Option<usize> {
         let at = &self.stations[station as usize];
         if at.at_work != NONE {
             return None;
@@ -83,7 +83,7 @@ impl Rings {
         let mut best: Option<(Time, usize)> = None;
         for kind in [RESPONSE, REQUEST] {
             let front = at.held[kind].head;
-            if front == NONE {
+            if front == NONE || !of.has_bus(kind) {
                 continue;
             }
             let Held { ready, target, .. } = self.helds[front];
@@ -111,7 +111,7 @@ impl Rings {
         self.at(target).receiving = true;
         self.take_place_to_send(target, kind);
         let at = &mut self.switches[switch as usize];
-        at.free -= 1;
+        at.free[at.lane(kind)] -= 1;
         at.count.transfers += 1;
         at.count.busy_ticks += ticks as u64;
         at.count.wait_ticks += (self.now - ready) as u64;
@@ -129,7 +129,7 @@ impl Rings {
         at.in_free[kind] += 1;
         let empty = at.held[REQUEST].is_empty() && at.held[RESPONSE].is_empty();
         let of = &mut self.switches[switch as usize];
-        of.free += 1;
+        of.free[of.lane(kind)] += 1;
         if empty {
             of.holds &= !(1 << place);
         }

@@ -138,7 +138,10 @@ pub(super) struct Switch {
     pub ports: u32,
     /// Port served last.
     pub served: u32,
-    pub free: u32,
+    /// Free buses, see [`Switch::lane`].
+    pub free: [u32; 2],
+    /// Whether requests and responses have buses of their own.
+    pub separate: bool,
     pub touched: bool,
     /// When it is looked at next because a packet is ready then, or [`NEVER`].
     pub look_at: Time,
@@ -446,11 +449,13 @@ impl Station {
 impl Switch {
     fn new(f: &Fabric, switch: usize) -> Self {
         let (first, end) = (f.port_start[switch], f.port_start[switch + 1]);
+        let separate = f.ring_separate_buses != 0;
         Self {
             first,
             ports: end - first,
             served: end - first - 1,
-            free: f.bus_count[switch],
+            free: if separate { [f.bus_count[switch] / 2; 2] } else { [f.bus_count[switch], 0] },
+            separate,
             touched: false,
             look_at: NEVER,
             holds: 0,
@@ -460,5 +465,17 @@ impl Switch {
             encapsulation: f.bus_encapsulation_bytes[switch],
             count: BusCounts::default(),
         }
+    }
+
+    /// Which of the free buses are those of a kind of packets.
+    #[inline]
+    pub fn lane(&self, kind: usize) -> usize {
+        if self.separate { kind } else { 0 }
+    }
+
+    /// Whether a bus is free for a kind of packets.
+    #[inline]
+    pub fn has_bus(&self, kind: usize) -> bool {
+        self.free[self.lane(kind)] > 0
     }
 }

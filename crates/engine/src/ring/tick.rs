@@ -113,7 +113,7 @@ impl Rings {
     #[inline]
     pub(super) fn touch_switch(&mut self, switch: u32) {
         let at = &mut self.switches[switch as usize];
-        if !at.touched && at.holds != 0 && at.free > 0 {
+        if !at.touched && at.holds != 0 && at.free != [0, 0] {
             at.touched = true;
             self.switches_touched.push(switch);
         }

@@ -16,7 +16,7 @@ pub struct Ends<'a> {
 
 /// Per port a row of one entry per terminal: number within the switch of the port to leave by, or [`PASS`].
 ///
-/// Equal ways are dealt out to the targets in turn if `spread`, otherwise the first port is taken. An error
+/// Equal ways are dealt out in turn to rings, and to the targets on a ring, if `spread`, otherwise the first port is taken. An error
 /// names two terminals between which there is no way.
 pub fn port_route(net: &RingNetwork, spread: bool, ends: Ends<'_>) -> Result<Vec<u8>, RouteError> {
     let terminals = net.terminals();
@@ -103,7 +103,11 @@ impl<'a> Search<'a> {
         self.found.clear();
         self.rings.clear();
         let home = self.net.terminal_station[target as usize];
-        self.reach(self.net.ring[home as usize], 0);
+        let ring = self.net.ring[home as usize];
+        // Both the rings of the targets and the targets on a ring take turns, whichever of them are used.
+        let place = self.net.stations_of(ring).iter().position(|&station| station == home);
+        let turn = spread.then_some(ring as usize + place.unwrap_or(0));
+        self.reach(ring, 0);
         self.home(home);
         let (mut layer, mut buses) = (0, 0);
         while layer < self.rings.len() {
@@ -113,7 +117,7 @@ impl<'a> Search<'a> {
                 for &station in self.net.stations_of(self.rings[place]) {
                     let port = self.net.station_port[station as usize];
                     if port != NONE {
-                        self.cross(self.net.port_switch[port as usize], buses, spread.then_some(target));
+                        self.cross(self.net.port_switch[port as usize], buses, turn);
                     }
                 }
             }
@@ -141,7 +145,7 @@ impl<'a> Search<'a> {
     }
 
     /// Lets the ports of a switch take packets to the nearest port on a ring that is one bus nearer.
-    fn cross(&mut self, switch: u32, buses: u32, spread: Option<u32>) {
+    fn cross(&mut self, switch: u32, buses: u32, turn: Option<usize>) {
         if std::mem::replace(&mut self.reached[switch as usize], true) {
             return;
         }
@@ -154,7 +158,7 @@ impl<'a> Search<'a> {
         let ports = net.ports_of(switch);
         let best = ports.clone().filter_map(leaving).min().expect("reached from a ring of its own");
         let equal = ports.clone().filter(|&port| leaving(port) == Some(best));
-        let turn = spread.map_or(0, |target| target as usize % equal.clone().count());
+        let turn = turn.map_or(0, |turn| turn % equal.clone().count());
         let chosen = equal.clone().nth(turn).expect("fewer turns than ways");
         self.exit[switch as usize] = (chosen - ports.start) as u8;
         for port in ports {

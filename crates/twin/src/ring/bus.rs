@@ -2,7 +2,7 @@
 
 use fabriloom_engine::kernel::Time;
 
-use super::parts::{KINDS, Received, Transfer};
+use super::parts::{KINDS, Kind, Received, Transfer};
 use super::rings::Rings;
 
 impl Rings<'_> {
@@ -23,7 +23,7 @@ impl Rings<'_> {
     /// Asks the ports in turn while a bus is free and one of them has something to move.
     pub(crate) fn start_transfers(&mut self, switch: usize) {
         let ports = self.switches[switch].ports.len();
-        while self.switches[switch].transfers.len() < self.fabric.bus_count[switch] as usize {
+        loop {
             let first = self.switches[switch].first;
             let turn = (first..first + ports).map(|port| port % ports);
             let found = turn.into_iter().find_map(|port| self.offer(switch, port).map(|offer| (port, offer)));
@@ -40,7 +40,8 @@ impl Rings<'_> {
             return None;
         }
         let station = state.ports[port];
-        let fronts = KINDS.iter().filter_map(|&kind| self.stations[station].received[kind as usize].front());
+        let kinds = KINDS.iter().filter(|&&kind| self.has_bus(switch, kind));
+        let fronts = kinds.filter_map(|&kind| self.stations[station].received[kind as usize].front());
         let can_go = fronts.filter(|front| front.ready <= self.now).filter_map(|front| {
             let to = self.way(station, self.target(front.sent)).expect("it was taken off its ring for this");
             let is_free = !state.transfers.iter().any(|transfer| transfer.to == to);
@@ -48,6 +49,16 @@ impl Rings<'_> {
             (is_free && has_place).then(|| (front.clone(), to))
         });
         can_go.min_by_key(|(front, _)| (front.ready, front.sent.kind))
+    }
+
+    /// Whether a bus is free for packets of a kind.
+    fn has_bus(&self, switch: usize, kind: Kind) -> bool {
+        let buses = self.fabric.bus_count[switch] as usize;
+        let transfers = &self.switches[switch].transfers;
+        if self.fabric.ring_separate_buses == 0 {
+            return transfers.len() < buses;
+        }
+        transfers.iter().filter(|transfer| transfer.sent.kind == kind).count() < buses / 2
     }
 
     fn start_transfer(&mut self, switch: usize, from: usize, to: usize, received: &Received) {

@@ -81,6 +81,11 @@ class SciTorus(Section):
     buses: Buses = _BUSES
 
 
+_SEPARATE = Field(
+    default=True, description="One bus carries requests and the other responses; false: each carries both"
+)
+
+
 class SciModule(Section):
     """The D515 switch module: four user ports with a ring each, four expansion ports, two buses."""
 
@@ -89,6 +94,7 @@ class SciModule(Section):
     terminals_per_expansion_ring: Annotated[int, Field(ge=0, le=2**20)] = Field(
         default=0, description="Terminals at each expansion port; 0: these ports are left open"
     )
+    separate_buses: bool = _SEPARATE
 
 
 class SciSwitch16(Section):
@@ -96,6 +102,7 @@ class SciSwitch16(Section):
 
     kind: Literal["sci-switch-16"]
     terminals_per_ring: Count = Field(default=1, description="Terminals at each user port")
+    separate_buses: bool = _SEPARATE
 
 
 class SciRings(Section):

@@ -75,6 +75,7 @@ fn protocol(f: &Fabric) -> Checked {
         ("ring_phases", f.ring_phases),
         ("ring_allocation", f.ring_allocation),
         ("ring_retry_at_responder", f.ring_retry_at_responder),
+        ("ring_separate_buses", f.ring_separate_buses),
     ] {
         known(name, &[flag], 1)?;
     }
@@ -117,6 +118,9 @@ fn capacities(f: &Fabric) -> Checked {
         between(column, places, 1, MOST_PLACES, PLACES)?;
     }
     between("bus_count", &f.bus_count, 1, MOST_PORTS as u32, "from 1 to 64 buses")?;
+    if let Some(odd) = f.bus_count.iter().position(|count| f.ring_separate_buses != 0 && count % 2 != 0) {
+        return fail("bus_count", odd, f.bus_count[odd], "even where requests and responses have their own");
+    }
     between("bus_width_bytes", &f.bus_width_bytes, 1, 1024, "from 1 to 1024 bytes")?;
     between("bus_encapsulation_bytes", &f.bus_encapsulation_bytes, 0, 1024, "at most 1024 bytes")
 }
