@@ -11,6 +11,7 @@ import threading
 import time
 import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -227,6 +228,19 @@ def test_the_shelf_can_be_used(entry: dict[str, Any]) -> None:
     for control in controls(first.scenario):
         settings = control["options"][-1]["settings"]
         assert chosen({"shelf": entry["name"], "settings": settings}).scenario.resolve()
+
+
+@pytest.mark.parametrize("path", sorted(shelf.FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_scenario_of_the_folder_can_be_dropped_on_the_page(path: Path) -> None:
+    """All but those that name other files are looked at; programs and rings have controls of their own."""
+    spec = {"file": path.name, "text": path.read_text(encoding="utf-8")}
+    if "path =" in spec["text"]:
+        with pytest.raises(ScenarioError, match="cannot name other files"):
+            chosen(spec)
+        return
+    found = describe(chosen(spec))
+    assert found["svg"].startswith("<svg")
+    assert found["controls"]
 
 
 def test_a_saved_scenario_is_the_one_that_was_shown(tmp_path: Any) -> None:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 _LINK_LENGTHS = tuple(f"{size} B" for size in (8, 16, 32, 64, 128, 256, 512, 1024))
 _RING_LENGTHS = {"lock": ("16 B",), "": ("16 B", "64 B", "256 B")}
 _BUFFERS = tuple(f"{size} B" for size in (16, 32, 43, 64, 128, 256, 512))
+_MESSAGES = tuple(f"{size} B" for size in (64, 128, 256, 512, 1024, 2048, 4096))
+_RATES = tuple(f"{rate} kHz" for rate in (1, 2, 5, 10, 15, 20, 30, 40, 60))
 _FLITS = (1, 2, 4, 8, 16, 32, 64)
 _PLACES = (1, 2, 4, 8, 16, 32)
 _DELAYS = ("1 ns", *(f"{100 * 2**n} ns" for n in range(8)))
@@ -28,7 +30,9 @@ def controls(scenario: Scenario) -> list[dict[str, Any]]:
     ``at`` is the option in force; ``part`` is ``fabric``, or ``traffic``, which two fabrics share.
     """
     resolved = scenario.resolve()
-    found = [*_traffic(scenario, resolved["traffic"]), *_technology(scenario, resolved["technology"])]
+    program = resolved.get("program")
+    found = [*(_traffic(scenario, resolved["traffic"]) if program is None else _program(program))]
+    found += _technology(scenario, resolved["technology"])
     return [*found, *_routing(scenario, resolved["routing"])]
 
 
@@ -55,6 +59,8 @@ def _size(value: Any) -> float:
         return float(value)
     if value.endswith("B"):
         return float(units.parse_bytes(value))
+    if value.endswith("Hz"):
+        return float(units.parse_event_rate_millihz(value))
     return float(units.parse_time_ps(value))
 
 
@@ -79,6 +85,15 @@ def _traffic(scenario: Scenario, traffic: dict[str, Any]) -> Iterator[dict[str, 
             yield _scale("Packet length", "traffic", "traffic.length", lengths, length["value"])
     if pattern["kind"] in ("local", "hot-spot"):
         yield _share(pattern)
+
+
+def _program(program: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if isinstance(program.get("rate"), str):
+        rates = sorted({*_RATES, program["rate"]}, key=_size)
+        yield _scale("Events attempted", "traffic", "program.rate", rates, program["rate"])
+    for name, label in (("block", "Block of data"), ("fragment", "Fragment"), ("size", "Message")):
+        if isinstance(program.get(name), str):
+            yield _scale(label, "traffic", f"program.{name}", _MESSAGES, program[name])
 
 
 def _share(pattern: dict[str, Any]) -> dict[str, Any]:

@@ -157,7 +157,7 @@ def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
     curves: dict[str, Curve] = {}
     for side, (name, scenario) in enumerate(scenarios.items()):
         limits.check_size(graph_of(scenario))
-        if not scenario.traffic.needs_load():
+        if not scenario.needs_load:
             raise Refusal("This traffic says by itself when packets are sent, so there is no load to raise.")
         curves[name] = _curve(side, len(scenarios), scenario, emit, clock)
     if clock.cancelled or not any(curve.points for curve in curves.values()):

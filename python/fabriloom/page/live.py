@@ -58,6 +58,7 @@ class Live:
             "wall_s": summary["engine"]["wall_s"],
             "ci95": summary["accepted_mbytes_per_s_ci95"],
             "sources": _sources(results),
+            "events": summary.get("events"),
         }
 
     def _picture(self, native: Mapping[str, Any], now_ticks: int, tick_ps: int) -> dict[str, Any]:
@@ -127,7 +128,7 @@ def _busy(native: Mapping[str, Any], window_ticks: int) -> list[int]:
 def _sources(results: Results) -> list[list[Any]]:
     """What was delivered from each sender, in MB/s, where some got much more than others; else nothing."""
     names, flows = list(results.graph.terminal_names), results.flows
-    senders = results.provenance.resolved["traffic"].get("senders", "all")
+    senders = results.provenance.resolved.get("traffic", {}).get("senders", "all")
     chosen = names if senders == "all" else [names[one] if isinstance(one, int) else one for one in senders]
     if not len(flows) or len(chosen) > _SENDERS:
         return []

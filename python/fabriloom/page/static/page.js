@@ -220,6 +220,12 @@ class Card {
     const reason = element("span", { className: mark, textContent: live.end.reason.replace("_", " ") });
     this.ended.append(element("p", {}, reason, live.end.message));
     if (live.cycle.length) this.fabric.mark(live.cycle);
+    const built = live.events;
+    if (built?.complete) {
+        const late = built.latency_ns, rate = `${figures(built.achieved_per_s / 1000)} kHz achieved`;
+        const wanted = built.attempted_per_s ? ` of ${figures(built.attempted_per_s / 1000)} kHz attempted` : "";
+        this.ended.append(element("p", { textContent: `${built.complete} events complete, ${rate}${wanted}; built in ${figures(late.mean / 1000)} µs in the mean, 99 % within ${figures(late.p99 / 1000)} µs.` }));
+    }
     if (live.sources.length) this.ended.append(this.shares(live.sources));
   }
 
