@@ -46,8 +46,8 @@ def ring_graph(
     ``rings``: per ring its name and its vertices in order. ``switches``: per switch its number of buses;
     every other name is a terminal. ``terminals``: the order of the terminals, default as the rings name them.
     ``roles``: per terminal "sender", "receiver" or "both" (default). ``pairs``: terminals that are each
-    other's partner. ``separate_buses``: see :class:`Rings`. ``parameter``: what to blame in errors. Raises ``GraphError`` for whatever is not a
-    network of rings.
+    other's partner. ``separate_buses``: see :class:`Rings`. ``parameter``: what to blame in errors. Raises
+    ``GraphError`` for whatever is not a network of rings.
     """
     check_stations(sum(map(len, rings.values())), parameter)
     _check_rings(rings, switches, parameter)
