@@ -171,9 +171,10 @@ def test_only_our_two_scripts_may_run(pages: dict[str, str], kind: str) -> None:
     assert policy is not None
     assert policy.startswith("default-src 'none'")
     scripts = [attributes for tag, attributes in reader.elements if tag == "script"]
-    assert len(scripts) == 3
-    data, *running = reader.scripts
-    json.loads(data)
+    assert len(scripts) == 4
+    charts, fabrics, *running = reader.scripts
+    assert isinstance(json.loads(charts), list)
+    assert isinstance(json.loads(fabrics), list)
     for script in running:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
@@ -278,3 +279,11 @@ def test_every_network_of_rings_has_a_report(topology: dict[str, Any]) -> None:
     brief = {"duration": "50 us", "warmup": "5 us", "precision": 0.0}
     made = scenario("Rings", topology=topology, traffic={"load": 0.1}, run=brief)
     read(report.for_run(run(made)))
+
+
+@pytest.mark.parametrize(("kind", "column"), [("run", "blocked"), ("rings", "retries")])
+def test_links_have_their_own_numbers(pages: dict[str, str], kind: str, column: str) -> None:
+    fabric = next(one for one in json.loads(read(pages[kind]).scripts[1]) if one)
+    named = {one["label"]: one["values"] for one in fabric["columns"]}
+    assert len(named[column]) == len(fabric["names"]) > 0
+    assert max(named["utilisation"]) <= 1

@@ -111,7 +111,7 @@ def legend(
     """Return the legend as SVG and the height that it takes."""
     parts: list[str] = []
     if scale is not None:
-        parts.append(label(scale.label, left, y + 12, 12, "start", INK))
+        parts.append(label(scale.label, left, y + 12, 12, "start", INK, ' data-legend="label"'))
         start = left + text_width(scale.label, 12) + 14
         bar, steps = min(220.0, max(120.0, width - (start - left) - 60)), 44
         for step in range(steps):
@@ -123,7 +123,8 @@ def legend(
             parts.append(f'{cell} fill="{colour}"/>')
         for share in (0, 0.5, 1):
             shown = "0" if share == 0 else scale.text(share * scale.top)
-            parts.append(label(shown, start + share * bar, y + 27, 11, "middle", SOFT))
+            mark = f' data-legend="{share:g}"'
+            parts.append(label(shown, start + share * bar, y + 27, 11, "middle", SOFT, mark))
         y += 34
     height = 34.0 if scale is not None else 0.0
     for note in notes:

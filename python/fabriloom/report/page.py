@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import resources
@@ -73,6 +73,10 @@ class Drawing:
     title: str
     svg: str
     note: str = ""
+    links: Mapping[str, Any] | None = None
+    """What a click on a link or terminal shows and what can be coloured: ``names`` of the links, ``ramp`` of
+    colours, and ``columns``, each with ``label``, ``values``, ``percent``, and ``top`` if it can be coloured.
+    """
 
 
 @dataclass(frozen=True)
@@ -182,6 +186,7 @@ def render(page: Page) -> str:
     scripts = [_file("vendor/charts.min.js"), _file("report.js")]
     sections = [(type(section).__name__.lower(), section) for section in page.sections]
     charts = [asdict(section) for section in page.sections if isinstance(section, Chart)]
+    drawn = [section.links for section in page.sections if isinstance(section, Drawing)]
     return environment.from_string(_file("template.html.j2")).render(
         page=page,
         sections=sections,
@@ -189,5 +194,6 @@ def render(page: Page) -> str:
         scripts=[Markup(script) for script in scripts],
         script_hashes=[Markup(_source_hash(script)) for script in scripts],
         data=Markup(script_safe_json(charts)),
+        fabrics=Markup(script_safe_json(drawn)),
         svg=Markup,
     )

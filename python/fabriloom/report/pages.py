@@ -106,7 +106,7 @@ def for_run(results: Results) -> str:
         *sections.cycle(summary["end"]["cycle"]),
         *([] if results.program is None else program_sections.run_sections(results.program, summary)),
         *sections.tail({provenance.name: results.thinned_tail()}, _latency_note(summary)),
-        *sections.fabric(results.graph, results.utilisation),
+        *sections.fabric(results.graph, results.utilisation, table=results.links),
         *sections.batches(results.batches),
         *_links(results),
         *sections.flows(results.flows),

@@ -118,4 +118,43 @@
     });
     body.append(...rows);
   }));
+
+  // A drawn fabric whose links have numbers: a choice of what is coloured, and a click that shows them.
+  const mixed = (ramp, share) => {
+    const place = Math.min(Math.max(share, 0), 1) * (ramp.length - 1), low = Math.min(Math.floor(place), ramp.length - 2);
+    const part = (colour, at) => parseInt(colour.slice(at, at + 2), 16);
+    const one = (at) => Math.round(part(ramp[low], at) * (1 - place + low) + part(ramp[low + 1], at) * (place - low));
+    return "rgb(" + [1, 3, 5].map(one).join(",") + ")";
+  };
+  const shown = (column, value) => value === null || value === undefined ? "–"
+    : column.percent ? figures(100 * value) + " %" : figures(value);
+  const fabric = (place, { names, ramp, columns }) => {
+    const panel = place.nextElementSibling, choice = panel.querySelector("select"), said = panel.querySelector("output");
+    const shapes = [...place.querySelectorAll("[data-links]")].map((shape) => ({
+      shape, links: shape.dataset.links.split(" ").map(Number), dot: shape.tagName === "circle",
+      paint: shape.getAttribute("stroke") === "none" || shape.tagName !== "path" ? "fill" : "stroke",
+    }));
+    const colour = (column) => {
+      shapes.forEach(({ shape, links, dot, paint }) => {
+        const values = links.map((link) => column.values[link] ?? 0), sum = values.reduce((a, b) => a + b, 0);
+        shape.setAttribute(paint, mixed(ramp, (dot ? Math.max(...values) : sum / values.length) / column.top));
+      });
+      const words = { label: column.label, 0: "0", 0.5: shown(column, column.top / 2), 1: shown(column, column.top) };
+      place.querySelectorAll("[data-legend]").forEach((text) => { text.textContent = words[text.dataset.legend]; });
+    };
+    columns.forEach((column) => choice.add(new Option(column.label)));
+    choice.addEventListener("change", () => colour(columns[choice.selectedIndex]));
+    place.addEventListener("click", (event) => {
+      const shape = event.target.closest("[data-links]");
+      if (!shape) return;
+      const line = (link) => names[link] + ": " + columns.map((column) => column.label + " " + shown(column, column.values[link])).join(", ");
+      said.replaceChildren(...shape.dataset.links.split(" ").slice(0, 8).map((link) => {
+        const row = document.createElement("div");
+        row.textContent = line(Number(link));
+        return row;
+      }));
+    });
+  };
+  const fabrics = JSON.parse(document.getElementById("fabrics").textContent);
+  document.querySelectorAll(".fabric").forEach((place, number) => { if (fabrics[number]) fabric(place, fabrics[number]); });
 })();

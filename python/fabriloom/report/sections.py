@@ -72,9 +72,15 @@ def tail(tails: Mapping[str, Mapping[str, Sequence[float]]], note: str) -> list[
 
 
 def fabric(
-    graph: Graph | None, utilisation: Sequence[float] | np.ndarray, when: str = ""
+    graph: Graph | None,
+    utilisation: Sequence[float] | np.ndarray,
+    when: str = "",
+    table: pl.DataFrame | None = None,
 ) -> list[Drawing | Prose]:
-    """The fabric with its links coloured by utilisation; only a sentence when there is too much to see."""
+    """The fabric with its links coloured by utilisation; only a sentence when there is too much to see.
+
+    With the table of links a click shows a link's own numbers, and others can be coloured.
+    """
     if graph is None or not len(utilisation):
         return []
     stations = graph.links if graph.rings is not None else 0
@@ -87,7 +93,32 @@ def fabric(
 
     svg = fabric_svg(graph, np.asarray(utilisation))
     note = f"Colour is utilisation{when}: the share of the time in which the wire was occupied."
-    return [Drawing("The fabric", svg, note)]
+    return [Drawing("The fabric", svg, note, None if table is None else _own_numbers(table))]
+
+
+_OWN = {
+    "utilisation": ("utilisation", 1.0, True),
+    "blocked_share": ("blocked", 1.0, True),
+    "retry_share": ("retries", 1.0, True),
+    "echo_share": ("echoes", 1.0, True),
+    "packets": ("packets", 1.0, False),
+    "waiting_ns_mean": ("mean wait for it (µs)", 1e-3, False),
+    "busied": ("busied", 1.0, False),
+}
+"""Columns of links that a click shows: what they are called, their factor, and whether they are shares."""
+
+
+def _own_numbers(table: pl.DataFrame) -> dict[str, Any]:
+    from .drawing_style import RAMP, scale_of
+
+    columns = []
+    for name, (label, factor, share) in _OWN.items():
+        if name in table.columns:
+            values = table[name].to_numpy().astype(float) * factor
+            kept = [None if value != value else float(f"{value:.4g}") for value in values.tolist()]
+            top = scale_of(values, label).top
+            columns.append({"label": label, "values": kept, "percent": share, "top": top})
+    return {"names": table["link"].to_list(), "ramp": RAMP, "columns": columns}
 
 
 def batches(table: pl.DataFrame) -> list[Chart]:
