@@ -138,9 +138,9 @@ fn is_deadlocked(fabric: &Fabric, until: Time) -> bool {
 
 #[test]
 fn deadlocks_are_real() {
-    let found = (0..300).filter(|&seed| {
+    let found = (0..600).filter(|&seed| {
         let fabric = random_rings(seed);
-        is_deadlocked(&fabric, ring_time_for(&fabric, 20))
+        is_deadlocked(&fabric, ring_time_for(&fabric, 100))
     });
     assert!(found.count() > 0, "no deadlock");
 }

@@ -149,6 +149,10 @@ pub fn random_rings(seed: u64) -> Fabric {
     let symbol = *f.link_character_ticks.iter().max().expect("a ring has links");
     traffic(&mut f, draw, symbol);
     adapt_traffic(&mut f, draw);
+    if draw.chance(25) {
+        f.ring_separate_buses = 1;
+        f.bus_count.iter_mut().for_each(|count| *count *= 2);
+    }
     check(&f).expect("the generator makes legal networks");
     f
 }
@@ -260,10 +264,6 @@ fn capacities(f: &mut Fabric, draw: &mut Draw) {
     fill(&mut f.station_window, draw, &[1, 2, 3, 8]);
     fill(&mut f.terminal_transactions, draw, &[1, 2, 4, 16]);
     fill(&mut f.bus_count, draw, &[1, 1, 2, 3]);
-    if draw.chance(25) {
-        f.ring_separate_buses = 1;
-        f.bus_count.iter_mut().for_each(|count| *count *= 2);
-    }
 }
 
 /// Now and then a port that also takes what another would, one that passes what none else takes, or a detour.
