@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from fabriloom import Scenario, ScenarioError, curve, study
+from fabriloom.cli import show
 from fabriloom.report import for_comparison
 
 
@@ -69,3 +70,32 @@ def test_wrong_variants_are_refused(variants: dict[str, Any], says: str) -> None
 def test_a_variant_can_be_another_network() -> None:
     found = study.variants(small(variants={"ring": {"topology": {"kind": "ring", "switches": 4}}}))
     assert found["ring"].topology.kind == "ring"
+
+
+def pings(size: str) -> Scenario:
+    """A program: one message to and fro."""
+    return Scenario.from_dict(
+        {
+            "name": size,
+            "topology": {"kind": "crossbar", "terminals": 2},
+            "program": {"kind": "ping-pong", "size": size, "rounds": 3},
+        }
+    )
+
+
+@pytest.mark.parametrize("first", ["program", "traffic"])
+def test_a_program_beside_traffic_shows_what_both_have(
+    first: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = {"program": pings("64 B"), "traffic": small(variants={})}
+    found = study.compare({first: both.pop(first), **both}, [0.1])
+    show.points(found.points, found.varied, "both")
+    assert "accepted MB/s" in capsys.readouterr().out
+    assert "Latency against throughput" in for_comparison(found)
+
+
+def test_programs_beside_each_other_show_their_messages(capsys: pytest.CaptureFixture[str]) -> None:
+    found = study.compare({size: pings(size) for size in ("64 B", "1 kB")})
+    show.points(found.points, found.varied, "both")
+    assert "messages 1/s" in capsys.readouterr().out
+    assert "Waited" in for_comparison(found)

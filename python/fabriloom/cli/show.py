@@ -99,7 +99,7 @@ def run(results: Results) -> None:
             ("engine", f"{engine['events']:,} events in {engine['wall_s']:.2f} s, {speed:.1f} M/s"),
         ]
     )
-    if "messages" in summary:
+    if html.of_programs(summary):
         _program_latencies(summary)
         return
     line(f"Latency: from the {latency['from']}, to the {latency['to']}. ± is half of a 95 % interval.")
@@ -129,7 +129,7 @@ def _percentiles(settings: int, unit: str) -> dict[str, str]:
 
 def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     """One row per point."""
-    if found and "messages" in found[0].summary:
+    if html.of_programs(*(point.summary for point in found)):
         program_points(found, varied, title)
         return
     names = [path.rsplit(".", 1)[-1].replace("_", " ") for path in varied]
@@ -177,10 +177,7 @@ def program_points(found: Sequence[Any], varied: Sequence[str], title: str) -> N
         blocked = summary["hosts"]["blocked_share_mean"]
         rows.append(
             [
-                *(
-                    f"{value:g}" if isinstance(value, float) else str(value)
-                    for value in point.settings.values()
-                ),
+                *(_setting(point.settings.get(path, "-")) for path in varied),
                 *(measured(counted[name]) for name in rates),
                 measured(summary["messages"]["mbytes_per_s"]),
                 *(time(divisor, latency[key]) for key in ("mean", "p99")),

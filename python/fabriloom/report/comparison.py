@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from . import sections
+from ..results.html import of_programs
+from . import program_sections, sections
 from .page import Cell, Drawing, Page, Prose, Table, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
@@ -30,14 +31,20 @@ def for_comparison(comparison: Comparison) -> str:
     if comparison.points:
         page.sections += [_beside(comparison), *_charts(comparison)]
     page.sections += [*_different(comparison), *_fabrics(comparison)]
-    if comparison.points:
+    if comparison.points and not _of_programs(comparison):
         page.sections.append(sections.points_table(comparison.points, comparison.varied))
     page.sections += [_scenario(name, part.resolved) for name, part in comparison.parts.items()]
     return render(page)
 
 
+def _of_programs(comparison: Comparison) -> bool:
+    return of_programs(*(point.summary for point in comparison.points))
+
+
 def _charts(comparison: Comparison) -> list[Any]:
     points, varied = comparison.points, comparison.varied
+    if _of_programs(comparison):
+        return program_sections.curve_sections(points, varied)
     latency = points[0].summary["latency_ns"]
     note = f"Latency is from the {latency['from']}, to the {latency['to']}."
     middle = [group[len(group) // 2] for name in comparison.parts if (group := comparison.of(name))]

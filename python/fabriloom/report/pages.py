@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..results.html import of_programs
 from . import program_sections, ring_sections, sections
 from .page import Page, Text, number, plus_minus, render
 
@@ -137,7 +138,7 @@ def _curve_facts(points: Sequence[Any]) -> list[tuple[str, str, str]]:
     measured = [p for p in points if p.summary["accepted_mbytes_per_s"] is not None]
     if not measured:
         return []
-    if "messages" in points[0].summary:
+    if of_programs(*(point.summary for point in points)):
         return program_sections.curve_facts(points)
     best = max(measured, key=lambda p: p.summary["accepted_mbytes_per_s"])
     least = min(measured, key=lambda p: p.summary["latency_ns"]["mean"] or float("inf"))
@@ -181,7 +182,7 @@ def for_curve(
         page.status_mark = "bad"
     page.sections = [
         *sections.published_rows(rows),
-        *_curve_sections(curve.points, curve.varied, published),
+        *curve_sections(curve.points, curve.varied, published),
         *_busiest_fabric(curve),
         *_scenario_texts(provenance),
     ]
@@ -205,12 +206,13 @@ def _busiest_fabric(curve: Curve) -> list[Any]:
     return sections.fabric(curve.graph, best.utilisation, f" at {sections.settings_text(best.settings)}")
 
 
-def _curve_sections(
+def curve_sections(
     points: Sequence[Any], varied: Sequence[str], published: Sequence[Mapping[str, Any]]
 ) -> list[Any]:
+    """Charts and the table of the points of a study."""
     if not points:
         return []
-    if "messages" in points[0].summary:
+    if of_programs(*(point.summary for point in points)):
         return program_sections.curve_sections(points, varied)
     return [
         sections.latency_against_throughput(points, varied, published, _latency_note(points[0].summary)),
@@ -243,5 +245,5 @@ def for_saturation(saturation: Saturation) -> str:
         note = "all that was tried" if above is None else f"no longer at {number(above)}"
         page.facts.append(("Sustained up to load", number(saturation.sustained_load), note))
     varied = list(saturation.points[0].settings) if saturation.points else []
-    page.sections = [*_curve_sections(saturation.points, varied, ()), *_scenario_texts(provenance)]
+    page.sections = [*curve_sections(saturation.points, varied, ()), *_scenario_texts(provenance)]
     return render(page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -20,13 +21,18 @@ def time_unit(value_ns: float | None) -> tuple[str, float]:
     return ("ns", 1.0) if value_ns is not None and value_ns < 1000 else ("us", 1e3)
 
 
+def of_programs(*summaries: Mapping[str, Any]) -> bool:
+    """Whether all of these are summaries of programs; where they are mixed, packets are all they share."""
+    return bool(summaries) and all("messages" in summary for summary in summaries)
+
+
 def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """The lines that a reader wants first: (what, value)."""
     latency = summary["latency_ns"]
     unit, divisor = time_unit(latency["mean"])
     scale = lambda value: None if value is None else value / divisor  # noqa: E731
     ended = ("ended", f"{summary['end']['reason']} – {summary['end']['message']}")
-    if "messages" in summary:
+    if of_programs(summary):
         return [ended, *_program(summary), ("packet latency", spread(latency)), *_counted(summary)]
     return [
         ended,
