@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .. import experiments
 from . import exits
 
 _EPILOG = (
@@ -37,6 +38,9 @@ Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Start of 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write results and report.html here.")]
 Force = Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty.")]
+Loads = Annotated[
+    str | None, typer.Option("--loads", metavar="LOAD,LOAD…", help="Offered loads, such as 0.1,0.3,0.5.")
+]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, max=1024, help="Runs at a time.")]
 
 
@@ -90,9 +94,7 @@ def curve(
     file: File,
     settings: Set = None,
     seed: Seed = None,
-    loads: Annotated[
-        str | None, typer.Option("--loads", metavar="LOAD,LOAD…", help="Offered loads, such as 0.1,0.3,0.5.")
-    ] = None,
+    loads: Loads = None,
     jobs: Jobs = 2,
     json: Json = False,
     out: Out = None,
@@ -121,9 +123,7 @@ def compare(
     ],
     settings: Set = None,
     seed: Seed = None,
-    loads: Annotated[
-        str | None, typer.Option("--loads", metavar="LOAD,LOAD…", help="Offered loads, such as 0.1,0.3,0.5.")
-    ] = None,
+    loads: Loads = None,
     jobs: Jobs = 2,
     json: Json = False,
     out: Out = None,
@@ -227,7 +227,7 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help="Which paper: macrame, scinet, sci-retry, or all.", show_default=False
+            metavar="NAME", help=f"Which paper: {', '.join(experiments.names())}, or all.", show_default=False
         ),
     ],
     json: Json = False,
