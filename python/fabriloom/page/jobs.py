@@ -12,7 +12,7 @@ from .. import study
 from ..compile import compile, graph_of
 from ..report import for_comparison, for_curve, for_run
 from ..report.drawing_style import RAMP
-from ..results import Provenance, Results
+from ..results import Results
 from ..scenario import Scenario
 from ..simulate import Progress, run
 from ..study import Comparison, Curve, Point
@@ -133,21 +133,7 @@ def _named(job: Mapping[str, Any]) -> dict[str, Scenario]:
 def _beside(results: Mapping[str, Results], scenarios: Mapping[str, Scenario]) -> Comparison:
     """Two runs as a comparison of one point each."""
     points = [Point.of({NAME: name}, result) for name, result in results.items()]
-    return _comparison(points, [NAME], scenarios, False)
-
-
-def _comparison(
-    points: list[Point], varied: list[str], scenarios: Mapping[str, Scenario], interrupted: bool
-) -> Comparison:
-    return Comparison(
-        points=points,
-        varied=varied,
-        provenance=Provenance.of(next(iter(scenarios.values()))),
-        runs=len(points),
-        interrupted=interrupted,
-        parts={name: Provenance.of(scenario) for name, scenario in scenarios.items()},
-        graphs={name: graph_of(scenario) for name, scenario in scenarios.items()},
-    )
+    return Comparison.between(points, scenarios, runs=len(points), interrupted=False)
 
 
 def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
@@ -214,7 +200,7 @@ def _curves_beside(curves: Mapping[str, Curve], scenarios: Mapping[str, Scenario
         for point in curve.points
     ]
     interrupted = any(curve.interrupted for curve in curves.values())
-    return _comparison(points, [NAME, LOAD], scenarios, interrupted)
+    return Comparison.between(points, scenarios, runs=len(points), interrupted=interrupted)
 
 
 JOBS: dict[str, Callable[[Mapping[str, Any], Emit, threading.Event], None]] = {

@@ -29,6 +29,22 @@ class Comparison(Curve):
     graphs: dict[str, Graph] = field(default_factory=dict)
     """The network of each."""
 
+    @classmethod
+    def between(
+        cls, points: list[Point], scenarios: Mapping[str, Scenario], *, runs: int, interrupted: bool
+    ) -> Comparison:
+        """The finished ``points`` out of ``runs`` of the ``scenarios``, by their names."""
+        loaded = any(LOAD in point.settings for point in points)
+        return cls(
+            points=points,
+            varied=[NAME, LOAD] if loaded else [NAME],
+            provenance=Provenance.of(next(iter(scenarios.values()))),
+            runs=runs,
+            interrupted=interrupted,
+            parts={name: Provenance.of(scenario) for name, scenario in scenarios.items()},
+            graphs={name: graph_of(scenario) for name, scenario in scenarios.items()},
+        )
+
     @property
     def summary(self) -> dict[str, Any]:
         """That of a curve, and the hash of each scenario."""
@@ -76,14 +92,5 @@ def compare(
             runs.append(({NAME: name}, base))
     store = Store(None if out is None else Path(out))
     points, interrupted = run_points(runs, jobs=jobs, store=store, progress=progress)
-    first = next(iter(scenarios.values()))
-    loaded = any(LOAD in settings for settings, _ in runs)
-    return Comparison(
-        points=[point for point in points if point is not None],
-        varied=[NAME, LOAD] if loaded else [NAME],
-        provenance=Provenance.of(first),
-        runs=len(runs),
-        interrupted=interrupted,
-        parts={name: Provenance.of(scenario) for name, scenario in scenarios.items()},
-        graphs={name: graph_of(scenario) for name, scenario in scenarios.items()},
-    )
+    finished = [point for point in points if point is not None]
+    return Comparison.between(finished, scenarios, runs=len(runs), interrupted=interrupted)
