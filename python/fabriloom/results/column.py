@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .statistics import PERCENTILES
+
 
 @dataclass(frozen=True)
 class Column:
@@ -12,6 +14,14 @@ class Column:
     name: str
     unit: str
     meaning: str
+
+
+def percentile_columns(prefix: str, meaning: str) -> tuple[Column, ...]:
+    """The keys of the percentiles of a latency; ``{}`` in the ``meaning`` is for their number."""
+    return tuple(
+        Column(f"{prefix}.{key}", "ns", meaning.format(f"{100 * share:g}"))
+        for key, share in PERCENTILES.items()
+    )
 
 
 @dataclass(frozen=True)

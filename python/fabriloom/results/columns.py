@@ -8,7 +8,7 @@ Run ``python -m fabriloom.results.reference docs/reference/results.md`` after a 
 
 from __future__ import annotations
 
-from .column import Column, Table
+from .column import Column, Table, percentile_columns
 from .program_columns import (
     EVENTS,
     HOSTS,
@@ -58,7 +58,6 @@ TOTAL_LATENCY_FROM = "creation of the packet at its source, so waiting in the so
 
 def _latency(prefix: str, what: str) -> tuple[Column, ...]:
     """The keys of one latency: mean with confidence, extremes, percentiles and its two ends in words."""
-    percentiles = (("p50", "50"), ("p90", "90"), ("p99", "99"), ("p99_9", "99.9"), ("p99_99", "99.99"))
     return (
         Column(f"{prefix}.from", "text", f"The moment {what} is counted from."),
         Column(f"{prefix}.to", "text", f"The moment {what} is counted to."),
@@ -66,13 +65,8 @@ def _latency(prefix: str, what: str) -> tuple[Column, ...]:
         Column(f"{prefix}.mean_ci95", "ns", "Half-width of its 95 % confidence interval, by batch means."),
         Column(f"{prefix}.min", "ns", "Shortest."),
         Column(f"{prefix}.max", "ns", "Longest."),
-        *(
-            Column(
-                f"{prefix}.{key}",
-                "ns",
-                f"The time that {percent} % of the packets did not exceed, to the resolution of the histogram.",
-            )
-            for key, percent in percentiles
+        *percentile_columns(
+            prefix, "The time that {} % of the packets did not exceed, to the resolution of the histogram."
         ),
     )
 

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from .column import Column, Table
+from .column import Column, Table, percentile_columns
 
 MESSAGE_LATENCY_FROM = "making of the message: its send has a free place and begins"
 MESSAGE_LATENCY_TO = "arrival of its last packet"
 EVENT_DUE = "moment at which the event was due"
 EVENT_BEGUN = "making of the first message of the event, for none was due at a moment"
 EVENT_LATENCY_TO = "arrival of the last message of the event"
-
-_PERCENTILES = (("p50", "50"), ("p90", "90"), ("p99", "99"), ("p99_9", "99.9"), ("p99_99", "99.99"))
 
 
 def _latency(prefix: str, what: str, whose: str) -> tuple[Column, ...]:
@@ -21,10 +19,7 @@ def _latency(prefix: str, what: str, whose: str) -> tuple[Column, ...]:
         Column(f"{prefix}.mean", "ns", f"Mean of {what} over the {whose} of the measuring window."),
         Column(f"{prefix}.min", "ns", "Shortest."),
         Column(f"{prefix}.max", "ns", "Longest."),
-        *(
-            Column(f"{prefix}.{key}", "ns", f"The time that {percent} % of them did not exceed.")
-            for key, percent in _PERCENTILES
-        ),
+        *percentile_columns(prefix, "The time that {} % of them did not exceed."),
     )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import program_columns as words
 from . import statistics
-from .tables import column, per
+from .tables import column, per, thinned_tail
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..programs import Programs
     from ..topology.graph import Graph
 
-_PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999, "p99_99": 0.9999}
 _NO_TAG = 0xFFFF_FFFF
 Floats = NDArray[np.float64]
 
@@ -247,18 +246,12 @@ class ProgramRun:
 
     def message_tail(self) -> dict[str, list[float]]:
         """``latency_ns`` and ``share_longer`` of the messages of the measuring window, for drawing."""
-        values = column(self.native, "message_latency_values_ticks").astype(np.float64) * self.tick_ns
-        counts = column(self.native, "message_latency_counts").astype(np.int64)
-        longer = per(int(counts.sum()) - np.cumsum(counts), float(counts.sum()))
-        return {"latency_ns": values.tolist(), "share_longer": longer.tolist()}
+        return thinned_tail(self.native, self.tick_ns, of="message_latency")
 
     def event_tail(self) -> dict[str, list[float]]:
         """``latency_ns`` and ``share_longer`` of the events of the measuring window, for drawing."""
         latency = np.sort(self.event_latency_ns[self.measured_events])
-        longer = 1.0 - np.arange(1, len(latency) + 1) / max(1, len(latency))
-        stride = max(1, len(latency) // 200)
-        kept = (np.arange(len(latency)) % stride == 0) | (np.arange(len(latency)) >= len(latency) - 200)
-        return {"latency_ns": latency[kept].tolist(), "share_longer": longer[kept].tolist()}
+        return statistics.tail(latency, np.ones(len(latency), np.int64))
 
 
 def _moments(ticks: NDArray[Any], tick_ns: float) -> Floats:
@@ -275,8 +268,6 @@ def _latency(
 ) -> dict[str, Any]:
     """The keys of one latency, extremes exact, percentiles within them."""
     found: dict[str, Any] = {"from": ends[0], "to": ends[1], "mean": mean, "min": low, "max": high}
-    for key, share in _PERCENTILES.items():
-        value = statistics.percentile(values, counts, share)
-        known = low is not None and high is not None and not math.isnan(value)
-        found[key] = min(max(value, low), high) if known else None  # type: ignore[type-var]
-    return found
+    if low is None or high is None:
+        return found | dict.fromkeys(statistics.PERCENTILES)
+    return found | statistics.percentiles(values, counts, low, high)

@@ -13,6 +13,9 @@ Floats = NDArray[np.float64]
 FEWEST_BATCHES = 20
 """Batches are merged as long as at least this many remain."""
 
+TAIL_STEPS = 400
+"""A thinned tail has at most about this many steps."""
+
 # Student's t, two-sided 95 %, for 1 to 30 degrees of freedom; any table of the distribution has them.
 _T95 = (
     12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
@@ -92,6 +95,20 @@ def lag1_correlation(numerator: Floats, denominator: Floats) -> float:
     return float((about[1:] * about[:-1]).sum()) / total if total > 0 else math.nan
 
 
+PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999, "p99_99": 0.9999}
+"""The percentiles of every latency: key in the summary, share."""
+
+
+def percentiles(values: Floats, counts: NDArray[np.int64], low: float, high: float) -> dict[str, float]:
+    """:data:`PERCENTILES` of what was counted in a histogram, NaN when nothing was.
+
+    The extremes ``low`` and ``high`` are known exactly, the histogram to its resolution only: no percentile
+    is given beyond them.
+    """
+    found = {key: percentile(values, counts, share) for key, share in PERCENTILES.items()}
+    return {key: min(max(value, low), high) for key, value in found.items()}
+
+
 def percentile(values: Floats, counts: NDArray[np.int64], share: float) -> float:
     """The smallest value that at least ``share`` of the counted things do not exceed; NaN when nothing was
     counted.
@@ -102,3 +119,15 @@ def percentile(values: Floats, counts: NDArray[np.int64], share: float) -> float
     # The tolerance keeps 0.9 of 10 from becoming the 10th because of the last bit of 0.9.
     rank = max(1, math.ceil(share * total - 1e-9 * total))
     return float(values[int(np.searchsorted(np.cumsum(counts), rank))])
+
+
+def tail(values: Floats, counts: NDArray[np.int64], steps: int = TAIL_STEPS) -> dict[str, list[float]]:
+    """``latency_ns`` and ``share_longer`` of ascending ``values``, for drawing: at most about ``steps`` of
+    them, the rarest all among these.
+    """
+    total = int(counts.sum())
+    shares = (total - np.cumsum(counts)) / max(1, total)
+    number = np.arange(len(values))
+    stride = max(1, 2 * len(values) // steps)
+    kept = (number % stride == 0) | (number >= len(values) - steps // 2)
+    return {"latency_ns": values[kept].tolist(), "share_longer": shares[kept].tolist()}

@@ -15,8 +15,6 @@ from .provenance import Provenance
 if TYPE_CHECKING:
     from ..topology.graph import Graph
 
-PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999, "p99_99": 0.9999}
-
 
 class ConservationError(RuntimeError):
     """The engine lost or invented a packet: a fault of the program, never of the user."""
@@ -39,9 +37,13 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
+def _after(simulated_ns: float) -> str:
+    return f"after {simulated_ns / 1e6:.6g} ms of simulated time"
+
+
 def end_message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = False) -> str:
     """Why the run ended, as a sentence; ``lost``: sources refused packets."""
-    after = f"after {simulated_ns / 1e6:.6g} ms of simulated time"
+    after = _after(simulated_ns)
     if reason == "deadlocked":
         if not cycle:
             return f"The network deadlocked {after}."
@@ -74,18 +76,16 @@ def _latency(native: Mapping[str, Any], which: str, tick_ns: float, of_rings: bo
     # The extremes are kept exactly; the histogram has them to its resolution only.
     low, high = (float(native[f"{which}_{end}_ticks"]) if packets else math.nan for end in ("min", "max"))
     start = columns.RING_LATENCY_FROM if of_rings else columns.NETWORK_LATENCY_FROM
-    result: dict[str, Any] = {
+    shares = statistics.percentiles(values, counts, low, high)
+    return {
         "from": start if which == "latency" else columns.TOTAL_LATENCY_FROM,
         "to": columns.RING_LATENCY_TO if of_rings else columns.NETWORK_LATENCY_TO,
         "mean": _number(mean),
         "mean_ci95": _number(estimate.ci95),
         "min": _number(low * tick_ns),
         "max": _number(high * tick_ns),
+        **{key: _number(value * tick_ns) for key, value in shares.items()},
     }
-    for key, share in PERCENTILES.items():
-        value = statistics.percentile(values, counts, share)
-        result[key] = _number(min(max(value, low), high) * tick_ns)
-    return result
 
 
 def _throughput(native: Mapping[str, Any], tick_ns: float, terminals: int) -> dict[str, Any]:
@@ -167,14 +167,13 @@ def summary(
 def add_program(summary: dict[str, Any], program: ProgramRun) -> None:
     """Add the keys of ``columns.PROGRAM_SUMMARY``; a stop of programs alone is told as what they wait for."""
     end, native = summary["end"], program.native
+    after = _after(summary["simulated_ns"])
     waiting = program.waiting() if end["reason"] == "deadlocked" else []
     if waiting and not end["cycle"]:
         shown = "; ".join([*waiting[:4], *([f"{len(waiting) - 4} more"] if len(waiting) > 4 else [])])
-        after = f"after {summary['simulated_ns'] / 1e6:.6g} ms of simulated time"
         end["message"] = f"The programs deadlocked {after}: nothing is on its way, and still wait {shown}."
     if end["reason"] == "drained":
-        after = end["message"].partition("(")[2]
-        end["message"] = f"Every program came to its end, and every message has arrived ({after}"
+        end["message"] = f"Every program came to its end, and every message has arrived ({after})."
     end["waiting"] = waiting
     summary |= program.summary()
     summary["not_kept"] |= {

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .statistics import TAIL_STEPS, tail
+
 if TYPE_CHECKING:
     import polars as pl
 
     from ..topology.graph import Graph
 
 Floats = NDArray[np.float64]
-
-TAIL_STEPS = 400
-"""A thinned tail has at most about this many steps."""
 
 
 def column(native: Mapping[str, Any], name: str) -> NDArray[Any]:
@@ -189,16 +188,14 @@ def ccdf(native: Mapping[str, Any], tick_ns: float) -> pl.DataFrame:
 
 
 def thinned_tail(
-    native: Mapping[str, Any], tick_ns: float, steps: int = TAIL_STEPS
+    native: Mapping[str, Any], tick_ns: float, steps: int = TAIL_STEPS, of: str = "latency"
 ) -> dict[str, list[float]]:
-    """The same for drawing: at most about ``steps`` steps, the rarest packets all among them."""
-    values = column(native, "latency_values_ticks").astype(np.float64) * tick_ns
-    counts = column(native, "latency_counts").astype(np.int64)
-    shares = per(int(counts.sum()) - np.cumsum(counts), float(counts.sum()))
-    number = np.arange(len(values))
-    stride = max(1, 2 * len(values) // steps)
-    kept = (number % stride == 0) | (number >= len(values) - steps // 2)
-    return {"latency_ns": values[kept].tolist(), "share_longer": shares[kept].tolist()}
+    """The same for drawing, see :func:`~fabriloom.results.statistics.tail`.
+
+    ``of`` is ``latency`` or ``message_latency`` as in the engine's names.
+    """
+    values = column(native, f"{of}_values_ticks").astype(np.float64) * tick_ns
+    return tail(values, column(native, f"{of}_counts").astype(np.int64), steps)
 
 
 def trace(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> pl.DataFrame:
