@@ -9,7 +9,7 @@ import numpy as np
 from fabriloom.programs.errors import ProgramError
 from fabriloom.programs.kinds import Ints, Settings
 from fabriloom.traffic.kinds import Network
-from fabriloom.traffic.names import Terminals
+from fabriloom.traffic.names import Terminals, repeated
 from fabriloom.traffic.receivers import has_roles, receivers_of, senders_of
 
 
@@ -78,9 +78,8 @@ class Roles:
 
     def _listed(self, given: list[object], parameter: str) -> Ints:
         found = self.terminals.many(given, parameter)
-        _, first = np.unique(found, return_index=True)
-        if len(first) < len(found):
-            again = int(np.setdiff1d(np.arange(len(found)), first)[0])
+        again = repeated(found)
+        if again is not None:
             message = f'"{self.terminals.names[int(found[again])]}" is named twice'
             raise ProgramError(message, f"{parameter}.{again}", "name each terminal once")
         return found

@@ -9,6 +9,7 @@ from fabriloom.programs.errors import ProgramError
 from fabriloom.programs.kinds import BARRIER, MARK, RECEIVE, SEND, Ints, Settings
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import Programs, Rows
+from fabriloom.traffic.names import repeated
 
 _LAST = 2**40
 """An order behind everything else."""
@@ -40,9 +41,8 @@ def _pairs(roles: Roles, given: object) -> tuple[Ints, Ints]:
         return left, left + roles.count // 2
     named = [roles.terminals.many(pair, f"pairs.{i}") for i, pair in enumerate(given)]  # type: ignore[arg-type]
     flat = np.concatenate(named)
-    _, first = np.unique(flat, return_index=True)
-    if len(first) < len(flat):
-        again = int(np.setdiff1d(np.arange(len(flat)), first)[0])
+    again = repeated(flat)
+    if again is not None:
         name, place = roles.terminals.names[int(flat[again])], f"pairs.{again // 2}.{again % 2}"
         raise ProgramError(f'"{name}" is in two pairs, or twice in one', place, "name each terminal once")
     return flat[::2], flat[1::2]

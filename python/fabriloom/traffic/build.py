@@ -24,7 +24,7 @@ from fabriloom.traffic.kinds import (
 from fabriloom.traffic.lengths import lengths
 from fabriloom.traffic.matrix import matrix
 from fabriloom.traffic.matrix import permutation as permutation_file
-from fabriloom.traffic.names import Terminals
+from fabriloom.traffic.names import Terminals, repeated
 from fabriloom.traffic.neighbours import nearest_neighbour
 
 
@@ -203,11 +203,9 @@ def _permutation(network: Network, terminals: Terminals, pattern: Settings, seed
         return receivers.random(network, seed if own is None else own)
     given = pattern["map"]
     target = receivers.mapped(network, terminals, given)
-    senders = receivers.senders_of(network)
     named = terminals.many(given, "pattern.map")
-    _, first = np.unique(named, return_index=True)
-    if len(first) < len(senders):
-        again = int(np.setdiff1d(np.arange(len(senders)), first)[0])
+    again = repeated(named)
+    if again is not None:
         message = f'"{terminals.names[int(named[again])]}" is a destination twice'
         raise TrafficError(message, f"pattern.map.{again}", "a permutation names each terminal once")
     return target

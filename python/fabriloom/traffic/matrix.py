@@ -10,7 +10,7 @@ from fabriloom.traffic import tables
 from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.kinds import Columns, Settings
 from fabriloom.traffic.lengths import cumulative
-from fabriloom.traffic.names import Terminals
+from fabriloom.traffic.names import Terminals, repeated
 
 
 def matrix(terminals: Terminals, pattern: Settings) -> tuple[Columns, np.ndarray]:
@@ -93,9 +93,8 @@ def permutation(terminals: Terminals, path: str) -> np.ndarray:
     source = table.terminals(table.need("source")[0], terminals)
     target = table.terminals(table.need("destination")[0], terminals)
     for name, values in (("source", source), ("destination", target)):
-        first = np.unique(values, return_index=True)[1]
-        if len(first) < len(values):
-            row = int(np.setdiff1d(np.arange(len(values)), first)[0])
+        row = repeated(values)
+        if row is not None:
             word = terminals.names[int(values[row])]
             raise table.error(
                 f'"{word}" is a {name} twice', row, name, "a permutation names each terminal once"

@@ -12,6 +12,14 @@ from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.kinds import Ints
 
 
+def repeated(numbers: Ints) -> int | None:
+    """The first place of ``numbers`` where one stands that stood before; none where all differ."""
+    _, first = np.unique(numbers, return_index=True)
+    if len(first) == len(numbers):
+        return None
+    return int(np.setdiff1d(np.arange(len(numbers)), first)[0])
+
+
 class Terminals:
     """The terminals of a network, to be found by number or by name."""
 
