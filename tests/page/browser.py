@@ -51,10 +51,10 @@ class Tab:
         assert "exceptionDetails" not in found, f"{expression}: {found['exceptionDetails']}"
         return found["result"].get("value")
 
-    def open(self, address: str) -> None:
+    def open(self, address: str, ready: str = "document.documentElement?.dataset.ready === 'yes'") -> None:
         """Go to an address and wait until our script has begun."""
         self.call("Page.navigate", url=address)
-        self.until("document.documentElement?.dataset.ready === 'yes'")
+        self.until(ready)
 
     def until(self, expression: str, patience_s: float = PATIENCE_S) -> None:
         """Wait until an expression is true."""
@@ -70,14 +70,27 @@ class Tab:
     def click(self, selector: str) -> None:
         """Press a button as a hand does: where it is, once it can be pressed."""
         found = f"document.querySelector({selector!r})"
-        self.until(f"{found} && !{found}.disabled && {found}.offsetParent !== null")
+        self.until(f"{found} && !{found}.disabled && {found}.checkVisibility()")
         place = self.js(
             f"(() => {{ const e = {found}; e.scrollIntoView({{block: 'center'}});"
             " const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
         )
+        self.press(*place)
+
+    def press(self, x: float, y: float) -> None:
+        """Click at a place of the window."""
         for kind in ("mousePressed", "mouseReleased"):
-            x, y = place
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def point(self, x: float, y: float) -> None:
+        """Move the pointer to a place of the window."""
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def key(self, key: str) -> None:
+        """Press a key that has a name."""
+        more = {"text": "\r"} if key == "Enter" else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, **_code(key), **more)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, **_code(key))
 
     def text(self, selector: str) -> str:
         """What stands in an element."""
@@ -98,6 +111,13 @@ class Tab:
         """A picture of what is to be seen."""
         found = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(found["data"]))
+
+
+def _code(key: str) -> dict[str, int]:
+    """The number that the browser itself goes by for keys such as Tab."""
+    codes = {"Tab": 9, "Enter": 13, "Escape": 27, "End": 35, "Home": 36}
+    codes |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+    return {"windowsVirtualKeyCode": codes[key]}
 
 
 class Browser:

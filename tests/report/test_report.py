@@ -165,13 +165,13 @@ def test_nothing_is_fetched(pages: dict[str, str], kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_only_our_two_scripts_may_run(pages: dict[str, str], kind: str) -> None:
+def test_only_our_own_scripts_may_run(pages: dict[str, str], kind: str) -> None:
     reader = read(pages[kind])
     policy = next(a["content"] for tag, a in reader.elements if tag == "meta" and "http-equiv" in a)
     assert policy is not None
     assert policy.startswith("default-src 'none'")
     scripts = [attributes for tag, attributes in reader.elements if tag == "script"]
-    assert len(scripts) == 4
+    assert len(scripts) == 5
     charts, fabrics, *running = reader.scripts
     assert isinstance(json.loads(charts), list)
     assert isinstance(json.loads(fabrics), list)

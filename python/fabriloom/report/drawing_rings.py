@@ -355,13 +355,19 @@ def _draw_link(plan: RingPlan, link: int) -> None:
 
 
 def _draw_terminal(plan: RingPlan, station: int) -> None:
-    """Draw a terminal as a dot with its name."""
+    """Draw a terminal as a dot with its name, coloured by the busier of its two links."""
     graph = plan.graph
-    name = graph.terminal_names[int(graph.link_source[station]) - graph.switches]
+    terminal = int(graph.link_source[station]) - graph.switches
+    name, into = graph.terminal_names[terminal], int(graph.terminal_in_links[terminal])
     x, y = plan.station[station].tolist()
+    text, colour, which = name, LINE, ""
+    if plan.values is not None and plan.scale is not None:
+        sent, got = float(plan.values[station]), float(plan.values[into])
+        text += f": {plan.scale.label} {plan.scale.text(sent)} sending, {plan.scale.text(got)} receiving"
+        colour, which = plan.scale.colour(float(np.fmax(sent, got))), marks([station, into])
     plan.over.append(
-        f'<circle cx="{number(x)}" cy="{number(y)}" r="4" fill="{LINE}" stroke="{SOFT}"'
-        f' stroke-width="0.5">{title(name)}</circle>'
+        f'<circle{which} cx="{number(x)}" cy="{number(y)}" r="4" fill="{colour}" stroke="{SOFT}"'
+        f' stroke-width="0.5">{title(text)}</circle>'
     )
     plan.corners += [(x - 34, y - 14), (x + 34, y + 18)]
     if plan.rings.stations > MAX_NAMED:

@@ -74,9 +74,9 @@ class Drawing:
     svg: str
     note: str = ""
     links: Mapping[str, Any] | None = None
-    """What a click on a link or terminal shows and what can be coloured: ``names`` of the links, ``ramp`` of
-    colours, and ``columns``, each with ``label``, ``values``, ``percent``, and ``top`` if it can be coloured.
-    """
+    """What links and terminals say of themselves and what can be coloured: ``names`` of the links, ``ramp``
+    of colours, and ``columns``, each with ``label``, ``values``, ``kind`` (``share``, ``count`` or ``mean``)
+    and the ``top`` of its scale."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def _source_hash(script: str) -> str:
 def render(page: Page) -> str:
     """The page as one HTML document.
 
-    Its content security policy lets only our two scripts run, by their hashes, and nothing be fetched: even
+    Its content security policy lets only our own scripts run, by their hashes, and nothing be fetched: even
     a name that slipped through the escaping could do nothing.
     """
     import jinja2
@@ -183,7 +183,7 @@ def render(page: Page) -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    scripts = [_file("vendor/charts.min.js"), _file("report.js")]
+    scripts = [_file(name) for name in ("vendor/charts.min.js", "reach.js", "report.js")]
     sections = [(type(section).__name__.lower(), section) for section in page.sections]
     charts = [asdict(section) for section in page.sections if isinstance(section, Chart)]
     drawn = [section.links for section in page.sections if isinstance(section, Drawing)]

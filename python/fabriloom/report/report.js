@@ -127,32 +127,69 @@
     return "rgb(" + [1, 3, 5].map(one).join(",") + ")";
   };
   const shown = (column, value) => value === null || value === undefined ? "–"
-    : column.percent ? figures(100 * value) + " %" : figures(value);
+    : column.kind === "share" ? figures(100 * value) + " %" : figures(value);
+  const made = (tag, properties, ...children) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
+  // What is shown of one shape: of a terminal both links, of many links drawn as one their mean and their most.
+  const summed = (column, links) => {
+    const values = links.map((link) => column.values[link]).filter((value) => value !== null);
+    const sum = values.reduce((a, b) => a + b, 0);
+    if (column.kind === "count") return shown(column, sum);
+    if (values.length < 2) return shown(column, values[0]);
+    return shown(column, sum / values.length) + " in the mean, " + shown(column, Math.max(...values)) + " at most";
+  };
+  const tipOf = (place, columns) => {
+    const tip = made("div", { className: "tip", hidden: true });
+    const row = (what, value) => made("div", {}, made("dt", { textContent: what }), made("dd", { textContent: value }));
+    place.append(tip);
+    return (shape, x, y) => {
+      tip.hidden = !shape;
+      if (!shape) return;
+      const links = reaching.linksOf(shape), dot = shape.tagName === "circle" && links.length === 2;
+      const told = (column) => dot ? "sends " + shown(column, column.values[links[0]]) + ", receives " + shown(column, column.values[links[1]]) : summed(column, links);
+      tip.replaceChildren(made("b", { textContent: shape.ariaLabel }), made("dl", {}, ...columns.map((column) => row(column.label, told(column)))));
+      const box = place.getBoundingClientRect(), right = box.width - tip.offsetWidth - 4;
+      tip.style.left = Math.max(4, Math.min(x - box.x + 14, right)) + "px";
+      tip.style.top = Math.max(4, y - box.y + (y - box.y + tip.offsetHeight + 24 > box.height ? -tip.offsetHeight - 12 : 14)) + "px";
+    };
+  };
+  const MOST_ROWS = 12;
+  const tableOf = (shape, names, columns) => {
+    const links = reaching.linksOf(shape);
+    const head = made("tr", {}, ...["", ...columns.map((column) => column.label)].map((label, at) => made("th", { textContent: label, scope: "col", className: at ? "n" : "" })));
+    const rows = links.slice(0, MOST_ROWS).map((link) => made("tr", {}, made("td", { textContent: names[link] }),
+      ...columns.map((column) => made("td", { className: "n", textContent: shown(column, column.values[link]) }))));
+    const more = links.length > MOST_ROWS ? [made("p", { className: "note", textContent: "And " + (links.length - MOST_ROWS) + " more." })] : [];
+    return [made("b", { textContent: shape.ariaLabel }), made("table", {}, made("thead", {}, head), made("tbody", {}, ...rows)), ...more];
+  };
   const fabric = (place, { names, ramp, columns }) => {
     const panel = place.nextElementSibling, choice = panel.querySelector("select"), said = panel.querySelector("output");
+    const hint = [...said.childNodes], told = columns.filter((column, at) => !at || column.values.some((value) => value));
     const shapes = [...place.querySelectorAll("[data-links]")].map((shape) => ({
-      shape, links: shape.dataset.links.split(" ").map(Number), dot: shape.tagName === "circle",
+      shape, links: reaching.linksOf(shape), dot: shape.tagName === "circle",
       paint: shape.getAttribute("stroke") === "none" || shape.tagName !== "path" ? "fill" : "stroke",
     }));
+    const warmth = (column, links, dot) => {
+      const values = links.map((link) => column.values[link] ?? 0), sum = values.reduce((a, b) => a + b, 0);
+      return dot ? Math.max(...values) : sum / values.length;
+    };
     const colour = (column) => {
       shapes.forEach(({ shape, links, dot, paint }) => {
-        const values = links.map((link) => column.values[link] ?? 0), sum = values.reduce((a, b) => a + b, 0);
-        shape.setAttribute(paint, mixed(ramp, (dot ? Math.max(...values) : sum / values.length) / column.top));
+        shape.setAttribute(paint, mixed(ramp, warmth(column, links, dot) / column.top));
       });
       const words = { label: column.label, 0: "0", 0.5: shown(column, column.top / 2), 1: shown(column, column.top) };
       place.querySelectorAll("[data-legend]").forEach((text) => { text.textContent = words[text.dataset.legend]; });
     };
-    columns.forEach((column) => choice.add(new Option(column.label)));
-    choice.addEventListener("change", () => colour(columns[choice.selectedIndex]));
-    place.addEventListener("click", (event) => {
-      const shape = event.target.closest("[data-links]");
-      if (!shape) return;
-      const line = (link) => names[link] + ": " + columns.map((column) => column.label + " " + shown(column, column.values[link])).join(", ");
-      said.replaceChildren(...shape.dataset.links.split(" ").slice(0, 8).map((link) => {
-        const row = document.createElement("div");
-        row.textContent = line(Number(link));
-        return row;
-      }));
+    const now = () => columns[Number(choice?.value ?? 0)];
+    told.forEach((column) => choice?.add(new Option(column.label, columns.indexOf(column))));
+    choice?.addEventListener("change", () => colour(now()));
+    reaching.reach(place, {
+      warmth: (links) => warmth(now(), links, links.length === 2), point: tipOf(place, told),
+      open: (shape) => said.replaceChildren(...tableOf(shape, names, told)),
+      close: () => said.replaceChildren(...hint),
     });
   };
   const fabrics = JSON.parse(document.getElementById("fabrics").textContent);

@@ -79,7 +79,7 @@ def fabric(
 ) -> list[Drawing | Prose]:
     """The fabric with its links coloured by utilisation; only a sentence when there is too much to see.
 
-    With the table of links a click shows a link's own numbers, and others can be coloured.
+    Links and terminals show their own numbers; with the table of links more than the utilisation.
     """
     if graph is None or not len(utilisation):
         return []
@@ -89,35 +89,40 @@ def fabric(
         return [
             Prose("The fabric", f"Not drawn: of {size} nothing could be told apart. The tables say more.")
         ]
+    import polars as pl
+
     from .drawing import fabric_svg
 
     svg = fabric_svg(graph, np.asarray(utilisation))
     note = f"Colour is utilisation{when}: the share of the time in which the wire was occupied."
-    return [Drawing("The fabric", svg, note, None if table is None else _own_numbers(table))]
+    if table is None:
+        table = pl.DataFrame({"link": graph.link_names, "utilisation": np.asarray(utilisation)})
+    return [Drawing("The fabric", svg, note, _own_numbers(table))]
 
 
 _OWN = {
-    "utilisation": ("utilisation", 1.0, True),
-    "blocked_share": ("blocked", 1.0, True),
-    "retry_share": ("retries", 1.0, True),
-    "echo_share": ("echoes", 1.0, True),
-    "packets": ("packets", 1.0, False),
-    "waiting_ns_mean": ("mean wait for it (µs)", 1e-3, False),
-    "busied": ("busied", 1.0, False),
+    "utilisation": ("utilisation", 1.0, "share"),
+    "blocked_share": ("blocked", 1.0, "share"),
+    "retry_share": ("retries", 1.0, "share"),
+    "echo_share": ("echoes", 1.0, "share"),
+    "packets": ("packets", 1.0, "count"),
+    "retried": ("sent again", 1.0, "count"),
+    "waiting_ns_mean": ("mean wait for it (µs)", 1e-3, "mean"),
+    "busied": ("busied", 1.0, "count"),
 }
-"""Columns of links that a click shows: what they are called, their factor, and whether they are shares."""
+"""Columns of links that the drawing shows: what they are called, their factor, and what they are."""
 
 
 def _own_numbers(table: pl.DataFrame) -> dict[str, Any]:
     from .drawing_style import RAMP, scale_of
 
     columns = []
-    for name, (label, factor, share) in _OWN.items():
+    for name, (label, factor, kind) in _OWN.items():
         if name in table.columns:
             values = table[name].to_numpy().astype(float) * factor
             kept = [None if value != value else float(f"{value:.4g}") for value in values.tolist()]
             top = scale_of(values, label).top
-            columns.append({"label": label, "values": kept, "percent": share, "top": top})
+            columns.append({"label": label, "values": kept, "kind": kind, "top": top})
     return {"names": table["link"].to_list(), "ramp": RAMP, "columns": columns}
 
 

@@ -1,0 +1,126 @@
+"""The drawn fabric of a report in a real browser: pointer and keys reach every link and terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fabriloom import report, run
+from page.browser import PROGRAM, Tab, browser
+
+from .test_report import rings, scenario
+
+pytestmark = pytest.mark.skipif(
+    PROGRAM is None, reason="no Chromium here: reports are not looked at in a browser"
+)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tab, Path]]:
+    """A tab, and a folder with a report of links and one of rings."""
+    folder = tmp_path_factory.mktemp("reports")
+    for name, made in (("links", scenario()), ("rings", rings())):
+        (folder / f"{name}.html").write_text(report.for_run(run(made)), encoding="utf-8")
+    with browser() as running:
+        yield running.tab(), folder
+
+
+def opened(shared: tuple[Tab, Path], name: str) -> Tab:
+    tab, folder = shared
+    tab.open((folder / f"{name}.html").as_uri(), "document.documentElement?.dataset.charts")
+    tab.js("document.querySelector('.fabric').scrollIntoView()")
+    return tab
+
+
+def middle(tab: Tab) -> tuple[float, float]:
+    """Where the middle of the first drawn link is in the window."""
+    x, y = tab.js(
+        "(() => { const e = document.querySelector('.fabric path[data-links]');"
+        " const p = e.getPointAtLength(e.getTotalLength() / 2).matrixTransform(e.getScreenCTM());"
+        " return [p.x, p.y]; })()"
+    )
+    return x, y
+
+
+TIP = ".fabric .tip"
+SAID = ".numbers output"
+FOCUSED = "document.activeElement.getAttribute('aria-label')"
+
+
+def test_the_pointer_shows_more_than_the_utilisation(shared: tuple[Tab, Path]) -> None:
+    tab = opened(shared, "links")
+    tab.point(*middle(tab))
+    tab.until(f"!document.querySelector({TIP!r}).hidden")
+    assert all(word in tab.text(TIP) for word in ("utilisation", "blocked", "packets", "mean wait"))
+    assert tab.js("document.querySelectorAll('.fabric [data-links] title').length") == 0
+    tab.point(2, 2)
+    tab.until(f"document.querySelector({TIP!r}).hidden")
+
+
+@pytest.mark.parametrize("aside_px", [0, 3])
+def test_a_click_on_or_beside_a_link_keeps_its_numbers(shared: tuple[Tab, Path], aside_px: int) -> None:
+    tab = opened(shared, "links")
+    x, y = middle(tab)
+    tab.press(x + aside_px, y - aside_px)
+    tab.until(f"document.querySelector({SAID!r} + ' td')")
+    name = tab.js("document.querySelector('.fabric path[data-links]').getAttribute('aria-label')")
+    assert (tab.js(FOCUSED), tab.text(f"{SAID} td")) == (name, name)
+    assert "packets" in tab.text(f"{SAID} thead")
+    assert tab.js("document.querySelectorAll('.fabric .halo').length") == 1
+
+
+def test_a_terminal_says_what_it_sends_and_receives(shared: tuple[Tab, Path]) -> None:
+    for name in ("links", "rings"):
+        tab = opened(shared, name)
+        tab.click(".fabric circle[data-links]")
+        tab.until(f"document.querySelector({SAID!r} + ' tbody').rows.length === 2")
+        assert "sends" in tab.text(TIP)
+        assert "receives" in tab.text(TIP)
+
+
+def test_keys_reach_everything_that_is_drawn(shared: tuple[Tab, Path]) -> None:
+    """One stop for Tab, arrows from one to the next, warmest first; Enter keeps, Escape closes."""
+    tab = opened(shared, "links")
+    stops = ".fabric [tabindex='0'][data-links]"
+    assert tab.js(f"document.querySelectorAll({stops!r}).length") == 1
+    tab.js("document.querySelector('.fabric').tabIndex = -1; document.querySelector('.fabric').focus()")
+    tab.key("Tab")
+    warmest = tab.js(FOCUSED)
+    assert "utilisation" in tab.text(TIP)
+    assert tab.js("document.querySelectorAll('.fabric .halo').length") == 1
+    tab.key("ArrowUp")
+    assert tab.js(FOCUSED) == warmest
+    tab.key("Home")
+    seen = [tab.js(FOCUSED)]
+    while len(seen) < 100:
+        tab.key("ArrowRight")
+        if tab.js(FOCUSED) == seen[-1]:
+            break
+        seen.append(tab.js(FOCUSED))
+    assert len(seen) == len(set(seen)) == tab.js("document.querySelectorAll('.fabric [tabindex]').length")
+    assert {"s(0,0)>s(0,1)", "t(0,0).0"} <= set(seen)
+    assert tab.js(f"document.querySelectorAll({stops!r}).length") == 1
+    tab.key("Enter")
+    assert tab.js(f"document.querySelector({SAID!r}).innerText").startswith(seen[-1])
+    tab.key("Escape")
+    assert tab.text(SAID).startswith("Links and terminals show")
+    assert tab.js(f"document.querySelector({TIP!r}).hidden")
+    tab.key("Tab")
+    assert tab.js("document.activeElement.tagName") == "SELECT"
+
+
+def test_other_numbers_can_be_coloured(shared: tuple[Tab, Path]) -> None:
+    tab = opened(shared, "rings")
+    stroke = "document.querySelector('.fabric path[data-links]').getAttribute('stroke')"
+    legend = "document.querySelector('.fabric [data-legend=label]').textContent"
+    before = tab.js(stroke)
+    assert tab.js(legend) == "utilisation"
+    tab.js(
+        "(() => { const s = document.querySelector('.numbers select');"
+        " s.selectedIndex = [...s.options].findIndex(o => o.text === 'retries');"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
+    assert tab.js(legend) == "retries"
+    assert tab.js(stroke) != before
+    assert not tab.complaints
