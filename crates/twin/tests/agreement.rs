@@ -5,8 +5,10 @@ mod scenarios;
 use fabriloom_engine::fabric::{Fabric, arrival};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{End, Options, Simulation};
-use fabriloom_twin::{Delivery, FlowControl, LinkCounts, TwinRun, run};
+use fabriloom_twin::{FlowControl, LinkCounts, TwinRun, run};
 use scenarios::build::{C104, DS_LINK, Switch, grid, line, send_uniform};
+use scenarios::chosen_seeds;
+use scenarios::counts::same_deliveries;
 use scenarios::random::{random_fabric, time_for};
 
 /// A run of the fast engine to its end; it looks for deadlocks every 16 batches and at the end.
@@ -22,34 +24,10 @@ fn simulate(fabric: &Fabric, until: Time, drain: bool) -> Simulation {
     simulate_in_batches(fabric, until, drain, 1 << 50)
 }
 
-/// Sorted as the twin sorts them.
-fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
-    let like = |d: &fabriloom_engine::measure::Delivery| Delivery {
-        source: d.source,
-        target: d.target,
-        created: d.created,
-        started: d.started,
-        delivered: d.delivered,
-        length: d.length,
-    };
-    let mut all: Vec<Delivery> = simulation.run.trace.packets.iter().map(like).collect();
-    all.sort_by_key(|d| (d.delivered, d.target));
-    all
-}
-
 fn compare(seed: u64, fabric: &Fabric, until: Time) -> TwinRun {
     let twin = run(fabric, FlowControl::Counted, until);
     let fast = simulate(fabric, until, false);
-    let list = deliveries(&fast);
-    let same = list.iter().zip(&twin.deliveries).take_while(|(a, b)| a == b).count();
-    assert!(
-        list == twin.deliveries,
-        "seed {seed}, until {until}: the engine delivers {}, the twin {}; after {same} equal ones {:?} against {:?}",
-        list.len(),
-        twin.deliveries.len(),
-        list.get(same),
-        twin.deliveries.get(same),
-    );
+    same_deliveries(&fast, &twin.deliveries, &format!("seed {seed}, until {until}"));
     assert_eq!(fast.packet_hops(), twin.packet_hops, "packet-hops, seed {seed}");
     let balance = fast.balance().expect("nothing is lost");
     if fast.now() == until {
@@ -132,7 +110,7 @@ fn deadlocks_found_on_the_way_are_real() {
             found += 1;
             let twin = run(&fabric, FlowControl::Counted, fast.now());
             assert!(twin.deadlocked, "seed {seed}: no deadlock at {}", fast.now());
-            assert_eq!(deliveries(&fast), twin.deliveries, "seed {seed}");
+            same_deliveries(&fast, &twin.deliveries, &format!("seed {seed}"));
         }
     }
     assert!(found > 10, "{found} deadlocks");
@@ -152,7 +130,5 @@ fn long_runs_agree() {
 #[test]
 #[ignore = "as long as asked for"]
 fn chosen_runs_agree() {
-    let range = std::env::var("FABRILOOM_SEEDS").unwrap_or_else(|_| "0..1000".into());
-    let (low, high) = range.split_once("..").expect("a range such as 0..1000");
-    compare_many(low.parse().expect("a number")..high.parse().expect("a number"), 20);
+    compare_many(chosen_seeds(), 20);
 }

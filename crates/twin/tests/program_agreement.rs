@@ -5,8 +5,9 @@ mod scenarios;
 use fabriloom_engine::fabric::{Fabric, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{End, Options, RunError, Simulation};
-use fabriloom_twin::{Delivery, FlowControl, Messages, delivery_key, messages, run, run_rings};
-use scenarios::counts::same_counts;
+use fabriloom_twin::{FlowControl, Messages, messages, run, run_rings};
+use scenarios::chosen_seeds;
+use scenarios::counts::{same_counts, same_deliveries};
 use scenarios::programs::random_programs;
 use scenarios::random::{random_fabric, time_for};
 use scenarios::rings::{random_rings, ring_time_for};
@@ -32,18 +33,6 @@ fn simulate(fabric: &Fabric, until: Time) -> Option<Simulation> {
     }
     simulation.balance().expect("nothing is lost");
     Some(simulation)
-}
-
-fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
-    let like = |d: &fabriloom_engine::measure::Delivery| Delivery {
-        source: d.source,
-        target: d.target,
-        created: d.created,
-        started: d.started,
-        delivered: d.delivered,
-        length: d.length,
-    };
-    simulation.run.trace.packets.iter().map(like).collect()
 }
 
 fn of_engine(simulation: &Simulation) -> Messages {
@@ -83,10 +72,7 @@ fn compare_links(seeds: std::ops::Range<u64>) -> Seen {
         let until = time_for(&fabric, 40);
         let fast = simulate(&fabric, until).expect("a route for every packet");
         let twin = run(&fabric, FlowControl::Counted, until);
-        let mut list = deliveries(&fast);
-        list.sort_by_key(|d| (d.delivered, d.target));
-        let same = list.iter().zip(&twin.deliveries).take_while(|(a, b)| a == b).count();
-        assert_eq!(list.get(same), twin.deliveries.get(same), "delivery {same}, seed {seed}");
+        same_deliveries(&fast, &twin.deliveries, &format!("seed {seed}"));
         let ours = of_engine(&fast);
         compare_messages(seed, &ours, twin.messages.as_ref().expect("there are programs"));
         seen.add(&ours, fast.end());
@@ -120,10 +106,7 @@ fn compare_rings(seeds: std::ops::Range<u64>) -> Seen {
         let until = ring_time_for(&fabric, 40);
         let Some(fast) = simulate(&fabric, until) else { continue };
         let twin = run_rings(&fabric, until);
-        let mut list = deliveries(&fast);
-        list.sort_by_key(delivery_key);
-        let same = list.iter().zip(&twin.deliveries).take_while(|(a, b)| a == b).count();
-        assert_eq!(list.get(same), twin.deliveries.get(same), "delivery {same}, seed {seed}");
+        same_deliveries(&fast, &twin.deliveries, &format!("seed {seed}"));
         same_counts(&fast, &twin, &format!("seed {seed}"));
         let ours = of_engine(&fast);
         compare_messages(seed, &ours, twin.messages.as_ref().expect("there are programs"));
@@ -137,12 +120,6 @@ fn programs_on_rings_agree() {
     let seen = compare_rings(0..200);
     assert!(seen.messages > 2_000 && seen.received > 1_500 && seen.events > 50, "{seen:?}");
     assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
-}
-
-fn chosen_seeds() -> std::ops::Range<u64> {
-    let range = std::env::var("FABRILOOM_SEEDS").unwrap_or_else(|_| "0..1000".into());
-    let (low, high) = range.split_once("..").expect("a range such as 0..1000");
-    low.parse().expect("a number")..high.parse().expect("a number")
 }
 
 /// As many as wanted: `FABRILOOM_SEEDS=5000..9000`.

@@ -5,9 +5,10 @@ mod scenarios;
 use fabriloom_engine::fabric::{Fabric, arrival, target, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{End, Options, RunError, Simulation};
-use fabriloom_twin::{Delivery, RingTwinRun, delivery_key, left_in_rings, run_rings};
+use fabriloom_twin::{RingTwinRun, left_in_rings, run_rings};
 use scenarios::build::send_uniform;
-use scenarios::counts::same_counts;
+use scenarios::chosen_seeds;
+use scenarios::counts::{same_counts, same_deliveries};
 use scenarios::rings::{Stop, random_rings, ring_time_for, rings};
 
 /// A run of the fast engine to its end; it looks for deadlocks every 16 batches and at the end.
@@ -18,21 +19,6 @@ fn simulate(fabric: &Fabric, until: Time, batch: Time) -> Result<Simulation, Run
     Ok(simulation)
 }
 
-/// Sorted as the twin sorts them.
-fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
-    let like = |d: &fabriloom_engine::measure::Delivery| Delivery {
-        source: d.source,
-        target: d.target,
-        created: d.created,
-        started: d.started,
-        delivered: d.delivered,
-        length: d.length,
-    };
-    let mut all: Vec<Delivery> = simulation.run.trace.packets.iter().map(like).collect();
-    all.sort_by_key(delivery_key);
-    all
-}
-
 /// Nothing if the engine refuses to go on because packets are sent in a circle of buses for ever.
 fn compare(seed: u64, fabric: &Fabric, until: Time) -> Option<RingTwinRun> {
     let fast = match simulate(fabric, until, 1 << 50) {
@@ -41,16 +27,7 @@ fn compare(seed: u64, fabric: &Fabric, until: Time) -> Option<RingTwinRun> {
         Err(error) => panic!("seed {seed}: {error}"),
     };
     let twin = run_rings(fabric, until);
-    let list = deliveries(&fast);
-    let same = list.iter().zip(&twin.deliveries).take_while(|(a, b)| a == b).count();
-    assert!(
-        list == twin.deliveries,
-        "seed {seed}, until {until}: the engine delivers {}, the twin {}; after {same} equal ones {:?} against {:?}",
-        list.len(),
-        twin.deliveries.len(),
-        list.get(same),
-        twin.deliveries.get(same),
-    );
+    same_deliveries(&fast, &twin.deliveries, &format!("seed {seed}, until {until}"));
     if fast.now() < until {
         // Nothing was left to do; what sources still make and lose is not counted any more.
         assert!(matches!(fast.end(), Some(End::Drained | End::Deadlocked)));
@@ -97,9 +74,7 @@ fn coincidences_agree() {
 #[test]
 #[ignore = "as long as asked for"]
 fn chosen_runs_agree() {
-    let range = std::env::var("FABRILOOM_SEEDS").unwrap_or_else(|_| "0..1000".into());
-    let (low, high) = range.split_once("..").expect("a range such as 0..1000");
-    compare_many(low.parse().expect("a number")..high.parse().expect("a number"), 25);
+    compare_many(chosen_seeds(), 25);
 }
 
 /// A ring of eight and a switch of four ringlets, from light load to an unlimited backlog, for every transaction.

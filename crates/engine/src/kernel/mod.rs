@@ -2,6 +2,7 @@
 
 pub mod calendar;
 pub mod random;
+pub mod slab;
 pub mod wheel;
 
 /// A moment or a duration in whole ticks.

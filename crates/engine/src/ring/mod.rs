@@ -11,7 +11,6 @@ mod host;
 mod output;
 mod parts;
 mod phases;
-mod queue;
 mod state;
 mod station;
 mod tick;

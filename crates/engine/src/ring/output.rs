@@ -2,10 +2,10 @@
 
 use super::parts::{Entry, Kind, Unit};
 use super::phases::UNLABELLED;
-use super::queue::Queue;
 use super::state::{NEVER, REQUEST, RESPONSE, Rings};
 use crate::fabric::NONE;
 use crate::kernel::Time;
+use crate::kernel::slab::Queue;
 use crate::measure::{Hop, hop_kind};
 
 /// Place of a send packet among those that wait: when it is ready, responses before requests, order of entry.

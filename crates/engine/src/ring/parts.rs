@@ -1,8 +1,8 @@
 //! What is on its way: units on links, packets in queues, transactions.
 
-use super::queue::Linked;
 use crate::fabric::transaction;
 use crate::kernel::Time;
+use crate::kernel::slab::Linked;
 
 /// What a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use super::host::Hosts;
 use super::parts::{Deal, Entry, Held, Unit};
 use super::phases::{Reservation, UNLABELLED};
-use super::queue::{Queue, Slab};
 use crate::fabric::{Fabric, NONE, transaction};
 use crate::kernel::Time;
 use crate::kernel::calendar::Calendar;
+use crate::kernel::slab::{Queue, Slab};
 use crate::measure::{Delivery, Hops};
 
 /// Index of requests in what there is once for each kind of packet.

@@ -1,7 +1,36 @@
-//! What networks of rings count, in the engine and in the twin.
+//! What the engine has delivered and counted, in the twin's terms.
 
 use fabriloom_engine::run::Simulation;
-use fabriloom_twin::{BusCounts, RingLinkCounts, RingTwinRun};
+use fabriloom_twin::{BusCounts, Delivery, RingLinkCounts, RingTwinRun, delivery_key};
+
+/// What the fast engine has delivered, sorted as the twins sort it.
+pub fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
+    let like = |d: &fabriloom_engine::measure::Delivery| Delivery {
+        source: d.source,
+        target: d.target,
+        created: d.created,
+        started: d.started,
+        delivered: d.delivered,
+        length: d.length,
+    };
+    let mut all: Vec<Delivery> = simulation.run.trace.packets.iter().map(like).collect();
+    all.sort_by_key(delivery_key);
+    all
+}
+
+/// Panics at the first delivery that differs.
+pub fn same_deliveries(fast: &Simulation, twin: &[Delivery], what: &str) {
+    let list = deliveries(fast);
+    let same = list.iter().zip(twin).take_while(|(a, b)| a == b).count();
+    assert!(
+        list == twin,
+        "{what}: the engine delivers {}, the twin {}; after {same} equal ones {:?} against {:?}",
+        list.len(),
+        twin.len(),
+        list.get(same),
+        twin.get(same),
+    );
+}
 
 fn link_counts(simulation: &Simulation) -> Vec<RingLinkCounts> {
     let counts = simulation.rings().expect("a network of rings").counts();

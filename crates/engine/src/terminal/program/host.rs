@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use super::NO;
 use super::bus::Bus;
-use super::message::List;
 use super::process::{Doing, Loop, barriers};
 use crate::fabric::{Fabric, operation};
 use crate::kernel::Time;
+use crate::kernel::slab::Queue;
 
 /// Packets of a message, one behind the other, that are ready for the link.
 #[derive(Clone, Copy, Debug)]
@@ -52,9 +52,9 @@ pub(super) struct Host {
     /// Since when a packet waits only for a place among those of the terminal.
     pub kept_back: Option<Time>,
     /// Channels that may begin a packet.
-    pub able: List,
+    pub able: Queue,
     /// Channels that wait for a place.
-    pub waiting: List,
+    pub waiting: Queue,
     pub ready: VecDeque<Ready>,
     /// Messages of which a packet's acknowledgement is ready.
     pub acks: VecDeque<u32>,
@@ -73,7 +73,7 @@ pub(super) struct Host {
     /// Messages of which something has come, but not all.
     pub incomplete: u32,
     /// Messages received that the program has not taken.
-    pub inbox: List,
+    pub inbox: Queue,
 }
 
 impl Host {
@@ -99,8 +99,8 @@ impl Host {
             filling: NO,
             filling_bytes: 0,
             kept_back: None,
-            able: List::EMPTY,
-            waiting: List::EMPTY,
+            able: Queue::EMPTY,
+            waiting: Queue::EMPTY,
             ready: VecDeque::new(),
             acks: VecDeque::new(),
             acks_soon: VecDeque::new(),
@@ -110,7 +110,7 @@ impl Host {
             taking: 0,
             parked: VecDeque::new(),
             incomplete: 0,
-            inbox: List::EMPTY,
+            inbox: Queue::EMPTY,
         }
     }
 

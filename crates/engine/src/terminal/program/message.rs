@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use crate::fabric::{Fabric, NONE};
+use crate::fabric::Fabric;
 use crate::kernel::Time;
+use crate::kernel::slab::Linked;
 
 /// What a packet carries for its message: the message's slot, and what the packet is.
 pub mod mark {
@@ -146,112 +147,9 @@ impl Cut {
     }
 }
 
-/// Rows that are used again when they are free.
-#[derive(Clone, Debug)]
-pub(super) struct Slab<T> {
-    rows: Vec<T>,
-    free: Vec<u32>,
-}
-
-impl<T> Slab<T> {
-    pub fn new() -> Self {
-        Self { rows: Vec::new(), free: Vec::new() }
-    }
-
-    #[inline]
-    pub fn add(&mut self, row: T) -> u32 {
-        match self.free.pop() {
-            Some(number) => {
-                self.rows[number as usize] = row;
-                number
-            }
-            None => {
-                self.rows.push(row);
-                self.rows.len() as u32 - 1
-            }
-        }
-    }
-
-    #[inline]
-    pub fn remove(&mut self, number: u32) {
-        self.free.push(number);
-    }
-
-    /// Numbers of the free rows, and all rows.
-    pub fn parts(&self) -> (&[u32], &[T]) {
-        (&self.free, &self.rows)
-    }
-}
-
-impl<T> std::ops::Index<u32> for Slab<T> {
-    type Output = T;
-    #[inline]
-    fn index(&self, number: u32) -> &T {
-        &self.rows[number as usize]
-    }
-}
-
-impl<T> std::ops::IndexMut<u32> for Slab<T> {
-    #[inline]
-    fn index_mut(&mut self, number: u32) -> &mut T {
-        &mut self.rows[number as usize]
-    }
-}
-
-/// First and last of a list that is joined by `next`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct List {
-    pub first: u32,
-    pub last: u32,
-}
-
-/// What can stand in a [`List`].
-pub(super) trait Linked {
-    fn next(&mut self) -> &mut u32;
-}
-
 impl Linked for Channel {
     #[inline]
     fn next(&mut self) -> &mut u32 {
         &mut self.next
-    }
-}
-
-impl List {
-    pub const EMPTY: Self = Self { first: NONE, last: NONE };
-
-    #[inline]
-    pub fn push<T: Linked>(&mut self, rows: &mut Slab<T>, number: u32) {
-        *rows[number].next() = NONE;
-        if self.last == NONE {
-            self.first = number;
-        } else {
-            *rows[self.last].next() = number;
-        }
-        self.last = number;
-    }
-
-    #[inline]
-    pub fn pop<T: Linked>(&mut self, rows: &mut Slab<T>) -> Option<u32> {
-        let number = self.first;
-        if number == NONE {
-            return None;
-        }
-        self.remove_after(rows, NONE, number);
-        Some(number)
-    }
-
-    /// Takes out one that stands behind `before`, or is the first if that is [`NONE`].
-    #[inline]
-    pub fn remove_after<T: Linked>(&mut self, rows: &mut Slab<T>, before: u32, number: u32) {
-        let next = *rows[number].next();
-        if before == NONE {
-            self.first = next;
-        } else {
-            *rows[before].next() = next;
-        }
-        if self.last == number {
-            self.last = before;
-        }
     }
 }

@@ -27,11 +27,12 @@ use super::Packet;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
+use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
 use crate::measure::Multiply;
 use bus::Transfer;
 use host::Host;
-use message::{Channel, Message, Slab};
+use message::{Channel, Message};
 use process::{Barrier, Doing, Operation};
 use receive::Note;
 use settings::Settings;
@@ -112,10 +113,10 @@ impl Programs {
         let mut all = Self {
             settings,
             operations: process::operations(fabric),
-            messages: Slab::new(),
-            channels: Slab::new(),
+            messages: Slab::default(),
+            channels: Slab::default(),
             pairs: HashMap::default(),
-            notes: Slab::new(),
+            notes: Slab::default(),
             barrier: Barrier::new(&hosts),
             streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
             news: Vec::new(),
@@ -301,10 +302,7 @@ impl Programs {
 
     /// Messages that are not both sent and received.
     fn unfinished(&self) -> impl Iterator<Item = &Message> {
-        let (free, messages) = self.messages.parts();
-        let mut open = vec![true; messages.len()];
-        free.iter().for_each(|&number| open[number as usize] = false);
-        messages.iter().zip(open).filter(|&(_, open)| open).map(|(message, _)| message)
+        self.messages.kept()
     }
 
     /// Whether something is left to be done: of a program, or of a message.

@@ -1,10 +1,11 @@
 //! From packets that have come to messages that programs receive: taking, acknowledging, waiting to be received.
 
 use super::bus::Transfer;
-use super::message::{Linked, Message};
+use super::message::Message;
 use super::process::Doing;
 use super::{NO, Programs, mark, timer};
 use crate::fabric::ANY;
+use crate::kernel::slab::Linked;
 
 /// A message received that no program has taken.
 #[derive(Clone, Copy, Debug)]
@@ -215,11 +216,11 @@ impl Programs {
     /// Takes the first message received that fits: its sender and tag.
     pub(super) fn take_note(&mut self, terminal: u32, wanted: Wanted) -> Option<(u32, u32)> {
         let inbox = &mut self.hosts[terminal as usize].inbox;
-        let (mut before, mut at) = (NO, inbox.first);
+        let (mut before, mut at) = (NO, inbox.head);
         while at != NO {
             let Note { source, tag, next } = self.notes[at];
             if wanted.fits(source, tag) {
-                inbox.remove_after(&mut self.notes, before, at);
+                inbox.take(&mut self.notes, before, at);
                 self.notes.remove(at);
                 return Some((source, tag));
             }
@@ -231,7 +232,8 @@ impl Programs {
     /// Forgets what a program that is over will not receive.
     pub(super) fn drop_notes(&mut self, terminal: u32) {
         let inbox = &mut self.hosts[terminal as usize].inbox;
-        while let Some(note) = inbox.pop(&mut self.notes) {
+        while !inbox.is_empty() {
+            let note = inbox.pop(&mut self.notes);
             self.notes.remove(note);
         }
     }

@@ -111,14 +111,14 @@ impl Programs {
     pub(super) fn fill(&mut self, terminal: u32) {
         loop {
             let host = &mut self.hosts[terminal as usize];
-            if host.filling != NO || host.able.first == NO {
+            if host.filling != NO || host.able.is_empty() {
                 return;
             }
             if !allows(self.settings.packets_at_once, host.on_way) {
                 host.kept_back.get_or_insert(self.now);
                 return;
             }
-            let Some(number) = host.able.pop(&mut self.channels) else { return };
+            let number = host.able.pop(&mut self.channels);
             host.on_way += 1;
             let waited = host.kept_back.take().map_or(0, |since| self.now - since);
             let (message, bytes) = self.begin_packet(number);
@@ -291,7 +291,9 @@ impl Programs {
         channel.placed = false;
         self.hosts[terminal as usize].placed -= 1;
         self.wait_in_line(number, terminal);
-        if let Some(first) = self.hosts[terminal as usize].waiting.pop(&mut self.channels) {
+        let waiting = &mut self.hosts[terminal as usize].waiting;
+        if !waiting.is_empty() {
+            let first = waiting.pop(&mut self.channels);
             self.channels[first].listed = false;
             self.place(first);
             self.list(first);

@@ -109,7 +109,7 @@ fn a_message_is_cut_into_packets_that_follow_each_other() {
     assert_eq!(sent, [(0, 0, 1, 10), (10, 0, 1, 10), (20, 0, 1, 5)]);
     assert_eq!(times(&programs), [(20, 120)]);
     assert!(programs.waiting().is_empty());
-    let all_free = programs.messages.parts().0.len() == 1 && programs.channels.parts().0.len() == 1;
+    let all_free = programs.messages.is_all_free() && programs.channels.is_all_free();
     assert!(all_free && programs.pairs.is_empty());
 }
 

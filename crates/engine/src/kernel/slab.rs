@@ -2,7 +2,8 @@
 
 use std::ops::{Index, IndexMut};
 
-use crate::fabric::NONE;
+/// No number, as in the arrays of a fabric.
+const NONE: u32 = u32::MAX;
 
 /// Things with numbers, which are used again.
 #[derive(Clone, Debug)]
@@ -36,6 +37,13 @@ impl<T> Slab<T> {
     /// Whether every number has been given back.
     pub fn is_all_free(&self) -> bool {
         self.items.len() == self.free.len()
+    }
+
+    /// All that are kept. Goes through everything.
+    pub fn kept(&self) -> impl Iterator<Item = &T> {
+        let mut open = vec![true; self.items.len()];
+        self.free.iter().for_each(|&number| open[number as usize] = false);
+        self.items.iter().zip(open).filter(|&(_, open)| open).map(|(item, _)| item)
     }
 
     /// Gives a number back.
