@@ -6,20 +6,14 @@ own, so its peak memory is its own. ``--quick`` tries a small network only and w
 
 from __future__ import annotations
 
-import argparse
 import json
-import platform
 import resource
-import subprocess
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from run import processor, simulation
+from run import asked, run_named, simulation, write
 
-HERE = Path(__file__).resolve().parent
 TERMINALS = 2048
 """Half of them sources, half destinations."""
 QUICK_TERMINALS = 512
@@ -113,28 +107,14 @@ Clos of DS-Links with C104, as fast as they can. The aim: at least 1 M packet-ho
 
 def main() -> None:
     """Run one case as told, or all."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--case", help="name of one case")
-    parser.add_argument("--quick", action="store_true", help="a small network only; write nothing")
-    arguments = parser.parse_args()
+    arguments = asked(__doc__)
     if arguments.case:
         print(json.dumps(run_case(arguments.case, QUICK_TERMINALS if arguments.quick else TERMINALS)))
         return
-    print(HEADER, flush=True)
-    cases = []
-    for name in CASES:
-        command = [sys.executable, __file__, "--case", name, *(["--quick"] if arguments.quick else [])]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        cases.append(json.loads(done.stdout))
-        print(line(cases[-1]), flush=True)
+    names = CASES
+    table = run_named(__file__, names, HEADER, line, arguments.quick)
     if not arguments.quick:
-        from fabriloom import _native
-
-        system = f"{platform.system()}, Python {platform.python_version()}, Fabriloom {_native.__version__}"
-        head = f"Written by `make bench`. One core of {processor()}, {system}."
-        table = "\n".join([HEADER, *map(line, cases)])
-        parts = ["# Speed and memory with programs", head, NOTES.strip(), table]
-        (HERE / "PROGRAMS.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        write("PROGRAMS.md", "Speed and memory with programs", [NOTES.strip(), table])
 
 
 if __name__ == "__main__":

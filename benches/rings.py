@@ -6,20 +6,14 @@ only and writes nothing.
 
 from __future__ import annotations
 
-import argparse
 import json
-import platform
 import resource
 import statistics
-import subprocess
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
-from run import SLICES, hops_per_s, processor, simulation, twin_ratio
+from run import SLICES, asked, hops_per_s, run_named, simulation, twin_ratio, write
 
-HERE = Path(__file__).resolve().parent
 TWIN_HOPS = 20_000
 TWIN_UP_TO_STATIONS = 200
 """Largest network that the slow twin runs."""
@@ -122,28 +116,14 @@ in under 2 GB.
 
 def main() -> None:
     """Run one case as told, or all."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--case", help="name of one case")
-    parser.add_argument("--quick", action="store_true", help="small networks only; write nothing")
-    arguments = parser.parse_args()
+    arguments = asked(__doc__)
     if arguments.case:
         print(json.dumps(run_case(arguments.case)))
         return
-    print(HEADER, flush=True)
-    cases = []
-    for name in list(CASES)[: 2 if arguments.quick else None]:
-        command = [sys.executable, __file__, "--case", name]
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        cases.append(json.loads(done.stdout))
-        print(line(cases[-1]), flush=True)
+    names = list(CASES)[: 2 if arguments.quick else None]
+    table = run_named(__file__, names, HEADER, line, arguments.quick)
     if not arguments.quick:
-        from fabriloom import _native
-
-        system = f"{platform.system()}, Python {platform.python_version()}, Fabriloom {_native.__version__}"
-        head = f"Written by `make bench`. One core of {processor()}, {system}."
-        table = "\n".join([HEADER, *map(line, cases)])
-        parts = ["# Speed and memory on rings", head, NOTES.strip(), table]
-        (HERE / "RINGS.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        write("RINGS.md", "Speed and memory on rings", [NOTES.strip(), table])
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -129,10 +130,15 @@ def twin_ratio(compiled: Any, hops: int) -> float:
     return slow_s / fast_s
 
 
-def in_own_process(terminals: int, length_bytes: int, load: float | None) -> dict[str, Any]:
-    """One case in a fresh interpreter."""
-    command = [sys.executable, __file__, "--case", json.dumps([terminals, length_bytes, load])]
+def in_own_process(script: str, *arguments: str) -> dict[str, Any]:
+    """What a script says of one case in a fresh interpreter."""
+    command = [sys.executable, script, *arguments]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def case_of(terminals: int, length_bytes: int, load: float | None) -> dict[str, Any]:
+    """One case, measured in a process of its own."""
+    return in_own_process(__file__, "--case", json.dumps([terminals, length_bytes, load]))
 
 
 def all_cases(quick: bool) -> list[dict[str, Any]]:
@@ -140,9 +146,9 @@ def all_cases(quick: bool) -> list[dict[str, Any]]:
     cases = []
     for terminals in list(SIDES)[: 2 if quick else None]:
         for length_bytes in LENGTHS_BYTES:
-            full = in_own_process(terminals, length_bytes, None)
+            full = case_of(terminals, length_bytes, None)
             half_load = round(0.5 * full["accepted_bytes_per_s"] / full["most_bytes_per_s"], 4)
-            half = in_own_process(terminals, length_bytes, half_load)
+            half = case_of(terminals, length_bytes, half_load)
             for case in (full, half):
                 cases.append(case)
                 print(line(case), flush=True)
@@ -216,34 +222,47 @@ of what is accepted at saturation.
   packets."""
 
 
-def write(cases: list[dict[str, Any]]) -> None:
-    """The page."""
+def write(name: str, title: str, parts: list[str]) -> None:
+    """A page of results."""
     from fabriloom import _native
 
     system = f"{platform.system()}, Python {platform.python_version()}, Fabriloom {_native.__version__}"
-    parts = [
-        "# Speed and memory",
-        f"Written by `make bench`. One core of {processor()}, {system}.",
-        "\n".join(summary(cases)),
-        NOTES,
-        "\n".join([HEADER, *map(line, cases)]),
-    ]
-    (HERE / "RESULTS.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    head = f"Written by `make bench`. One core of {processor()}, {system}."
+    (HERE / name).write_text("\n\n".join([f"# {title}", head, *parts]) + "\n", encoding="utf-8")
+
+
+def asked(description: str | None) -> argparse.Namespace:
+    """``case``, one of which is run here and told as JSON, or none; ``quick``, which writes nothing."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--case", help="run this one here and print it as JSON")
+    parser.add_argument("--quick", action="store_true", help="small networks only; write nothing")
+    return parser.parse_args()
+
+
+def run_named(
+    script: str, names: Iterable[str], header: str, line: Callable[[dict[str, Any]], str], quick: bool
+) -> str:
+    """The table of cases that have names, each in a process of its own, printed as it grows."""
+    print(header, flush=True)
+    rows = [header]
+    for name in names:
+        case = in_own_process(script, "--case", name, *(["--quick"] if quick else []))
+        rows.append(line(case))
+        print(rows[-1], flush=True)
+    return "\n".join(rows)
 
 
 def main() -> None:
     """Run one case as told, or all."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--case", help="terminals, length and load of one case, as JSON")
-    parser.add_argument("--quick", action="store_true", help="small networks only; write nothing")
-    arguments = parser.parse_args()
+    arguments = asked(__doc__)
     if arguments.case:
         print(json.dumps(run_case(*json.loads(arguments.case))))
         return
     print(HEADER, flush=True)
     cases = all_cases(arguments.quick)
     if not arguments.quick:
-        write(cases)
+        table = "\n".join([HEADER, *map(line, cases)])
+        write("RESULTS.md", "Speed and memory", ["\n".join(summary(cases)), NOTES, table])
 
 
 if __name__ == "__main__":
