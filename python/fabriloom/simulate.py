@@ -46,10 +46,13 @@ class Progress:
 Report = Callable[[Progress], None]
 
 
-def run(scenario: Scenario | Compiled, progress: Report | None = None, *, hops: int = 0) -> Results:
+def run(
+    scenario: Scenario | Compiled, progress: Report | None = None, *, hops: int = 0, hops_since_ps: int = 0
+) -> Results:
     """Run a scenario to its end; Ctrl-C ends it early with what there is, marked ``interrupted``.
 
-    ``hops``: of so many stays of packets on links the newest are kept, in ``Results.native`` as ``hop_…``.
+    ``hops``: of so many stays of packets on links the newest are kept, in ``Results.native`` as ``hop_…``,
+    none that ended before ``hops_since_ps``.
 
     Raises:
         ScenarioError: the scenario cannot be run.
@@ -58,7 +61,8 @@ def run(scenario: Scenario | Compiled, progress: Report | None = None, *, hops: 
     began = time.perf_counter()
     try:
         compiled = matched(compiled)
-        native = _simulate(compiled, {**options_of(compiled), "hops": hops}, progress)
+        kept = {"hops": hops, "hops_since": hops_since_ps // compiled.tick_ps}
+        native = _simulate(compiled, {**options_of(compiled), **kept}, progress)
     except _InterruptedError as interrupted:
         compiled, native = interrupted.compiled, interrupted.native
     native = _in_bytes(native, compiled)

@@ -30,6 +30,15 @@ duration = "2 ms"
 precision = 0.0
 """
 LONG = SMALL.replace('"2 ms"', '"200 s"').replace("= 5", "= 30")
+BRIDGE = """[topology]
+kind = "sci-bridge"
+terminals = 3
+[traffic]
+load = 0.1
+[run]
+duration = "100 us"
+precision = 0.0
+"""
 DONE = "document.querySelector('#status').textContent === 'Done.'"
 QUIET = "document.querySelector('#status').textContent === '' && !document.querySelector('#run').disabled"
 
@@ -131,6 +140,46 @@ def test_packets_are_replayed_and_followed(tab: Tab) -> None:
         " f.dispatchEvent(new Event('change')); })()"
     )
     tab.until("/^The packet from t.* to t.*: /.test(document.querySelector('.replay .note').innerText)")
+
+
+def test_any_moment_of_a_run_is_replayed_and_what_it_measured_stays(tab: Tab) -> None:
+    tab.click("#run")
+    tab.until(DONE)
+    accepted = tab.text(".side dd")
+    x, y = tab.js(
+        "(() => { const r = document.querySelector('#chart-accepted').getBoundingClientRect();"
+        " scrollTo(0, r.y); const s = document.querySelector('#chart-accepted').getBoundingClientRect();"
+        " return [s.x + 0.6 * s.width, s.y + 0.5 * s.height]; })()"
+    )
+    tab.press(x, y)
+    tab.until("!document.querySelector('#from').hidden")
+    moment = tab.js("Number(document.querySelector('#from').value)")
+    assert 0.3 < moment < 1.9
+    tab.click("#replay")
+    tab.until(f"{DONE} && document.querySelector('.replay .note').innerText.includes('The same run again')")
+    assert tab.text(".replay output").endswith(" µs")
+    assert f"from {moment * 1000:g} µs" in tab.text(".replay .note") or f"from {moment:g} ms" in tab.text(
+        ".replay .note"
+    )
+    assert tab.text(".side dd") == accepted
+    assert (
+        tab.js("document.querySelector('#live').hidden || document.querySelector('#report').hidden") is False
+    )
+
+
+def test_packets_are_seen_on_the_buses_between_rings(tab: Tab) -> None:
+    drop(tab, "bridge.toml", BRIDGE)
+    tab.until(f"{QUIET} && document.querySelectorAll('.fabric circle').length === 6")
+    tab.click("#replay")
+    tab.until(DONE)
+    # What crosses a bus is the only straight stroke among packets on rings.
+    seen = tab.js(
+        "(() => { const step = document.querySelectorAll('.replay button')[2]; let seen = 0;"
+        " for (let turn = 0; turn < 300; turn++) { step.click();"
+        " seen += [...document.querySelectorAll('.worms path')].some((p) => p.getAttribute('d').includes('L')"
+        " && p.getAttribute('visibility') === 'visible'); } return seen; })()"
+    )
+    assert seen > 5
 
 
 def test_a_deadlock_shows_its_circle(tab: Tab) -> None:

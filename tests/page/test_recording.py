@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 from fabriloom import Scenario, run
 from fabriloom.page.choices import chosen
-from fabriloom.page.recording import recording
+from fabriloom.page.recording import record, recording
 from fabriloom.results import Results
 
 FABRICS: dict[str, dict[str, Any]] = {
@@ -80,17 +81,89 @@ def test_keeping_the_ways_changes_nothing() -> None:
     assert kept.summary["engine"]["events"] == plain.summary["engine"]["events"]
 
 
-def test_the_newest_are_kept() -> None:
-    everything, some = recording(results("clos")), recording(results("clos", hops=200))
-    assert 100 <= some["rows"] <= 200 + 64
-    assert some["dropped"] > everything["rows"] / 2
-    assert some["link"][-90:] == everything["link"][-90:]
+def test_buses_are_held_as_long_as_their_counts_say() -> None:
+    found = results("bridge")
+    native, rings = found.native, found.graph.rings
+    assert rings is not None
+    kind, link, target = (np.asarray(native[f"hop_{name}"]) for name in ("kind", "link", "target"))
+    bus = kind & 8 > 0
+    assert bus.sum() == np.asarray(native["bus_transfers"]).sum() > 30
+    begin, end = (np.asarray(native[f"hop_{what}_ticks"])[bus] for what in ("begin", "end"))
+    assert (end - begin).sum() == np.asarray(native["bus_busy_ticks"]).sum()
+    # From one port of a switch to another one of it.
+    assert (rings.station_port[link[bus]] >= 0).all()
+    assert (found.graph.link_source[link[bus]] == found.graph.link_source[target[bus]]).all()
+    assert (link[bus] != target[bus]).all()
+
+
+def test_a_packet_that_crosses_a_bus_goes_on_from_the_port_it_came_to() -> None:
+    shown = recording(results("bridge"))
+    ways: dict[int, list[tuple[int, int]]] = {}
+    for packet, link, bus, kind in zip(
+        *(shown[name] for name in ("packet", "link", "bus", "kind")), strict=True
+    ):
+        if packet >= 0 and not kind & 4:
+            ways.setdefault(packet, []).append((link, bus))
+    crossed = 0
+    for way in ways.values():
+        for (_, bus), (following, _) in pairwise(way):
+            if bus >= 0:
+                assert following == bus
+                crossed += 1
+    assert crossed > 30
+
+
+def stays(shown: dict[str, Any]) -> set[tuple[int, float, int]]:
+    """Link, begin since the start of the run, kind."""
+    begins = (round(shown["from_ns"] + begin, 1) for begin in shown["begin"])
+    return set(zip(shown["link"], begins, shown["kind"], strict=True))
+
+
+@pytest.mark.parametrize("name", FABRICS)
+def test_any_part_of_a_run_can_be_shown(name: str) -> None:
+    """Whole, and nothing but what is on the links then."""
+    found = results(name)
+    everything = stays(recording(found, most=1 << 20))
+    for since_ps in (0, 50_000_000):
+        part = recording(found, since_ps, most=150)
+        first, last = part["from_ns"], part["from_ns"] + part["until_ns"]
+        assert first == since_ps / 1000
+        begun = {stay for stay in everything if first <= stay[1] < last - 0.1}
+        assert begun <= stays(part) <= everything
+        assert all(end is None or end >= 0 or since_ps == 0 for end in part["end"])
+    last_ones = recording(found, None, most=150)
+    assert {stay for stay in everything if stay[1] >= last_ones["from_ns"]} <= stays(last_ones)
+
+
+def test_a_replay_is_the_run_itself() -> None:
+    """Also where flow control was measured first, a warm-up ends, or a precision is reached."""
+    scenario = chosen({"shelf": "macrame-clos-256.toml"}).scenario
+    told: list[float] = []
+    shown = record(scenario, None, lambda: None, told.append)
+    watched = run(scenario)
+    end_ns = int(watched.native["end_time_ticks"]) * watched.tick_ps / 1000
+    assert shown["until_ns"] + shown["from_ns"] == end_ns
+    assert watched.summary["end"]["message"] in shown["said"]
+    assert told == sorted(told)
+    assert max(told) <= 1
+
+
+def test_recording_ends_when_there_is_enough() -> None:
+    scenario = chosen({"shelf": "teaching-head-of-line.toml"}).scenario
+    shown = record(scenario, 10**9, lambda: None, lambda share: None)
+    assert 11_000 < shown["rows"] <= 12_000
+    assert (shown["from_ns"], shown["cycle"]) == (1e6, [])
+    assert "of simulated time" not in shown["said"]
+    late = record(scenario.with_settings({"run.duration": "1 ms"}), 10**12, lambda: None, lambda share: None)
+    assert late["rows"] == 0
+    assert "after 1 ms" in late["said"]
 
 
 def test_a_deadlock_shows_the_packets_that_stand_in_its_circle() -> None:
-    found = run(chosen({"shelf": "teaching-torus-deadlock.toml"}).scenario, hops=12_000)
+    found = run(chosen({"shelf": "teaching-torus-deadlock.toml"}).scenario, hops=1 << 17)
+    assert recording(found, 0, most=1000)["cycle"] == []
     shown = recording(found)
-    assert shown["reason"] == "deadlocked"
-    standing = {link for link, end in zip(shown["link"], shown["end"], strict=True) if end < 0}
+    assert "deadlocked" in shown["said"]
+    standing = {link for link, end in zip(shown["link"], shown["end"], strict=True) if end is None}
     assert set(shown["cycle"]) <= standing
     assert max(shown["begin"]) <= shown["until_ns"]

@@ -291,6 +291,25 @@ def test_a_run_is_told_while_it_goes_on_and_afterwards(server: int) -> None:
         assert "attachment" in headers["content-disposition"]
 
 
+def test_a_replay_keeps_what_the_run_before_it_showed(server: int) -> None:
+    with session(server) as (name, listener):
+        job = {"session": name, "do": "run", "first": {"file": "a.toml", "text": SMALL}}
+        ask(server, "POST", "/api/begin", job)
+        measured = listener.until("done")
+        listener.until("idle")
+        for wrong in (-1, "1", True, 1e300):
+            status, _, answer = ask(server, "POST", "/api/begin", {**job, "do": "replay", "from_ms": wrong})
+            assert (status, "a time in ms" in answer["error"]) == (409, True)
+        ask(server, "POST", "/api/begin", {**job, "do": "replay", "from_ms": 0.5})
+        assert listener.until("replay")["from_ns"] == 5e5
+        assert listener.until("done")["report"] is measured["report"] is True
+        listener.until("idle")
+        late = Listener(server, name)
+        assert late.until("live")["end"]["reason"] == "time_limit"
+        assert late.until("replay")["rows"] > 10
+        late.close()
+
+
 def test_one_run_a_tab_and_it_is_cancelled_at_once(server: int) -> None:
     with session(server) as (name, listener):
         job = {"session": name, "do": "run", "first": {"file": "a.toml", "text": LONG}}

@@ -64,7 +64,7 @@ fn scalars() -> Vec<(&'static str, &'static str)> {
 }
 
 /// One run of the engine. Options are named as in the engine: until, warmup, precision, packets, batch, drain,
-/// flows, trace, keep_messages, hops. Raises ValueError for arrays that do not describe a network.
+/// flows, trace, keep_messages, hops, hops_since. Raises ValueError for arrays that do not describe a network.
 #[pyclass]
 struct Simulation(Engine);
 
@@ -72,7 +72,8 @@ struct Simulation(Engine);
 impl Simulation {
     #[new]
     #[pyo3(signature = (
-        arrays, *, until, warmup, precision, packets, batch, drain, flows, trace, keep_messages=0, hops=0
+        arrays, *, until, warmup, precision, packets, batch, drain, flows, trace, keep_messages=0, hops=0,
+        hops_since=0
     ))]
     #[expect(clippy::too_many_arguments, reason = "each is an option by name")]
     fn new(
@@ -87,11 +88,23 @@ impl Simulation {
         trace: usize,
         keep_messages: usize,
         hops: usize,
+        hops_since: Time,
     ) -> PyResult<Self> {
         let fabric = fabric(arrays)?;
         let messages = keep_messages;
-        let options =
-            Options { until, warmup, precision, packets, batch, drain, flows, trace, hops, messages };
+        let options = Options {
+            until,
+            warmup,
+            precision,
+            packets,
+            batch,
+            drain,
+            flows,
+            trace,
+            hops,
+            hops_since,
+            messages,
+        };
         Engine::new(fabric, options).map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 

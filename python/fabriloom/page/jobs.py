@@ -23,7 +23,7 @@ from . import limits
 from .limits import Refusal
 from .live import Live
 from .looking import look, sides, title_of
-from .recording import HOPS, PACKETS, recording
+from .recording import record
 
 Emit = Callable[[dict[str, Any]], None]
 
@@ -90,18 +90,20 @@ def do_run(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
 
 
 def do_replay(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
-    """Run one or two fabrics from their beginning, and hand over the ways of their last packets."""
+    """Run one or two fabrics once more, and hand over the ways of their packets: of the last ones before the
+    end, or from a moment on.
+    """
     clock = Clock(stop, limits.RUN_S)
-    for side, scenario in enumerate(_named(job).values()):
+    scenarios = _named(job).values()
+    since_ps = None if job["from_ms"] is None else round(job["from_ms"] * 1e9)
+    for side, scenario in enumerate(scenarios):
         limits.check_size(graph_of(scenario))
-        brief = {"run.warmup": "0 ps", "run.precision": 0.0, "run.packets": PACKETS}
 
-        def progress(state: Progress) -> None:
-            clock.check()
+        def told(share: float, side: int = side) -> None:
+            emit({"type": "recording", "share": (side + share) / len(scenarios)})
 
-        results = run(scenario.with_settings(brief), progress, hops=HOPS)
-        emit({"type": "replay", "side": side, **recording(results)})
-    emit({"type": "done", "why": clock.why(), "report": False})
+        emit({"type": "replay", "side": side, **record(scenario, since_ps, clock.check, told)})
+    emit({"type": "done", "why": clock.why(), "report": Path(job["report"]).is_file()})
 
 
 def _watched(side: int, scenario: Scenario, emit: Emit, clock: Clock) -> Results:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,67 +11,135 @@ from numpy.typing import NDArray
 
 from ..results import Results
 from ..results.tables import column
+from ..scenario import Scenario
+from ..simulate import Progress, run
 
 HOPS = 12_000
-"""The newest of so many stays of packets on links are kept; some thousand packets."""
-PACKETS = 20_000
-"""A recorded run ends when so many were delivered, if it does not end by itself."""
+"""So many stays of packets on links are shown; some thousand packets."""
+_KEPT = 1 << 19
+"""So many are kept while a run goes on: more than there can be between two looks at it."""
 _NOBODY = 2**32 - 1
+_BUS = 8
+_EVERY_S = 0.2
+
+Told = Callable[[float], None]
 
 
-def recording(results: Results) -> dict[str, Any]:
-    """Every stay of a packet on a link, in ns from the first: columns of equal length.
+def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], told: Told) -> dict[str, Any]:
+    """Run a scenario once more, and give the ways of its packets from a moment on, or of its last ones.
+
+    It is the same run, tick by tick, as without recording. ``told`` hears the share of it that is done;
+    ``check`` raises KeyboardInterrupt to end it.
+    """
+    before, next_s = None, 0.0
+
+    def progress(state: Progress) -> None:
+        nonlocal before, next_s
+        check()
+        if time.monotonic() > next_s:
+            told(state.share if since_ps is None else min(1.0, state.simulated_ps / max(since_ps, 1)))
+            next_s = time.monotonic() + _EVERY_S
+        if since_ps is None or state.simulated_ps < since_ps:
+            return
+        before = state.packet_hops if before is None else before
+        if state.packet_hops - before >= HOPS:
+            raise KeyboardInterrupt
+
+    return recording(run(scenario, progress, hops=_KEPT, hops_since_ps=since_ps or 0), since_ps)
+
+
+def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -> dict[str, Any]:
+    """Every stay of a packet on a link, in ns from the first moment shown: columns of equal length.
 
     ``packet`` numbers what moves as one, -1 for echoes; ``kind`` is 0 for packets and requests, 1 for
-    responses, 2 for echoes, 3 for busy echoes, 4 more when it is sent again; ``last``: it arrives by it.
+    responses, 2 for echoes, 3 for busy echoes, 4 more when it is sent again; ``bus`` is the port to which
+    the packet is moved from the port of ``link``, or -1; ``last``: it arrives by it.
     """
     native, graph = results.native, results.graph
-    tick_ns = results.tick_ps / 1000
-    begin = column(native, "hop_begin_ticks").astype(np.int64)
-    if not len(begin):
-        return {"rows": 0, "dropped": 0}
-    # The engine knows ahead of its clock what moves on undisturbed; what begins after the end is not shown.
-    order = np.argsort(begin, kind="stable")
-    order = order[begin[order] <= int(native["end_time_ticks"])]
-    columns = {name: column(native, f"hop_{name}")[order] for name in ("source", "target", "link", "kind")}
-    started, end = (
-        column(native, f"hop_{name}_ticks")[order].astype(np.int64) for name in ("started", "end")
-    )
-    begin = begin[order]
-    packet, first = _packets(columns, started)
-    ends = np.where(end < 0, -1, end - begin[0])
-    into = np.asarray(graph.terminal_in_links)[np.minimum(columns["target"], graph.terminals - 1)]
+    rows = {name: column(native, f"hop_{name}") for name in ("source", "target", "link", "kind")}
+    rows |= {
+        name: column(native, f"hop_{name}_ticks").astype(np.int64) for name in ("started", "begin", "end")
+    }
+    rows, first, last = _shown(rows, results, since_ps, most)
+    tick_ns, count = results.tick_ps / 1000, len(rows["begin"])
+    ended = last == int(native["end_time_ticks"])
+    shown = {"from_ns": first * tick_ns, "until_ns": (last - first) * tick_ns, "rows": count, "cycle": []}
+    packet, number = _packets(rows)
+    shown["said"] = _said(shown, number) + (" " + results.summary["end"]["message"] if ended else "")
+    if ended:
+        shown["cycle"] = column(native, "deadlock_links").tolist()
+    if not count:
+        return shown
+    bus, end = rows["kind"] & _BUS > 0, rows["end"]
+    into = np.asarray(graph.terminal_in_links)[np.minimum(rows["target"], graph.terminals - 1)]
     names = list(graph.terminal_names)
     return {
-        "rows": len(begin),
-        "dropped": int(native["hops_dropped"]),
-        "from_ns": float(begin[0] * tick_ns),
-        "until_ns": float((int(native["end_time_ticks"]) - begin[0]) * tick_ns),
+        **shown,
         "packet": packet.tolist(),
-        "link": columns["link"].tolist(),
-        "kind": columns["kind"].tolist(),
-        "begin": np.round((begin - begin[0]) * tick_ns, 2).tolist(),
-        "end": np.where(ends < 0, -1, np.round(ends * tick_ns, 2)).tolist(),
-        "last": (columns["link"] == into).astype(int).tolist(),
+        "link": rows["link"].tolist(),
+        "kind": (rows["kind"] & 7).tolist(),
+        "bus": np.where(bus, rows["target"].astype(np.int64), -1).tolist(),
+        "begin": np.round((rows["begin"] - first) * tick_ns, 2).tolist(),
+        "end": [None if one < 0 else round((one - first) * tick_ns, 2) for one in end.tolist()],
+        "last": (~bus & (rows["link"] == into)).astype(int).tolist(),
         "packets": [
-            [names[columns["source"][at]], names[columns["target"][at]], float(started[at] * tick_ns)]
-            for at in first
+            [names[source], names[target], start * tick_ns]
+            for source, target, start in zip(*_ends(rows, packet, number), strict=True)
         ],
-        "reason": results.summary["end"]["reason"],
-        "message": results.summary["end"]["message"],
-        "cycle": column(native, "deadlock_links").tolist(),
         "rings": graph.rings is not None,
     }
 
 
-def _packets(
-    columns: Mapping[str, NDArray[Any]], started: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A number per row for what it is a part of, and the first row of each number."""
-    known = columns["source"] != _NOBODY
-    source, kind = (columns[name].astype(np.int64) for name in ("source", "kind"))
-    keys = np.stack([source, started, kind & 3])[:, known]
-    _, first, inverse = np.unique(keys, axis=1, return_index=True, return_inverse=True)
-    packet = np.full(len(started), -1, np.int64)
+def _shown(
+    rows: Mapping[str, NDArray[Any]], results: Results, since_ps: int | None, most: int
+) -> tuple[dict[str, NDArray[Any]], int, int]:
+    """The rows that are shown, in the order of their begin, and the first and the last tick shown."""
+    begin, end = rows["begin"], rows["end"]
+    first, last = (since_ps or 0) // results.tick_ps, int(results.native["end_time_ticks"])
+    # The engine knows ahead of its clock what moves on undisturbed; what begins after the end is not shown.
+    order = np.argsort(begin, kind="stable")
+    order = order[begin[order] <= last]
+    if since_ps is None and len(order) > most:
+        first = int(begin[order[-most]])
+    # What is on its link since before is shown too.
+    order = order[(end[order] < 0) | (end[order] >= first)]
+    if first >= last:
+        order = order[:0]
+    if since_ps is not None and len(order) > most:
+        last = int(begin[order[most]])
+        order = order[begin[order] < last]
+    return {name: values[order] for name, values in rows.items()}, min(first, last), last
+
+
+def _packets(rows: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], int]:
+    """A number per row for what it is a part of, and how many numbers there are."""
+    known = rows["source"] != _NOBODY
+    source, kind = (rows[name].astype(np.int64) for name in ("source", "kind"))
+    keys = np.stack([source, rows["started"], kind & 3])[:, known]
+    found, inverse = np.unique(keys, axis=1, return_inverse=True)
+    packet = np.full(len(source), -1, np.int64)
     packet[known] = inverse.ravel()
-    return packet, np.flatnonzero(known)[first]
+    return packet, found.shape[1]
+
+
+def _ends(rows: Mapping[str, NDArray[Any]], packet: NDArray[np.int64], number: int) -> list[list[int]]:
+    """Per packet: source, target and start. Where only its way over a bus is shown, its source twice."""
+    bus = rows["kind"] & _BUS > 0
+    order = np.argsort(~bus, kind="stable")  # the last row of a packet counts
+    order = order[packet[order] >= 0]
+    found = np.zeros((3, number), np.int64)
+    target = np.where(bus, rows["source"], rows["target"])
+    found[:, packet[order]] = np.stack([rows["source"], target, rows["started"]])[:, order]
+    return found.tolist()
+
+
+def _said(shown: Mapping[str, Any], packets: int) -> str:
+    """What is shown, in a sentence."""
+    first, last = shown["from_ns"], shown["from_ns"] + shown["until_ns"]
+    if not packets:
+        return f"No packet was on its way after {_time(first)}."
+    return f"{packets:,} packets on their ways from {_time(first)} to {_time(last)} of the run."
+
+
+def _time(value_ns: float) -> str:
+    return f"{value_ns / 1e6:.6g} ms" if value_ns >= 1e6 else f"{value_ns / 1e3:.6g} µs"

@@ -26,6 +26,7 @@ from .sessions import Message, Session, Sessions
 _KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html", "svg": "image/svg+xml"}
 _PAGE = ("index.html", "page.css", "page.js", "fabric.js", "charts.js", "replay.js", "state.js")
 _PING_S = 15.0
+_LONGEST_MS = 1e9
 
 
 def serve(port: int, started: Callable[[str], None]) -> None:
@@ -135,7 +136,7 @@ async def _begin(request: Request) -> Response:
     if body.get("do") not in ("run", "curve", "replay") or not isinstance(body.get("first"), dict):
         return _refused(Refusal("There is no such job."))
     try:
-        sessions.begin(session, {"do": body["do"], **_sides(body)})
+        sessions.begin(session, {"do": body["do"], "from_ms": _moment(body), **_sides(body)})
     except Refusal as refusal:
         return _refused(refusal)
     return JSONResponse({})
@@ -144,6 +145,16 @@ async def _begin(request: Request) -> Response:
 def _sides(body: Message) -> Message:
     beside = body.get("beside")
     return {"first": body["first"], "beside": beside if isinstance(beside, dict) else None}
+
+
+def _moment(body: Message) -> float | None:
+    """From when on packets are replayed, in ms of the run; None: its end."""
+    value = body.get("from_ms")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LONGEST_MS:
+        raise Refusal("The moment from which packets are replayed is a time in ms, 0 or more.")
+    return float(value)
 
 
 async def _cancel(request: Request) -> Response:

@@ -18,6 +18,8 @@ _ALONE_S = 20.0
 """A run that nobody listens to for so long is given up."""
 _FORGET_S = 3600.0
 _QUEUE = 400
+_MEASURED = ("live", "point")
+"""Messages of a run or a curve that say what was measured."""
 
 Message = dict[str, Any]
 
@@ -57,9 +59,13 @@ class Session:
 
     def begin(self, workers: Workers, job: Message) -> None:
         """Start a job; the one before must have ended."""
-        self._newest.clear()
-        self.report.unlink(missing_ok=True)
         self.running, self._cancelled, self.kind = True, False, str(job["do"])
+        if self.kind == "replay":
+            # What the run before has shown stays: its packets are replayed.
+            self._newest = {key: said for key, said in self._newest.items() if key[0] in _MEASURED}
+        else:
+            self._newest.clear()
+            self.report.unlink(missing_ok=True)
         self.tell({"type": "begun", "job": self.kind, "sides": 2 if job.get("beside") else 1})
         self._task = asyncio.create_task(self._work(workers, {**job, "report": str(self.report)}))
 

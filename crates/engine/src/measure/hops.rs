@@ -10,9 +10,9 @@ pub struct Hop {
     pub source: u32,
     /// When the packet started on its source's wire.
     pub started: Time,
-    /// The terminal it goes to.
+    /// The terminal it goes to; of a transfer over a bus the link of the port it goes to.
     pub target: u32,
-    /// The link.
+    /// The link; of a transfer over a bus that of the port it comes from.
     pub link: u32,
     /// When its first character started on the wire.
     pub begin: Time,
@@ -34,6 +34,8 @@ pub mod hop_kind {
     pub const BUSY: u8 = 3;
     /// Added to a packet or a response that is sent again.
     pub const AGAIN: u8 = 4;
+    /// Added to a packet or a response that is moved over a bus of a switch.
+    pub const BUS: u8 = 8;
 }
 
 /// The newest hops.
@@ -43,6 +45,8 @@ pub struct Hops {
     pub rows: Vec<Hop>,
     /// How many may be kept; 0: none are. When there are so many, the older half is dropped.
     pub limit: usize,
+    /// What had ended before this is not kept.
+    pub since: Time,
     /// How many were dropped.
     pub dropped: u64,
 }
@@ -51,6 +55,9 @@ impl Hops {
     /// Keeps a hop.
     pub fn record(&mut self, hop: Hop) {
         debug_assert!(hop.link != NONE);
+        if hop.end < self.since {
+            return;
+        }
         if self.rows.len() >= self.limit {
             let older = self.limit.div_ceil(2);
             self.rows.drain(..older);
@@ -71,5 +78,14 @@ mod tests {
         (0..12).for_each(|begin| hops.record(hop(begin)));
         assert_eq!(hops.rows.iter().map(|hop| hop.begin).collect::<Vec<_>>(), [9, 10, 11]);
         assert_eq!(hops.dropped, 9);
+    }
+
+    #[test]
+    fn what_is_on_a_link_at_the_moment_asked_for_is_kept() {
+        let hop = |begin| Hop { source: 0, started: 0, target: 1, link: 2, begin, end: begin + 3, kind: 0 };
+        let mut hops = Hops { limit: 50, since: 6, ..Hops::default() };
+        (0..9).for_each(|begin| hops.record(hop(begin)));
+        assert_eq!(hops.rows.iter().map(|hop| hop.begin).collect::<Vec<_>>(), [3, 4, 5, 6, 7, 8]);
+        assert_eq!(hops.dropped, 0);
     }
 }

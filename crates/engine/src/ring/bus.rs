@@ -5,6 +5,7 @@ use super::state::{NEVER, REQUEST, RESPONSE, Rings, Switch};
 use super::tick::{BUS, WORK};
 use crate::fabric::NONE;
 use crate::kernel::Time;
+use crate::measure::{Hop, hop_kind};
 
 impl Rings {
     /// A port has accepted a packet, which is ready for the bus at `ready`.
@@ -115,7 +116,19 @@ impl Rings {
         at.count.transfers += 1;
         at.count.busy_ticks += ticks as u64;
         at.count.wait_ticks += (self.now - ready) as u64;
+        if self.hops.limit > 0 {
+            self.keep_transfer(station, held, self.now + ticks);
+        }
         self.schedule(WORK, station, self.now + ticks);
+    }
+
+    /// Keeps the way of a packet over a bus.
+    #[cold]
+    fn keep_transfer(&mut self, station: u32, held: u32, end: Time) {
+        let Held { deal, target, response, .. } = self.helds[held];
+        let (source, started) = (self.deals[deal].source, self.deals[deal].started);
+        let kind = if response { hop_kind::RESPONSE } else { hop_kind::PACKET } | hop_kind::BUS;
+        self.hops.record(Hop { source, started, target, link: station, begin: self.now, end, kind });
     }
 
     /// A transfer is over.

@@ -33,6 +33,8 @@ pub struct Options {
     pub trace: usize,
     /// Stays of packets on links to keep; 0: none.
     pub hops: usize,
+    /// First tick of those stays.
+    pub hops_since: Time,
     /// Messages to keep in the table; 0: none.
     pub messages: usize,
 }
@@ -49,6 +51,7 @@ impl Default for Options {
             flows: 0,
             trace: 0,
             hops: 0,
+            hops_since: 0,
             messages: 0,
         }
     }
@@ -171,16 +174,16 @@ impl Simulation {
     /// The arrays do not describe a network.
     pub fn new(fabric: Fabric, options: Options) -> Result<Self, FabricError> {
         check(&fabric)?;
-        let hops = options.hops;
+        let hops = Hops { limit: options.hops, since: options.hops_since, ..Hops::default() };
         let run = Run::new(&fabric, options);
         let network = if fabric.has_rings() {
             let mut rings = Rings::new(fabric);
-            rings.hops.limit = hops;
+            rings.hops = hops;
             run.begin(&mut rings);
             Fabrics::Rings(Box::new(rings))
         } else {
             let mut worms = Worms::new(fabric);
-            worms.hops.limit = hops;
+            worms.hops = hops;
             run.begin(&mut worms);
             Fabrics::Worms(Box::new(worms))
         };

@@ -35,8 +35,17 @@ export class Chart {
   show(lines) {
     this.lines = lines;
     if (!this.place.clientWidth) return;
-    this.chart ??= echarts.init(this.place, null, { renderer: "svg" });
+    this.chart ??= this.begin();
     this.chart.setOption(this.option(), true);
+  }
+
+  begin() {
+    const chart = echarts.init(this.place, null, { renderer: "svg" });
+    chart.getZr().on("click", ({ offsetX, offsetY }) => {
+      const place = [offsetX, offsetY];
+      if (this.clicked && chart.containPixel("grid", place)) this.clicked(Math.max(0, chart.convertFromPixel("grid", place)[0]));
+    });
+    return chart;
   }
 
   again() { if (this.chart) this.show(this.lines); }

@@ -40,6 +40,10 @@ export class Fabric {
   // `busy`: thousandths per link.
   colour(busy) {
     this.busy = busy;
+    this.paint(busy);
+  }
+
+  paint(busy) {
     for (const one of this.shapes) {
       let sum = 0, most = 0;
       for (const link of one.links) { const value = busy[link] ?? 0; sum += value; if (value > most) most = value; }
@@ -72,15 +76,16 @@ export class Fabric {
     }
   }
 
-  // The strokes of every link, in the order in which it leads along them: {shape, back, length}.
+  // The strokes of every link, in the order in which it leads along them: {d, back, length, begin}.
   strokes() {
     const found = new Map();
     for (const { shape, links } of this.shapes) {
       if (shape.tagName !== "path") continue;
       const back = shape.dataset.way === "back", length = shape.getTotalLength();
+      const part = { d: shape.getAttribute("d"), back, length, begin: shape.getPointAtLength(0) };
       for (const link of links) {
         const parts = found.get(link) ?? [];
-        if (back) parts.unshift({ shape, back, length }); else parts.push({ shape, back, length });
+        if (back) parts.unshift(part); else parts.push(part);
         found.set(link, parts);
       }
     }

@@ -78,6 +78,11 @@ const load = async (file) => {
   showChoice();
 };
 
+// Whether something is shown that was measured, and whether that was with the settings as they are now.
+const measured = () => state.live.length + state.points[0].length > 0;
+const chosen = () => JSON.stringify([state.first, state.beside]);
+const ofNow = () => kept().measured === chosen();
+
 const remember = () => keep({ first: state.first, beside: state.beside, loaded: state.loaded });
 
 const showChoice = () => {
@@ -103,8 +108,8 @@ const look = async (anew = false) => {
     if (found.type === "error") throw new Error(found.text);
     Object.assign(state, { looked: found.sides, ramp: found.ramp });
     complain("");
-    status("");
-    if (anew) forget();
+    status(measured() && !ofNow() && !anew ? "Settings were changed: what is shown was measured with those before. Run again." : "");
+    if (anew) { forget(); showWhen("end"); }
     showLook();
     return true;
   } catch (error) {
@@ -260,7 +265,7 @@ const forget = () => {
   state.live = [];
   state.points = [[], []];
   for (const section of ["live", "study", "report"]) $(section).hidden = true;
-  cards.forEach((one) => { one.clear(); one.replay.clear(); one.fabric.unmark(); });
+  cards.forEach((one) => { one.replay.clear(); one.clear(); one.fabric.unmark(); });
 };
 
 const buttons = () => {
@@ -271,10 +276,13 @@ const buttons = () => {
   $("share").hidden = !state.running;
 };
 
+// From when on packets are replayed; null: the last ones.
+const moment = () => ({ beginning: 0, end: null, moment: Math.max(0, Number($("from").value) || 0) })[$("when").value];
+
 const begin = async (what) => {
   complain("");
   try {
-    await post("/api/begin", { session: state.session, do: what, first: state.first, beside: state.beside });
+    await post("/api/begin", { session: state.session, do: what, first: state.first, beside: state.beside, from_ms: moment() });
   } catch (error) {
     complain(error.message);
     if (/not known any more/.test(error.message)) connect();
@@ -290,6 +298,11 @@ const lineOf = (name) => (live, side) => ({
 const tailOf = (live) => (live.tail.length
   ? [[live.tail[0][0] * 0.998, 1], ...live.tail.map(([latency, share]) => [latency, share || 0.5 / live.packets])]
   : []);
+
+const showWhen = (value) => {
+  $("when").value = value;
+  $("from").hidden = value !== "moment";
+};
 
 const showLive = () => {
   $("live").hidden = false;
@@ -328,11 +341,13 @@ const hearers = {
     state.points = [[], []];
   },
   begun(message) {
-    forget();
+    // A replay is of the run that is shown, which stays.
+    if (message.job === "replay") cards.forEach((one) => one.replay.clear());
+    else { forget(); keep({ measured: chosen() }); }
     state.running = true;
     state.job = message.job;
     $("share").value = 0;
-    status({ run: "Running …", curve: "Running eleven loads …", replay: "Recording packets …" }[message.job] ?? "");
+    status({ run: "Running …", curve: "Running eleven loads …", replay: "Running it again, with its packets recorded …" }[message.job] ?? "");
   },
   live(message) {
     if (!state.looked[message.side]) return;
@@ -350,7 +365,11 @@ const hearers = {
     $("share").value = message.share;
     status(`${message.finished} of ${message.runs} loads are finished.`);
   },
-  replay(message) { if (state.looked[message.side]) card(message.side).replay.load(message); },
+  recording(message) { $("share").value = message.share; },
+  replay(message) {
+    const what = measured() && ofNow() ? "The same run again, with its packets recorded" : "A run with the settings as they are now";
+    if (state.looked[message.side]) card(message.side).replay.load({ ...message, said: `${what}: ${message.said}` });
+  },
   done(message) {
     $("report").hidden = !message.report;
     $("report").href = "/api/report?session=" + encodeURIComponent(state.session);
@@ -387,8 +406,11 @@ const listenToHands = () => {
   $("run").addEventListener("click", () => begin("run"));
   $("curve").addEventListener("click", () => begin("curve"));
   $("replay").addEventListener("click", () => begin("replay"));
+  $("when").addEventListener("change", () => { showWhen($("when").value); if (!$("from").hidden) $("from").focus(); });
+  $("from").addEventListener("keydown", (event) => { if (event.key === "Enter" && !state.running) begin("replay"); });
   $("beside").addEventListener("click", () => { if (state.beside) { state.beside = null; look(true); } else putBeside(""); });
   $("cancel").addEventListener("click", () => { status("Cancelling …"); post("/api/cancel", { session: state.session }).catch((error) => complain(error.message)); });
+  for (const name of ["accepted", "latency"]) charts[name].clicked = (time) => { $("from").value = Number(time.toPrecision(4)); showWhen("moment"); };
   let over = 0;
   const veil = (step) => { over = Math.max(0, over + step); $("veil").hidden = !over; };
   addEventListener("dragenter", (event) => { event.preventDefault(); veil(1); });

@@ -50,33 +50,36 @@ export class Replay {
     this.pool = [];
     this.rows = [];
     this.fabric.unmark();
-    this.fabric.colour([]);
+    this.fabric.paint(this.fabric.busy);
   }
 
   load(data) {
     this.clear();
     this.place.hidden = false;
     this.data = data;
-    if (!data.rows) { this.said.textContent = "No packet was on its way."; return; }
+    for (const row of this.place.querySelectorAll(".row")) row.hidden = !data.rows;
+    this.told = data.said;
+    this.said.textContent = this.told;
+    if (!data.rows) return;
     this.strokes = this.fabric.strokes();
     this.layer = document.createElementNS(SVG, "g");
     this.layer.setAttribute("fill", "none");
     this.layer.setAttribute("class", "worms");
-    this.fabric.place.querySelector("svg > g")?.after(this.layer);
-    this.fabric.colour([]);
+    // Over the boxes of rings, because packets cross their buses; under those of other switches.
+    if (data.rings) this.fabric.place.querySelector("svg").append(this.layer);
+    else this.fabric.place.querySelector("svg > g").after(this.layer);
+    this.fabric.paint([]);
     this.fabric.unmark();
     this.fabric.mark(data.cycle);
     this.rows = this.ways(data);
     this.until = data.until_ns;
     const stays = this.rows.filter((row) => (row.kind & 3) < 2 && row.end < Infinity).map((row) => row.end - row.begin).sort((a, b) => a - b);
     this.pace = stays[Math.floor(stays.length / 2)] ?? data.until_ns / 100;
-    this.times = [...new Set(data.begin)].sort((a, b) => a - b);
+    this.times = [...new Set(data.begin)].filter((time) => time >= 0).sort((a, b) => a - b);
     this.followed = -1;
     this.offer();
-    const dropped = data.dropped ? "The last packets before the end: " : "All packets: ";
-    const end = data.reason === "packet_limit" ? "Recorded until 20,000 packets had arrived." : data.message;
-    const legend = data.rings ? " Grey: echoes, red: busy echoes, thick: sent again." : " A packet reaches from its tail to its head; click on one to follow it.";
-    this.said.textContent = `${dropped}${data.packets.length.toLocaleString("en")} of them. ${end}${legend}`;
+    this.told += data.rings ? " Grey: echoes, red: busy echoes, thick: sent again, straight across a switch: over its bus." : " A packet reaches from its tail to its head; click on one to follow it.";
+    this.said.textContent = this.told;
     this.show(data.cycle.length ? this.until : 0);
     if (!data.cycle.length) this.toggle();
   }
@@ -92,11 +95,12 @@ export class Replay {
       newest.set(packet, row);
     }
     const steps = next.map((to, row) => (to < 0 ? Infinity : data.begin[to] - data.begin[row])).filter((step) => step > 0 && step < Infinity).sort((a, b) => a - b);
-    const cross = steps[Math.floor(steps.length / 20)] ?? (data.end[0] - data.begin[0]) / 4;
+    const least = steps[Math.floor(steps.length / 20)] ?? (data.end[0] - data.begin[0]) / 4;
     return next.map((to, row) => {
-      const end = data.end[row] < 0 ? Infinity : data.end[row], waits = to < 0 ? (data.last[row] || data.rings ? end : Infinity) : data.begin[to];
+      const end = data.end[row] ?? Infinity, waits = to < 0 ? (data.last[row] || data.rings ? end : Infinity) : data.begin[to];
+      const bus = data.bus[row], cross = bus < 0 ? least : end - data.begin[row];
       // What has left the link and not begun the next one stands in the switch, drawn as the end of the link.
-      return { row, to, begin: data.begin[row], end, cross, gone: Math.max(end, Math.min(waits, 1e18)) + cross, packet: data.packet[row], kind: data.kind[row], link: data.link[row], next: waits };
+      return { row, begin: data.begin[row], end, cross, gone: Math.max(end, Math.min(waits, 1e18)) + cross, packet: data.packet[row], kind: data.kind[row], link: data.link[row], bus, next: waits };
     });
   }
 
@@ -147,7 +151,7 @@ export class Replay {
 
   // One packet on one link, over all strokes of the link.
   stroke(row, used) {
-    const parts = this.strokes.get(row.link);
+    const parts = row.bus < 0 ? this.strokes.get(row.link) : this.across(row);
     if (!parts) return used;
     const waiting = this.now < row.next;
     let head = clamp((this.now - row.begin) / row.cross), tail = clamp((this.now - row.end) / row.cross);
@@ -163,6 +167,14 @@ export class Replay {
     return used;
   }
 
+  // Over a bus: straight from one port to the other. A port is where its link begins.
+  across({ link, bus }) {
+    const key = `${link}>${bus}`, [one, two] = [link, bus].map((port) => this.strokes.get(port)?.[0].begin);
+    if (!one || !two) return undefined;
+    if (!this.strokes.has(key)) this.strokes.set(key, [{ d: `M${one.x} ${one.y}L${two.x} ${two.y}`, back: false, length: Math.hypot(two.x - one.x, two.y - one.y) }]);
+    return this.strokes.get(key);
+  }
+
   draw(number, part, from, length, row) {
     let shape = this.pool[number];
     if (!shape) {
@@ -173,7 +185,7 @@ export class Replay {
     const sort = row.kind & 3, again = row.kind & 4, echo = sort > 1;
     const mine = this.followed >= 0 && row.packet === this.followed;
     shape.packet = row.packet;
-    shape.setAttribute("d", part.shape.getAttribute("d"));
+    shape.setAttribute("d", part.d);
     shape.setAttribute("stroke", sort === 3 ? "#d11" : echo ? "#888" : paint(row.packet));
     shape.setAttribute("stroke-width", echo ? 2 : mine ? 6 : again ? 5 : 3.6);
     shape.setAttribute("stroke-opacity", this.followed < 0 || mine ? 1 : 0.22);
@@ -194,7 +206,8 @@ export class Replay {
   tell() {
     const [from, to, started] = this.data.packets[this.followed];
     const rows = this.rows.filter((row) => row.packet === this.followed), on = rows.filter((row) => row.begin <= this.now && row.end > this.now);
-    const last = rows.at(-1), name = (row) => this.fabric.links[row.link] ?? `link ${row.link}`;
+    const called = (link) => this.fabric.links[link] ?? `link ${link}`;
+    const last = rows.at(-1), name = (row) => (row.bus < 0 ? called(row.link) : `the bus from the port of ${called(row.link)} to that of ${called(row.bus)}`);
     const sort = KINDS[rows[0].kind & 3];
     const where = on.length ? `on ${on.map(name).join(", ")}` : this.now < rows[0].begin ? "not yet on its way" : this.now >= last.end ? (this.data.last[last.row] ? "arrived" : `behind ${name(last)}`) : "in a switch";
     this.said.textContent = `The ${sort} from ${from} to ${to}, started at ${(started / 1000).toFixed(2)} µs: ${where}.`;
