@@ -22,8 +22,9 @@ PATIENCE_S = 25.0
 class Tab:
     """One page."""
 
-    def __init__(self, socket: ClientConnection, session: str) -> None:
+    def __init__(self, socket: ClientConnection, session: str, target: str) -> None:
         self._socket, self._session, self._number = socket, session, 0
+        self.target = target
         self.complaints: list[str] = []
         """What the console said that is no plain message."""
 
@@ -78,7 +79,8 @@ class Tab:
         self.press(*place)
 
     def press(self, x: float, y: float) -> None:
-        """Click at a place of the window."""
+        """Click at a place of the window, which comes to the front: one behind another hears of no clicks."""
+        self.call("Page.bringToFront")
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
@@ -138,11 +140,15 @@ class Browser:
         """A new, empty tab with a storage of its own."""
         target = self._call("Target.createTarget", url="about:blank")["targetId"]
         session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        tab = Tab(self._socket, session)
+        tab = Tab(self._socket, session, target)
         for domain in ("Page", "Runtime", "Log"):
             tab.call(f"{domain}.enable")
         tab.size(1280, 900)
         return tab
+
+    def close(self, tab: Tab) -> None:
+        """Close a tab as a hand does."""
+        self._call("Target.closeTarget", targetId=tab.target)
 
 
 @contextlib.contextmanager
@@ -154,6 +160,9 @@ def browser() -> Iterator[Browser]:
             PROGRAM,
             *("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage"),
             *("--disable-background-networking", "--remote-debugging-port=0", f"--user-data-dir={profile}"),
+            # A tab behind another one must be as quick as that.
+            *("--disable-renderer-backgrounding", "--disable-background-timer-throttling"),
+            "--disable-backgrounding-occluded-windows",
             "about:blank",
         ]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -14,7 +14,7 @@ from . import limits
 from .limits import Refusal
 from .workers import Worker, WorkerLost, Workers
 
-_ALONE_S = 20.0
+ALONE_S = 20.0
 """A run that nobody listens to for so long is given up."""
 _FORGET_S = 3600.0
 _QUEUE = 400
@@ -169,7 +169,7 @@ class Sessions:
             for session in list(self._open.values()):
                 if session.listeners:
                     session.seen = now
-                elif session.running and now - session.seen > _ALONE_S:
+                elif session.running and now - session.seen > ALONE_S:
                     await session.cancel()
                 elif now - session.seen > _FORGET_S:
                     del self._open[session.name]

@@ -262,6 +262,7 @@ const card = (number) => (cards[number] ??= new Card(number));
 // ---- running -----------------------------------------------------------------------------------------------
 
 const forget = () => {
+  news.clear();
   state.live = [];
   state.points = [[], []];
   for (const section of ["live", "study", "report"]) $(section).hidden = true;
@@ -298,6 +299,15 @@ const lineOf = (name) => (live, side) => ({
 const tailOf = (live) => (live.tail.length
   ? [[live.tail[0][0] * 0.998, 1], ...live.tail.map(([latency, share]) => [latency, share || 0.5 / live.packets])]
   : []);
+
+// Drawn once a frame, however fast messages come; a tab behind another one draws nothing until the end.
+const news = new Set();
+const drawNews = () => {
+  if (!news.size) return;
+  for (const side of news) card(side).show(state.live[side]);
+  news.clear();
+  showLive();
+};
 
 const showWhen = (value) => {
   $("when").value = value;
@@ -337,6 +347,7 @@ const hearers = {
   state(message) {
     state.running = message.running;
     state.job = message.job;
+    news.clear();
     state.live = [];
     state.points = [[], []];
   },
@@ -352,8 +363,9 @@ const hearers = {
   live(message) {
     if (!state.looked[message.side]) return;
     state.live[message.side] = message;
-    card(message.side).show(message);
-    showLive();
+    news.add(message.side);
+    if (message.end) drawNews();
+    else if (news.size === 1) requestAnimationFrame(drawNews);
     if (!message.end) status(message.warming ? "Warming up: nothing is measured yet." : `Running: ${figures(message.events_per_s / 1e6, 3)} million events a second.`);
   },
   point(message) {
