@@ -27,6 +27,7 @@ from fabriloom.page.server import application
 from fabriloom.scenario import ScenarioError, json_schema
 
 PATIENCE_S = 40.0
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 APP = application()
 SMALL = """
 name = "Small"
@@ -230,7 +231,7 @@ def test_the_shelf_can_be_used(entry: dict[str, Any]) -> None:
         assert chosen({"shelf": entry["name"], "settings": settings}).scenario.resolve()
 
 
-@pytest.mark.parametrize("path", sorted(shelf.FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.stem)
 def test_every_scenario_of_the_folder_can_be_dropped_on_the_page(path: Path) -> None:
     """All but those that name other files are looked at; programs and rings have controls of their own."""
     spec = {"file": path.name, "text": path.read_text(encoding="utf-8")}

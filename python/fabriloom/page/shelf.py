@@ -1,4 +1,4 @@
-"""The scenarios that the page offers, from the folder ``scenarios/`` of the repository."""
+"""The scenarios that the page offers: in the repository links into ``scenarios/``, installed files."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 from .limits import Refusal
 
-FOLDER = Path(__file__).resolve().parents[3] / "scenarios"
+FOLDER = Path(__file__).resolve().parent / "scenarios"
 
 
 @cache
 def entries() -> list[dict[str, Any]]:
-    """The entries of ``shelf.toml`` whose files are there; none where the package was installed alone."""
+    """The entries of ``shelf.toml``."""
     text = resources.files("fabriloom.page").joinpath("shelf.toml").read_text(encoding="utf-8")
-    return [entry for entry in tomllib.loads(text)["entry"] if (FOLDER / entry["file"]).is_file()]
+    return list(tomllib.loads(text)["entry"])
 
 
 def listed() -> list[dict[str, Any]]:

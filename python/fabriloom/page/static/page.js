@@ -435,10 +435,9 @@ const start = async () => {
   listenToHands();
   const memory = kept();
   try { state.shelf = await get("/api/shelf"); } catch (error) { complain(error.message); return; }
-  state.first = memory.first ?? (state.shelf.length ? specOf(state.shelf[0].name) : null);
+  state.first = memory.first ?? specOf(state.shelf[0].name);
   state.beside = memory.beside ?? null;
-  if (!state.first) { fillShelf($("shelf"), [["", "load a file"]]); status("Load a scenario file to begin."); }
-  else if (!await look() && memory.first && state.shelf.length) choose(state.shelf[0].name);
+  if (!await look() && memory.first) choose(state.shelf[0].name);
   await connect();
   buttons();
   document.documentElement.dataset.ready = "yes";
