@@ -4,7 +4,7 @@
 //! * A [`Scheme`] says, for one destination switch, by which edges every other switch may send.
 //! * [`assemble`] turns a scheme into a [`Table`]: groups of links and one entry per switch and class.
 //! * [`View`] is anybody's table, borrowed; [`verify`], [`dependency_cycle`], [`loads`] and [`path`] read it.
-//! * [`RingNetwork`] is a network of rings and buses, which has a table per port instead: [`port_route`].
+//! * [`RingNetwork`] is a network of rings and buses, which has a table per port instead: [`port_route`], [`torus_route`].
 //!
 //! Vertices are numbered switches first, then terminals. Nothing here recurses.
 
@@ -31,7 +31,10 @@ pub use groups::Groups;
 pub use load::{Traffic, loads, path};
 pub use network::Network;
 pub use reach::SelfRouting;
-pub use rings::{Ends, PASS, RingLoads, RingNetwork, port_route, ring_dependency_cycle, ring_loads};
+pub use rings::{
+    BLOCK, Ends, PASS, PortRoute, PortView, RingLoads, RingNetwork, port_route, ring_dependency_cycle,
+    ring_loads, torus_route,
+};
 pub use shortest::{NextHops, ShortestPath};
 pub use updown::{UpDown, depth_keys};
 pub use verify::verify;

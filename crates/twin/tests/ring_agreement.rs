@@ -2,7 +2,7 @@
 
 mod scenarios;
 
-use fabriloom_engine::fabric::{Fabric, arrival, target, transaction};
+use fabriloom_engine::fabric::{Fabric, ROUTE_BLOCK, arrival, target, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{End, Options, RunError, Simulation};
 use fabriloom_twin::{RingTwinRun, left_in_rings, run_rings};
@@ -132,7 +132,7 @@ fn a_circle_of_rings_deadlocks() {
         for terminal in 0..4 {
             let enters = ring == switch && terminal != ring;
             let out = u8::from(row as u32 == fabric.port_start[switch as usize]);
-            fabric.port_route[row * 4 + terminal as usize] = if enters { out } else { u8::MAX };
+            fabric.port_exit[row * ROUTE_BLOCK + terminal as usize] = if enters { out } else { u8::MAX };
         }
     }
     send_uniform(&mut fabric, arrival::BACKLOG, 0.0, 64);

@@ -108,10 +108,12 @@ class RingParts:
 
     def _buses(self, tech: RingTechnology, tick: int) -> Arrays:
         switches, rings = self.graph.switches, self.rings
+        port_route, port_exit = self.port_route.columns()
         return {
             "port_start": u32(rings.port_start),
             "port_station": u32(rings.port_station),
-            "port_route": np.ascontiguousarray(self.port_route, np.uint8).ravel(),
+            "port_route": port_route,
+            "port_exit": port_exit,
             "bus_count": u32(rings.bus_count),
             "ring_separate_buses": int(rings.separate_buses),
             "bus_setup_ticks": fill(switches, tech.bus_setup_ps // tick),

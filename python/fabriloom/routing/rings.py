@@ -21,11 +21,34 @@ from .table import RoutingError
 
 PASS = 255
 """No entry: packets for this terminal pass the port."""
-MAX_ENTRIES = 1 << 30
-"""More entries than this (one byte each) are refused."""
+BLOCK = 64
+"""Terminals whose entries of one port are kept together."""
 
-PortRoute = NDArray[np.uint8]
 Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PortRoute:
+    """The table of the ports: a row of one entry per terminal for every port.
+
+    It is kept in blocks of entries, equal ones once: whole parts of a large network are reached the same way,
+    and a byte for each of 49,152 ports and 16,384 terminals would be most of a gigabyte.
+    """
+
+    blocks: NDArray[np.uint32]
+    """Per port and 64 terminals: the number of a block of ``exits``; shape (ports, blocks of a row)."""
+    exits: NDArray[np.uint8]
+    """Per block and terminal of it: the number within its switch of the port by which packets for that
+    terminal leave, ``PASS`` where they pass; shape (blocks, 64)."""
+
+    def exit(self, port: int, terminal: int) -> int:
+        """Return the entry of a port for a terminal."""
+        block, place = divmod(terminal, BLOCK)
+        return int(self.exits[self.blocks[port, block], place])
+
+    def columns(self) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """Return both arrays as the core and the engine take them."""
+        return self.blocks.ravel(), self.exits.ravel()
 
 
 @dataclass(frozen=True)
@@ -56,25 +79,19 @@ class RingLoads:
 
 
 def port_route(graph: Graph) -> PortRoute:
-    """Return the table of every port, shape (ports, terminals), uint8: the number within its switch of the
-    port by which packets for that terminal leave, ``PASS`` where they pass.
+    """Return the table of every port.
 
     Raises ``RoutingError`` if a terminal cannot be reached from one that may send to it.
     """
-    rings = rings_of(graph)
-    entries = rings.ports * graph.terminals
-    if entries > MAX_ENTRIES:
-        raise RoutingError(
-            f"{rings.ports:,} ports and {graph.terminals:,} terminals make a table of {entries:,} entries; "
-            f"at most {MAX_ENTRIES:,} are built",
-            "kind",
-        )
-    sends, receives = np.zeros((2, graph.terminals), bool)
-    sends[rings.terminals_of("sender", graph.terminals)] = True
-    receives[rings.terminals_of("receiver", graph.terminals)] = True
-    # A response goes back the way that the table has for the sender, so both ends must be reached.
-    route = RingCore(graph).port_route(graph.family != "sci-torus", sends, receives)
-    return route.reshape(rings.ports, graph.terminals)
+    rings, core = rings_of(graph), RingCore(graph)
+    if graph.family == "sci-torus":
+        blocks, exits = core.torus_route(numbers(graph.layout["shape"]))
+    else:
+        sends, receives = np.zeros((2, graph.terminals), bool)
+        sends[rings.terminals_of("sender", graph.terminals)] = True
+        receives[rings.terminals_of("receiver", graph.terminals)] = True
+        blocks, exits = core.port_route(sends, receives)
+    return PortRoute(blocks.reshape(rings.ports, -(-graph.terminals // BLOCK)), exits.reshape(-1, BLOCK))
 
 
 def rings_of(graph: Graph) -> Rings:
@@ -92,9 +109,9 @@ def ring_dependency_cycle(graph: Graph, route: PortRoute) -> list[int] | None:
     core, rings = RingCore(graph, None), rings_of(graph)
     senders = numbers(rings.terminals_of("sender", graph.terminals))
     receivers = numbers(rings.terminals_of("receiver", graph.terminals))
-    found = core.dependency_cycle(route.ravel(), senders, receivers)
+    found = core.dependency_cycle(*route.columns(), senders, receivers)
     if found is None and rings.role is not None:
-        found = core.dependency_cycle(route.ravel(), receivers, senders)
+        found = core.dependency_cycle(*route.columns(), receivers, senders)
     return found
 
 
@@ -106,8 +123,8 @@ def ring_loads(graph: Graph, route: PortRoute, pairs: tuple[Any, Any, Any] | Non
     """
     core = RingCore(graph, "weights")
     source, target, rate = uniform(graph) if pairs is None else pairs
-    requests = core.loads(route.ravel(), source, target, rate)
-    responses = core.loads(route.ravel(), target, source, rate)
+    requests = core.loads(*route.columns(), source, target, rate)
+    responses = core.loads(*route.columns(), target, source, rate)
     return RingLoads(requests[0], requests[1], responses[0], responses[1], requests[2], responses[2])
 
 
@@ -146,7 +163,7 @@ def _taker(rings: Rings, route: PortRoute, station: int, home: int, target: int)
     while True:
         at = int(rings.station_next[at])
         port = int(rings.station_port[at])
-        entry = PASS if port < 0 else int(route[port, target])
+        entry = PASS if port < 0 else route.exit(port, target)
         if at in (home, station) or entry != PASS:
             return at, entry
 

@@ -6,9 +6,11 @@
 
 mod check;
 mod error;
+mod ports;
 
 pub use check::check;
 pub use error::FabricError;
+pub use ports::ROUTE_BLOCK;
 
 /// No entry: a class that a switch cannot reach, or a link without a reverse.
 pub const NONE: u32 = u32::MAX;
@@ -126,7 +128,7 @@ pub mod acknowledge {
     pub const RESPONSE: u8 = 2;
 }
 
-/// No way: an entry of `port_route` for terminals whose packets pass the port.
+/// No way: an entry of `port_exit` for terminals whose packets pass the port.
 pub const PASS: u8 = u8::MAX;
 
 /// Where a terminal sends its packets.
@@ -409,9 +411,11 @@ columns! {
         port_start: u32,
         /// The stations that are ports, switch by switch.
         port_station: u32,
-        /// Per entry of `port_station`, a row of one entry per terminal: port of the same switch (0, 1, ...) by which a
-        /// packet for that terminal leaves, or 255: it passes.
-        port_route: u8,
+        /// Per entry of `port_station`, a row of one entry per 64 terminals (or what is left): block of `port_exit`.
+        port_route: u32,
+        /// Block by block one entry per terminal: port of the same switch (0, 1, ...) by which a packet for that terminal
+        /// leaves, or 255: it passes. Behind the last terminal 255.
+        port_exit: u8,
         /// Per switch: number of equal buses.
         bus_count: u32,
         /// Per switch: ticks before each transfer.

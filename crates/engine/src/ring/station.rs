@@ -75,7 +75,7 @@ impl Rings {
         if at.port == NONE {
             return (at.terminal == dest).then_some(station);
         }
-        let way = self.fabric.port_route[at.port as usize * self.numbers.len() + dest as usize];
+        let way = self.fabric.exit(at.port, dest);
         let first = self.switches[at.switch as usize].first;
         (way != PASS).then(|| self.fabric.port_station[first as usize + way as usize])
     }

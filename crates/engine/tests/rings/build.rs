@@ -1,6 +1,6 @@
 //! Small ring networks for tests.
 
-use fabriloom_engine::fabric::{Fabric, PASS, arrival, length, target};
+use fabriloom_engine::fabric::{Fabric, PASS, ROUTE_BLOCK, arrival, length, target};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{Options, Simulation};
 
@@ -60,15 +60,15 @@ fn switched(f: &mut Fabric) {
     f.bus_cycle_ticks = vec![13; switches];
     f.bus_width_bytes = vec![8; switches];
     f.bus_encapsulation_bytes = vec![8; switches];
-    let routes = routes(f);
-    f.port_route = routes;
+    f.port_route = (0..f.port_station.len() as u32).collect();
+    f.port_exit = exits(f);
 }
 
 /// For each port and terminal, the port of the switch from which fewest buses lead there; [`PASS`] if the packet's own
 /// ring has the terminal or leads there with fewer.
-fn routes(f: &Fabric) -> Vec<u8> {
-    let terminals = f.terminals as usize;
-    let mut routes = vec![PASS; f.port_station.len() * terminals];
+fn exits(f: &Fabric) -> Vec<u8> {
+    assert!(f.terminals as usize <= ROUTE_BLOCK, "a block for each port");
+    let mut exits = vec![PASS; f.port_station.len() * ROUTE_BLOCK];
     for terminal in 0..f.terminals {
         let vertex = f.switches + terminal;
         let home = f.link_source.iter().position(|&at| at == vertex).expect("every terminal has a station");
@@ -90,12 +90,12 @@ fn routes(f: &Fabric) -> Vec<u8> {
                     rings.push_back(here);
                 }
                 if buses[here as usize] == further {
-                    routes[port * terminals + terminal as usize] = way as u8;
+                    exits[port * ROUTE_BLOCK + terminal as usize] = way as u8;
                 }
             }
         }
     }
-    routes
+    exits
 }
 
 fn at_terminals(f: &mut Fabric) {

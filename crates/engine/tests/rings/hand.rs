@@ -121,7 +121,7 @@ fn transactions_time_out() {
 #[test]
 fn what_leads_nowhere_is_scrubbed() {
     let mut f = network(&[&[1, 0], &[0, 2]], 1);
-    f.port_route.fill(fabriloom_engine::fabric::PASS);
+    f.port_exit.fill(fabriloom_engine::fabric::PASS);
     f.ring_hold_until_echo = 1;
     send(&mut f, &[(0, 1, 64), (0, 1, 64), (0, 1, 64)]);
     let done = run(&f, 100_000, true);

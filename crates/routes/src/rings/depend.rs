@@ -1,99 +1,225 @@
 //! Which queues may wait for which, requests or responses alone: they have queues of their own.
 //!
 //! What a station sends waits for the receive queue of the port that takes it; what stands in that queue waits
-//! for the transmit queues of the ports by which it leaves.
+//! for the transmit queues of the ports by which it leaves. All targets of a block of the table are followed together,
+//! as the bits of a word: most go the same way.
 
-use super::{PASS, RingNetwork};
+use super::{BLOCK, PASS, PortView, RingNetwork};
 use crate::depend::{component, shortest_cycle};
 use crate::{NONE, RouteError};
+
+/// Some of the targets of a block.
+type Lanes = u64;
+/// Blocks of a row that are read together: as many as share a line of the processor's cache.
+const TILE: usize = 16;
+const _: () = assert!(BLOCK == Lanes::BITS as usize, "every target of a block has a bit");
 
 /// A cycle of stations whose transmit queues may wait for the next, the last for the first; none if there is
 /// none. Packets go from every one of `sources` to every one of `targets`.
 pub fn ring_dependency_cycle(
     net: &RingNetwork,
-    route: &[u8],
+    route: PortView<'_>,
     sources: &[u32],
     targets: &[u32],
 ) -> Result<Option<Vec<u32>>, RouteError> {
-    net.check_table(route)?;
     if sources.iter().chain(targets).any(|&terminal| !net.is_terminal(terminal)) {
         return Err(RouteError::text("there is no such terminal"));
     }
-    let stations = net.next.len();
-    // Vertices: what stations send, then what ports have received.
-    let mut next = vec![Waits::default(); stations + net.port_station.len()];
-    let mut seen = vec![NONE; stations];
-    let mut block = Block::new(net);
-    for targets in targets.chunks(BLOCK) {
-        block.fill(net, route, targets);
-        for (lane, &target) in targets.iter().enumerate() {
-            for &source in sources.iter().filter(|&&source| source != target) {
-                let mut station = net.terminal_station[source as usize];
-                while std::mem::replace(&mut seen[station as usize], target) != target {
-                    let Some((port, exit)) = block.onward(station, lane) else { break };
-                    let received = stations as u32 + port;
-                    let first = net.port_start[net.port_switch[port as usize] as usize];
-                    let onward = net.port_station[(first + u32::from(exit)) as usize];
-                    next[station as usize].add(received);
-                    next[received as usize].add(onward);
-                    station = onward;
-                }
-            }
+    let mut wanted = vec![0; net.terminals().div_ceil(BLOCK)];
+    targets.iter().for_each(|&target| wanted[target as usize / BLOCK] |= lane_of(target));
+    let mut follow = Follow::new(net, route);
+    for (block, &wanted) in wanted.iter().enumerate().filter(|&(_, &wanted)| wanted != 0) {
+        follow.look_up(block, wanted);
+        for &source in sources {
+            let own = if source as usize / BLOCK == block { lane_of(source) } else { 0 };
+            follow.from(net.terminal_station[source as usize], wanted & !own);
         }
     }
-    let next: Vec<Vec<u32>> = next.into_iter().map(Waits::finish).collect();
+    let stations = net.next.len();
+    let next: Vec<Vec<u32>> = follow.next.into_iter().map(Waits::finish).collect();
     Ok(component(&next).map(|members| {
         let cycle = shortest_cycle(&next, &members);
         cycle.into_iter().filter(|&vertex| (vertex as usize) < stations).collect()
     }))
 }
 
-/// Targets looked at together: their entries stand side by side in the table.
-const BLOCK: usize = 16;
-
-/// For some targets: where packets go that a station has put on its ring.
-struct Block {
-    /// Per station and target: the port that takes the packet, or [`NONE`] at the target or if none does.
-    taker: Vec<[u32; BLOCK]>,
-    /// Per port and target: the port of the same switch by which the packet leaves, or [`PASS`].
-    exit: Vec<[u8; BLOCK]>,
+fn lane_of(target: u32) -> Lanes {
+    1 << (target as usize % BLOCK)
 }
 
-impl Block {
-    fn new(net: &RingNetwork) -> Self {
-        Self { taker: vec![[NONE; BLOCK]; net.next.len()], exit: vec![[PASS; BLOCK]; net.port_station.len()] }
+/// Packets for the targets of one block after the other.
+struct Follow<'a> {
+    net: &'a RingNetwork,
+    route: PortView<'a>,
+    /// Per block of exits: the targets that do not pass.
+    enter: Vec<Lanes>,
+    /// Per block of exits: the exit of all of these, [`PASS`] if there are several.
+    only: Vec<u8>,
+    /// Per port: what it does with the targets of the present block and its neighbours, which are read together: a row of
+    /// the table is long.
+    tile: Vec<[u32; TILE]>,
+    block: usize,
+    /// Per station: the targets that it takes off its ring.
+    takes: Vec<Lanes>,
+    /// Per station: the next one behind it that takes any, or [`NONE`].
+    taker: Vec<u32>,
+    /// Per station: the targets to which it was seen to send.
+    sent: Vec<Lanes>,
+    /// Stations and targets to follow.
+    rest: Vec<(u32, Lanes)>,
+    /// The next taker behind the last source, the targets followed from before it, and the ports that take any.
+    group: (u32, Lanes),
+    entered: Vec<(u32, Lanes)>,
+    /// What waits for what: what stations send, then, from `received` on, what ports have received.
+    next: Vec<Waits>,
+    received: u32,
+}
+
+impl<'a> Follow<'a> {
+    fn new(net: &'a RingNetwork, route: PortView<'a>) -> Self {
+        let stations = net.next.len();
+        let all = |exits: &[u8]| with(exits, |exit| exit != PASS);
+        let only = |exits: &[u8]| {
+            let exit = exits.iter().copied().min().unwrap_or(PASS);
+            if exits.iter().all(|&other| other == exit || other == PASS) { exit } else { PASS }
+        };
+        Self {
+            net,
+            route,
+            enter: route.all_exits().map(all).collect(),
+            only: route.all_exits().map(only).collect(),
+            tile: vec![[0; TILE]; net.port_station.len()],
+            block: usize::MAX,
+            takes: vec![0; stations],
+            taker: vec![NONE; stations],
+            sent: vec![0; stations],
+            rest: vec![],
+            group: (NONE, 0),
+            entered: vec![],
+            next: vec![Waits::default(); stations + net.port_station.len()],
+            received: stations as u32,
+        }
     }
 
-    /// Looks up the ways to these targets.
-    fn fill(&mut self, net: &RingNetwork, route: &[u8], targets: &[u32]) {
-        for (port, row) in route.chunks(net.terminals()).enumerate() {
-            for (exit, &target) in self.exit[port].iter_mut().zip(targets) {
-                *exit = row[target as usize];
+    /// Looks up what becomes of these targets of a block on all rings.
+    fn look_up(&mut self, block: usize, wanted: Lanes) {
+        let read = std::mem::replace(&mut self.block, block) / TILE;
+        if block / TILE != read {
+            for (port, tile) in (0..).zip(&mut self.tile) {
+                let blocks = self.route.blocks_from(port, block / TILE * TILE);
+                tile.iter_mut().zip(blocks).for_each(|(tile, &block)| *tile = block);
             }
         }
-        for ring in 0..net.rings() as u32 {
-            let stations = net.stations_of(ring);
-            let mut taker = [NONE; BLOCK];
+        self.group = (NONE, 0);
+        self.sent.fill(0);
+        self.takes.fill(0);
+        let mut entered = vec![0; self.net.rings()];
+        for (tile, &station) in self.tile.iter().zip(&self.net.port_station) {
+            let enter = wanted & self.enter[tile[block % TILE] as usize];
+            self.takes[station as usize] = enter;
+            entered[self.net.ring[station as usize] as usize] |= enter;
+        }
+        let homes = self.net.terminal_station.iter().zip(0..).skip(block * BLOCK).take(BLOCK);
+        for (&home, target) in homes {
+            // What no port of the ring takes need not be stopped at its end.
+            self.takes[home as usize] = entered[self.net.ring[home as usize] as usize] & lane_of(target);
+        }
+        for ring in 0..self.net.rings() as u32 {
+            let stations = self.net.stations_of(ring);
+            let mut taker = NONE;
             // Twice round, so that what is behind the last station is known at the first.
             for &station in stations.iter().rev().chain(stations.iter().rev()) {
                 self.taker[station as usize] = taker;
-                let port = net.station_port[station as usize];
-                for (lane, &target) in targets.iter().enumerate() {
-                    if port != NONE && self.exit[port as usize][lane] != PASS {
-                        taker[lane] = port;
-                    } else if net.terminal_station[target as usize] == station {
-                        taker[lane] = NONE;
-                    }
+                if self.takes[station as usize] != 0 {
+                    taker = station;
                 }
             }
         }
     }
 
-    /// The port that takes what a station sends, and the port of its switch by which that leaves.
-    fn onward(&self, station: u32, lane: usize) -> Option<(u32, u8)> {
-        let port = self.taker[station as usize][lane];
-        (port != NONE).then(|| (port, self.exit[port as usize][lane]))
+    /// Follows packets for these targets from a source to their ends.
+    fn from(&mut self, station: u32, lanes: Lanes) {
+        let taker = self.taker[station as usize];
+        if self.group.0 != taker {
+            self.group = (taker, 0);
+            self.entered.clear();
+        }
+        // From all sources before the same taker they go the same way.
+        let new = lanes & !self.group.1;
+        self.group.1 |= lanes;
+        if new != 0 {
+            self.enter(station, new);
+            self.follow_rest();
+        }
+        self.wait(station, lanes, 0);
     }
+
+    fn follow_rest(&mut self) {
+        let sources = self.entered.len();
+        while let Some((station, lanes)) = self.rest.pop() {
+            self.enter(station, lanes);
+            self.wait(station, lanes, sources);
+            self.entered.truncate(sources);
+        }
+    }
+
+    /// What a station sends for these targets waits for the ports in `entered`, from a place on, that take any of them.
+    fn wait(&mut self, station: u32, lanes: Lanes, from: usize) {
+        let next = &mut self.next[station as usize];
+        for &(port, taken) in &self.entered[from..] {
+            if taken & lanes != 0 {
+                next.add(self.received + port);
+            }
+        }
+    }
+
+    /// Finds the ports that take packets for these targets which a station sends, and sends them on from there.
+    fn enter(&mut self, station: u32, mut lanes: Lanes) {
+        let first = self.taker[station as usize];
+        let mut taker = first;
+        while lanes != 0 && taker != NONE {
+            let taken = lanes & self.takes[taker as usize];
+            lanes &= !taken;
+            let port = self.net.station_port[taker as usize];
+            if port != NONE && taken != 0 {
+                self.entered.push((port, taken));
+                self.cross(port, taken);
+            }
+            taker = self.taker[taker as usize];
+            if taker == first {
+                break;
+            }
+        }
+    }
+
+    /// Has what a port has received leave by other ports of its switch.
+    fn cross(&mut self, port: u32, mut lanes: Lanes) {
+        let number = self.tile[port as usize][self.block % TILE] as usize;
+        let exits = self.route.exits(number);
+        let first = self.net.port_start[self.net.port_switch[port as usize] as usize];
+        while lanes != 0 {
+            let (exit, alike) = match self.only[number] {
+                PASS => {
+                    let exit = exits[lanes.trailing_zeros() as usize];
+                    (exit, lanes & with(exits, |other| other == exit))
+                }
+                only => (only, lanes),
+            };
+            lanes &= !alike;
+            let onward = self.net.port_station[(first + u32::from(exit)) as usize];
+            self.next[(self.received + port) as usize].add(onward);
+            let new = alike & !self.sent[onward as usize];
+            if new != 0 {
+                self.sent[onward as usize] |= new;
+                self.rest.push((onward, new));
+            }
+        }
+    }
+}
+
+/// The targets of a block with such an exit.
+fn with(exits: &[u8], such: impl Fn(u8) -> bool) -> Lanes {
+    exits.iter().rev().fold(0, |lanes, &exit| lanes << 1 | Lanes::from(such(exit)))
 }
 
 /// What one vertex waits for; put in order whenever it has doubled, so that repeats take no room.

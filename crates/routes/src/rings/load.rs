@@ -1,6 +1,6 @@
 //! How many packets and echoes go over each link, and over the buses of each switch.
 
-use super::{RingNetwork, Ways};
+use super::{PortView, RingNetwork, Ways};
 use crate::{RouteError, Word};
 
 /// Per unit of time, in the units of the rates.
@@ -17,12 +17,12 @@ pub struct RingLoads {
 /// The loads of given pairs of terminals: pair `p` sends `rate[p]` packets from `source[p]` to `target[p]`.
 pub fn ring_loads(
     net: &RingNetwork,
-    route: &[u8],
+    route: PortView<'_>,
     source: &[u32],
     target: &[u32],
     rate: &[f64],
 ) -> Result<RingLoads, RouteError> {
-    let ways = Ways::new(net, route)?;
+    let ways = Ways::new(net, route);
     if source.len() != target.len() || source.len() != rate.len() {
         return Err(RouteError::text("every pair needs a source, a target and a rate"));
     }

@@ -5,10 +5,14 @@
 mod depend;
 mod load;
 mod route;
+mod table;
+mod torus;
 
 pub use depend::ring_dependency_cycle;
 pub use load::{RingLoads, ring_loads};
 pub use route::{Ends, port_route};
+pub use table::{BLOCK, PortRoute, PortView};
+pub use torus::torus_route;
 
 use crate::{NONE, RouteError};
 
@@ -111,33 +115,18 @@ impl RingNetwork {
     fn is_terminal(&self, terminal: u32) -> bool {
         (terminal as usize) < self.terminals()
     }
-
-    /// Whether a table has a row of one entry per terminal for every port, and no entry names a port that is
-    /// not there.
-    fn check_table(&self, route: &[u8]) -> Result<(), RouteError> {
-        let fits = |(port, row): (usize, &[u8])| {
-            let ports = self.ports_of(self.port_switch[port]).len();
-            row.iter().all(|&exit| exit == PASS || usize::from(exit) < ports)
-        };
-        let sized = route.len() == self.port_station.len() * self.terminals();
-        if sized && route.chunks(self.terminals().max(1)).enumerate().all(fits) {
-            return Ok(());
-        }
-        Err(RouteError::text("the table of the ports does not fit the network"))
-    }
 }
 
 /// A walk over a table: which station takes a packet off the ring, and where it goes on.
 struct Ways<'a> {
     net: &'a RingNetwork,
-    route: &'a [u8],
+    route: PortView<'a>,
     /// Per station: the next port behind it on its ring, or [`NONE`].
     next_port: Vec<u32>,
 }
 
 impl<'a> Ways<'a> {
-    fn new(net: &'a RingNetwork, route: &'a [u8]) -> Result<Self, RouteError> {
-        net.check_table(route)?;
+    fn new(net: &'a RingNetwork, route: PortView<'a>) -> Self {
         let mut next_port = vec![NONE; net.next.len()];
         for ring in 0..net.rings() as u32 {
             let stations = net.stations_of(ring);
@@ -150,7 +139,7 @@ impl<'a> Ways<'a> {
                 }
             }
         }
-        Ok(Self { net, route, next_port })
+        Self { net, route, next_port }
     }
 
     /// The port by which what a station takes for a terminal leaves; none at the terminal or if it passes.
@@ -159,7 +148,7 @@ impl<'a> Ways<'a> {
         if port == NONE {
             return None;
         }
-        let exit = self.route[port as usize * self.net.terminals() + terminal as usize];
+        let exit = self.route.exit(port, terminal);
         let first = self.net.port_start[self.net.port_switch[port as usize] as usize];
         (exit != PASS).then(|| first + u32::from(exit))
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::table::{BLOCK, Builder, Exits, PortRoute};
 use super::{PASS, RingNetwork};
 use crate::{NONE, RouteError, Word};
 
@@ -14,99 +15,88 @@ pub struct Ends<'a> {
     pub receives: &'a [bool],
 }
 
-/// Per port a row of one entry per terminal: number within the switch of the port to leave by, or [`PASS`].
-///
-/// Equal ways are dealt out in turn to rings, and to the targets on a ring, if `spread`, otherwise the first port is taken. An error
-/// names two terminals between which there is no way.
-pub fn port_route(net: &RingNetwork, spread: bool, ends: Ends<'_>) -> Result<Vec<u8>, RouteError> {
+/// The table of the ports. Equal ways are dealt out in turn to rings, and to the targets on a ring. An error names two
+/// terminals between which there is no way.
+pub fn port_route(net: &RingNetwork, ends: Ends<'_>) -> Result<PortRoute, RouteError> {
     let terminals = net.terminals();
     if ends.sends.len() != terminals || ends.receives.len() != terminals {
         return Err(RouteError::text("every terminal must be said to send or not, to receive or not"));
     }
-    let mut route = vec![PASS; net.port_station.len() * terminals];
+    let mut table = Builder::new(net);
     let mut search = Search::new(net);
     let mut lanes = vec![[PASS; BLOCK]; net.port_station.len()];
     for target in 0..terminals {
-        search.run(target as u32, spread);
-        let lost = |&source: &usize| {
-            let ring = net.ring[net.terminal_station[source] as usize];
-            ends.sends[source] && search.buses[ring as usize] == NONE
-        };
-        if let Some(source) = (0..terminals).filter(|_| ends.receives[target]).find(lost) {
-            let (source, target) = (Word::Terminal(source as u32), Word::Terminal(target as u32));
-            let why = ": no switches join their rings";
-            return Err(RouteError::of([
-                "no route leads from ".into(),
-                source,
-                " to ".into(),
-                target,
-                why.into(),
-            ]));
+        search.run(target as u32);
+        if ends.receives[target] {
+            search.find_lost(ends.sends, target as u32)?;
         }
-        for &(port, exit) in &search.found {
-            lanes[port as usize][target % BLOCK] = exit;
-        }
+        search.write(target as u32, &mut lanes);
         if (target + 1) % BLOCK == 0 || target + 1 == terminals {
-            write(&mut route, &mut lanes, terminals, target / BLOCK * BLOCK..target + 1);
+            for (port, lanes) in lanes.iter_mut().enumerate() {
+                table.set(port, target / BLOCK, std::mem::replace(lanes, [PASS; BLOCK]));
+            }
         }
     }
-    Ok(route)
+    Ok(table.finish())
 }
 
-/// Targets that are written into the table together: their entries stand side by side in it.
-const BLOCK: usize = 64;
+/// More links than any way has.
+const FAR: u32 = NONE / 2;
 
-/// Writes what was found for some targets into the rows of the ports.
-fn write(route: &mut [u8], lanes: &mut [[u8; BLOCK]], terminals: usize, targets: Range<usize>) {
-    for (row, lanes) in route.chunks_mut(terminals).zip(lanes) {
-        row[targets.clone()].copy_from_slice(&lanes[..targets.len()]);
-        lanes.fill(PASS);
-    }
-}
-
-/// The search for one target, its arrays kept for the next.
+/// The search for one target, kept for those behind the same port, to which all ways are longer or shorter by the same.
 struct Search<'a> {
     net: &'a RingNetwork,
+    ports: RingPorts,
+    /// The ring of the target and the port before it, see [`Self::run`].
+    done: Option<(u32, u32)>,
     /// Per ring: fewest buses to the target, [`NONE`] while not reached.
     buses: Vec<u32>,
+    rings: Vec<u32>,
     /// Per switch: whether it has been reached.
     reached: Vec<bool>,
-    /// Per station: links of the way on from when a packet comes there.
+    /// Per switch: where its numbers of ports to leave by are in `equal`, and how many there are.
+    ways: Vec<(u32, u32)>,
+    /// Ports that are equally good to leave by.
+    equal: Vec<u8>,
+    /// Per port on a ring that was reached: links of the way on when a packet is sent there.
     links: Vec<u32>,
     /// Per port that may take packets off its ring: links of the way on from there, otherwise [`NONE`].
     taking: Vec<u32>,
-    /// Per switch: number of the port to leave by.
-    exit: Vec<u8>,
-    rings: Vec<u32>,
-    /// Ports that take packets for the target, each with its exit.
-    found: Vec<(u32, u8)>,
+    /// Ports that take packets for the target.
+    found: Vec<u32>,
 }
 
 impl<'a> Search<'a> {
     fn new(net: &'a RingNetwork) -> Self {
+        let ports = net.port_station.len();
         Self {
             net,
+            ports: RingPorts::new(net),
+            done: None,
             buses: vec![NONE; net.rings()],
-            reached: vec![false; net.switches()],
-            links: vec![0; net.next.len()],
-            taking: vec![NONE; net.port_station.len()],
-            exit: vec![0; net.switches()],
             rings: vec![],
+            reached: vec![false; net.switches()],
+            ways: vec![(0, 0); net.switches()],
+            equal: vec![],
+            links: vec![0; ports],
+            taking: vec![NONE; ports],
             found: vec![],
         }
     }
 
-    fn run(&mut self, target: u32, spread: bool) {
+    fn run(&mut self, target: u32) {
+        let home = self.net.terminal_station[target as usize];
+        let ring = self.net.ring[home as usize];
+        let from = Some((ring, self.ports.before[home as usize]));
+        if std::mem::replace(&mut self.done, from) == from {
+            return;
+        }
         self.buses.fill(NONE);
         self.reached.fill(false);
         self.taking.fill(NONE);
+        self.equal.clear();
         self.found.clear();
         self.rings.clear();
-        let home = self.net.terminal_station[target as usize];
-        let ring = self.net.ring[home as usize];
-        // Both the rings of the targets and the targets on a ring take turns, whichever of them are used.
-        let place = self.net.stations_of(ring).iter().position(|&station| station == home);
-        let turn = spread.then_some(ring as usize + place.unwrap_or(0));
         self.reach(ring, 0);
         self.home(home);
         let (mut layer, mut buses) = (0, 0);
@@ -114,11 +104,8 @@ impl<'a> Search<'a> {
             let end = self.rings.len();
             buses += 1;
             for place in layer..end {
-                for &station in self.net.stations_of(self.rings[place]) {
-                    let port = self.net.station_port[station as usize];
-                    if port != NONE {
-                        self.cross(self.net.port_switch[port as usize], buses, turn);
-                    }
+                for at in self.ports.range(self.rings[place]) {
+                    self.cross(self.net.port_switch[self.ports.around[at].0 as usize], buses);
                 }
             }
             (end..self.rings.len()).for_each(|place| self.round(self.rings[place]));
@@ -135,7 +122,10 @@ impl<'a> Search<'a> {
     fn home(&mut self, home: u32) {
         let (mut station, mut links) = (home, 0);
         loop {
-            self.links[station as usize] = links;
+            let port = self.net.station_port[station as usize];
+            if port != NONE {
+                self.links[port as usize] = links;
+            }
             station = self.net.previous[station as usize];
             links += 1;
             if station == home {
@@ -144,25 +134,27 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Lets the ports of a switch take packets to the nearest port on a ring that is one bus nearer.
-    fn cross(&mut self, switch: u32, buses: u32, turn: Option<usize>) {
+    /// Lets the ports of a switch take packets to the nearest ports on rings that are one bus nearer.
+    fn cross(&mut self, switch: u32, buses: u32) {
         if std::mem::replace(&mut self.reached[switch as usize], true) {
             return;
         }
-        let net = self.net;
-        let leaving = |port: u32| {
-            let station = net.port_station[port as usize];
-            let nearer = self.buses[net.ring[station as usize] as usize] < buses;
-            nearer.then(|| 1 + self.links[net.next[station as usize] as usize])
-        };
-        let ports = net.ports_of(switch);
-        let best = ports.clone().filter_map(leaving).min().expect("reached from a ring of its own");
-        let equal = ports.clone().filter(|&port| leaving(port) == Some(best));
-        let turn = turn.map_or(0, |turn| turn % equal.clone().count());
-        let chosen = equal.clone().nth(turn).expect("fewer turns than ways");
-        self.exit[switch as usize] = (chosen - ports.start) as u8;
+        let ports = self.net.ports_of(switch);
+        let first = self.equal.len();
+        let mut best = NONE;
+        for port in ports.clone() {
+            let links = self.links[port as usize];
+            if self.buses[self.ports.ring[port as usize] as usize] < buses && links <= best {
+                if links < best {
+                    self.equal.truncate(first);
+                }
+                best = links;
+                self.equal.push((port - ports.start) as u8);
+            }
+        }
+        self.ways[switch as usize] = (first as u32, (self.equal.len() - first) as u32);
         for port in ports {
-            let ring = net.ring[net.port_station[port as usize] as usize];
+            let ring = self.ports.ring[port as usize];
             if self.buses[ring as usize] == NONE {
                 self.reach(ring, buses);
             }
@@ -174,22 +166,97 @@ impl<'a> Search<'a> {
 
     /// Decides which ports of a ring take packets off it: those from which no later port is nearer.
     fn round(&mut self, ring: u32) {
-        let net = self.net;
-        let stations = net.stations_of(ring);
-        let mut links = NONE - 1;
-        // Twice round, backwards: the first time brings what is known of the ports behind the last station.
+        let ports = &self.ports.around[self.ports.range(ring)];
+        let mut links = FAR;
+        // Twice round, backwards: the first time brings what is known of the ports behind the last one.
         for again in [false, true] {
-            for &station in stations.iter().rev() {
-                links += u32::from(links < NONE - 1);
-                let port = net.station_port[station as usize];
-                if port != NONE && self.taking[port as usize] <= links {
-                    links = self.taking[port as usize];
+            for &(port, gap) in ports.iter().rev() {
+                let taking = self.taking[port as usize];
+                links += gap;
+                self.links[port as usize] = links;
+                if taking <= links {
+                    links = taking;
                     if again {
-                        self.found.push((port, self.exit[net.port_switch[port as usize] as usize]));
+                        self.found.push(port);
                     }
                 }
-                self.links[station as usize] = links;
             }
         }
+    }
+
+    /// Refuses a target that not all senders reach.
+    fn find_lost(&self, sends: &[bool], target: u32) -> Result<(), RouteError> {
+        if self.rings.len() == self.net.rings() {
+            return Ok(());
+        }
+        let lost = |&source: &u32| {
+            let ring = self.net.ring[self.net.terminal_station[source as usize] as usize];
+            sends[source as usize] && self.buses[ring as usize] == NONE
+        };
+        match (0..self.net.terminals() as u32).find(lost) {
+            None => Ok(()),
+            Some(source) => Err(RouteError::of([
+                "no route leads from ".into(),
+                Word::Terminal(source),
+                " to ".into(),
+                Word::Terminal(target),
+                ": no switches join their rings".into(),
+            ])),
+        }
+    }
+
+    /// Writes what the ports that were found do with a target.
+    fn write(&self, target: u32, lanes: &mut [Exits]) {
+        let home = self.net.terminal_station[target as usize] as usize;
+        // Both the rings of the targets and the targets on a ring take turns, whichever of them are used.
+        let turn = self.net.ring[home] + self.net.place[home];
+        for &port in &self.found {
+            let (first, count) = self.ways[self.net.port_switch[port as usize] as usize];
+            lanes[port as usize][target as usize % BLOCK] = self.equal[(first + turn % count) as usize];
+        }
+    }
+}
+
+/// Where the ports are on the rings.
+struct RingPorts {
+    /// Per port: its ring.
+    ring: Vec<u32>,
+    /// Per ring and one more: where its ports start in `around`.
+    start: Vec<u32>,
+    /// The ports ring by ring in the order of the links, each with the links from it to the next.
+    around: Vec<(u32, u32)>,
+    /// Per station: the nearest port before it on its ring, [`NONE`] if there is none.
+    before: Vec<u32>,
+}
+
+impl RingPorts {
+    fn new(net: &RingNetwork) -> Self {
+        let ring = net.port_station.iter().map(|&station| net.ring[station as usize]).collect();
+        let (mut start, mut around) = (vec![0], Vec::with_capacity(net.port_station.len()));
+        let mut before = vec![NONE; net.next.len()];
+        for ring in 0..net.rings() as u32 {
+            let stations = net.stations_of(ring);
+            let is_port = |station: &u32| net.station_port[*station as usize] != NONE;
+            let mut last = stations.iter().copied().rfind(is_port);
+            for &station in stations {
+                before[station as usize] = last.map_or(NONE, |last| net.station_port[last as usize]);
+                if is_port(&station) {
+                    last = Some(station);
+                }
+            }
+            let size = stations.len() as u32;
+            let here = stations.iter().copied().filter(is_port);
+            let onward = here.clone().cycle().skip(1);
+            around.extend(here.zip(onward).map(|(station, onward)| {
+                let links = net.place[onward as usize] + size - net.place[station as usize];
+                (net.station_port[station as usize], if links > size { links - size } else { links })
+            }));
+            start.push(around.len() as u32);
+        }
+        Self { ring, start, around, before }
+    }
+
+    fn range(&self, ring: u32) -> Range<usize> {
+        self.start[ring as usize] as usize..self.start[ring as usize + 1] as usize
     }
 }

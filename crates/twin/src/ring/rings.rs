@@ -211,7 +211,7 @@ impl<'a> Rings<'a> {
     /// The port by which packets for a terminal that come to this station leave its switch.
     pub(crate) fn way(&self, station: usize, terminal: u32) -> Option<usize> {
         let row = self.port_row[station]?;
-        let entry = self.fabric.port_route[row * self.fabric.terminals as usize + terminal as usize];
+        let entry = self.fabric.exit(row as u32, terminal);
         (entry != PASS).then_some(usize::from(entry))
     }
 

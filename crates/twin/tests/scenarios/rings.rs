@@ -1,6 +1,6 @@
 //! Networks of rings put together by hand, ring by ring, and at random.
 
-use fabriloom_engine::fabric::{Fabric, NONE, PASS, arrival, check, retry};
+use fabriloom_engine::fabric::{Fabric, NONE, PASS, ROUTE_BLOCK, arrival, check, retry};
 use fabriloom_engine::kernel::Time;
 
 use super::build::empty;
@@ -110,7 +110,9 @@ fn ports(f: &Fabric, switch: usize) -> Vec<(u32, u8, usize)> {
 /// Sends every packet over the fewest buses, by the lowest numbered switch and port where there are several.
 pub fn route(f: &mut Fabric) {
     let (terminals, switches) = (f.terminals as usize, f.switches as usize);
-    f.port_route = vec![PASS; f.port_station.len() * terminals];
+    assert!(terminals <= ROUTE_BLOCK, "a block for each port");
+    f.port_route = (0..f.port_station.len() as u32).collect();
+    f.port_exit = vec![PASS; f.port_station.len() * ROUTE_BLOCK];
     for terminal in 0..terminals {
         let mut reached = vec![f.station_ring[f.terminal_out_link[terminal] as usize]];
         let mut done = 0;
@@ -124,7 +126,7 @@ pub fn route(f: &mut Fabric) {
                     if !reached.contains(&from) {
                         reached.push(from);
                         let row = f.port_start[switch] as usize + usize::from(port);
-                        f.port_route[row * terminals + terminal] = out;
+                        f.port_exit[row * ROUTE_BLOCK + terminal] = out;
                     }
                 }
             }
@@ -278,10 +280,11 @@ fn other_routes(f: &mut Fabric, draw: &mut Draw) {
             for terminal in 0..terminals {
                 let other = draw.between(0, (end - first) as u32 - 1);
                 let is_other = first + other as usize != port;
-                f.port_route[port * terminals + terminal] = match draw.between(0, 19) {
+                let exit = &mut f.port_exit[port * ROUTE_BLOCK + terminal];
+                *exit = match draw.between(0, 19) {
                     0 => PASS,
                     1 if is_other => other as u8,
-                    _ => f.port_route[port * terminals + terminal],
+                    _ => *exit,
                 };
             }
         }

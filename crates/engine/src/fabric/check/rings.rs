@@ -1,7 +1,7 @@
 //! Checks of ring networks: stations, rings, ports, buses and their routes.
 
 use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known};
-use crate::fabric::{Fabric, PASS, retry, transaction};
+use crate::fabric::{Fabric, PASS, ROUTE_BLOCK, retry, transaction};
 
 /// The most places of a queue, and the most of other things that are counted one by one.
 const MOST_PLACES: u32 = 1 << 16;
@@ -39,7 +39,8 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("station_window", f.station_window.len(), stations),
         ("port_start", f.port_start.len(), switches + 1),
         ("port_station", ports, ports),
-        ("port_route", f.port_route.len(), ports.saturating_mul(terminals)),
+        ("port_route", f.port_route.len(), ports.saturating_mul(f.port_blocks())),
+        ("port_exit", f.port_exit.len(), f.port_exit.len().next_multiple_of(ROUTE_BLOCK)),
         ("bus_count", f.bus_count.len(), switches),
         ("bus_setup_ticks", f.bus_setup_ticks.len(), switches),
         ("bus_cycle_ticks", f.bus_cycle_ticks.len(), switches),
@@ -213,20 +214,26 @@ fn ports(f: &Fabric) -> Checked {
 }
 
 fn routes(f: &Fabric) -> Checked {
-    let terminals = f.terminals as usize;
+    // Per block: the ports that it names, as bits.
+    let mut named = Vec::with_capacity(f.port_exit.len() / ROUTE_BLOCK);
+    for (block, exits) in f.port_exit.chunks(ROUTE_BLOCK).enumerate() {
+        let unknown = |&exit: &u8| exit != PASS && usize::from(exit) >= MOST_PORTS;
+        if let Some(column) = exits.iter().position(unknown) {
+            return fail("port_exit", block * ROUTE_BLOCK + column, exits[column], "a port");
+        }
+        named.push(exits.iter().filter(|&&exit| exit != PASS).fold(0u64, |named, exit| named | 1 << exit));
+    }
+    below("port_route", &f.port_route, named.len(), "a block of port_exit")?;
     for switch in 0..f.switches as usize {
         let (first, end) = (f.port_start[switch] as usize, f.port_start[switch + 1] as usize);
+        let ports = u64::MAX >> (MOST_PORTS - (end - first));
         for port in first..end {
-            let entries = &f.port_route[port * terminals..(port + 1) * terminals];
-            let wrong =
-                |&way: &u8| way != PASS && (way as usize >= end - first || way as usize == port - first);
-            if let Some(column) = entries.iter().position(wrong) {
-                return fail(
-                    "port_route",
-                    port * terminals + column,
-                    entries[column],
-                    "another port of the switch",
-                );
+            let others = ports & !(1 << (port - first));
+            let row = port * f.port_blocks()..(port + 1) * f.port_blocks();
+            let wrong = |&block: &u32| named[block as usize] & !others != 0;
+            if let Some(column) = f.port_route[row.clone()].iter().position(wrong) {
+                let at = row.start + column;
+                return fail("port_route", at, f.port_route[at], "a block of other ports of the switch");
             }
         }
     }
