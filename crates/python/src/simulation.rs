@@ -108,7 +108,8 @@ impl Simulation {
         Engine::new(fabric, options).map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// Handles at least this many more events, without holding the interpreter; true when the run has ended.
+    /// Handles at least this many more events, lost arrivals that are counted ahead among them, without holding the
+    /// interpreter; true when the run has ended.
     fn advance(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
         let end = py.detach(|| self.0.advance(events));
         end.map(|end| end.is_some()).map_err(|error| PyRuntimeError::new_err(error.to_string()))

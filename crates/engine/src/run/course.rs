@@ -11,6 +11,9 @@ use crate::terminal::{Packet, Programs, Sources, Totals};
 /// Deadlock is looked for at most so many times less often where looking takes long.
 const MOST_BETWEEN_SEARCHES: Time = 64;
 
+/// About so many arrivals that may find no place are drawn at a time.
+const ARRIVALS: f64 = 65_536.0;
+
 /// A run, its network aside.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -29,6 +32,11 @@ pub struct Run {
     pub measure: Measure,
     /// Packets, if asked for.
     pub trace: Trace,
+    /// Up to when sources have drawn what they refuse, and ticks in which they make so much that it is to be drawn.
+    caught_up: Time,
+    catch_up_ticks: Time,
+    /// Arrivals drawn before they were asked for.
+    pub drawn: u64,
     /// Events so far.
     pub events: u64,
     /// Packets delivered so far.
@@ -87,6 +95,9 @@ impl Run {
             },
             measure: Measure::new(0, options.batch, flows),
             trace: Trace { limit: options.trace, ..Trace::default() },
+            caught_up: 0,
+            catch_up_ticks: catch_up_ticks(fabric),
+            drawn: 0,
             events: 0,
             delivered: 0,
             end: None,
@@ -107,23 +118,43 @@ impl Run {
         network: &mut N,
         events: u64,
     ) -> Result<Option<End>, RunError> {
-        let stop = self.events.saturating_add(events);
-        while self.end.is_none() && self.events < stop {
+        let stop = (self.events + self.drawn).saturating_add(events);
+        while self.end.is_none() && self.events + self.drawn < stop {
             let next = self.next(network);
             let Some(next) = next.filter(|&next| next <= self.options.until || self.options.drain) else {
                 self.finish(network, next.is_none());
-                break;
+                continue;
             };
             if next >= self.watch.next {
-                self.look(network, next);
+                if !self.look(network, next) {
+                    continue;
+                }
                 self.watch.next = self.next_look();
                 if self.end.is_some() {
                     break;
                 }
             }
-            self.tick(network, next)?;
+            if self.is_caught_up(network.fabric(), (next - 1).min(self.watch.next - 1)) {
+                self.tick(network, next)?;
+            }
         }
         Ok(self.end)
+    }
+
+    /// Has sources draw what they refuse up to a tick before which nothing else happens, if it is much, and a part of it at
+    /// a time: a packet may hold its place for as long as it takes others to be made by the billion. Whether there was
+    /// nothing to do.
+    #[inline]
+    fn is_caught_up(&mut self, fabric: &Fabric, to: Time) -> bool {
+        to - self.caught_up < self.catch_up_ticks || self.catch_up(fabric)
+    }
+
+    #[inline(never)]
+    fn catch_up(&mut self, fabric: &Fabric) -> bool {
+        self.caught_up += self.catch_up_ticks;
+        self.drawn += 1 + self.sources.catch_up(fabric, self.caught_up);
+        self.now = self.now.max(self.caught_up);
+        false
     }
 
     /// The next tick in which anything happens.
@@ -238,10 +269,15 @@ impl Run {
         }
     }
 
-    /// Things that happen at set times before the events of `next`.
-    fn look<N: Network>(&mut self, network: &mut N, next: Time) {
+    /// Things that happen at set times before the events of `next`; whether all of them did, or sources have begun to
+    /// catch up.
+    fn look<N: Network>(&mut self, network: &mut N, next: Time) -> bool {
+        let warmup_is_set = self.options.warmup.is_some() && !self.watch.measuring;
         while next >= self.measure.batches.end_of_open() && self.end.is_none() {
             let edge = self.measure.batches.end_of_open();
+            if !warmup_is_set && !self.is_caught_up(network.fabric(), edge.min(next - 1)) {
+                return false;
+            }
             self.measure.batches.close();
             if self.watch.measuring {
                 self.judge(network, edge);
@@ -251,12 +287,16 @@ impl Run {
         }
         let warmup = self.options.warmup.filter(|&end| !self.watch.measuring && next >= end);
         if let Some(warmup) = warmup {
+            if !self.is_caught_up(network.fabric(), warmup.min(next - 1)) {
+                return false;
+            }
             self.begin_measuring(network, warmup);
         }
         if next >= self.watch.next_deadlock {
             self.look_for_deadlock(network);
             self.plan_search(network, next);
         }
+        true
     }
 
     /// The first tick for which [`Self::look`] has something to do.
@@ -366,7 +406,9 @@ impl Run {
             return;
         }
         let now = if self.options.drain { self.now.max(self.options.until) } else { self.options.until };
-        self.look(network, now + 1);
+        if !self.look(network, now + 1) || !self.is_caught_up(network.fabric(), now) {
+            return;
+        }
         self.now = now;
         if self.end.is_none() {
             self.end =
@@ -401,4 +443,11 @@ impl Run {
         let later: Vec<Packet> = self.pending.iter().copied().flatten().collect();
         self.sources.clone().totals(fabric, now, later.into_iter())
     }
+}
+
+/// Ticks in which sources make about as many packets as may be refused at a time.
+fn catch_up_ticks(fabric: &Fabric) -> Time {
+    let refusing = (0..fabric.terminals as usize).filter(|&terminal| Sources::may_refuse(fabric, terminal));
+    let per_tick: f64 = refusing.map(|terminal| fabric.source_interval_ticks[terminal].recip()).sum();
+    if per_tick > 0.0 { ((ARRIVALS / per_tick) as Time).max(1) } else { Time::MAX }
 }

@@ -190,7 +190,8 @@ impl Simulation {
         Ok(Self { network, run })
     }
 
-    /// Simulates until the end, or until at least `events` more events have been handled.
+    /// Simulates until the end, or until at least `events` more events have been handled, arrivals that find no place
+    /// and are counted ahead among them.
     ///
     /// # Errors
     /// A packet cannot come to its destination by the routes there are.

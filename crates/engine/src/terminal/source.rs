@@ -124,7 +124,7 @@ impl Sources {
             0 => {}
             // What is made at the very tick can still leave.
             NONE => self.pull(fabric, terminal, (free_at - 1).min(self.last), 0),
-            limit => self.pull(fabric, terminal, free_at.min(self.last), limit as usize),
+            _ => self.pull(fabric, terminal, free_at.min(self.last), places(fabric, terminal)),
         }
         let last = self.last;
         let source = &mut self.sources[terminal];
@@ -143,8 +143,15 @@ impl Sources {
 
     /// Moves every arrival up to `now` into the limited queue, refusing those that find it full.
     fn pull(&mut self, fabric: &Fabric, terminal: usize, now: Time, limit: usize) {
+        let alike = are_alike(fabric, terminal);
         let source = &mut self.sources[terminal];
-        while source.ahead.is_some_and(|packet| packet.created <= now) {
+        while let Some(next) = source.ahead.filter(|packet| packet.created <= now) {
+            if alike && source.waiting.len() >= limit {
+                let skipped = source.skip(fabric.source_interval_ticks[terminal], now);
+                self.totals.offered += skipped;
+                self.totals.offered_chars += skipped * u64::from(next.length);
+                self.totals.refused += skipped;
+            }
             let packet = source.arrive(fabric, terminal);
             self.totals.count(&packet);
             if source.waiting.len() < limit {
@@ -153,6 +160,19 @@ impl Sources {
                 self.totals.refused += 1;
             }
         }
+    }
+
+    /// Draws the arrivals up to `now` at sources with few places or none, before it is asked for; how many. No source may
+    /// be asked in between or have been asked after it: then what is refused is the same whenever it is counted.
+    pub fn catch_up(&mut self, fabric: &Fabric, now: Time) -> u64 {
+        let before = self.totals.offered;
+        let until = now.min(self.last);
+        for terminal in 0..self.sources.len() {
+            if Self::may_refuse(fabric, terminal) {
+                self.pull(fabric, terminal, until, places(fabric, terminal));
+            }
+        }
+        self.totals.offered - before
     }
 
     /// Packets offered, refused and waiting up to and including `now`.
@@ -165,8 +185,7 @@ impl Sources {
             if Self::is_open(fabric, terminal) {
                 match fabric.source_queue[terminal] {
                     0 => self.count_waiting(fabric, terminal, until),
-                    NONE => self.pull(fabric, terminal, until, 0),
-                    limit => self.pull(fabric, terminal, until, limit as usize),
+                    _ => self.pull(fabric, terminal, until, places(fabric, terminal)),
                 }
             }
         }
@@ -196,6 +215,27 @@ impl Sources {
     pub fn is_open(fabric: &Fabric, terminal: usize) -> bool {
         arrival::is_open(fabric.source_arrival[terminal])
     }
+
+    /// Whether a terminal makes packets however many wait, and has no place for some of them.
+    pub fn may_refuse(fabric: &Fabric, terminal: usize) -> bool {
+        Self::is_open(fabric, terminal) && fabric.source_queue[terminal] != 0
+    }
+}
+
+/// Whether a terminal makes packets at equal intervals that differ in nothing else, and draws nothing for them.
+fn are_alike(fabric: &Fabric, terminal: usize) -> bool {
+    matches!(fabric.source_arrival[terminal], arrival::CONSTANT | arrival::TOGETHER)
+        && fabric.source_target[terminal] == target::FIXED
+        && fabric.source_length[terminal] == length::FIXED
+        && fabric.via_switch.is_empty()
+}
+
+/// Packets that may wait at a source that refuses others.
+fn places(fabric: &Fabric, terminal: usize) -> usize {
+    match fabric.source_queue[terminal] {
+        NONE => 0,
+        places => places as usize,
+    }
 }
 
 impl Totals {
@@ -213,6 +253,25 @@ impl Source {
         let next = self.packet(fabric, terminal, self.clock as Time);
         self.ahead = Some(next);
         now.unwrap_or(next)
+    }
+
+    /// Passes over arrivals that are alike, at least two before the last one up to `now`; how many. The sum of intervals
+    /// is rounded at each arrival, and is to be the same here: from one power of two to the next the rounding is the same
+    /// every time once it was the same twice.
+    fn skip(&mut self, interval: f64, now: Time) -> u64 {
+        const EXACT: Time = 1 << f64::MANTISSA_DIGITS;
+        let Some(packet) = self.ahead.filter(|_| self.clock >= 1.0 && now < EXACT) else { return 0 };
+        let power = f64::from_bits(((self.clock.to_bits() >> 52) + 1) << 52);
+        let second = self.clock + interval;
+        let step = second + interval - second;
+        let steps = ((power.min((now + 1) as f64) - self.clock) / step).floor() - 2.0;
+        if second - self.clock != step || step <= 0.0 || steps < 1.0 {
+            return 0;
+        }
+        self.clock += steps * step;
+        let created = self.clock as Time;
+        self.ahead = Some(Packet { created, dispatch: created, ..packet });
+        steps as u64
     }
 
     fn interval(&mut self, fabric: &Fabric, terminal: usize) -> f64 {
@@ -305,4 +364,52 @@ impl Source {
 pub(super) fn via(stream: &mut Stream, switches: &[u32], home: u32) -> u32 {
     let via = stream.below(switches.len() as u32);
     if switches[via as usize] == home { NONE } else { via }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two sources without places that make equal packets, from this time on.
+    fn sources(fabric: &mut Fabric, clock: f64, interval: f64) -> Sources {
+        fabric.terminals = 2;
+        fabric.source_arrival = vec![arrival::CONSTANT; 2];
+        fabric.source_interval_ticks = vec![interval; 2];
+        fabric.source_queue = vec![NONE, 3];
+        fabric.source_target = vec![target::FIXED; 2];
+        fabric.target_fixed = vec![1, 0];
+        fabric.source_length = vec![length::FIXED; 2];
+        (fabric.length_min, fabric.length_max) = (vec![9; 2], vec![9; 2]);
+        let mut sources = Sources::new(fabric);
+        for (terminal, source) in sources.sources.iter_mut().enumerate() {
+            source.clock = clock + terminal as f64 * 0.7;
+            source.ahead = Some(source.packet(fabric, terminal, source.clock as Time));
+        }
+        sources
+    }
+
+    /// Intervals that are exact, that are rounded, and some between two numbers that there are at such times.
+    #[test]
+    fn what_is_skipped_is_what_would_have_arrived() {
+        for clock in [0.0, 0.3, 1000.5, (1u64 << 40) as f64 - 90.0, ((1u64 << 40) + 1) as f64 + 1.0 / 4096.0]
+        {
+            for interval in [1.0, 0.1, 1.0 / 3.0, 7.3, 1.0 + 1.0 / 8192.0, 1.0 + 3.0 / 8192.0, 99.99] {
+                let mut fabric = Fabric::default();
+                let mut at_once = sources(&mut fabric, clock, interval);
+                let mut by_one = at_once.clone();
+                let now = clock as Time + 3000;
+                let made = at_once.catch_up(&fabric, now);
+                let counted = (clock as Time..=now).map(|now| {
+                    // From one tick to the next there is hardly anything to pass over.
+                    by_one.catch_up(&fabric, now)
+                });
+                assert_eq!(made, counted.sum::<u64>(), "{clock} {interval}");
+                for (one, other) in at_once.sources.iter().zip(&by_one.sources) {
+                    assert_eq!((one.clock, one.ahead), (other.clock, other.ahead), "{clock} {interval}");
+                    assert_eq!(one.waiting, other.waiting);
+                }
+                assert_eq!(at_once.totals, by_one.totals);
+            }
+        }
+    }
 }

@@ -2,5 +2,6 @@
 
 mod build;
 mod hand;
+mod lost;
 mod programs;
 mod random;
