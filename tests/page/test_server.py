@@ -352,6 +352,17 @@ def test_a_run_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
     assert said[-1]["end"]["reason"] == "interrupted"
 
 
+@pytest.mark.parametrize(("name", "listed"), [("teaching-adaptive", 0), ("teaching-sci-starvation", 7)])
+def test_who_got_how_much_is_said_of_those_who_sent(name: str, listed: int) -> None:
+    """Terminals that a permutation leaves alone are no victims; those that were starved are listed with 0."""
+    from fabriloom.page import jobs
+
+    said: list[dict[str, Any]] = []
+    scenario = chosen({"shelf": f"{name}.toml", "settings": {"run.duration": "2 ms"}}).scenario
+    jobs._watched(0, scenario, said.append, jobs.Clock(threading.Event(), limits.RUN_S))
+    assert len(said[-1]["sources"]) == listed
+
+
 def test_a_session_that_is_not_known_is_said(server: int) -> None:
     assert ask(server, "POST", "/api/begin", {"session": "x", "do": "run", "first": {}})[0] == 404
     assert ask(server, "GET", "/api/events?session=x")[0] == 204

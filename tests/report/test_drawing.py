@@ -175,6 +175,11 @@ RINGS = {
 }
 
 
+def test_a_switch_of_modules_fits_on_a_page():
+    wide = float(parsed(fabric_svg(RINGS["switch of 16 ports"])).attrib["viewBox"].split()[2])
+    assert wide < 800
+
+
 @pytest.mark.parametrize("name", RINGS)
 @pytest.mark.parametrize("coloured", [True, False])
 def test_every_network_of_rings_is_drawn(name, coloured):

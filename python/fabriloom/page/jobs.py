@@ -110,7 +110,7 @@ def _watched(side: int, scenario: Scenario, emit: Emit, clock: Clock) -> Results
     """One run, shown as it goes on."""
     limits.check_size(graph_of(scenario))
     compiled = compile(scenario)
-    live = Live(scenario)
+    live = Live(compiled)
 
     def progress(state: Progress) -> None:
         picture = live.look(state)

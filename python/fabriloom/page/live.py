@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..compile import Compiled
 from ..results import Results, tables
-from ..scenario import Scenario
 from ..simulate import Progress
 from . import limits
 
@@ -24,8 +24,9 @@ _PART = 10
 class Live:
     """Makes pictures of one run, no more often than they can be seen, nor so often as to delay the run."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        self._warmup_ps = scenario.run.warmup_ps
+    def __init__(self, compiled: Compiled) -> None:
+        self._warmup_ps = compiled.scenario.run.warmup_ps
+        self._senders = np.flatnonzero(compiled.arrays["source_arrival"]).tolist()
         self._warm: dict[str, list[float]] = {"t_ms": [], "accepted": [], "latency": []}
         self._next = 0.0
         self._began = time.monotonic()
@@ -57,7 +58,7 @@ class Live:
             "warnings": summary["warnings"],
             "wall_s": summary["engine"]["wall_s"],
             "ci95": summary["accepted_mbytes_per_s_ci95"],
-            "sources": _sources(results),
+            "sources": _sources(results, self._senders),
             "events": summary.get("events"),
         }
 
@@ -125,14 +126,12 @@ def _busy(native: Mapping[str, Any], window_ticks: int) -> list[int]:
     return np.round(1000 * tables.utilisation(native, window_ticks)).astype(int).tolist()
 
 
-def _sources(results: Results) -> list[list[Any]]:
+def _sources(results: Results, senders: list[int]) -> list[list[Any]]:
     """What was delivered from each sender, in MB/s, where some got much more than others; else nothing."""
-    names, flows = list(results.graph.terminal_names), results.flows
-    senders = results.provenance.resolved.get("traffic", {}).get("senders", "all")
-    chosen = names if senders == "all" else [names[one] if isinstance(one, int) else one for one in senders]
-    if not len(flows) or len(chosen) > _SENDERS:
+    names, flows = results.graph.terminal_names, results.flows
+    if not len(flows) or not 0 < len(senders) <= _SENDERS:
         return []
-    sums = dict.fromkeys(chosen, 0.0)
+    sums = dict.fromkeys((names[one] for one in senders), 0.0)
     for source, rate in flows.select("source", "mbytes_per_s").iter_rows():
         sums[source] = sums.get(source, 0.0) + rate
     uneven = max(sums.values()) > _UNEVEN * min(sums.values())

@@ -15,6 +15,7 @@ from .drawing_style import (
     BOX_EDGE,
     INK,
     LINE,
+    PAPER,
     SOFT,
     Scale,
     counted,
@@ -74,6 +75,8 @@ def ring_plan(graph: Graph, rings: Rings, values: NDArray[np.float64] | None, li
     )
     if staged:
         _place_stages(plan)
+    elif graph.family == "sci-switch-16":
+        _place_modules(plan)
     else:
         _place_switches(plan)
     for station in range(rings.stations):
@@ -117,7 +120,8 @@ def ring_boxes(plan: RingPlan) -> list[str]:
             for x, y in points.tolist()
         ]
         if plan.graph.switches <= 260:
-            parts.append(label(name, low[0], low[1] - 3, 9.5, "start", INK, ' pointer-events="none"'))
+            halo = f' pointer-events="none" paint-order="stroke" stroke="{PAPER}" stroke-width="2.5"'
+            parts.append(label(name, low[0], low[1] - 3, 9.5, "start", INK, halo))
         boxes.append("".join(parts))
     return boxes
 
@@ -221,6 +225,49 @@ def _on_bus(plan: RingPlan, ports: list[int], switch: int, step: float, aside: f
     for index, at in enumerate(ports):
         along = (index - (len(ports) - 1) / 2) * step
         plan.station[at] = plan.places[switch] + ((aside, along) if plan.upright else (along, aside))
+
+
+def _place_modules(plan: RingPlan) -> None:
+    """Place a switch of modules: those with terminals above and below, their rings outside, the others
+    between."""
+    rings, graph = plan.rings, plan.graph
+    ports = [
+        rings.port_station[rings.port_start[at] : rings.port_start[at + 1]].tolist()
+        for at in range(graph.switches)
+    ]
+    other = {
+        at: one
+        for ring in range(rings.rings)
+        for at, one in zip(plan.ports(ring), plan.ports(ring)[::-1], strict=True)
+    }
+    users = [at for at in range(graph.switches) if any(other[port] == port for port in ports[at])]
+    middle = [at for at in range(graph.switches) if at not in users]
+    most = max(len(plan.members(ring)) for ring in range(rings.rings))
+    radius = max(34.0, 11.0 * most)
+    step, columns = 2 * radius + 12, -(-len(users) // 2)
+    wide = step * max(map(len, ports)) * 0.72
+    for index, at in enumerate(users):
+        row, column = divmod(index, columns)
+        plan.places[at] = (column - (columns - 1) / 2) * wide, (2 * row - 1) * 150.0
+    for index, at in enumerate(middle):
+        plan.places[at] = (index - (len(middle) - 1) / 2) * wide, 0.0
+
+    def towards(port: int) -> tuple[float, float]:
+        return plan.places[graph.link_source[other[port]]].tolist()
+
+    for at in (*users, *middle):
+        own = [port for port in ports[at] if other[port] == port]
+        joined = sorted((port for port in ports[at] if other[port] != port), key=towards)
+        outward = -1.0 if plan.places[at][1] < 0 else 1.0
+        _on_bus(plan, own, at, step, 9.0 * outward)
+        for side in (-1.0, 1.0):
+            here = [port for port in joined if (towards(port)[1] - plan.places[at][1]) * side > 0]
+            _on_bus(plan, here, at, step, 9.0 * side)
+        for port in own:
+            _loop(plan, int(rings.station_ring[port]), (0.0, outward), radius, radius)
+    for ring in range(rings.rings):
+        if len(plan.ports(ring)) > 1:
+            _curves(plan, ring)
 
 
 def _place_switches(plan: RingPlan) -> None:

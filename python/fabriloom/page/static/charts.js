@@ -12,7 +12,7 @@ const decade = (value) => {
 };
 
 const axis = (name, log, vertical) => ({
-  type: log ? "log" : "value", name, nameLocation: "middle", nameGap: vertical ? 46 : 26, scale: log,
+  type: log ? "log" : "value", splitNumber: vertical ? 5 : 4, name, nameLocation: "middle", nameGap: vertical ? 46 : 26, scale: log,
   nameTextStyle: { color: style("--soft"), fontSize: 12 },
   axisLabel: { color: style("--soft"), fontSize: 11, formatter: log ? decade : (v) => figures(v), hideOverlap: true },
   axisLine: { show: true, lineStyle: { color: style("--rule") } },
@@ -54,7 +54,7 @@ export class Chart {
     const { x, y, logX, logY } = this.axes;
     return {
       animation: false, aria: { enabled: true }, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
-      grid: { left: 62, right: 16, top: this.lines.length > 1 ? 34 : 14, bottom: 46 },
+      grid: { left: 62, right: 16, top: this.lines.length > 1 ? 50 : 14, bottom: 46 },
       legend: { show: this.lines.length > 1, top: 4, left: 56, itemHeight: 8, itemWidth: 16, textStyle: { color: style("--ink"), fontSize: 12, width: this.place.clientWidth - 110, overflow: "truncate" } },
       tooltip: {
         trigger: "item", confine: true, backgroundColor: style("--card"), borderColor: style("--rule"),

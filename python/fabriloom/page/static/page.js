@@ -212,11 +212,13 @@ class Card {
   warn(warnings) { this.ended.replaceChildren(...warnings.map((text) => element("p", {}, element("b", { className: "chip bad", textContent: "warning" }), text))); }
 
   show(live) {
-    const micro = (value) => `${figures(value)} µs`, rate = (value) => `${figures(value)} MB/s`;
+    const micro = (value) => (value >= 1000 ? `${figures(value / 1000)} ms` : `${figures(value)} µs`), rate = (value) => `${figures(value)} MB/s`;
+    const built = live.events?.complete ? live.events : null;
     const rows = [
       ["Accepted", rate(live.accepted)], ["Offered", rate(live.offered)], ["Mean latency", micro(live.latency_us)],
       ["99 % within", micro(live.p99_us)], ["Packets", live.packets.toLocaleString("en")], ["Simulated", `${figures(live.simulated_ms)} ms`],
     ];
+    if (built) rows.push(["Events built", `${figures(built.achieved_per_s / 1000)} kHz`], ["An event takes", micro(built.latency_ns.mean / 1000)], ["99 % of them within", micro(built.latency_ns.p99 / 1000)]);
     this.numbers.replaceChildren(...rows.map(([what, value]) => element("div", {}, element("dt", { textContent: what }), element("dd", { textContent: value }))));
     this.fabric.colour(live.busy);
     if (!live.end) return;
@@ -225,11 +227,9 @@ class Card {
     const reason = element("span", { className: mark, textContent: live.end.reason.replace("_", " ") });
     this.ended.append(element("p", {}, reason, live.end.message));
     if (live.cycle.length) this.fabric.mark(live.cycle);
-    const built = live.events;
-    if (built?.complete) {
-        const late = built.latency_ns, rate = `${figures(built.achieved_per_s / 1000)} kHz achieved`;
-        const wanted = built.attempted_per_s ? ` of ${figures(built.attempted_per_s / 1000)} kHz attempted` : "";
-        this.ended.append(element("p", { textContent: `${built.complete} events complete, ${rate}${wanted}; built in ${figures(late.mean / 1000)} µs in the mean, 99 % within ${figures(late.p99 / 1000)} µs.` }));
+    if (built) {
+      const wanted = built.attempted_per_s ? ` of ${figures(built.attempted_per_s / 1000)} kHz attempted` : "";
+      this.ended.append(element("p", { textContent: `${built.complete} events complete; ${figures(built.achieved_per_s / 1000)} kHz built${wanted}.` }));
     }
     if (live.sources.length) this.ended.append(this.shares(live.sources));
   }
