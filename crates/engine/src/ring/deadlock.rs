@@ -69,7 +69,11 @@ impl Rings {
     /// Queues of which one must move before a place of this transmit queue is free; nothing if it needs none.
     fn transmit_waits(&self, station: u32, kind: usize) -> Option<Vec<u32>> {
         let at = &self.stations[station as usize];
-        if at.out_free[kind] > 0 || usize::from(at.leaving) == kind || at.receiving {
+        if at.out_free[kind] > 0
+            || usize::from(at.leaving) == kind
+            || at.receiving
+            || !at.echoes_due.is_empty()
+        {
             return None;
         }
         let mut entry = at.fresh[kind].head;

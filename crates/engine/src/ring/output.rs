@@ -53,6 +53,9 @@ impl Rings {
     pub(super) fn await_own(&mut self, station: u32, ready: Time) {
         let at = &self.stations[station as usize];
         if !at.may_insert() {
+            if at.is_stopped() {
+                self.await_go(station);
+            }
             return;
         }
         let look = ready.max(at.free_at);
@@ -64,13 +67,37 @@ impl Rings {
     }
 
     /// Has a link that is not free be looked at when something may start or must be judged.
-    fn await_end(&mut self, link: u32) {
+    pub(super) fn await_end(&mut self, link: u32) {
         let at = &self.stations[link as usize];
-        if at.may_insert() || at.recovering || at.place_is_awaited() {
-            self.look_at(link, at.free_at);
-        } else if !at.bypass.is_empty() {
-            self.look_at(link, at.free_at.max(self.units[at.bypass.head].time));
+        let free_at = at.free_at;
+        let mut due = NEVER;
+        if at.recovering || at.place_is_awaited() {
+            due = free_at;
+        } else {
+            if !at.bypass.is_empty() {
+                due = self.units[at.bypass.head].time;
+            }
+            if at.may_insert() && due > free_at {
+                due = due.min(self.own_due(link));
+            }
         }
+        if due < NEVER {
+            self.look_at(link, due.max(free_at));
+        }
+    }
+
+    /// When the first of the units of a station's own is ready.
+    fn own_due(&self, link: u32) -> Time {
+        let at = &self.stations[link as usize];
+        let mut due = if at.echoes.is_empty() { NEVER } else { self.units[at.echoes.head].time };
+        if at.stops == 0 {
+            for queue in [at.again, at.fresh[RESPONSE], at.fresh[REQUEST]] {
+                if !queue.is_empty() {
+                    due = due.min(self.entries[queue.head].ready);
+                }
+            }
+        }
+        due
     }
 
     /// Puts the next unit on a link, if it is free and there is one.
@@ -80,6 +107,9 @@ impl Rings {
         at.touched = false;
         if at.free_at > now {
             self.await_end(link);
+            if self.fabric.ring_allocation != 0 {
+                self.await_signals(link);
+            }
             return;
         }
         if let Some(free) = at.out_free.get_mut(usize::from(at.leaving)) {
@@ -88,19 +118,42 @@ impl Rings {
             at.leaving = 2;
         }
         let front = at.bypass.head;
-        let ready = if front == NONE { NEVER } else { self.units[front].time };
-        if self.fabric.ring_allocation != 0 {
-            self.judge_recovery(link, ready <= now);
+        if !at.echoes_due.is_empty() {
+            self.heed_echoes(link);
         }
+        let ready = if front == NONE { NEVER } else { self.units[front].time };
+        if self.fabric.ring_allocation == 0 {
+            if self.start_next(link, ready) {
+                self.await_end(link);
+            }
+            return;
+        }
+        self.heed_signals(link);
+        let own = self.judge_recovery(link, ready <= now);
+        let started = self.start_next(link, ready);
+        self.pass_signals(link, own);
+        if started {
+            self.await_end(link);
+        }
+        self.await_signals(link);
+    }
+
+    /// Puts the next unit on a free link; whether there is one. The front of the bypass FIFO is ready at `ready`.
+    fn start_next(&mut self, link: u32, ready: Time) -> bool {
+        let now = self.now;
         if ready < now {
             self.start_passing(link);
-        } else if !self.start_own(link) {
-            if ready == now {
-                self.start_passing(link);
-            } else if front != NONE {
-                self.look_at(link, ready);
-            }
+            return true;
         }
+        if self.start_own(link) {
+            return true;
+        }
+        if ready == now {
+            self.start_passing(link);
+        } else if ready < NEVER {
+            self.look_at(link, ready);
+        }
+        ready == now
     }
 
     /// Puts the front of the bypass FIFO on the link.
@@ -146,12 +199,17 @@ impl Rings {
             }
             later = self.units[echo].time;
         }
+        self.stations[link as usize].blocked = false;
         match self.choose(link, &mut later) {
             Some(choice) => {
                 self.start_packet(link, choice);
                 true
             }
             None => {
+                let at = &mut self.stations[link as usize];
+                if at.blocked && !at.echoes_due.is_empty() {
+                    later = later.min(self.units[at.echoes_due.head].time);
+                }
                 if later < NEVER {
                     self.await_own(link, later);
                 }
@@ -161,11 +219,12 @@ impl Rings {
     }
 
     /// The send packet that may start and comes first; `later` is when the next one is ready otherwise.
-    fn choose(&self, link: u32, later: &mut Time) -> Option<Choice> {
+    fn choose(&mut self, link: u32, later: &mut Time) -> Option<Choice> {
         let at = &self.stations[link as usize];
         if at.stops > 0 {
             return None;
         }
+        let mut blocked = false;
         let mut best: Option<Choice> = None;
         let mut offer = |choice: Choice| {
             let order = |choice: &Choice| self.entries[choice.entry].order();
@@ -182,18 +241,19 @@ impl Rings {
             }
         }
         for kind in [RESPONSE, REQUEST] {
-            if at.open_count[kind] < at.window
-                && let Some(choice) = self.first_fresh(at.fresh[kind], later)
-            {
+            if at.open_count[kind] >= at.window {
+                blocked |= !at.fresh[kind].is_empty();
+            } else if let Some(choice) = self.first_fresh(at.fresh[kind], later, &mut blocked) {
                 offer(choice);
             }
         }
+        self.stations[link as usize].blocked = blocked;
         best
     }
 
     /// The first packet of a queue that is ready and need not wait for an earlier one of its flow.
     #[inline]
-    fn first_fresh(&self, queue: Queue, later: &mut Time) -> Option<Choice> {
+    fn first_fresh(&self, queue: Queue, later: &mut Time, blocked: &mut bool) -> Option<Choice> {
         let (mut before, mut entry) = (NONE, queue.head);
         while entry != NONE {
             let it = &self.entries[entry];
@@ -204,6 +264,7 @@ impl Rings {
             if self.fabric.ring_in_order == 0 || !self.has_open_before(entry) {
                 return Some(Choice { entry, before, again: false });
             }
+            *blocked = true;
             (before, entry) = (entry, it.next);
         }
         None
@@ -234,7 +295,7 @@ impl Rings {
 
     fn start_packet(&mut self, link: u32, choice: Choice) {
         let Choice { entry, before, again } = choice;
-        let Entry { ready, deal, from, dest, symbols, response, label, .. } = self.entries[entry];
+        let Entry { ready, deal, from, dest, symbols, response, label, ends_deal, .. } = self.entries[entry];
         let kind = usize::from(response);
         let at = &mut self.stations[link as usize];
         at.own = true;
@@ -268,6 +329,7 @@ impl Rings {
             response,
             marked: false,
             again,
+            ends_deal,
         });
         self.put(link, unit);
     }
@@ -296,7 +358,6 @@ impl Rings {
             self.keep_hop(link, unit, now + ticks);
         }
         self.forward(link, unit);
-        self.await_end(link);
     }
 
     /// Keeps the way of a unit over a link.

@@ -38,6 +38,21 @@ pub(super) struct Unit {
     pub marked: bool,
     /// Whether it is sent again.
     pub again: bool,
+    /// Of a packet: whether the transaction is over when it was accepted.
+    pub ends_deal: bool,
+}
+
+/// A stop or a go on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signal {
+    /// When it comes to a station.
+    pub time: Time,
+    /// The station that has sent it.
+    pub origin: u32,
+    pub next: u32,
+    pub go: bool,
+    /// Whether the station has counted it.
+    pub counted: bool,
 }
 
 /// A send packet in the transmit queues of a station, until its sender knows that it was accepted.
@@ -117,6 +132,13 @@ pub(super) struct Deal {
 }
 
 impl Linked for Unit {
+    #[inline]
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+}
+
+impl Linked for Signal {
     #[inline]
     fn next(&mut self) -> &mut u32 {
         &mut self.next

@@ -1,9 +1,8 @@
 //! What a network of rings remembers: stations, switches, and the packets between them.
 
-use std::collections::VecDeque;
-
+use super::allocation::Signals;
 use super::host::Hosts;
-use super::parts::{Deal, Entry, Held, Unit};
+use super::parts::{Deal, Entry, Held, Signal, Unit};
 use super::phases::{Reservation, UNLABELLED};
 use super::queue::{Queue, Slab};
 use crate::fabric::{Fabric, NONE, transaction};
@@ -36,6 +35,8 @@ pub(super) struct Station {
     pub symbol: u32,
     /// Ticks from the start of a symbol until the next station has decoded it.
     pub decoded: u32,
+    /// Ticks from the start of a symbol until it can be at the output of the next station.
+    pub ahead: u32,
     pub bypass_ticks: u32,
     /// Units of its own that wait, ready or not.
     pub waiting: u32,
@@ -70,6 +71,10 @@ pub(super) struct Station {
     pub transmit: u32,
     /// Whether a transfer to it is under way.
     pub receiving: bool,
+    /// Whether a packet waits until another one was accepted.
+    pub blocked: bool,
+    /// Ready echoes on their way to it whose coming is no event.
+    pub echoes_due: Queue,
 
     /// Free places to send, by kind.
     pub out_free: [u32; 2],
@@ -94,6 +99,8 @@ pub(super) struct Station {
     pub count: Counts,
     /// Places it owes, by kind.
     pub reserved: [Reservation; 2],
+    /// Packets on their way to it about which it has not decided.
+    pub undecided: u32,
 }
 
 /// What a link and the stations at its ends did since the counts were last cleared.
@@ -183,10 +190,9 @@ pub struct Rings {
     pub(super) links_touched: Vec<u32>,
     pub(super) switches_touched: Vec<u32>,
     pub(super) services_touched: Vec<u32>,
-    /// Stops and goes on each link: arrival, station, whether it is a go.
-    pub(super) signals: Vec<VecDeque<(Time, u32, bool)>>,
-    /// Those that start in this tick: link, station, whether it is a go.
-    pub(super) signals_out: Vec<(u32, u32, bool)>,
+    /// Stops and goes on their way, and those to each station; no stations without bandwidth allocation.
+    pub(super) signal: Slab<Signal>,
+    pub(super) signals: Vec<Signals>,
     pub(super) calendar: Calendar,
     pub(super) now: Time,
     /// A destination whose packets go in a circle through switches, if there is one.
@@ -253,8 +259,8 @@ impl Rings {
             links_touched: Vec::new(),
             switches_touched: Vec::new(),
             services_touched: Vec::new(),
-            signals: vec![VecDeque::new(); signals],
-            signals_out: Vec::new(),
+            signal: Slab::default(),
+            signals: vec![Signals::NONE; signals],
             calendar: Calendar::new(2 * links),
             now: -1,
             astray: None,
@@ -298,6 +304,13 @@ impl Rings {
 
     /// Whether nothing is on its way and every place is free.
     pub fn is_at_rest(&self) -> bool {
+        let mut settled = self.clone();
+        settled.now = NEVER;
+        (0..self.stations.len() as u32).for_each(|station| settled.heed_echoes(station));
+        settled.is_empty()
+    }
+
+    fn is_empty(&self) -> bool {
         let free = |(link, at): (usize, &Station)| {
             let f = &self.fabric;
             let mut out_free = at.out_free;
@@ -397,6 +410,12 @@ impl Station {
         self.waiting > 0 && (self.stops == 0 || !self.echoes.is_empty())
     }
 
+    /// Whether a unit of its own waits that a stop keeps from starting.
+    #[inline]
+    pub fn is_stopped(&self) -> bool {
+        self.waiting > 0 && self.stops > 0
+    }
+
     /// Whether something may wait for the place that is free at the end of the unit on its link.
     #[inline]
     pub fn place_is_awaited(&self) -> bool {
@@ -412,6 +431,9 @@ impl Station {
             before: NONE,
             symbol: f.link_character_ticks[link],
             decoded: f.link_arrival_ticks[link] + f.station_decode_ticks[f.station_next[link] as usize],
+            ahead: f.link_arrival_ticks[link]
+                + f.station_decode_ticks[f.station_next[link] as usize]
+                + f.station_bypass_ticks[f.station_next[link] as usize],
             bypass_ticks: f.station_bypass_ticks[link],
             waiting: 0,
             touched: false,
@@ -430,6 +452,8 @@ impl Station {
             stops: 0,
             transmit: f.station_transmit_ticks[link],
             receiving: false,
+            blocked: false,
+            echoes_due: Queue::EMPTY,
             out_free: [f.station_requests_out[link], f.station_responses_out[link]],
             in_free: [f.station_requests_in[link], f.station_responses_in[link]],
             coming: Queue::EMPTY,
@@ -441,6 +465,7 @@ impl Station {
             port: NONE,
             place: NONE,
             reserved: [Reservation::default(); 2],
+            undecided: 0,
             count: Counts::default(),
         }
     }

@@ -24,13 +24,13 @@ impl Rings {
         let mut ready = decision + Time::from(self.stations[station as usize].bypass_ticks);
         if kind != Kind::Send {
             if sender == station {
-                self.schedule(ARRIVE, unit, tail);
+                self.await_echo(station, unit, tail);
                 return;
             }
         } else if let Some(target) = self.taken_to(station, dest) {
             let cut = self.becomes_echo(unit, station, target);
             ready += if cut_through { Time::from(cut) * symbol } else { 0 };
-            self.schedule(ARRIVE, unit, decision);
+            self.plan_decision(unit, decision);
         } else if self.stations[station as usize].scrubs
             && std::mem::replace(&mut self.units[unit].marked, true)
         {
@@ -49,6 +49,54 @@ impl Rings {
         it.symbols -= cut;
         (it.kind, it.at, it.dest) = (Kind::Open, station, target);
         cut
+    }
+
+    /// An echo comes back to its station at `time`. If it says ready that only matters to packets that wait for it, as
+    /// long as no place and no transaction becomes free.
+    fn await_echo(&mut self, station: u32, unit: u32, time: Time) {
+        let it = &mut self.units[unit];
+        if it.kind == Kind::Busy || it.ends_deal || self.fabric.ring_hold_until_echo != 0 {
+            self.schedule(ARRIVE, unit, time);
+            return;
+        }
+        it.time = time;
+        let at = &mut self.stations[station as usize];
+        at.echoes_due.push(&mut self.units, unit);
+        if at.blocked {
+            let look = time.max(at.free_at);
+            self.look_at(station, look);
+        }
+    }
+
+    /// Heeds the echoes that have come to a station since its link was looked at last.
+    pub(super) fn heed_echoes(&mut self, station: u32) {
+        loop {
+            let head = self.stations[station as usize].echoes_due.head;
+            if head == NONE || self.units[head].time > self.now {
+                return;
+            }
+            self.stations[station as usize].echoes_due.pop(&mut self.units);
+            let entry = self.units[head].entry;
+            self.units.remove(head);
+            self.drop_entry(entry);
+        }
+    }
+
+    /// Has a station decide about a packet at `time`. That it will be accepted is known beforehand if there is a place
+    /// and all packets before it have been decided about.
+    fn plan_decision(&mut self, unit: u32, time: Time) {
+        let Unit { entry, at: station, dest: target, response, .. } = self.units[unit];
+        let kind = usize::from(response);
+        let at = &mut self.stations[station as usize];
+        let foregone = at.in_free[kind] > 0 && at.undecided == 0 && at.reserved[kind].owed == [0; 2];
+        // What is ready for its user at once is so in the step of arrivals.
+        if foregone && at.receive > 0 {
+            self.units[unit].kind = Kind::Ready;
+            self.hold(station, entry, target, time);
+        } else {
+            at.undecided += 1;
+            self.schedule(ARRIVE, unit, time);
+        }
     }
 
     /// A station decides about a unit.
@@ -105,10 +153,11 @@ impl Rings {
     /// Takes a send packet off the ring; the echo that stands in its place says whether it was accepted.
     fn strip(&mut self, unit: u32) {
         let Unit { entry, at: station, dest: target, response, time, .. } = self.units[unit];
+        self.at(station).undecided -= 1;
         let accepted = self.accepts(station, entry, usize::from(response));
         if accepted {
             self.units[unit].kind = Kind::Ready;
-            self.hold(station, entry, target);
+            self.hold(station, entry, target, self.now);
             return;
         }
         let before = self.stations[station as usize].before;
@@ -123,14 +172,14 @@ impl Rings {
         }
     }
 
-    /// Puts a packet that was accepted into its receive queue.
-    fn hold(&mut self, station: u32, entry: u32, target: u32) {
+    /// Puts a packet that is accepted at `time` into its receive queue.
+    fn hold(&mut self, station: u32, entry: u32, target: u32, time: Time) {
         let Entry { deal, from, dest, bytes, symbols, response, .. } = self.entries[entry];
         let at = &mut self.stations[station as usize];
         at.in_free[usize::from(response)] -= 1;
         // With cut-through its tail is still to come.
         let rest = if self.fabric.ring_cut_through == 0 { 0 } else { symbols - 1 };
-        let ready = self.now + Time::from(rest) * Time::from(at.symbol) + Time::from(at.receive);
+        let ready = time + Time::from(rest) * Time::from(at.symbol) + Time::from(at.receive);
         let held = self.helds.add(Held { ready, deal, next: NONE, from, dest, bytes, target, response });
         self.received(station, held);
     }
@@ -184,6 +233,12 @@ impl Rings {
 
     /// A sender has nothing to do any more with a packet that it has sent.
     fn entry_over(&mut self, entry: u32) {
+        let station = self.entries[entry].station;
+        self.drop_entry(entry);
+        self.reconsider(station);
+    }
+
+    fn drop_entry(&mut self, entry: u32) {
         let Entry { station, deal, response, ends_deal, .. } = self.entries[entry];
         let kind = usize::from(response);
         self.close(entry);
@@ -195,7 +250,6 @@ impl Rings {
         if ends_deal {
             self.forget(deal);
         }
-        self.reconsider(station);
     }
 
     /// What hindered units of a station's own from starting may be gone.

@@ -17,10 +17,8 @@ pub(super) const BUS: u32 = 3;
 const TIMEOUT: u32 = 4;
 /// A station decides about a unit.
 pub(super) const ARRIVE: u32 = 5;
-/// A stop or a go is at the end of a link.
-pub(super) const SIGNAL: u32 = 6;
 /// A terminal is to be asked.
-const SOURCE: u32 = 7;
+const SOURCE: u32 = 6;
 /// The kind of an event stands above the number of what it happens to.
 const KIND_SHIFT: u32 = 29;
 
@@ -61,7 +59,6 @@ impl Rings {
                 BUS => self.bus_due(number),
                 TIMEOUT => self.time_out(),
                 ARRIVE => self.arrive(number),
-                SIGNAL => self.signalled(number),
                 _ => self.ask(number),
             }
         }
@@ -92,9 +89,6 @@ impl Rings {
         }
         while let Some(link) = self.links_touched.pop() {
             self.start_link(link);
-        }
-        if !self.signals_out.is_empty() {
-            self.send_signals();
         }
         self.astray.map_or(Ok(()), Err)
     }
