@@ -6,7 +6,7 @@
 
 use super::parts::Signal;
 use super::queue::Queue;
-use super::state::Rings;
+use super::state::{NEVER, Rings};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
@@ -58,6 +58,11 @@ impl Rings {
         }
     }
 
+    #[inline]
+    pub(super) fn has_signals(&self, link: u32) -> bool {
+        !self.signals[link as usize].queue.is_empty()
+    }
+
     /// After the start: what has come goes on behind the unit on the link, then the station's own one, then what will
     /// come while the unit is there.
     pub(super) fn pass_signals(&mut self, link: u32, own: Option<bool>) {
@@ -102,6 +107,7 @@ impl Rings {
             let time = (end + Time::from(at.ahead)).max(signals.last + symbol);
             signals.last = time;
             if station == origin {
+                self.last = self.last.max(time);
                 return;
             }
             let free_at = self.stations[station as usize].free_at;
@@ -109,7 +115,7 @@ impl Rings {
                 let first = signals.queue.is_empty();
                 let number = self.signal.add(Signal { time, origin, next: NONE, go, counted: false });
                 signals.queue.push(&mut self.signal, number);
-                if first {
+                if first || go && self.stations[station as usize].is_stopped() {
                     self.await_signals(station);
                 }
                 return;
@@ -122,29 +128,42 @@ impl Rings {
         }
     }
 
-    /// Sees to the next look at a link to which a stop or a go comes.
+    /// Sees to the next look at a link to which a stop or a go comes: when it lets something start, at the latest
+    /// before it could be at the next station.
     pub(super) fn await_signals(&mut self, station: u32) {
         let head = self.signals[station as usize].queue.head;
         if head == NONE {
             return;
         }
-        let time = self.signal[head].time;
         let at = &self.stations[station as usize];
-        let latest = time + Time::from(at.ahead) - 1;
-        self.look_at(station, if at.is_stopped() { time } else { latest });
+        let latest = self.signal[head].time + Time::from(at.ahead) - 1;
+        let go = if at.is_stopped() { self.last_go(station) } else { NEVER };
+        self.look_at(station, latest.min(go));
     }
 
-    /// Has the link of a station that is stopped be looked at when that may change.
+    /// Has the link of a station that is stopped be looked at when that ends.
     pub(super) fn await_go(&mut self, station: u32) {
-        let head = self.signals[station as usize].queue.head;
-        if head == NONE {
-            return;
+        match self.last_go(station) {
+            NEVER => {}
+            time if time <= self.now => self.touch_link(station),
+            time => self.look_at(station, time),
         }
-        let time = self.signal[head].time;
-        if time <= self.now {
-            self.touch_link(station);
-        } else {
-            self.look_at(station, time);
+    }
+
+    /// When a station is no longer stopped, as far as that is known.
+    fn last_go(&self, station: u32) -> Time {
+        let mut stops = self.stations[station as usize].stops;
+        let mut number = self.signals[station as usize].queue.head;
+        while number != NONE {
+            let Signal { time, next, go, counted, .. } = self.signal[number];
+            if !counted {
+                stops = if go { stops - 1 } else { stops + 1 };
+                if stops == 0 {
+                    return time;
+                }
+            }
+            number = next;
         }
+        NEVER
     }
 }

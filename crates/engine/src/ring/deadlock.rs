@@ -71,7 +71,7 @@ impl Rings {
         let at = &self.stations[station as usize];
         if at.out_free[kind] > 0
             || usize::from(at.leaving) == kind
-            || at.receiving
+            || self.is_receiving(station)
             || !at.echoes_due.is_empty()
         {
             return None;
@@ -101,6 +101,13 @@ impl Rings {
         (!waits.is_empty() && (at.switch != NONE || at.at_work == NONE)).then_some(waits)
     }
 
+    /// Whether a transfer to a port is under way.
+    fn is_receiving(&self, station: u32) -> bool {
+        let at = &self.stations[station as usize];
+        let switch = self.switches.get(at.switch as usize);
+        switch.is_some_and(|of| of.receiving >> (at.port - of.first) & 1 != 0)
+    }
+
     /// The same for a receive queue.
     fn receive_waits(&self, station: u32, kind: usize) -> Option<Vec<u32>> {
         let at = &self.stations[station as usize];
@@ -113,7 +120,8 @@ impl Rings {
             if self.helds[front].ready > self.now {
                 return None;
             }
-            return Some(vec![transmit(self.helds[front].target, kind)]);
+            let to = self.ports[self.helds[front].target as usize].station;
+            return Some(vec![transmit(to, kind)]);
         }
         let mut held = front;
         while held != NONE && kind == REQUEST {

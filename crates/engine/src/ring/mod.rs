@@ -12,11 +12,14 @@ mod output;
 mod parts;
 mod phases;
 mod queue;
+mod routes;
 mod state;
 mod station;
+mod stations;
 mod tick;
 mod user;
 
 pub use deadlock::deadlock;
 pub use host::Asking;
-pub use state::{BusCounts, Counts, Rings};
+pub use state::Rings;
+pub use stations::{BusCounts, Counts};

@@ -113,7 +113,7 @@ impl Rings {
             return;
         }
         if let Some(free) = at.out_free.get_mut(usize::from(at.leaving)) {
-            // A place that nobody waited for.
+            // A place that nobody waited for: there are others.
             *free += 1;
             at.leaving = 2;
         }
@@ -131,7 +131,9 @@ impl Rings {
         self.heed_signals(link);
         let own = self.judge_recovery(link, ready <= now);
         let started = self.start_next(link, ready);
-        self.pass_signals(link, own);
+        if own.is_some() || self.has_signals(link) {
+            self.pass_signals(link, own);
+        }
         if started {
             self.await_end(link);
         }
@@ -180,8 +182,10 @@ impl Rings {
             symbols += if self.fabric.ring_cut_through == 0 { all } else { there.min(all) };
             unit = it.next;
         }
-        let most = &mut self.stations[link as usize].count.bypass_most;
-        *most = (*most).max(symbols);
+        if symbols > 0 {
+            let most = &mut self.rare[link as usize].bypass_most;
+            *most = (*most).max(symbols);
+        }
     }
 
     /// Puts a unit of the station's own on the link, if one may start; else sees to being woken in time.
@@ -289,18 +293,18 @@ impl Rings {
         let unit = at.echoes.pop(&mut self.units);
         at.own = true;
         at.waiting -= 1;
-        at.count.wait_ticks += (self.now - self.units[unit].time) as u64;
+        at.wait_ticks += (self.now - self.units[unit].time) as u64;
         self.put(link, unit);
     }
 
     fn start_packet(&mut self, link: u32, choice: Choice) {
         let Choice { entry, before, again } = choice;
-        let Entry { ready, deal, from, dest, symbols, response, label, ends_deal, .. } = self.entries[entry];
+        let Entry { ready, deal, from, dest, bytes, response, label, ends_deal, .. } = self.entries[entry];
         let kind = usize::from(response);
         let at = &mut self.stations[link as usize];
         at.own = true;
         at.waiting -= 1;
-        at.count.wait_ticks += (self.now - ready) as u64;
+        at.wait_ticks += (self.now - ready) as u64;
         if again {
             at.again.pop(&mut self.entries);
         } else {
@@ -322,12 +326,10 @@ impl Rings {
             next: NONE,
             entry,
             station: link,
-            at: NONE,
             dest,
-            symbols,
+            symbols: self.symbols(bytes),
             kind: Kind::Send,
             response,
-            marked: false,
             again,
             ends_deal,
         });
@@ -341,18 +343,18 @@ impl Rings {
         let at = &mut self.stations[link as usize];
         let ticks = Time::from(symbols) * Time::from(at.symbol);
         at.free_at = now + ticks;
-        at.count.symbols += u64::from(symbols);
-        at.count.busy_ticks += ticks as u64;
+        at.symbols += u64::from(symbols);
         self.units_started += 1;
-        if kind != Kind::Send {
-            at.count.echo_ticks += ticks as u64;
-        } else {
-            at.count.packets += 1;
+        if kind.is_packet() {
+            at.packets += 1;
             self.packet_hops += 1;
             if again {
-                at.count.retried += 1;
-                at.count.retry_ticks += ticks as u64;
+                let rare = &mut self.rare[link as usize];
+                rare.retried += 1;
+                rare.retry_symbols += u64::from(symbols);
             }
+        } else {
+            at.echo_symbols += u64::from(symbols);
         }
         if self.hops.limit > 0 {
             self.keep_hop(link, unit, now + ticks);
@@ -368,16 +370,15 @@ impl Rings {
             // No echo leaves a station before the station has decided.
             Kind::Ready | Kind::Open => hop_kind::READY,
             Kind::Busy => hop_kind::BUSY,
-            Kind::Send if response => hop_kind::RESPONSE,
-            Kind::Send => hop_kind::PACKET,
+            _ if response => hop_kind::RESPONSE,
+            _ => hop_kind::PACKET,
         };
         // The transaction of an echo may be over.
-        let (source, started) = match kind {
-            Kind::Send => {
-                let deal = &self.deals[self.entries[entry].deal];
-                (deal.source, deal.started)
-            }
-            _ => (NONE, 0),
+        let (source, started) = if kind.is_packet() {
+            let deal = &self.deals[self.entries[entry].deal];
+            (deal.source, deal.started)
+        } else {
+            (NONE, 0)
         };
         let kind = if again { sort | hop_kind::AGAIN } else { sort };
         self.hops.record(Hop { source, started, target: dest, link, begin: self.now, end, kind });

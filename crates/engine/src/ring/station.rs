@@ -22,32 +22,32 @@ impl Rings {
         let tail = head + Time::from(symbols - 1) * symbol;
         let decision = if cut_through { head } else { tail };
         let mut ready = decision + Time::from(self.stations[station as usize].bypass_ticks);
-        if kind != Kind::Send {
+        if !kind.is_packet() {
             if sender == station {
                 self.await_echo(station, unit, tail);
                 return;
             }
         } else if let Some(target) = self.taken_to(station, dest) {
-            let cut = self.becomes_echo(unit, station, target);
+            let cut = self.becomes_echo(unit);
             ready += if cut_through { Time::from(cut) * symbol } else { 0 };
-            self.plan_decision(unit, decision);
-        } else if self.stations[station as usize].scrubs
-            && std::mem::replace(&mut self.units[unit].marked, true)
-        {
-            self.schedule(ARRIVE, unit, decision);
-            return;
+            self.plan_decision(unit, station, target, decision);
+        } else if self.stations[station as usize].scrubs {
+            self.units[unit].kind = Kind::Marked;
+            if kind == Kind::Marked {
+                self.schedule(ARRIVE, unit, decision);
+                return;
+            }
         }
         self.pass(station, unit, ready);
     }
 
     /// Makes of a packet that will be stripped the echo that takes its place, though what it says is not known yet.
     /// By how many symbols it is shorter.
-    fn becomes_echo(&mut self, unit: u32, station: u32, target: u32) -> u32 {
+    fn becomes_echo(&mut self, unit: u32) -> u32 {
         let echo_bytes = self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes;
         let it = &mut self.units[unit];
         let cut = it.symbols - echo_bytes.div_ceil(2);
         it.symbols -= cut;
-        (it.kind, it.at, it.dest) = (Kind::Open, station, target);
         cut
     }
 
@@ -60,6 +60,7 @@ impl Rings {
             return;
         }
         it.time = time;
+        self.last = self.last.max(time);
         let at = &mut self.stations[station as usize];
         at.echoes_due.push(&mut self.units, unit);
         if at.blocked {
@@ -84,17 +85,20 @@ impl Rings {
 
     /// Has a station decide about a packet at `time`. That it will be accepted is known beforehand if there is a place
     /// and all packets before it have been decided about.
-    fn plan_decision(&mut self, unit: u32, time: Time) {
-        let Unit { entry, at: station, dest: target, response, .. } = self.units[unit];
+    fn plan_decision(&mut self, unit: u32, station: u32, target: u32, time: Time) {
+        let Unit { entry, response, .. } = self.units[unit];
         let kind = usize::from(response);
+        let owes = self.reserved.get(station as usize).is_some_and(|reserved| reserved[kind].owed != [0; 2]);
         let at = &mut self.stations[station as usize];
-        let foregone = at.in_free[kind] > 0 && at.undecided == 0 && at.reserved[kind].owed == [0; 2];
+        let foregone = at.in_free[kind] > 0 && at.undecided == 0 && !owes;
         // What is ready for its user at once is so in the step of arrivals.
         if foregone && at.receive > 0 {
             self.units[unit].kind = Kind::Ready;
             self.hold(station, entry, target, time);
         } else {
             at.undecided += 1;
+            let it = &mut self.units[unit];
+            (it.kind, it.dest) = (Kind::Open, station);
             self.schedule(ARRIVE, unit, time);
         }
     }
@@ -104,7 +108,7 @@ impl Rings {
         let Unit { entry, kind, .. } = self.units[unit];
         match kind {
             Kind::Open => self.strip(unit),
-            Kind::Send => {
+            Kind::Send | Kind::Marked => {
                 self.units.remove(unit);
                 self.scrub(entry);
             }
@@ -115,17 +119,16 @@ impl Rings {
         }
     }
 
-    /// Whether a station takes packets for a terminal off its ring: the station to which they go on, its own if
-    /// they stay.
+    /// Whether a station takes packets for a terminal off its ring: the port to which they go on, [`NONE`] if they
+    /// stay.
     #[inline]
     pub(super) fn taken_to(&self, station: u32, dest: u32) -> Option<u32> {
         let at = &self.stations[station as usize];
         if at.port == NONE {
-            return (at.terminal == dest).then_some(station);
+            return (at.terminal == dest).then_some(NONE);
         }
-        let way = self.fabric.port_route[at.port as usize * self.numbers.len() + dest as usize];
-        let first = self.switches[at.switch as usize].first;
-        (way != PASS).then(|| self.fabric.port_station[first as usize + way as usize])
+        let way = self.routes.way(at.port, dest);
+        (way != PASS).then(|| self.switches[at.switch as usize].first + u32::from(way))
     }
 
     /// Puts a unit into a bypass FIFO, in which it is ready for the output at a later tick.
@@ -152,16 +155,17 @@ impl Rings {
 
     /// Takes a send packet off the ring; the echo that stands in its place says whether it was accepted.
     fn strip(&mut self, unit: u32) {
-        let Unit { entry, at: station, dest: target, response, time, .. } = self.units[unit];
+        let Unit { entry, dest: station, response, time, .. } = self.units[unit];
         self.at(station).undecided -= 1;
         let accepted = self.accepts(station, entry, usize::from(response));
         if accepted {
             self.units[unit].kind = Kind::Ready;
+            let target = self.taken_to(station, self.entries[entry].dest).unwrap_or(NONE);
             self.hold(station, entry, target, self.now);
             return;
         }
         let before = self.stations[station as usize].before;
-        self.stations[before as usize].count.busied += 1;
+        self.rare[before as usize].busied += 1;
         self.units[unit].kind = Kind::Busy;
         let it = &mut self.entries[entry];
         it.busied += 1;
@@ -174,13 +178,14 @@ impl Rings {
 
     /// Puts a packet that is accepted at `time` into its receive queue.
     fn hold(&mut self, station: u32, entry: u32, target: u32, time: Time) {
-        let Entry { deal, from, dest, bytes, symbols, response, .. } = self.entries[entry];
+        let Entry { deal, from, dest, bytes, crossed, response, .. } = self.entries[entry];
+        let symbols = self.symbols(bytes);
         let at = &mut self.stations[station as usize];
         at.in_free[usize::from(response)] -= 1;
         // With cut-through its tail is still to come.
         let rest = if self.fabric.ring_cut_through == 0 { 0 } else { symbols - 1 };
         let ready = time + Time::from(rest) * Time::from(at.symbol) + Time::from(at.receive);
-        let held = self.helds.add(Held { ready, deal, next: NONE, from, dest, bytes, target, response });
+        let held = self.helds.add(Held { ready, deal, next: NONE, from, dest, bytes, target, crossed, response });
         self.received(station, held);
     }
 
@@ -265,8 +270,9 @@ impl Rings {
     pub(super) fn place_to_send(&mut self, station: u32, kind: usize) {
         let at = &mut self.stations[station as usize];
         at.out_free[kind] += 1;
-        let (switch, terminal) = (at.switch, at.terminal);
-        if switch != NONE {
+        let (switch, port, terminal) = (at.switch, at.port, at.terminal);
+        if let Some(of) = self.switches.get_mut(switch as usize) {
+            of.full[kind] &= !(1 << (port - of.first));
             self.touch_switch(switch);
         } else if kind == RESPONSE {
             self.services_touched.push(station);

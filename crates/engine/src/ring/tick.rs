@@ -39,10 +39,10 @@ impl Rings {
         self.schedule(SOURCE, terminal, time);
     }
 
-    /// The tick of the next event, if there is one.
+    /// The tick of the next event, if there is one; else of the last thing that happens without being an event.
     #[inline]
     pub fn next_tick(&mut self) -> Option<Time> {
-        self.calendar.next_tick()
+        self.calendar.next_tick().or_else(|| (self.last > self.now).then_some(self.last))
     }
 
     /// Ends and arrivals of the next tick, as given by [`Rings::next_tick`]; the number of events.

@@ -175,7 +175,7 @@ impl Rings {
     fn served(&mut self, station: u32) {
         let at = &mut self.stations[station as usize];
         let held = std::mem::replace(&mut at.at_work, NONE);
-        let Held { deal, response, .. } = self.helds[held];
+        let Held { deal, crossed, response, .. } = self.helds[held];
         at.in_free[usize::from(response)] += 1;
         let ready = self.now + Time::from(at.transmit);
         self.helds.remove(held);
@@ -187,6 +187,7 @@ impl Rings {
         if response {
             self.end_deal(deal);
         } else if kind != transaction::MOVE {
+            self.deals[deal].crossed = crossed;
             self.enter(self.packet(station, deal, true, ready));
             return;
         }
