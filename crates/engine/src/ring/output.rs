@@ -137,7 +137,9 @@ impl Rings {
         if started {
             self.await_end(link);
         }
-        self.await_signals(link);
+        if self.has_signals(link) {
+            self.await_signals(link);
+        }
     }
 
     /// Puts the next unit on a free link; whether there is one. The front of the bypass FIFO is ready at `ready`.
@@ -170,6 +172,22 @@ impl Rings {
     /// Symbols that stand in the bypass FIFO before its front starts.
     fn count_bypass(&mut self, link: u32) {
         let at = &self.stations[link as usize];
+        let front = &self.units[at.bypass.head];
+        let waited = self.now - front.time;
+        if waited <= 0 {
+            return;
+        }
+        // Units follow each other on a link, so that there are no more symbols than have come since the front was ready.
+        let stored = if self.fabric.ring_cut_through == 0 { front.symbols } else { 0 };
+        let most = self.rare[link as usize].bypass_most;
+        if waited as u64 + u64::from(stored) * u64::from(at.symbol) > most * u64::from(at.symbol) {
+            let symbols = self.in_bypass(link);
+            self.rare[link as usize].bypass_most = most.max(symbols);
+        }
+    }
+
+    fn in_bypass(&self, link: u32) -> u64 {
+        let at = &self.stations[link as usize];
         let (mut unit, mut symbols) = (at.bypass.head, 0);
         while unit != NONE {
             let it = &self.units[unit];
@@ -182,10 +200,7 @@ impl Rings {
             symbols += if self.fabric.ring_cut_through == 0 { all } else { there.min(all) };
             unit = it.next;
         }
-        if symbols > 0 {
-            let most = &mut self.rare[link as usize].bypass_most;
-            *most = (*most).max(symbols);
-        }
+        symbols
     }
 
     /// Puts a unit of the station's own on the link, if one may start; else sees to being woken in time.

@@ -49,8 +49,6 @@ pub struct Rings {
     pub(super) newest: u32,
     /// When the time-outs are looked at next, or [`NEVER`].
     pub(super) timeout_at: Time,
-    /// Events of a tick.
-    pub(super) due: Vec<u32>,
     /// Links, switches and terminal stations that may start something in this tick.
     pub(super) links_touched: Vec<u32>,
     pub(super) switches_touched: Vec<u32>,
@@ -128,7 +126,6 @@ impl Rings {
             oldest: NONE,
             newest: NONE,
             timeout_at: NEVER,
-            due: Vec::new(),
             links_touched: Vec::new(),
             switches_touched: Vec::new(),
             services_touched: Vec::new(),

@@ -48,9 +48,9 @@ impl Rings {
     /// Ends and arrivals of the next tick, as given by [`Rings::next_tick`]; the number of events.
     pub fn happen(&mut self, now: Time) -> u64 {
         self.now = now;
-        let mut due = std::mem::take(&mut self.due);
-        self.calendar.take(now, &mut due);
-        for &event in &due {
+        let mut count = 0;
+        while let Some(event) = self.calendar.pop(now) {
+            count += 1;
             let number = event & ((1 << KIND_SHIFT) - 1);
             match event >> KIND_SHIFT {
                 LOOK => self.look_due(number),
@@ -62,9 +62,6 @@ impl Rings {
                 _ => self.ask(number),
             }
         }
-        let count = due.len() as u64;
-        due.clear();
-        self.due = due;
         for &terminal in &self.asking {
             self.numbers[terminal as usize].asked = false;
         }
