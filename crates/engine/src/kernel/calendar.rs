@@ -26,12 +26,16 @@ struct Event {
     number: u32,
 }
 
-/// An event in the list of its bucket, or a free cell.
+/// An event in a bucket and the next one there, or a free cell.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     time: Time,
     number: u32,
     next: u32,
+}
+
+impl Cell {
+    const EMPTY: Self = Self { time: 0, number: 0, next: NONE };
 }
 
 /// Pending events.
@@ -43,10 +47,11 @@ pub struct Calendar {
     bucket: Time,
     /// Events of that bucket or before, the next one last.
     due: Vec<Event>,
-    /// First cell of each bucket.
-    heads: Vec<u32>,
+    /// An event of each bucket that is not empty.
+    heads: Vec<Cell>,
     /// Buckets that are not empty, as bits.
     occupied: Vec<u64>,
+    /// The others.
     cells: Vec<Cell>,
     /// First free cell.
     free: u32,
@@ -67,7 +72,7 @@ impl Calendar {
             shift: 0,
             bucket: -1,
             due: Vec::new(),
-            heads: vec![NONE; buckets],
+            heads: vec![Cell::EMPTY; buckets],
             occupied: vec![0; buckets / 64],
             cells: Vec::new(),
             free: NONE,
@@ -97,15 +102,22 @@ impl Calendar {
     fn list(&mut self, event: Event, bucket: Time) {
         let Event { time, number } = event;
         let slot = bucket as usize & (self.heads.len() - 1);
-        let next = std::mem::replace(&mut self.heads[slot], self.free);
-        self.occupied[slot / 64] |= 1 << (slot % 64);
+        let (word, bit) = (&mut self.occupied[slot / 64], 1 << (slot % 64));
+        let head = &mut self.heads[slot];
+        if *word & bit == 0 {
+            *word |= bit;
+            *head = Cell { time, number, next: NONE };
+            return;
+        }
+        let next = head.next;
         match self.cells.get_mut(self.free as usize) {
             Some(cell) => {
+                head.next = self.free;
                 self.free = cell.next;
                 *cell = Cell { time, number, next };
             }
             None => {
-                self.heads[slot] = self.cells.len() as u32;
+                head.next = self.cells.len() as u32;
                 self.cells.push(Cell { time, number, next });
             }
         }
@@ -192,15 +204,18 @@ impl Calendar {
         };
         self.bucket = bucket;
         let slot = bucket as usize & (self.heads.len() - 1);
-        let first = std::mem::replace(&mut self.heads[slot], NONE);
         self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let (mut last, mut number) = (first, first);
+        let head = self.heads[slot];
+        self.due.push(Event { time: head.time, number: head.number });
+        let (mut last, mut number) = (NONE, head.next);
         while let Some(cell) = self.cells.get(number as usize) {
             self.due.push(Event { time: cell.time, number: cell.number });
             (last, number) = (number, cell.next);
         }
-        self.cells[last as usize].next = self.free;
-        self.free = first;
+        if let Some(last) = self.cells.get_mut(last as usize) {
+            last.next = self.free;
+            self.free = head.next;
+        }
         self.given += self.due.len() as u32;
         match &mut self.due[..] {
             [_] => {}
@@ -259,11 +274,11 @@ impl Calendar {
     /// Puts all events that are in buckets into buckets of another length. Nothing is due.
     fn rebuild(&mut self, shift: u32) {
         let mut events = Vec::new();
-        for head in &mut self.heads {
-            let mut number = std::mem::replace(head, NONE);
-            while let Some(cell) = self.cells.get(number as usize) {
-                events.push(Event { time: cell.time, number: cell.number });
-                number = cell.next;
+        for (slot, head) in self.heads.iter().enumerate() {
+            let mut cell = (self.occupied[slot / 64] >> (slot % 64) & 1 != 0).then_some(head);
+            while let Some(&Cell { time, number, next }) = cell {
+                events.push(Event { time, number });
+                cell = self.cells.get(next as usize);
             }
         }
         self.occupied.fill(0);

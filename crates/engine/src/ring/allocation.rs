@@ -72,7 +72,9 @@ impl Rings {
         loop {
             let head = self.signals[link as usize].queue.head;
             let time = if head == NONE { Time::MAX } else { self.signal[head].time };
-            if time > now && let Some(go) = own.take() {
+            if time > now
+                && let Some(go) = own.take()
+            {
                 self.send_signal(link, link, go, end);
             }
             if time > now && time >= end {

@@ -13,7 +13,7 @@ impl Rings {
         let at = &mut self.stations[station as usize];
         let first = at.held[kind].is_empty();
         at.held[kind].push(&mut self.helds, held);
-        let (switch, port) = (at.switch, at.port);
+        let (switch, port) = (at.home, at.port);
         if first {
             self.set_front(port, kind, held);
         }
@@ -133,7 +133,7 @@ impl Rings {
     /// A transfer is over.
     pub(super) fn transferred(&mut self, station: u32) {
         let at = &mut self.stations[station as usize];
-        let (switch, port) = (at.switch, at.port);
+        let (switch, port) = (at.home, at.port);
         let held = std::mem::replace(&mut at.at_work, NONE);
         let Held { deal, from, dest, bytes, target, crossed, response, .. } = self.helds[held];
         let kind = usize::from(response);

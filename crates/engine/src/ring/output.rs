@@ -89,9 +89,17 @@ impl Rings {
     /// When the first of the units of a station's own is ready.
     fn own_due(&self, link: u32) -> Time {
         let at = &self.stations[link as usize];
-        let mut due = if at.echoes.is_empty() { NEVER } else { self.units[at.echoes.head].time };
+        let mut due = NEVER;
+        if at.late {
+            if !at.echoes.is_empty() {
+                due = self.units[at.echoes.head].time;
+            }
+            if at.stops == 0 && !at.again.is_empty() {
+                due = due.min(self.entries[at.again.head].ready);
+            }
+        }
         if at.stops == 0 {
-            for queue in [at.again, at.fresh[RESPONSE], at.fresh[REQUEST]] {
+            for queue in at.fresh {
                 if !queue.is_empty() {
                     due = due.min(self.entries[queue.head].ready);
                 }
@@ -210,8 +218,9 @@ impl Rings {
         }
         let now = self.now;
         let mut later = NEVER;
-        let echo = self.stations[link as usize].echoes.head;
-        if echo != NONE {
+        let at = &self.stations[link as usize];
+        if at.late && !at.echoes.is_empty() {
+            let echo = at.echoes.head;
             if self.units[echo].time <= now {
                 self.start_echo(link);
                 return true;
@@ -251,8 +260,8 @@ impl Rings {
                 best = Some(choice);
             }
         };
-        let first = at.again.head;
-        if first != NONE {
+        if at.late && !at.again.is_empty() {
+            let first = at.again.head;
             if self.entries[first].ready <= self.now {
                 offer(Choice { entry: first, before: NONE, again: true });
             } else {
@@ -260,7 +269,7 @@ impl Rings {
             }
         }
         for kind in [RESPONSE, REQUEST] {
-            if at.open_count[kind] >= at.window {
+            if at.may_open[kind] == 0 {
                 blocked |= !at.fresh[kind].is_empty();
             } else if let Some(choice) = self.first_fresh(at.fresh[kind], later, &mut blocked) {
                 offer(choice);
@@ -306,6 +315,7 @@ impl Rings {
     fn start_echo(&mut self, link: u32) {
         let at = &mut self.stations[link as usize];
         let unit = at.echoes.pop(&mut self.units);
+        at.late = !at.echoes.is_empty() || !at.again.is_empty();
         at.own = true;
         at.waiting -= 1;
         at.wait_ticks += (self.now - self.units[unit].time) as u64;
@@ -322,16 +332,19 @@ impl Rings {
         at.wait_ticks += (self.now - ready) as u64;
         if again {
             at.again.pop(&mut self.entries);
+            at.late = !at.echoes.is_empty() || !at.again.is_empty();
         } else {
             at.fresh[kind].take(&mut self.entries, before, entry);
-            at.open_count[kind] += 1;
+            at.may_open[kind] -= 1;
             if self.fabric.ring_hold_until_echo == 0 {
                 at.leaving = kind as u8;
             }
-            if !response && at.terminal == from {
+            if !response && at.terminal() == from {
                 self.deals[deal].started = self.now;
             }
-            self.open(entry);
+            if self.fabric.ring_in_order != 0 {
+                self.open(entry);
+            }
         }
         if self.fabric.ring_phases != 0 && label == UNLABELLED {
             self.entries[entry].no_try = self.goes_behind(entry);
@@ -399,8 +412,8 @@ impl Rings {
         self.hops.record(Hop { source, started, target: dest, link, begin: self.now, end, kind });
     }
 
-    /// Notes that a packet was sent and not accepted.
-    fn open(&mut self, entry: u32) {
+    /// Notes that a packet was sent and not accepted: at once if packets must stay in order, else when it is busied.
+    pub(super) fn open(&mut self, entry: u32) {
         let station = self.entries[entry].station;
         let first = std::mem::replace(&mut self.at(station).open, entry);
         let it = &mut self.entries[entry];

@@ -98,13 +98,13 @@ impl Rings {
         for switch in 0..fabric.switches {
             for port in fabric.port_start[switch as usize]..fabric.port_start[switch as usize + 1] {
                 let station = &mut stations[fabric.port_station[port as usize] as usize];
-                (station.switch, station.port) = (switch, port);
+                (station.home, station.port) = (switch, port);
             }
         }
         let port = |&station: &u32| Port { ready: [NEVER; 2], target: [NONE; 2], station };
         let ports = fabric.port_station.iter().map(port).collect();
         for (terminal, &station) in fabric.terminal_out_link.iter().enumerate() {
-            stations[station as usize].terminal = terminal as u32;
+            stations[station as usize].home = terminal as u32;
         }
         let numbers =
             fabric.terminal_transactions.iter().map(|&free| Numbers { free, asked: false }).collect();
@@ -191,7 +191,7 @@ impl Rings {
             }
             out_free == [f.station_requests_out[link], f.station_responses_out[link]]
                 && at.in_free == [f.station_requests_in[link], f.station_responses_in[link]]
-                && (at.open_count, at.stops, at.waiting) == ([0; 2], 0, 0)
+                && (at.may_open, at.stops, at.waiting) == ([at.window; 2], 0, 0)
         };
         let owed = self.reserved.iter().flatten().any(|reserved| reserved.owed != [0; 2]);
         let empty = self.units.is_all_free() && self.entries.is_all_free() && self.helds.is_all_free();
@@ -214,7 +214,11 @@ impl Rings {
             };
         let (from, dest) = if response { (of.target, of.source) } else { (of.source, of.target) };
         let ends_deal = of.transaction == transaction::MOVE;
-        Entry { ends_deal, crossed: of.crossed, ..self.entry(station, ready, deal, response, (from, dest), bytes) }
+        Entry {
+            ends_deal,
+            crossed: of.crossed,
+            ..self.entry(station, ready, deal, response, (from, dest), bytes)
+        }
     }
 
     /// A packet that a station is to send, as it comes from a bus.
@@ -267,7 +271,7 @@ impl Rings {
             self.look_at(station, end);
         }
         let at = &self.stations[station as usize];
-        if let Some(of) = self.switches.get_mut(at.switch as usize) {
+        if let Some(of) = self.switches.get_mut(at.switch() as usize) {
             of.full[kind] |= 1 << (at.port - of.first);
         }
     }

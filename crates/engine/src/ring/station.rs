@@ -77,9 +77,15 @@ impl Rings {
                 return;
             }
             self.stations[station as usize].echoes_due.pop(&mut self.units);
-            let entry = self.units[head].entry;
+            let Unit { entry, response, again, .. } = self.units[head];
             self.units.remove(head);
-            self.drop_entry(entry);
+            if again || self.fabric.ring_in_order != 0 {
+                self.drop_entry(entry);
+            } else {
+                // Nobody knows of it.
+                self.stations[station as usize].may_open[usize::from(response)] += 1;
+                self.entries.remove(entry);
+            }
         }
     }
 
@@ -125,10 +131,10 @@ impl Rings {
     pub(super) fn taken_to(&self, station: u32, dest: u32) -> Option<u32> {
         let at = &self.stations[station as usize];
         if at.port == NONE {
-            return (at.terminal == dest).then_some(NONE);
+            return (at.home == dest).then_some(NONE);
         }
         let way = self.routes.way(at.port, dest);
-        (way != PASS).then(|| self.switches[at.switch as usize].first + u32::from(way))
+        (way != PASS).then(|| self.switches[at.home as usize].first + u32::from(way))
     }
 
     /// Puts a unit into a bypass FIFO, in which it is ready for the output at a later tick.
@@ -185,7 +191,8 @@ impl Rings {
         // With cut-through its tail is still to come.
         let rest = if self.fabric.ring_cut_through == 0 { 0 } else { symbols - 1 };
         let ready = time + Time::from(rest) * Time::from(at.symbol) + Time::from(at.receive);
-        let held = self.helds.add(Held { ready, deal, next: NONE, from, dest, bytes, target, crossed, response });
+        let held =
+            self.helds.add(Held { ready, deal, next: NONE, from, dest, bytes, target, crossed, response });
         self.received(station, held);
     }
 
@@ -208,6 +215,7 @@ impl Rings {
         }
         at.bypass.take(&mut self.units, before, unit);
         self.units[unit].time = ready;
+        at.late = true;
         at.echoes.insert(&mut self.units, unit, |a, b| a.time > b.time);
         at.waiting += 1;
         self.await_own(station, ready);
@@ -227,10 +235,14 @@ impl Rings {
         let delay = if at_responder { 0 } else { self.delay(self.entries[entry].busied) };
         let ready = self.now + delay;
         let it = &mut self.entries[entry];
-        it.known_busied = true;
+        let first = !std::mem::replace(&mut it.known_busied, true);
         it.ready = ready;
         let station = it.station;
+        if first && self.fabric.ring_in_order == 0 {
+            self.open(entry);
+        }
         let at = &mut self.stations[station as usize];
+        at.late = true;
         at.again.insert(&mut self.entries, entry, |a, b| a.order() > b.order());
         at.waiting += 1;
         self.await_own(station, ready);
@@ -244,10 +256,12 @@ impl Rings {
     }
 
     fn drop_entry(&mut self, entry: u32) {
-        let Entry { station, deal, response, ends_deal, .. } = self.entries[entry];
+        let Entry { station, deal, response, ends_deal, known_busied, .. } = self.entries[entry];
         let kind = usize::from(response);
-        self.close(entry);
-        self.stations[station as usize].open_count[kind] -= 1;
+        if known_busied || self.fabric.ring_in_order != 0 {
+            self.close(entry);
+        }
+        self.stations[station as usize].may_open[kind] += 1;
         self.entries.remove(entry);
         if self.fabric.ring_hold_until_echo != 0 {
             self.place_to_send(station, kind);
@@ -270,7 +284,7 @@ impl Rings {
     pub(super) fn place_to_send(&mut self, station: u32, kind: usize) {
         let at = &mut self.stations[station as usize];
         at.out_free[kind] += 1;
-        let (switch, port, terminal) = (at.switch, at.port, at.terminal);
+        let (switch, port, terminal) = (at.switch(), at.port, at.terminal());
         if let Some(of) = self.switches.get_mut(switch as usize) {
             of.full[kind] &= !(1 << (port - of.first));
             self.touch_switch(switch);

@@ -22,12 +22,12 @@ pub(super) struct Station {
     /// Ticks from the start of a symbol until the next station has decoded it.
     pub decoded: u32,
     pub bypass_ticks: u32,
-    /// Terminal, or [`NONE`].
-    pub terminal: u32,
     /// Its place among the ports of all switches, or [`NONE`].
     pub port: u32,
-    /// Switch, or [`NONE`].
-    pub switch: u32,
+    /// The switch of a port; the terminal of another station, or [`NONE`].
+    pub home: u32,
+    /// Stops less goes.
+    pub stops: u32,
     /// Units of its own that wait, ready or not.
     pub waiting: u32,
     /// Whether it is among those that may start something in this tick.
@@ -42,6 +42,8 @@ pub(super) struct Station {
     pub recovering: bool,
     /// Whether a packet waits until another one was accepted.
     pub blocked: bool,
+    /// Whether there is something in `again` or `echoes`.
+    pub late: bool,
     /// Whether the user's next packet being ready is an event.
     pub user_pending: bool,
 
@@ -52,29 +54,27 @@ pub(super) struct Station {
     pub symbols: u64,
     /// Symbols of echoes.
     pub echo_symbols: u64,
-    /// Ticks own units waited after they were ready.
-    pub wait_ticks: u64,
     /// Not sent yet, by kind; in order of being ready.
     pub fresh: [Queue; 2],
-    /// First of what was sent and not accepted.
-    pub open: u32,
-    /// How many of them, by kind.
-    pub open_count: [u32; 2],
-    pub window: u32,
+    /// How many packets may still be sent before others are accepted, by kind.
+    pub may_open: [u32; 2],
+    /// Ready echoes on their way to it whose coming is no event.
+    pub echoes_due: Queue,
+    /// Free places to send, by kind.
+    pub out_free: [u32; 2],
 
-    // What else waits, and places.
+    // What else waits.
     /// To be sent again, in order.
     pub again: Queue,
     /// Echoes held back, in order.
     pub echoes: Queue,
-    /// Ready echoes on their way to it whose coming is no event.
-    pub echoes_due: Queue,
-    /// Stops less goes.
-    pub stops: u32,
+    /// Ticks own units waited after they were ready.
+    pub wait_ticks: u64,
+    /// First of what was sent and not accepted, see `Rings::open`.
+    pub open: u32,
+    pub window: u32,
     /// Packets entered so far.
     pub entered: u32,
-    /// Free places to send, by kind.
-    pub out_free: [u32; 2],
     pub transmit: u32,
     /// The station before it.
     pub before: u32,
@@ -186,6 +186,18 @@ pub(super) struct Port {
 }
 
 impl Station {
+    /// Its switch, or [`NONE`].
+    #[inline]
+    pub fn switch(&self) -> u32 {
+        if self.port == NONE { NONE } else { self.home }
+    }
+
+    /// Its terminal, or [`NONE`].
+    #[inline]
+    pub fn terminal(&self) -> u32 {
+        if self.port == NONE { self.home } else { NONE }
+    }
+
     /// Whether a unit of its own may start, as far as stops are concerned.
     #[inline]
     pub fn may_insert(&self) -> bool {
@@ -249,12 +261,13 @@ impl Station {
             again: Queue::EMPTY,
             echoes: Queue::EMPTY,
             open: NONE,
-            open_count: [0; 2],
+            may_open: [f.station_window[link]; 2],
             window: f.station_window[link],
             entered: 0,
             stops: 0,
             transmit: f.station_transmit_ticks[link],
             blocked: false,
+            late: false,
             echoes_due: Queue::EMPTY,
             out_free: [f.station_requests_out[link], f.station_responses_out[link]],
             in_free: [f.station_requests_in[link], f.station_responses_in[link]],
@@ -262,8 +275,7 @@ impl Station {
             held: [Queue::EMPTY; 2],
             at_work: NONE,
             receive: f.station_receive_ticks[link],
-            terminal: NONE,
-            switch: NONE,
+            home: NONE,
             port: NONE,
             undecided: 0,
             packets: 0,

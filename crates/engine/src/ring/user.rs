@@ -62,7 +62,7 @@ impl Rings {
     /// A packet was accepted.
     pub(super) fn received(&mut self, station: u32, held: u32) {
         let Held { ready, response, .. } = self.helds[held];
-        if self.stations[station as usize].switch != NONE {
+        if self.stations[station as usize].port != NONE {
             self.received_at_port(station, held, ready, usize::from(response));
             return;
         }
@@ -120,7 +120,7 @@ impl Rings {
 
     /// A transfer from a port or the service of a terminal is over.
     pub(super) fn work_done(&mut self, station: u32) {
-        if self.stations[station as usize].terminal == NONE {
+        if self.stations[station as usize].port != NONE {
             self.transferred(station);
         } else {
             self.served(station);
@@ -146,7 +146,7 @@ impl Rings {
         let at = &mut self.stations[station as usize];
         at.held[usize::from(!requested)].take(&mut self.helds, if requested { before } else { NONE }, held);
         at.at_work = held;
-        let terminal = at.terminal as usize;
+        let terminal = at.home as usize;
         if answers {
             self.take_place_to_send(station, RESPONSE);
         }
