@@ -216,7 +216,7 @@ fn links(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
     };
     let counts: Vec<Counts> = match network {
         Fabrics::Worms(worms) => worms.counts().collect(),
-        Fabrics::Rings(rings) => rings.counts().map(like).collect(),
+        Fabrics::Rings(rings) => rings.counts().map(|count| like(&count)).collect(),
     };
     column(out, "link_packets", &counts, |c| c.packets)?;
     column(out, "link_characters", &counts, |c| c.characters)?;
@@ -230,7 +230,7 @@ fn rings(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
     let (links, buses, timed_out): (Vec<ring::Counts>, Vec<ring::BusCounts>, u64) = match network {
         Fabrics::Worms(_) => (Vec::new(), Vec::new(), 0),
         Fabrics::Rings(rings) => {
-            (rings.counts().copied().collect(), rings.bus_counts().copied().collect(), rings.timed_out)
+            (rings.counts().collect(), rings.bus_counts().copied().collect(), rings.timed_out)
         }
     };
     column(out, "link_retried", &links, |c| c.retried)?;

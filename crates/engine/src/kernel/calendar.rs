@@ -26,11 +26,16 @@ struct Event {
     number: u32,
 }
 
-/// An event in the list of its bucket, or a free cell.
+/// An event in a bucket and the next one there, or a free cell.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    event: Event,
+    time: Time,
+    number: u32,
     next: u32,
+}
+
+impl Cell {
+    const EMPTY: Self = Self { time: 0, number: 0, next: NONE };
 }
 
 /// Pending events.
@@ -42,10 +47,11 @@ pub struct Calendar {
     bucket: Time,
     /// Events of that bucket or before, the next one last.
     due: Vec<Event>,
-    /// First cell of each bucket.
-    heads: Vec<u32>,
+    /// An event of each bucket that is not empty.
+    heads: Vec<Cell>,
     /// Buckets that are not empty, as bits.
     occupied: Vec<u64>,
+    /// The others.
     cells: Vec<Cell>,
     /// First free cell.
     free: u32,
@@ -66,7 +72,7 @@ impl Calendar {
             shift: 0,
             bucket: -1,
             due: Vec::new(),
-            heads: vec![NONE; buckets],
+            heads: vec![Cell::EMPTY; buckets],
             occupied: vec![0; buckets / 64],
             cells: Vec::new(),
             free: NONE,
@@ -94,27 +100,40 @@ impl Calendar {
 
     #[inline]
     fn list(&mut self, event: Event, bucket: Time) {
+        let Event { time, number } = event;
         let slot = bucket as usize & (self.heads.len() - 1);
-        let next = std::mem::replace(&mut self.heads[slot], self.free);
-        self.occupied[slot / 64] |= 1 << (slot % 64);
+        let (word, bit) = (&mut self.occupied[slot / 64], 1 << (slot % 64));
+        let head = &mut self.heads[slot];
+        if *word & bit == 0 {
+            *word |= bit;
+            *head = Cell { time, number, next: NONE };
+            return;
+        }
+        let next = head.next;
         match self.cells.get_mut(self.free as usize) {
             Some(cell) => {
+                head.next = self.free;
                 self.free = cell.next;
-                *cell = Cell { event, next };
+                *cell = Cell { time, number, next };
             }
             None => {
-                self.heads[slot] = self.cells.len() as u32;
-                self.cells.push(Cell { event, next });
+                head.next = self.cells.len() as u32;
+                self.cells.push(Cell { time, number, next });
             }
         }
     }
 
     /// Puts an event in its place among those of the present bucket.
     fn insert(&mut self, event: Event) {
-        if self.due.len() >= CROWD {
+        if self.due.len() < CROWD {
+            self.sort_in(event);
+        } else {
             self.put_off(event);
-            return;
         }
+    }
+
+    #[inline]
+    fn sort_in(&mut self, event: Event) {
         let mut at = self.due.len();
         self.due.push(event);
         while at > 0 && self.due[at - 1] < event {
@@ -134,50 +153,46 @@ impl Calendar {
     /// The tick of the next event, if there is one.
     #[inline]
     pub fn next_tick(&mut self) -> Option<Time> {
-        let due = match self.due.last() {
-            Some(event) => event.time,
-            None => self.turn(),
-        };
-        let next = due.min(self.far_first);
-        (next < Time::MAX).then_some(next)
+        if self.due.is_empty() {
+            self.turn();
+        }
+        let next = self.due.last().map_or(Time::MAX, |event| event.time);
+        if self.far_first > next {
+            return Some(next);
+        }
+        self.bring_near()
     }
 
-    /// Takes all events of the next tick, as given by [`Calendar::next_tick`], in the order of their numbers.
+    /// Takes the next event in order, if it is one of the next tick, as given by [`Calendar::next_tick`].
     #[inline]
-    pub fn take(&mut self, time: Time, taken: &mut Vec<u32>) {
-        while let Some(event) = self.due.last()
-            && event.time == time
-        {
-            taken.push(event.number);
-            self.due.pop();
-        }
-        if self.far_first == time {
-            self.take_far(time, taken);
-        }
+    pub fn pop(&mut self, time: Time) -> Option<u32> {
+        self.due.pop_if(|event| event.time == time).map(|event| event.number)
     }
 
+    /// Puts the first of what is far among what is due; its tick, if there is anything.
     #[cold]
-    fn take_far(&mut self, time: Time, taken: &mut Vec<u32>) {
+    #[inline(never)]
+    fn bring_near(&mut self) -> Option<Time> {
+        let time = self.far_first;
         while let Some(&Reverse(event)) = self.far.peek() {
             self.far_first = event.time;
             if event.time > time {
-                taken.sort_unstable();
-                return;
+                return Some(time);
             }
             self.far.pop();
             self.given += 1;
-            taken.push(event.number);
+            self.sort_in(event);
         }
         self.far_first = Time::MAX;
-        taken.sort_unstable();
+        self.due.last().map(|event| event.time)
     }
 
-    /// Goes on to the next bucket that is not empty, or to what is far if that comes first; its first tick.
-    fn turn(&mut self) -> Time {
+    /// Goes on to the next bucket that is not empty, or to that of what is far if it comes first.
+    fn turn(&mut self) {
         if self.given >= TRIAL {
             self.judge();
-            if let Some(event) = self.due.last() {
-                return event.time;
+            if !self.due.is_empty() {
+                return;
             }
         }
         let far = self.far_first >> self.shift;
@@ -185,30 +200,42 @@ impl Calendar {
             if far < Time::MAX >> self.shift {
                 self.bucket = far.max(self.bucket);
             }
-            return Time::MAX;
+            return;
         };
         self.bucket = bucket;
         let slot = bucket as usize & (self.heads.len() - 1);
-        let first = std::mem::replace(&mut self.heads[slot], NONE);
         self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let (mut last, mut number) = (first, first);
+        let head = self.heads[slot];
+        self.due.push(Event { time: head.time, number: head.number });
+        let (mut last, mut number) = (NONE, head.next);
         while let Some(cell) = self.cells.get(number as usize) {
-            self.due.push(cell.event);
+            self.due.push(Event { time: cell.time, number: cell.number });
             (last, number) = (number, cell.next);
         }
-        self.cells[last as usize].next = self.free;
-        self.free = first;
-        self.given += self.due.len() as u32;
-        if self.due.len() > 1 {
-            self.due.sort_unstable_by(|a, b| b.cmp(a));
+        if let Some(last) = self.cells.get_mut(last as usize) {
+            last.next = self.free;
+            self.free = head.next;
         }
-        self.due[self.due.len() - 1].time
+        self.given += self.due.len() as u32;
+        match &mut self.due[..] {
+            [_] => {}
+            [one, other] => {
+                if one < other {
+                    std::mem::swap(one, other);
+                }
+            }
+            due => due.sort_unstable_by(|a, b| b.cmp(a)),
+        }
     }
 
     /// The first bucket after the present one that is not empty.
     #[inline]
     fn next_bucket(&self) -> Option<Time> {
         let start = (self.bucket + 1) as usize & (self.heads.len() - 1);
+        let near = self.occupied[start / 64] >> (start % 64);
+        if near != 0 {
+            return Some(self.bucket + 1 + Time::from(near.trailing_zeros()));
+        }
         let words = self.occupied.len();
         let mut bits = self.occupied[start / 64] & !0 << (start % 64);
         let mut word = start / 64;
@@ -247,11 +274,11 @@ impl Calendar {
     /// Puts all events that are in buckets into buckets of another length. Nothing is due.
     fn rebuild(&mut self, shift: u32) {
         let mut events = Vec::new();
-        for head in &mut self.heads {
-            let mut number = std::mem::replace(head, NONE);
-            while let Some(cell) = self.cells.get(number as usize) {
-                events.push(cell.event);
-                number = cell.next;
+        for (slot, head) in self.heads.iter().enumerate() {
+            let mut cell = (self.occupied[slot / 64] >> (slot % 64) & 1 != 0).then_some(head);
+            while let Some(&Cell { time, number, next }) = cell {
+                events.push(Event { time, number });
+                cell = self.cells.get(next as usize);
             }
         }
         self.occupied.fill(0);
@@ -293,7 +320,7 @@ mod tests {
                 let Some(next) = calendar.next_tick() else { break };
                 now = next;
                 due.clear();
-                calendar.take(now, &mut due);
+                due.extend(std::iter::from_fn(|| calendar.pop(now)));
                 for &event in &due {
                     prop_assert_eq!(heap.pop(), Some(Reverse((now, event))));
                 }

@@ -1,7 +1,8 @@
 //! Switches: packets go from port to port over buses.
 
-use super::parts::Held;
-use super::state::{NEVER, REQUEST, RESPONSE, Rings, Switch};
+use super::parts::{Entry, Held};
+use super::state::{NEVER, REQUEST, RESPONSE, Rings};
+use super::stations::{Port, Switch};
 use super::tick::{BUS, WORK};
 use crate::fabric::NONE;
 use crate::kernel::Time;
@@ -11,14 +12,29 @@ impl Rings {
     /// A port has accepted a packet, which is ready for the bus at `ready`.
     pub(super) fn received_at_port(&mut self, station: u32, held: u32, ready: Time, kind: usize) {
         let at = &mut self.stations[station as usize];
+        let first = at.held[kind].is_empty();
         at.held[kind].push(&mut self.helds, held);
-        let (switch, place) = (at.switch, at.place);
+        let (switch, port) = (at.home, at.port);
+        if first {
+            self.set_front(port, kind, held);
+        }
         let of = &mut self.switches[switch as usize];
-        of.holds |= 1 << place;
+        of.holds |= 1 << (port - of.first);
         if ready <= self.now {
             self.touch_switch(switch);
         } else if of.has_bus(kind) {
             self.look_at_switch(switch, ready);
+        }
+    }
+
+    /// Tells a port what is at the front of its receive queue: a packet or [`NONE`].
+    fn set_front(&mut self, port: u32, kind: usize, held: u32) {
+        let front = &mut self.ports[port as usize];
+        if held == NONE {
+            front.ready[kind] = NEVER;
+        } else {
+            let Held { ready, target, .. } = self.helds[held];
+            (front.ready[kind], front.target[kind]) = (ready, target);
         }
     }
 
@@ -56,44 +72,40 @@ impl Rings {
         }
     }
 
-    /// The port that is served next, and the kind of its packet; `later` is when the next one is ready otherwise.
+    /// The place of the port that is served next, and the kind of its packet; `later` is when the next one is ready
+    /// otherwise.
     fn next_port(&self, switch: u32, later: &mut Time) -> Option<(u32, usize)> {
-        let at = &self.switches[switch as usize];
-        if at.holds == 0 {
-            return None;
-        }
-        let mut port = at.served;
-        for _ in 0..at.ports {
-            port = if port + 1 == at.ports { 0 } else { port + 1 };
-            if at.holds >> port & 1 != 0 {
-                let station = self.fabric.port_station[(at.first + port) as usize];
-                if let Some(kind) = self.transferable(at, station, later) {
-                    return Some((port, kind));
+        let of = &self.switches[switch as usize];
+        let ready = of.holds & !of.sending;
+        // Those after the one served last, then the others.
+        let after = u64::MAX << 1 << of.served;
+        for mut some in [ready & after, ready & !after] {
+            while some != 0 {
+                let place = some.trailing_zeros();
+                if let Some(kind) = self.transferable(of, place, later) {
+                    return Some((place, kind));
                 }
+                some &= some - 1;
             }
         }
         None
     }
 
     /// Kind of the packet that can be transferred from a port: the one that was ready first, a response at a tie.
-    fn transferable(&self, of: &Switch, station: u32, later: &mut Time) -> Option<usize> {
-        let at = &self.stations[station as usize];
-        if at.at_work != NONE {
-            return None;
-        }
+    fn transferable(&self, of: &Switch, place: u32, later: &mut Time) -> Option<usize> {
+        let port = &self.ports[(of.first + place) as usize];
         let mut best: Option<(Time, usize)> = None;
         for kind in [RESPONSE, REQUEST] {
-            let front = at.held[kind].head;
-            if front == NONE || !of.has_bus(kind) {
+            let ready = port.ready[kind];
+            if ready == NEVER || !of.has_bus(kind) {
                 continue;
             }
-            let Held { ready, target, .. } = self.helds[front];
             if ready > self.now {
                 *later = (*later).min(ready);
                 continue;
             }
-            let to = &self.stations[target as usize];
-            let open = !to.receiving && to.out_free[kind] > 0;
+            let taken = of.receiving | of.full[kind];
+            let open = taken >> (port.target[kind] - of.first) & 1 == 0;
             if open && best.is_none_or(|(first, _)| ready < first) {
                 best = Some((ready, kind));
             }
@@ -101,21 +113,21 @@ impl Rings {
         best.map(|(_, kind)| kind)
     }
 
-    fn transfer(&mut self, switch: u32, port: u32, kind: usize) {
-        let at = &self.switches[switch as usize];
-        let station = self.fabric.port_station[(at.first + port) as usize];
-        let held = self.stations[station as usize].held[kind].head;
-        let Held { ready, target, bytes, .. } = self.helds[held];
-        let cycles = (bytes + at.encapsulation).div_ceil(at.width);
-        let ticks = Time::from(at.setup) + Time::from(cycles) * Time::from(at.cycle);
-        self.at(station).at_work = held;
-        self.at(target).receiving = true;
-        self.take_place_to_send(target, kind);
+    fn transfer(&mut self, switch: u32, place: u32, kind: usize) {
         let at = &mut self.switches[switch as usize];
+        let Port { station, ready, target, .. } = self.ports[(at.first + place) as usize];
+        at.sending |= 1 << place;
+        at.receiving |= 1 << (target[kind] - at.first);
         at.free[at.lane(kind)] -= 1;
+        let from = &mut self.stations[station as usize];
+        let held = from.held[kind].head;
+        from.at_work = held;
+        let cycles = (self.helds[held].bytes + at.encapsulation).div_ceil(at.width);
+        let ticks = Time::from(at.setup) + Time::from(cycles) * Time::from(at.cycle);
         at.count.transfers += 1;
         at.count.busy_ticks += ticks as u64;
-        at.count.wait_ticks += (self.now - ready) as u64;
+        at.count.wait_ticks += (self.now - ready[kind]) as u64;
+        self.take_place_to_send(self.ports[target[kind] as usize].station, kind);
         if self.hops.limit > 0 {
             self.keep_transfer(station, held, self.now + ticks);
         }
@@ -128,32 +140,37 @@ impl Rings {
         let Held { deal, target, response, .. } = self.helds[held];
         let (source, started) = (self.deals[deal].source, self.deals[deal].started);
         let kind = if response { hop_kind::RESPONSE } else { hop_kind::PACKET } | hop_kind::BUS;
+        let target = self.ports[target as usize].station;
         self.hops.record(Hop { source, started, target, link: station, begin: self.now, end, kind });
     }
 
     /// A transfer is over.
     pub(super) fn transferred(&mut self, station: u32) {
         let at = &mut self.stations[station as usize];
-        let (switch, place) = (at.switch, at.place);
+        let (switch, port) = (at.home, at.port);
         let held = std::mem::replace(&mut at.at_work, NONE);
-        let Held { deal, from, dest, bytes, target, response, .. } = self.helds[held];
+        let Held { deal, from, dest, bytes, target, crossed, response, .. } = self.helds[held];
         let kind = usize::from(response);
         at.held[kind].pop(&mut self.helds);
         at.in_free[kind] += 1;
+        let front = at.held[kind].head;
         let empty = at.held[REQUEST].is_empty() && at.held[RESPONSE].is_empty();
         let of = &mut self.switches[switch as usize];
         of.free[of.lane(kind)] += 1;
+        of.sending &= !(1 << (port - of.first));
+        of.receiving &= !(1 << (target - of.first));
         if empty {
-            of.holds &= !(1 << place);
+            of.holds &= !(1 << (port - of.first));
         }
         self.helds.remove(held);
-        self.at(target).receiving = false;
-        let ready = self.now + Time::from(self.stations[target as usize].transmit);
-        self.enter(self.entry(target, ready, deal, response, (from, dest), bytes));
-        self.deals[deal].crossed += 1;
+        self.set_front(port, kind, front);
+        let to = self.ports[target as usize].station;
+        let ready = self.now + Time::from(self.stations[to as usize].transmit);
+        let crossed = crossed + 1;
+        self.enter(Entry { crossed, ..self.entry(to, ready, deal, response, (from, dest), bytes) });
         // Routes depend on the port and the terminal alone: what comes to a port twice on its way, or on its way back,
         // goes on for ever.
-        if self.deals[deal].crossed as usize > 2 * self.fabric.port_station.len() {
+        if crossed as usize > 2 * self.ports.len() {
             self.astray = Some(dest);
         }
         self.touch_switch(switch);

@@ -6,55 +6,95 @@
 //! waits for it.
 
 use super::parts::Entry;
-use super::state::{REQUEST, RESPONSE, Rings};
+use super::state::{RESPONSE, Rings};
 use crate::fabric::{NONE, transaction};
 
 /// Stations whose full transmit queues wait for each other in a circle, in order; empty if nothing is deadlocked.
 pub fn deadlock(rings: &Rings) -> Vec<u32> {
-    let waits: Vec<Option<Vec<u32>>> = (0..4 * rings.stations.len() as u32)
-        .map(|queue| {
-            let (station, kind) = (queue / 4, (queue % 2) as usize);
-            if queue % 4 < 2 {
-                rings.transmit_waits(station, kind)
-            } else {
-                rings.receive_waits(station, kind)
-            }
-        })
-        .collect();
-    let mut awaited_by = vec![Vec::new(); waits.len()];
-    let mut moving = Vec::new();
-    let mut moves = vec![false; waits.len()];
-    for (queue, others) in waits.iter().enumerate() {
-        match others {
-            Some(others) => others.iter().for_each(|&other| awaited_by[other as usize].push(queue)),
-            None => {
-                moves[queue] = true;
-                moving.push(queue);
-            }
-        }
+    let waits = Waits::new(rings);
+    if waits.awaited.is_empty() {
+        return Vec::new();
     }
-    while let Some(queue) = moving.pop() {
-        for &waiting in &awaited_by[queue] {
-            if !std::mem::replace(&mut moves[waiting], true) {
-                moving.push(waiting);
-            }
-        }
-    }
-    moves.iter().position(|&moves| !moves).map_or_else(Vec::new, |start| cycle(start, &waits))
+    let moves = waits.moves();
+    moves.iter().position(|&moves| !moves).map_or_else(Vec::new, |start| waits.cycle(start))
 }
 
-/// Follows the first thing each queue waits for until one comes again; the stations of the transmit queues.
-fn cycle(start: usize, waits: &[Option<Vec<u32>>]) -> Vec<u32> {
-    let mut seen = vec![usize::MAX; waits.len()];
-    let mut path = Vec::new();
-    let mut queue = start;
-    while seen[queue] == usize::MAX {
-        seen[queue] = path.len();
-        path.push(queue as u32);
-        let Some(&next) = waits[queue].as_ref().and_then(|others| others.first()) else { return Vec::new() };
-        queue = next as usize;
+/// Which queues each queue waits for; one that waits for none moves.
+struct Waits {
+    awaited: Vec<u32>,
+    /// Per queue and one more: where its part of `awaited` begins.
+    start: Vec<u32>,
+}
+
+impl Waits {
+    fn new(rings: &Rings) -> Self {
+        let queues = 4 * rings.stations.len() as u32;
+        let (mut awaited, mut start) = (Vec::new(), Vec::with_capacity(queues as usize + 1));
+        for queue in 0..queues {
+            let begin = awaited.len();
+            start.push(begin as u32);
+            let (station, kind) = (queue / 4, (queue % 2) as usize);
+            let waits = if queue % 4 < 2 {
+                rings.transmit_waits(station, kind, &mut awaited)
+            } else {
+                rings.receive_waits(station, kind, &mut awaited)
+            };
+            if !waits {
+                awaited.truncate(begin);
+            }
+        }
+        start.push(awaited.len() as u32);
+        Self { awaited, start }
     }
-    path.split_off(seen[queue]).into_iter().filter(|queue| queue % 4 < 2).map(|queue| queue / 4).collect()
+
+    fn of(&self, queue: usize) -> &[u32] {
+        &self.awaited[self.start[queue] as usize..self.start[queue + 1] as usize]
+    }
+
+    /// Which queues move, or will when those they wait for have moved.
+    fn moves(&self) -> Vec<bool> {
+        let queues = self.start.len() - 1;
+        let mut moves: Vec<bool> = (0..queues).map(|queue| self.of(queue).is_empty()).collect();
+        // Who waits for each queue: lists through what is awaited.
+        let (mut first, mut next) = (vec![NONE; queues], vec![NONE; self.awaited.len()]);
+        let mut waiting = Vec::with_capacity(self.awaited.len());
+        let mut moving = Vec::new();
+        for queue in 0..queues {
+            for &other in self.of(queue) {
+                next[waiting.len()] = std::mem::replace(&mut first[other as usize], waiting.len() as u32);
+                waiting.push(queue);
+                if self.of(other as usize).is_empty() && !std::mem::replace(&mut moves[queue], true) {
+                    moving.push(queue);
+                }
+            }
+        }
+        while let Some(queue) = moving.pop() {
+            let mut wait = first[queue];
+            while wait != NONE {
+                let queue = waiting[wait as usize];
+                if !std::mem::replace(&mut moves[queue], true) {
+                    moving.push(queue);
+                }
+                wait = next[wait as usize];
+            }
+        }
+        moves
+    }
+
+    /// Follows the first thing each queue waits for until one comes again; the stations of the transmit queues.
+    fn cycle(&self, start: usize) -> Vec<u32> {
+        let mut seen = vec![usize::MAX; self.start.len() - 1];
+        let mut path = Vec::new();
+        let mut queue = start;
+        while seen[queue] == usize::MAX {
+            seen[queue] = path.len();
+            path.push(queue as u32);
+            let Some(&next) = self.of(queue).first() else { return Vec::new() };
+            queue = next as usize;
+        }
+        let circle = path.split_off(seen[queue]).into_iter();
+        circle.filter(|queue| queue % 4 < 2).map(|queue| queue / 4).collect()
+    }
 }
 
 fn transmit(station: u32, kind: usize) -> u32 {
@@ -66,58 +106,67 @@ fn receive(station: u32, kind: usize) -> u32 {
 }
 
 impl Rings {
-    /// Queues of which one must move before a place of this transmit queue is free; nothing if it needs none.
-    fn transmit_waits(&self, station: u32, kind: usize) -> Option<Vec<u32>> {
+    /// Whether a place of this transmit queue is free only after one of other queues has moved, which are added.
+    fn transmit_waits(&self, station: u32, kind: usize, waits: &mut Vec<u32>) -> bool {
         let at = &self.stations[station as usize];
-        if at.out_free[kind] > 0 || usize::from(at.leaving) == kind || at.receiving {
-            return None;
+        if at.out_free[kind] > 0
+            || usize::from(at.leaving) == kind
+            || self.is_receiving(station)
+            || !at.echoes_due.is_empty()
+        {
+            return false;
         }
         let mut entry = at.fresh[kind].head;
         while entry != NONE {
-            let blocked = at.open_count[kind] >= at.window
-                || (self.fabric.ring_in_order != 0 && self.has_open_before(entry));
-            if !blocked {
-                return None;
+            let in_order = self.fabric.ring_in_order != 0;
+            if at.may_open[kind] > 0 && !(in_order && self.has_open_before(entry)) {
+                return false;
             }
             entry = self.entries[entry].next;
         }
-        let mut waits = Vec::new();
+        let mut busied = 0;
         let mut entry = at.open;
         while entry != NONE {
             let Entry { response, known_busied, by, open_next, .. } = self.entries[entry];
-            if usize::from(response) == kind {
-                if !known_busied {
-                    return None;
-                }
+            if usize::from(response) == kind && known_busied {
                 waits.push(receive(by, kind));
+                busied += 1;
             }
             entry = open_next;
         }
-        // Places that are held for responses in service.
-        (!waits.is_empty() && (at.switch != NONE || at.at_work == NONE)).then_some(waits)
+        // What was not busied will be accepted. And there are places that are held for responses in service.
+        busied > 0 && busied == at.window - at.may_open[kind] && (at.port != NONE || at.at_work == NONE)
+    }
+
+    /// Whether a transfer to a port is under way.
+    fn is_receiving(&self, station: u32) -> bool {
+        let at = &self.stations[station as usize];
+        let switch = self.switches.get(at.switch() as usize);
+        switch.is_some_and(|of| of.receiving >> (at.port - of.first) & 1 != 0)
     }
 
     /// The same for a receive queue.
-    fn receive_waits(&self, station: u32, kind: usize) -> Option<Vec<u32>> {
+    fn receive_waits(&self, station: u32, kind: usize, waits: &mut Vec<u32>) -> bool {
         let at = &self.stations[station as usize];
-        let served = at.at_work != NONE || self.is_at_bus(station);
-        if at.in_free[kind] > 0 || served || !at.coming.is_empty() || at.held[kind].is_empty() {
-            return None;
+        if at.in_free[kind] > 0 || at.at_work != NONE || !at.coming.is_empty() || at.held[kind].is_empty() {
+            return false;
         }
-        let front = at.held[kind].head;
-        if at.switch != NONE {
-            if self.helds[front].ready > self.now {
-                return None;
-            }
-            return Some(vec![transmit(self.helds[front].target, kind)]);
+        let mut held = at.held[kind].head;
+        if at.port != NONE {
+            let to = self.ports[self.helds[held].target as usize].station;
+            waits.push(transmit(to, kind));
+            return self.helds[held].ready <= self.now;
         }
-        let mut held = front;
-        while held != NONE && kind == REQUEST {
+        if kind == RESPONSE || self.is_at_bus(station) {
+            return false;
+        }
+        while held != NONE {
             if self.deals[self.helds[held].deal].transaction == transaction::MOVE {
-                return None;
+                return false;
             }
             held = self.helds[held].next;
         }
-        (kind == REQUEST).then(|| vec![transmit(station, RESPONSE)])
+        waits.push(transmit(station, RESPONSE));
+        true
     }
 }

@@ -88,7 +88,8 @@ impl Rings {
         if !self.hosts.has_bus {
             return false;
         }
-        let (terminal, deal) = (self.stations[station as usize].terminal, &self.deals[self.helds[held].deal]);
+        let (terminal, deal) =
+            (self.stations[station as usize].terminal(), &self.deals[self.helds[held].deal]);
         let goes = mark::kind(deal.mark) != mark::ACK;
         if goes {
             self.hosts.asking.push(Asking { terminal, held, bytes: deal.payload });
@@ -106,7 +107,7 @@ impl Rings {
 
     /// Whether something at a station waits for the bus of its host or uses it.
     pub(super) fn is_at_bus(&self, station: u32) -> bool {
-        let terminal = self.stations[station as usize].terminal;
+        let terminal = self.stations[station as usize].terminal();
         self.hosts.at_bus.get(terminal as usize).is_some_and(|&count| count > 0)
     }
 

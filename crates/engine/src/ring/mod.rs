@@ -13,9 +13,11 @@ mod parts;
 mod phases;
 mod state;
 mod station;
+mod stations;
 mod tick;
 mod user;
 
 pub use deadlock::deadlock;
 pub use host::Asking;
-pub use state::{BusCounts, Counts, Rings};
+pub use state::Rings;
+pub use stations::{BusCounts, Counts};

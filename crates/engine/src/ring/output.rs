@@ -53,6 +53,9 @@ impl Rings {
     pub(super) fn await_own(&mut self, station: u32, ready: Time) {
         let at = &self.stations[station as usize];
         if !at.may_insert() {
+            if at.is_stopped() {
+                self.await_go(station);
+            }
             return;
         }
         let look = ready.max(at.free_at);
@@ -64,13 +67,45 @@ impl Rings {
     }
 
     /// Has a link that is not free be looked at when something may start or must be judged.
-    fn await_end(&mut self, link: u32) {
+    pub(super) fn await_end(&mut self, link: u32) {
         let at = &self.stations[link as usize];
-        if at.may_insert() || at.recovering || at.place_is_awaited() {
-            self.look_at(link, at.free_at);
-        } else if !at.bypass.is_empty() {
-            self.look_at(link, at.free_at.max(self.units[at.bypass.head].time));
+        let free_at = at.free_at;
+        let mut due = NEVER;
+        if at.recovering || at.place_is_awaited() {
+            due = free_at;
+        } else {
+            if !at.bypass.is_empty() {
+                due = self.units[at.bypass.head].time;
+            }
+            if at.may_insert() && due > free_at {
+                due = due.min(self.own_due(link));
+            }
         }
+        if due < NEVER {
+            self.look_at(link, due.max(free_at));
+        }
+    }
+
+    /// When the first of the units of a station's own is ready.
+    fn own_due(&self, link: u32) -> Time {
+        let at = &self.stations[link as usize];
+        let mut due = NEVER;
+        if at.late {
+            if !at.echoes.is_empty() {
+                due = self.units[at.echoes.head].time;
+            }
+            if at.stops == 0 && !at.again.is_empty() {
+                due = due.min(self.entries[at.again.head].ready);
+            }
+        }
+        if at.stops == 0 {
+            for queue in at.fresh {
+                if !queue.is_empty() {
+                    due = due.min(self.entries[queue.head].ready);
+                }
+            }
+        }
+        due
     }
 
     /// Puts the next unit on a link, if it is free and there is one.
@@ -80,27 +115,57 @@ impl Rings {
         at.touched = false;
         if at.free_at > now {
             self.await_end(link);
+            if self.fabric.ring_allocation != 0 {
+                self.await_signals(link);
+            }
             return;
         }
         if let Some(free) = at.out_free.get_mut(usize::from(at.leaving)) {
-            // A place that nobody waited for.
+            // A place that nobody waited for: there are others.
             *free += 1;
             at.leaving = 2;
         }
         let front = at.bypass.head;
-        let ready = if front == NONE { NEVER } else { self.units[front].time };
-        if self.fabric.ring_allocation != 0 {
-            self.judge_recovery(link, ready <= now);
+        if !at.echoes_due.is_empty() {
+            self.heed_echoes(link);
         }
+        let ready = if front == NONE { NEVER } else { self.units[front].time };
+        if self.fabric.ring_allocation == 0 {
+            if self.start_next(link, ready) {
+                self.await_end(link);
+            }
+            return;
+        }
+        self.heed_signals(link);
+        let own = self.judge_recovery(link, ready <= now);
+        let started = self.start_next(link, ready);
+        if own.is_some() || self.has_signals(link) {
+            self.pass_signals(link, own);
+        }
+        if started {
+            self.await_end(link);
+        }
+        if self.has_signals(link) {
+            self.await_signals(link);
+        }
+    }
+
+    /// Puts the next unit on a free link; whether there is one. The front of the bypass FIFO is ready at `ready`.
+    fn start_next(&mut self, link: u32, ready: Time) -> bool {
+        let now = self.now;
         if ready < now {
             self.start_passing(link);
-        } else if !self.start_own(link) {
-            if ready == now {
-                self.start_passing(link);
-            } else if front != NONE {
-                self.look_at(link, ready);
-            }
+            return true;
         }
+        if self.start_own(link) {
+            return true;
+        }
+        if ready == now {
+            self.start_passing(link);
+        } else if ready < NEVER {
+            self.look_at(link, ready);
+        }
+        ready == now
     }
 
     /// Puts the front of the bypass FIFO on the link.
@@ -115,6 +180,22 @@ impl Rings {
     /// Symbols that stand in the bypass FIFO before its front starts.
     fn count_bypass(&mut self, link: u32) {
         let at = &self.stations[link as usize];
+        let front = &self.units[at.bypass.head];
+        let waited = self.now - front.time;
+        if waited <= 0 {
+            return;
+        }
+        // Units follow each other on a link, so that there are no more symbols than have come since the front was ready.
+        let stored = if self.fabric.ring_cut_through == 0 { front.symbols } else { 0 };
+        let most = self.rare[link as usize].bypass_most;
+        if waited as u64 + u64::from(stored) * u64::from(at.symbol) > most * u64::from(at.symbol) {
+            let symbols = self.in_bypass(link);
+            self.rare[link as usize].bypass_most = most.max(symbols);
+        }
+    }
+
+    fn in_bypass(&self, link: u32) -> u64 {
+        let at = &self.stations[link as usize];
         let (mut unit, mut symbols) = (at.bypass.head, 0);
         while unit != NONE {
             let it = &self.units[unit];
@@ -127,8 +208,7 @@ impl Rings {
             symbols += if self.fabric.ring_cut_through == 0 { all } else { there.min(all) };
             unit = it.next;
         }
-        let most = &mut self.stations[link as usize].count.bypass_most;
-        *most = (*most).max(symbols);
+        symbols
     }
 
     /// Puts a unit of the station's own on the link, if one may start; else sees to being woken in time.
@@ -138,20 +218,26 @@ impl Rings {
         }
         let now = self.now;
         let mut later = NEVER;
-        let echo = self.stations[link as usize].echoes.head;
-        if echo != NONE {
+        let at = &self.stations[link as usize];
+        if at.late && !at.echoes.is_empty() {
+            let echo = at.echoes.head;
             if self.units[echo].time <= now {
                 self.start_echo(link);
                 return true;
             }
             later = self.units[echo].time;
         }
+        self.stations[link as usize].blocked = false;
         match self.choose(link, &mut later) {
             Some(choice) => {
                 self.start_packet(link, choice);
                 true
             }
             None => {
+                let at = &mut self.stations[link as usize];
+                if at.blocked && !at.echoes_due.is_empty() {
+                    later = later.min(self.units[at.echoes_due.head].time);
+                }
                 if later < NEVER {
                     self.await_own(link, later);
                 }
@@ -161,11 +247,12 @@ impl Rings {
     }
 
     /// The send packet that may start and comes first; `later` is when the next one is ready otherwise.
-    fn choose(&self, link: u32, later: &mut Time) -> Option<Choice> {
+    fn choose(&mut self, link: u32, later: &mut Time) -> Option<Choice> {
         let at = &self.stations[link as usize];
         if at.stops > 0 {
             return None;
         }
+        let mut blocked = false;
         let mut best: Option<Choice> = None;
         let mut offer = |choice: Choice| {
             let order = |choice: &Choice| self.entries[choice.entry].order();
@@ -173,8 +260,8 @@ impl Rings {
                 best = Some(choice);
             }
         };
-        let first = at.again.head;
-        if first != NONE {
+        if at.late && !at.again.is_empty() {
+            let first = at.again.head;
             if self.entries[first].ready <= self.now {
                 offer(Choice { entry: first, before: NONE, again: true });
             } else {
@@ -182,18 +269,19 @@ impl Rings {
             }
         }
         for kind in [RESPONSE, REQUEST] {
-            if at.open_count[kind] < at.window
-                && let Some(choice) = self.first_fresh(at.fresh[kind], later)
-            {
+            if at.may_open[kind] == 0 {
+                blocked |= !at.fresh[kind].is_empty();
+            } else if let Some(choice) = self.first_fresh(at.fresh[kind], later, &mut blocked) {
                 offer(choice);
             }
         }
+        self.stations[link as usize].blocked = blocked;
         best
     }
 
     /// The first packet of a queue that is ready and need not wait for an earlier one of its flow.
     #[inline]
-    fn first_fresh(&self, queue: Queue, later: &mut Time) -> Option<Choice> {
+    fn first_fresh(&self, queue: Queue, later: &mut Time, blocked: &mut bool) -> Option<Choice> {
         let (mut before, mut entry) = (NONE, queue.head);
         while entry != NONE {
             let it = &self.entries[entry];
@@ -204,6 +292,7 @@ impl Rings {
             if self.fabric.ring_in_order == 0 || !self.has_open_before(entry) {
                 return Some(Choice { entry, before, again: false });
             }
+            *blocked = true;
             (before, entry) = (entry, it.next);
         }
         None
@@ -226,32 +315,36 @@ impl Rings {
     fn start_echo(&mut self, link: u32) {
         let at = &mut self.stations[link as usize];
         let unit = at.echoes.pop(&mut self.units);
+        at.late = !at.echoes.is_empty() || !at.again.is_empty();
         at.own = true;
         at.waiting -= 1;
-        at.count.wait_ticks += (self.now - self.units[unit].time) as u64;
+        at.wait_ticks += (self.now - self.units[unit].time) as u64;
         self.put(link, unit);
     }
 
     fn start_packet(&mut self, link: u32, choice: Choice) {
         let Choice { entry, before, again } = choice;
-        let Entry { ready, deal, from, dest, symbols, response, label, .. } = self.entries[entry];
+        let Entry { ready, deal, from, dest, bytes, response, label, ends_deal, .. } = self.entries[entry];
         let kind = usize::from(response);
         let at = &mut self.stations[link as usize];
         at.own = true;
         at.waiting -= 1;
-        at.count.wait_ticks += (self.now - ready) as u64;
+        at.wait_ticks += (self.now - ready) as u64;
         if again {
             at.again.pop(&mut self.entries);
+            at.late = !at.echoes.is_empty() || !at.again.is_empty();
         } else {
             at.fresh[kind].take(&mut self.entries, before, entry);
-            at.open_count[kind] += 1;
+            at.may_open[kind] -= 1;
             if self.fabric.ring_hold_until_echo == 0 {
                 at.leaving = kind as u8;
             }
-            if !response && at.terminal == from {
+            if !response && at.terminal() == from {
                 self.deals[deal].started = self.now;
             }
-            self.open(entry);
+            if self.fabric.ring_in_order != 0 {
+                self.open(entry);
+            }
         }
         if self.fabric.ring_phases != 0 && label == UNLABELLED {
             self.entries[entry].no_try = self.goes_behind(entry);
@@ -261,13 +354,12 @@ impl Rings {
             next: NONE,
             entry,
             station: link,
-            at: NONE,
             dest,
-            symbols,
+            symbols: self.symbols(bytes),
             kind: Kind::Send,
             response,
-            marked: false,
             again,
+            ends_deal,
         });
         self.put(link, unit);
     }
@@ -279,24 +371,23 @@ impl Rings {
         let at = &mut self.stations[link as usize];
         let ticks = Time::from(symbols) * Time::from(at.symbol);
         at.free_at = now + ticks;
-        at.count.symbols += u64::from(symbols);
-        at.count.busy_ticks += ticks as u64;
+        at.symbols += u64::from(symbols);
         self.units_started += 1;
-        if kind != Kind::Send {
-            at.count.echo_ticks += ticks as u64;
-        } else {
-            at.count.packets += 1;
+        if kind.is_packet() {
+            at.packets += 1;
             self.packet_hops += 1;
             if again {
-                at.count.retried += 1;
-                at.count.retry_ticks += ticks as u64;
+                let rare = &mut self.rare[link as usize];
+                rare.retried += 1;
+                rare.retry_symbols += u64::from(symbols);
             }
+        } else {
+            at.echo_symbols += u64::from(symbols);
         }
         if self.hops.limit > 0 {
             self.keep_hop(link, unit, now + ticks);
         }
         self.forward(link, unit);
-        self.await_end(link);
     }
 
     /// Keeps the way of a unit over a link.
@@ -307,23 +398,22 @@ impl Rings {
             // No echo leaves a station before the station has decided.
             Kind::Ready | Kind::Open => hop_kind::READY,
             Kind::Busy => hop_kind::BUSY,
-            Kind::Send if response => hop_kind::RESPONSE,
-            Kind::Send => hop_kind::PACKET,
+            _ if response => hop_kind::RESPONSE,
+            _ => hop_kind::PACKET,
         };
         // The transaction of an echo may be over.
-        let (source, started) = match kind {
-            Kind::Send => {
-                let deal = &self.deals[self.entries[entry].deal];
-                (deal.source, deal.started)
-            }
-            _ => (NONE, 0),
+        let (source, started) = if kind.is_packet() {
+            let deal = &self.deals[self.entries[entry].deal];
+            (deal.source, deal.started)
+        } else {
+            (NONE, 0)
         };
         let kind = if again { sort | hop_kind::AGAIN } else { sort };
         self.hops.record(Hop { source, started, target: dest, link, begin: self.now, end, kind });
     }
 
-    /// Notes that a packet was sent and not accepted.
-    fn open(&mut self, entry: u32) {
+    /// Notes that a packet was sent and not accepted: at once if packets must stay in order, else when it is busied.
+    pub(super) fn open(&mut self, entry: u32) {
         let station = self.entries[entry].station;
         let first = std::mem::replace(&mut self.at(station).open, entry);
         let it = &mut self.entries[entry];

@@ -9,6 +9,8 @@ use crate::kernel::slab::Linked;
 pub(super) enum Kind {
     /// A request or a response.
     Send,
+    /// One that the scrubber has seen.
+    Marked,
     /// An echo about which the station that makes it has not decided yet.
     Open,
     /// The echo of one that was accepted.
@@ -17,8 +19,17 @@ pub(super) enum Kind {
     Busy,
 }
 
+impl Kind {
+    /// Whether it is no echo.
+    #[inline]
+    pub fn is_packet(self) -> bool {
+        matches!(self, Self::Send | Self::Marked)
+    }
+}
+
 /// A unit on a link, in a bypass FIFO, or an echo held back.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub(super) struct Unit {
     /// When it is ready for the output of the station that it comes to or is in.
     pub time: Time,
@@ -27,21 +38,35 @@ pub(super) struct Unit {
     pub entry: u32,
     /// The station that sent that.
     pub station: u32,
-    /// The station that decides about it when it arrives.
-    pub at: u32,
-    /// The terminal it is for; of an echo that is to be made: the station to which what it answers goes on.
+    /// The terminal it is for; of an echo about which is still to be decided: the station that does.
     pub dest: u32,
     pub symbols: u32,
     pub kind: Kind,
     pub response: bool,
-    /// Whether the scrubber has seen it.
-    pub marked: bool,
     /// Whether it is sent again.
     pub again: bool,
+    /// Of a packet: whether the transaction is over when it was accepted.
+    pub ends_deal: bool,
+}
+
+const _: () = assert!(size_of::<Unit>() == 32, "two units are a line of the cache");
+
+/// A stop or a go on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signal {
+    /// When it comes to a station.
+    pub time: Time,
+    /// The station that has sent it.
+    pub origin: u32,
+    pub next: u32,
+    pub go: bool,
+    /// Whether the station has counted it.
+    pub counted: bool,
 }
 
 /// A send packet in the transmit queues of a station, until its sender knows that it was accepted.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Entry {
     pub ready: Time,
     /// Its transaction, until it was accepted.
@@ -53,7 +78,8 @@ pub(super) struct Entry {
     pub dest: u32,
     /// Without idle symbols.
     pub bytes: u32,
-    pub symbols: u32,
+    /// Buses that its transaction has crossed.
+    pub crossed: u32,
     /// Its place in the order of entry.
     pub number: u32,
     pub next: u32,
@@ -75,6 +101,8 @@ pub(super) struct Entry {
     pub no_try: bool,
 }
 
+const _: () = assert!(size_of::<Entry>() == 64, "a packet to be sent is a line of the cache");
+
 /// A packet in a receive queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
@@ -85,13 +113,16 @@ pub(super) struct Held {
     pub from: u32,
     pub dest: u32,
     pub bytes: u32,
-    /// In a switch: the station of the port by which it leaves.
+    /// In a switch: the port by which it leaves.
     pub target: u32,
+    /// Buses that its transaction has crossed.
+    pub crossed: u32,
     pub response: bool,
 }
 
 /// A transaction from its dispatch until nothing of it is left.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(super) struct Deal {
     pub created: Time,
     pub started: Time,
@@ -105,7 +136,7 @@ pub(super) struct Deal {
     /// Neighbours in the order of dispatch, while its number is taken.
     pub after: u32,
     pub before: u32,
-    /// Buses it has crossed.
+    /// Buses that its request has crossed.
     pub crossed: u32,
     /// What refers to it: its packet, its number, and the entry whose acceptance ends it.
     pub uses: u32,
@@ -117,6 +148,13 @@ pub(super) struct Deal {
 }
 
 impl Linked for Unit {
+    #[inline]
+    fn next(&mut self) -> &mut u32 {
+        &mut self.next
+    }
+}
+
+impl Linked for Signal {
     #[inline]
     fn next(&mut self) -> &mut u32 {
         &mut self.next

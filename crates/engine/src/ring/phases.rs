@@ -47,7 +47,7 @@ impl Rings {
     /// Whether a receive queue accepts a packet, and what it owes it if not.
     pub(super) fn reserve(&mut self, station: u32, kind: usize, entry: u32, room: bool) -> bool {
         let it = &mut self.entries[entry];
-        self.stations[station as usize].reserved[kind].accepts(&mut it.label, it.no_try, room)
+        self.reserved[station as usize][kind].accepts(&mut it.label, it.no_try, room)
     }
 
     /// Whether a packet without a label goes out as `NOTRY`: another one of its kind to the same station has been

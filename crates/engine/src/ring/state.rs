@@ -1,14 +1,14 @@
-//! What a network of rings remembers: stations, switches, and the packets between them.
+//! What a network of rings remembers: its parts and the packets between them.
 
-use std::collections::VecDeque;
-
+use super::allocation::Signals;
 use super::host::Hosts;
-use super::parts::{Deal, Entry, Held, Unit};
+use super::parts::{Deal, Entry, Held, Signal, Unit};
 use super::phases::{Reservation, UNLABELLED};
+use super::stations::{BusCounts, Counts, Port, Rare, Station, Switch};
 use crate::fabric::{Fabric, NONE, transaction};
 use crate::kernel::Time;
 use crate::kernel::calendar::Calendar;
-use crate::kernel::slab::{Queue, Slab};
+use crate::kernel::slab::Slab;
 use crate::measure::{Delivery, Hops};
 
 /// Index of requests in what there is once for each kind of packet.
@@ -18,141 +18,6 @@ pub(super) const RESPONSE: usize = 1;
 
 /// No time yet.
 pub(super) const NEVER: Time = Time::MAX;
-
-/// A station and the link it sends on; what is used together stands together.
-#[derive(Clone, Debug)]
-#[repr(C, align(64))]
-pub(super) struct Station {
-    /// End of the last unit on its link.
-    pub free_at: Time,
-    /// When its link is looked at next, or [`NEVER`].
-    pub look_at: Time,
-    /// Units in the bypass FIFO, and on the link to it those that will pass.
-    pub bypass: Queue,
-    pub next: u32,
-    /// The station before it.
-    pub before: u32,
-    /// Ticks per symbol.
-    pub symbol: u32,
-    /// Ticks from the start of a symbol until the next station has decoded it.
-    pub decoded: u32,
-    pub bypass_ticks: u32,
-    /// Units of its own that wait, ready or not.
-    pub waiting: u32,
-    /// Whether it is among those that may start something in this tick.
-    pub touched: bool,
-    /// Whether the user's next packet being ready is an event.
-    pub user_pending: bool,
-    /// Whether the unit on the link is its own.
-    pub own: bool,
-    /// Kind of the packet whose place is free at the end of the unit on the link, 2 if none. While there are other
-    /// places nobody waits for this one, and it is counted as taken until the link is looked at again.
-    pub leaving: u8,
-    /// Whether it removes what has passed it twice.
-    pub scrubs: bool,
-    pub recovering: bool,
-
-    /// Not sent yet, by kind; in order of being ready.
-    pub fresh: [Queue; 2],
-    /// To be sent again, in order.
-    pub again: Queue,
-    /// Echoes held back, in order.
-    pub echoes: Queue,
-    /// First of what was sent and not accepted.
-    pub open: u32,
-    /// How many of them, by kind.
-    pub open_count: [u32; 2],
-    pub window: u32,
-    /// Packets entered so far.
-    pub entered: u32,
-    /// Stops less goes.
-    pub stops: u32,
-    pub transmit: u32,
-    /// Whether a transfer to it is under way.
-    pub receiving: bool,
-
-    /// Free places to send, by kind.
-    pub out_free: [u32; 2],
-    /// Free places to receive, by kind.
-    pub in_free: [u32; 2],
-    /// Accepted and not ready for the user.
-    pub coming: Queue,
-    /// Ready for the user, by kind.
-    pub held: [Queue; 2],
-    /// What is served or transferred, or [`NONE`].
-    pub at_work: u32,
-    pub receive: u32,
-    /// Terminal, or [`NONE`].
-    pub terminal: u32,
-    /// Switch, or [`NONE`].
-    pub switch: u32,
-    /// Row of `port_route`.
-    pub port: u32,
-    /// Place among the ports of its switch.
-    pub place: u32,
-
-    pub count: Counts,
-    /// Places it owes, by kind.
-    pub reserved: [Reservation; 2],
-}
-
-/// What a link and the stations at its ends did since the counts were last cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Send packets put on the link, passing ones included.
-    pub packets: u64,
-    /// Symbols of all units.
-    pub symbols: u64,
-    /// Ticks they took.
-    pub busy_ticks: u64,
-    /// Ticks own units waited after they were ready.
-    pub wait_ticks: u64,
-    /// Send packets put on the link that are sent again, passing ones included.
-    pub retried: u64,
-    /// Ticks they took.
-    pub retry_ticks: u64,
-    /// Ticks that echoes took.
-    pub echo_ticks: u64,
-    /// Busy echoes given by the station at the end of the link.
-    pub busied: u64,
-    /// Most symbols in the bypass FIFO behind which the link begins.
-    pub bypass_most: u64,
-}
-
-/// What the buses of a switch did since the counts were last cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BusCounts {
-    /// Packets moved.
-    pub transfers: u64,
-    /// Ticks they took, of all buses together.
-    pub busy_ticks: u64,
-    /// Ticks packets waited after they were ready.
-    pub wait_ticks: u64,
-}
-
-/// A switch: ports at one or more buses.
-#[derive(Clone, Debug)]
-pub(super) struct Switch {
-    /// First of its ports.
-    pub first: u32,
-    pub ports: u32,
-    /// Port served last.
-    pub served: u32,
-    /// Free buses, see [`Switch::lane`].
-    pub free: [u32; 2],
-    /// Whether requests and responses have buses of their own.
-    pub separate: bool,
-    pub touched: bool,
-    /// When it is looked at next because a packet is ready then, or [`NEVER`].
-    pub look_at: Time,
-    /// Ports with something in their receive queues, ready or not, as bits.
-    pub holds: u64,
-    pub setup: u32,
-    pub cycle: u32,
-    pub width: u32,
-    pub encapsulation: u32,
-    pub count: BusCounts,
-}
 
 /// A terminal's transactions.
 #[derive(Clone, Copy, Debug)]
@@ -166,7 +31,12 @@ pub(super) struct Numbers {
 pub struct Rings {
     pub(super) fabric: Fabric,
     pub(super) stations: Vec<Station>,
+    /// Per station: what is seldom counted.
+    pub(super) rare: Vec<Rare>,
     pub(super) switches: Vec<Switch>,
+    pub(super) ports: Vec<Port>,
+    /// Per station: places it owes, by kind; no stations without phases.
+    pub(super) reserved: Vec<[Reservation; 2]>,
     pub(super) numbers: Vec<Numbers>,
     pub(super) units: Slab<Unit>,
     pub(super) entries: Slab<Entry>,
@@ -177,18 +47,17 @@ pub struct Rings {
     pub(super) newest: u32,
     /// When the time-outs are looked at next, or [`NEVER`].
     pub(super) timeout_at: Time,
-    /// Events of a tick.
-    pub(super) due: Vec<u32>,
     /// Links, switches and terminal stations that may start something in this tick.
     pub(super) links_touched: Vec<u32>,
     pub(super) switches_touched: Vec<u32>,
     pub(super) services_touched: Vec<u32>,
-    /// Stops and goes on each link: arrival, station, whether it is a go.
-    pub(super) signals: Vec<VecDeque<(Time, u32, bool)>>,
-    /// Those that start in this tick: link, station, whether it is a go.
-    pub(super) signals_out: Vec<(u32, u32, bool)>,
+    /// Stops and goes on their way, and those to each station; no stations without bandwidth allocation.
+    pub(super) signal: Slab<Signal>,
+    pub(super) signals: Vec<Signals>,
     pub(super) calendar: Calendar,
     pub(super) now: Time,
+    /// When the last of what is no event comes to its end: an echo, a stop or a go that is home.
+    pub(super) last: Time,
     /// A destination whose packets go in a circle through switches, if there is one.
     pub(super) astray: Option<u32>,
     /// What was delivered in this tick.
@@ -212,7 +81,7 @@ pub struct Rings {
 
 impl Rings {
     /// An empty network. The fabric must have passed [`crate::fabric::check`].
-    pub fn new(fabric: Fabric) -> Self {
+    pub fn new(mut fabric: Fabric) -> Self {
         let links = fabric.links();
         let mut stations: Vec<Station> = (0..links).map(|link| Station::new(&fabric, link)).collect();
         let mut seen = vec![false; links];
@@ -225,22 +94,26 @@ impl Rings {
         }
         let switches = (0..fabric.switches as usize).map(|switch| Switch::new(&fabric, switch)).collect();
         for switch in 0..fabric.switches {
-            let range = fabric.port_start[switch as usize]..fabric.port_start[switch as usize + 1];
-            for port in range {
+            for port in fabric.port_start[switch as usize]..fabric.port_start[switch as usize + 1] {
                 let station = &mut stations[fabric.port_station[port as usize] as usize];
-                let first = fabric.port_start[switch as usize];
-                (station.switch, station.port, station.place) = (switch, port, port - first);
+                (station.home, station.port) = (switch, port);
             }
         }
+        let port = |&station: &u32| Port { ready: [NEVER; 2], target: [NONE; 2], station };
+        let ports = fabric.port_station.iter().map(port).collect();
         for (terminal, &station) in fabric.terminal_out_link.iter().enumerate() {
-            stations[station as usize].terminal = terminal as u32;
+            stations[station as usize].home = terminal as u32;
         }
         let numbers =
             fabric.terminal_transactions.iter().map(|&free| Numbers { free, asked: false }).collect();
         let signals = if fabric.ring_allocation == 0 { 0 } else { links };
+        fabric.port_route = Vec::new();
         Self {
             stations,
+            rare: vec![Rare::default(); links],
             switches,
+            ports,
+            reserved: vec![[Reservation::default(); 2]; if fabric.ring_phases == 0 { 0 } else { links }],
             numbers,
             units: Slab::default(),
             entries: Slab::default(),
@@ -249,14 +122,14 @@ impl Rings {
             oldest: NONE,
             newest: NONE,
             timeout_at: NEVER,
-            due: Vec::new(),
             links_touched: Vec::new(),
             switches_touched: Vec::new(),
             services_touched: Vec::new(),
-            signals: vec![VecDeque::new(); signals],
-            signals_out: Vec::new(),
+            signal: Slab::default(),
+            signals: vec![Signals::NONE; signals],
             calendar: Calendar::new(2 * links),
             now: -1,
+            last: -1,
             astray: None,
             delivered: Vec::new(),
             asking: Vec::new(),
@@ -271,14 +144,14 @@ impl Rings {
         }
     }
 
-    /// The arrays this network was made from.
+    /// The arrays this network was made from, the table of ports aside.
     pub fn fabric(&self) -> &Fabric {
         &self.fabric
     }
 
     /// What every link did since the last [`Rings::clear_counts`].
-    pub fn counts(&self) -> impl Iterator<Item = &Counts> {
-        self.stations.iter().map(|station| &station.count)
+    pub fn counts(&self) -> impl Iterator<Item = Counts> {
+        self.stations.iter().zip(&self.rare).map(|(station, rare)| station.counts(rare))
     }
 
     /// What the buses of every switch did since the last [`Rings::clear_counts`].
@@ -289,8 +162,9 @@ impl Rings {
     /// Starts counting anew.
     pub fn clear_counts(&mut self) {
         for station in &mut self.stations {
-            station.count = Counts::default();
+            station.clear_counts();
         }
+        self.rare.fill(Rare::default());
         for switch in &mut self.switches {
             switch.count = BusCounts::default();
         }
@@ -298,6 +172,13 @@ impl Rings {
 
     /// Whether nothing is on its way and every place is free.
     pub fn is_at_rest(&self) -> bool {
+        let mut settled = self.clone();
+        settled.now = NEVER;
+        (0..self.stations.len() as u32).for_each(|station| settled.heed_echoes(station));
+        settled.is_empty()
+    }
+
+    fn is_empty(&self) -> bool {
         let free = |(link, at): (usize, &Station)| {
             let f = &self.fabric;
             let mut out_free = at.out_free;
@@ -306,11 +187,11 @@ impl Rings {
             }
             out_free == [f.station_requests_out[link], f.station_responses_out[link]]
                 && at.in_free == [f.station_requests_in[link], f.station_responses_in[link]]
-                && (at.open_count, at.stops, at.waiting) == ([0; 2], 0, 0)
-                && at.reserved.iter().all(|reserved| reserved.owed == [0; 2])
+                && (at.may_open, at.stops, at.waiting) == ([at.window; 2], 0, 0)
         };
+        let owed = self.reserved.iter().flatten().any(|reserved| reserved.owed != [0; 2]);
         let empty = self.units.is_all_free() && self.entries.is_all_free() && self.helds.is_all_free();
-        empty && self.stations.iter().enumerate().all(free)
+        empty && !owed && self.stations.iter().enumerate().all(free)
     }
 
     #[inline]
@@ -329,7 +210,11 @@ impl Rings {
             };
         let (from, dest) = if response { (of.target, of.source) } else { (of.source, of.target) };
         let ends_deal = of.transaction == transaction::MOVE;
-        Entry { ends_deal, ..self.entry(station, ready, deal, response, (from, dest), bytes) }
+        Entry {
+            ends_deal,
+            crossed: of.crossed,
+            ..self.entry(station, ready, deal, response, (from, dest), bytes)
+        }
     }
 
     /// A packet that a station is to send, as it comes from a bus.
@@ -349,7 +234,7 @@ impl Rings {
             from,
             dest,
             bytes,
-            symbols: (bytes + self.fabric.ring_send_idle_bytes).div_ceil(2),
+            crossed: 0,
             number: 0,
             next: NONE,
             open_next: NONE,
@@ -369,15 +254,28 @@ impl Rings {
     pub(super) fn take_place_to_send(&mut self, station: u32, kind: usize) {
         let at = &mut self.stations[station as usize];
         at.out_free[kind] -= 1;
-        if at.place_is_awaited() {
-            let end = at.free_at;
-            if end > self.now {
-                self.look_at(station, end);
-            } else {
+        if at.out_free[kind] > 0 {
+            return;
+        }
+        if usize::from(at.leaving) == kind {
+            if at.free_at <= self.now {
                 at.leaving = 2;
                 at.out_free[kind] += 1;
+                return;
             }
+            let end = at.free_at;
+            self.look_at(station, end);
         }
+        let at = &self.stations[station as usize];
+        if let Some(of) = self.switches.get_mut(at.switch() as usize) {
+            of.full[kind] |= 1 << (at.port - of.first);
+        }
+    }
+
+    /// Symbols of a packet, idle ones included.
+    #[inline]
+    pub(super) fn symbols(&self, bytes: u32) -> u32 {
+        (bytes + self.fabric.ring_send_idle_bytes).div_ceil(2)
     }
 
     /// One reference to a transaction less.
@@ -387,95 +285,5 @@ impl Rings {
         if self.deals[deal].uses == 0 {
             self.deals.remove(deal);
         }
-    }
-}
-
-impl Station {
-    /// Whether a unit of its own may start, as far as stops are concerned.
-    #[inline]
-    pub fn may_insert(&self) -> bool {
-        self.waiting > 0 && (self.stops == 0 || !self.echoes.is_empty())
-    }
-
-    /// Whether something may wait for the place that is free at the end of the unit on its link.
-    #[inline]
-    pub fn place_is_awaited(&self) -> bool {
-        self.leaving < 2 && self.out_free[usize::from(self.leaving)] == 0
-    }
-
-    fn new(f: &Fabric, link: usize) -> Self {
-        Self {
-            free_at: -1,
-            look_at: NEVER,
-            bypass: Queue::EMPTY,
-            next: f.station_next[link],
-            before: NONE,
-            symbol: f.link_character_ticks[link],
-            decoded: f.link_arrival_ticks[link] + f.station_decode_ticks[f.station_next[link] as usize],
-            bypass_ticks: f.station_bypass_ticks[link],
-            waiting: 0,
-            touched: false,
-            user_pending: false,
-            own: false,
-            leaving: 2,
-            scrubs: false,
-            recovering: false,
-            fresh: [Queue::EMPTY; 2],
-            again: Queue::EMPTY,
-            echoes: Queue::EMPTY,
-            open: NONE,
-            open_count: [0; 2],
-            window: f.station_window[link],
-            entered: 0,
-            stops: 0,
-            transmit: f.station_transmit_ticks[link],
-            receiving: false,
-            out_free: [f.station_requests_out[link], f.station_responses_out[link]],
-            in_free: [f.station_requests_in[link], f.station_responses_in[link]],
-            coming: Queue::EMPTY,
-            held: [Queue::EMPTY; 2],
-            at_work: NONE,
-            receive: f.station_receive_ticks[link],
-            terminal: NONE,
-            switch: NONE,
-            port: NONE,
-            place: NONE,
-            reserved: [Reservation::default(); 2],
-            count: Counts::default(),
-        }
-    }
-}
-
-impl Switch {
-    fn new(f: &Fabric, switch: usize) -> Self {
-        let (first, end) = (f.port_start[switch], f.port_start[switch + 1]);
-        let separate = f.ring_separate_buses != 0;
-        Self {
-            first,
-            ports: end - first,
-            served: end - first - 1,
-            free: if separate { [f.bus_count[switch] / 2; 2] } else { [f.bus_count[switch], 0] },
-            separate,
-            touched: false,
-            look_at: NEVER,
-            holds: 0,
-            setup: f.bus_setup_ticks[switch],
-            cycle: f.bus_cycle_ticks[switch],
-            width: f.bus_width_bytes[switch],
-            encapsulation: f.bus_encapsulation_bytes[switch],
-            count: BusCounts::default(),
-        }
-    }
-
-    /// Which of the free buses are those of a kind of packets.
-    #[inline]
-    pub fn lane(&self, kind: usize) -> usize {
-        if self.separate { kind } else { 0 }
-    }
-
-    /// Whether a bus is free for a kind of packets.
-    #[inline]
-    pub fn has_bus(&self, kind: usize) -> bool {
-        self.free[self.lane(kind)] > 0
     }
 }

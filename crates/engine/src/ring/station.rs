@@ -22,33 +22,91 @@ impl Rings {
         let tail = head + Time::from(symbols - 1) * symbol;
         let decision = if cut_through { head } else { tail };
         let mut ready = decision + Time::from(self.stations[station as usize].bypass_ticks);
-        if kind != Kind::Send {
+        if !kind.is_packet() {
             if sender == station {
-                self.schedule(ARRIVE, unit, tail);
+                self.await_echo(station, unit, tail);
                 return;
             }
         } else if let Some(target) = self.taken_to(station, dest) {
-            let cut = self.becomes_echo(unit, station, target);
+            let cut = self.becomes_echo(unit);
             ready += if cut_through { Time::from(cut) * symbol } else { 0 };
-            self.schedule(ARRIVE, unit, decision);
-        } else if self.stations[station as usize].scrubs
-            && std::mem::replace(&mut self.units[unit].marked, true)
-        {
-            self.schedule(ARRIVE, unit, decision);
-            return;
+            self.plan_decision(unit, station, target, decision);
+        } else if self.stations[station as usize].scrubs {
+            self.units[unit].kind = Kind::Marked;
+            if kind == Kind::Marked {
+                self.schedule(ARRIVE, unit, decision);
+                return;
+            }
         }
         self.pass(station, unit, ready);
     }
 
     /// Makes of a packet that will be stripped the echo that takes its place, though what it says is not known yet.
     /// By how many symbols it is shorter.
-    fn becomes_echo(&mut self, unit: u32, station: u32, target: u32) -> u32 {
+    fn becomes_echo(&mut self, unit: u32) -> u32 {
         let echo_bytes = self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes;
         let it = &mut self.units[unit];
         let cut = it.symbols - echo_bytes.div_ceil(2);
         it.symbols -= cut;
-        (it.kind, it.at, it.dest) = (Kind::Open, station, target);
         cut
+    }
+
+    /// An echo comes back to its station at `time`. If it says ready that only matters to packets that wait for it, as
+    /// long as no place and no transaction becomes free.
+    fn await_echo(&mut self, station: u32, unit: u32, time: Time) {
+        let it = &mut self.units[unit];
+        if it.kind == Kind::Busy || it.ends_deal || self.fabric.ring_hold_until_echo != 0 {
+            self.schedule(ARRIVE, unit, time);
+            return;
+        }
+        it.time = time;
+        self.last = self.last.max(time);
+        let at = &mut self.stations[station as usize];
+        at.echoes_due.push(&mut self.units, unit);
+        if at.blocked {
+            let look = time.max(at.free_at);
+            self.look_at(station, look);
+        }
+    }
+
+    /// Heeds the echoes that have come to a station since its link was looked at last.
+    pub(super) fn heed_echoes(&mut self, station: u32) {
+        loop {
+            let head = self.stations[station as usize].echoes_due.head;
+            if head == NONE || self.units[head].time > self.now {
+                return;
+            }
+            self.stations[station as usize].echoes_due.pop(&mut self.units);
+            let Unit { entry, response, again, .. } = self.units[head];
+            self.units.remove(head);
+            if again || self.fabric.ring_in_order != 0 {
+                self.drop_entry(entry);
+            } else {
+                // Nobody knows of it.
+                self.stations[station as usize].may_open[usize::from(response)] += 1;
+                self.entries.remove(entry);
+            }
+        }
+    }
+
+    /// Has a station decide about a packet at `time`. That it will be accepted is known beforehand if there is a place
+    /// and all packets before it have been decided about.
+    fn plan_decision(&mut self, unit: u32, station: u32, target: u32, time: Time) {
+        let Unit { entry, response, .. } = self.units[unit];
+        let kind = usize::from(response);
+        let owes = self.reserved.get(station as usize).is_some_and(|reserved| reserved[kind].owed != [0; 2]);
+        let at = &mut self.stations[station as usize];
+        let foregone = at.in_free[kind] > 0 && at.undecided == 0 && !owes;
+        // What is ready for its user at once is so in the step of arrivals.
+        if foregone && at.receive > 0 {
+            self.units[unit].kind = Kind::Ready;
+            self.hold(station, entry, target, time);
+        } else {
+            at.undecided += 1;
+            let it = &mut self.units[unit];
+            (it.kind, it.dest) = (Kind::Open, station);
+            self.schedule(ARRIVE, unit, time);
+        }
     }
 
     /// A station decides about a unit.
@@ -56,7 +114,7 @@ impl Rings {
         let Unit { entry, kind, .. } = self.units[unit];
         match kind {
             Kind::Open => self.strip(unit),
-            Kind::Send => {
+            Kind::Send | Kind::Marked => {
                 self.units.remove(unit);
                 self.scrub(entry);
             }
@@ -67,17 +125,16 @@ impl Rings {
         }
     }
 
-    /// Whether a station takes packets for a terminal off its ring: the station to which they go on, its own if
-    /// they stay.
+    /// Whether a station takes packets for a terminal off its ring: the port to which they go on, [`NONE`] if they
+    /// stay.
     #[inline]
     pub(super) fn taken_to(&self, station: u32, dest: u32) -> Option<u32> {
         let at = &self.stations[station as usize];
         if at.port == NONE {
-            return (at.terminal == dest).then_some(station);
+            return (at.home == dest).then_some(NONE);
         }
         let way = self.fabric.exit(at.port, dest);
-        let first = self.switches[at.switch as usize].first;
-        (way != PASS).then(|| self.fabric.port_station[first as usize + way as usize])
+        (way != PASS).then(|| self.switches[at.home as usize].first + u32::from(way))
     }
 
     /// Puts a unit into a bypass FIFO, in which it is ready for the output at a later tick.
@@ -104,15 +161,17 @@ impl Rings {
 
     /// Takes a send packet off the ring; the echo that stands in its place says whether it was accepted.
     fn strip(&mut self, unit: u32) {
-        let Unit { entry, at: station, dest: target, response, time, .. } = self.units[unit];
+        let Unit { entry, dest: station, response, time, .. } = self.units[unit];
+        self.at(station).undecided -= 1;
         let accepted = self.accepts(station, entry, usize::from(response));
         if accepted {
             self.units[unit].kind = Kind::Ready;
-            self.hold(station, entry, target);
+            let target = self.taken_to(station, self.entries[entry].dest).unwrap_or(NONE);
+            self.hold(station, entry, target, self.now);
             return;
         }
         let before = self.stations[station as usize].before;
-        self.stations[before as usize].count.busied += 1;
+        self.rare[before as usize].busied += 1;
         self.units[unit].kind = Kind::Busy;
         let it = &mut self.entries[entry];
         it.busied += 1;
@@ -123,15 +182,17 @@ impl Rings {
         }
     }
 
-    /// Puts a packet that was accepted into its receive queue.
-    fn hold(&mut self, station: u32, entry: u32, target: u32) {
-        let Entry { deal, from, dest, bytes, symbols, response, .. } = self.entries[entry];
+    /// Puts a packet that is accepted at `time` into its receive queue.
+    fn hold(&mut self, station: u32, entry: u32, target: u32, time: Time) {
+        let Entry { deal, from, dest, bytes, crossed, response, .. } = self.entries[entry];
+        let symbols = self.symbols(bytes);
         let at = &mut self.stations[station as usize];
         at.in_free[usize::from(response)] -= 1;
         // With cut-through its tail is still to come.
         let rest = if self.fabric.ring_cut_through == 0 { 0 } else { symbols - 1 };
-        let ready = self.now + Time::from(rest) * Time::from(at.symbol) + Time::from(at.receive);
-        let held = self.helds.add(Held { ready, deal, next: NONE, from, dest, bytes, target, response });
+        let ready = time + Time::from(rest) * Time::from(at.symbol) + Time::from(at.receive);
+        let held =
+            self.helds.add(Held { ready, deal, next: NONE, from, dest, bytes, target, crossed, response });
         self.received(station, held);
     }
 
@@ -154,6 +215,7 @@ impl Rings {
         }
         at.bypass.take(&mut self.units, before, unit);
         self.units[unit].time = ready;
+        at.late = true;
         at.echoes.insert(&mut self.units, unit, |a, b| a.time > b.time);
         at.waiting += 1;
         self.await_own(station, ready);
@@ -173,10 +235,14 @@ impl Rings {
         let delay = if at_responder { 0 } else { self.delay(self.entries[entry].busied) };
         let ready = self.now + delay;
         let it = &mut self.entries[entry];
-        it.known_busied = true;
+        let first = !std::mem::replace(&mut it.known_busied, true);
         it.ready = ready;
         let station = it.station;
+        if first && self.fabric.ring_in_order == 0 {
+            self.open(entry);
+        }
         let at = &mut self.stations[station as usize];
+        at.late = true;
         at.again.insert(&mut self.entries, entry, |a, b| a.order() > b.order());
         at.waiting += 1;
         self.await_own(station, ready);
@@ -184,10 +250,18 @@ impl Rings {
 
     /// A sender has nothing to do any more with a packet that it has sent.
     fn entry_over(&mut self, entry: u32) {
-        let Entry { station, deal, response, ends_deal, .. } = self.entries[entry];
+        let station = self.entries[entry].station;
+        self.drop_entry(entry);
+        self.reconsider(station);
+    }
+
+    fn drop_entry(&mut self, entry: u32) {
+        let Entry { station, deal, response, ends_deal, known_busied, .. } = self.entries[entry];
         let kind = usize::from(response);
-        self.close(entry);
-        self.stations[station as usize].open_count[kind] -= 1;
+        if known_busied || self.fabric.ring_in_order != 0 {
+            self.close(entry);
+        }
+        self.stations[station as usize].may_open[kind] += 1;
         self.entries.remove(entry);
         if self.fabric.ring_hold_until_echo != 0 {
             self.place_to_send(station, kind);
@@ -195,7 +269,6 @@ impl Rings {
         if ends_deal {
             self.forget(deal);
         }
-        self.reconsider(station);
     }
 
     /// What hindered units of a station's own from starting may be gone.
@@ -211,8 +284,9 @@ impl Rings {
     pub(super) fn place_to_send(&mut self, station: u32, kind: usize) {
         let at = &mut self.stations[station as usize];
         at.out_free[kind] += 1;
-        let (switch, terminal) = (at.switch, at.terminal);
-        if switch != NONE {
+        let (switch, port, terminal) = (at.switch(), at.port, at.terminal());
+        if let Some(of) = self.switches.get_mut(switch as usize) {
+            of.full[kind] &= !(1 << (port - of.first));
             self.touch_switch(switch);
         } else if kind == RESPONSE {
             self.services_touched.push(station);

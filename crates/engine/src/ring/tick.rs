@@ -17,10 +17,8 @@ pub(super) const BUS: u32 = 3;
 const TIMEOUT: u32 = 4;
 /// A station decides about a unit.
 pub(super) const ARRIVE: u32 = 5;
-/// A stop or a go is at the end of a link.
-pub(super) const SIGNAL: u32 = 6;
 /// A terminal is to be asked.
-const SOURCE: u32 = 7;
+const SOURCE: u32 = 6;
 /// The kind of an event stands above the number of what it happens to.
 const KIND_SHIFT: u32 = 29;
 
@@ -41,18 +39,18 @@ impl Rings {
         self.schedule(SOURCE, terminal, time);
     }
 
-    /// The tick of the next event, if there is one.
+    /// The tick of the next event, if there is one; else of the last thing that happens without being an event.
     #[inline]
     pub fn next_tick(&mut self) -> Option<Time> {
-        self.calendar.next_tick()
+        self.calendar.next_tick().or_else(|| (self.last > self.now).then_some(self.last))
     }
 
     /// Ends and arrivals of the next tick, as given by [`Rings::next_tick`]; the number of events.
     pub fn happen(&mut self, now: Time) -> u64 {
         self.now = now;
-        let mut due = std::mem::take(&mut self.due);
-        self.calendar.take(now, &mut due);
-        for &event in &due {
+        let mut count = 0;
+        while let Some(event) = self.calendar.pop(now) {
+            count += 1;
             let number = event & ((1 << KIND_SHIFT) - 1);
             match event >> KIND_SHIFT {
                 LOOK => self.look_due(number),
@@ -61,13 +59,9 @@ impl Rings {
                 BUS => self.bus_due(number),
                 TIMEOUT => self.time_out(),
                 ARRIVE => self.arrive(number),
-                SIGNAL => self.signalled(number),
                 _ => self.ask(number),
             }
         }
-        let count = due.len() as u64;
-        due.clear();
-        self.due = due;
         for &terminal in &self.asking {
             self.numbers[terminal as usize].asked = false;
         }
@@ -92,9 +86,6 @@ impl Rings {
         }
         while let Some(link) = self.links_touched.pop() {
             self.start_link(link);
-        }
-        if !self.signals_out.is_empty() {
-            self.send_signals();
         }
         self.astray.map_or(Ok(()), Err)
     }

@@ -62,7 +62,7 @@ impl Rings {
     /// A packet was accepted.
     pub(super) fn received(&mut self, station: u32, held: u32) {
         let Held { ready, response, .. } = self.helds[held];
-        if self.stations[station as usize].switch != NONE {
+        if self.stations[station as usize].port != NONE {
             self.received_at_port(station, held, ready, usize::from(response));
             return;
         }
@@ -120,7 +120,7 @@ impl Rings {
 
     /// A transfer from a port or the service of a terminal is over.
     pub(super) fn work_done(&mut self, station: u32) {
-        if self.stations[station as usize].terminal == NONE {
+        if self.stations[station as usize].port != NONE {
             self.transferred(station);
         } else {
             self.served(station);
@@ -146,7 +146,7 @@ impl Rings {
         let at = &mut self.stations[station as usize];
         at.held[usize::from(!requested)].take(&mut self.helds, if requested { before } else { NONE }, held);
         at.at_work = held;
-        let terminal = at.terminal as usize;
+        let terminal = at.home as usize;
         if answers {
             self.take_place_to_send(station, RESPONSE);
         }
@@ -175,7 +175,7 @@ impl Rings {
     fn served(&mut self, station: u32) {
         let at = &mut self.stations[station as usize];
         let held = std::mem::replace(&mut at.at_work, NONE);
-        let Held { deal, response, .. } = self.helds[held];
+        let Held { deal, crossed, response, .. } = self.helds[held];
         at.in_free[usize::from(response)] += 1;
         let ready = self.now + Time::from(at.transmit);
         self.helds.remove(held);
@@ -187,6 +187,7 @@ impl Rings {
         if response {
             self.end_deal(deal);
         } else if kind != transaction::MOVE {
+            self.deals[deal].crossed = crossed;
             self.enter(self.packet(station, deal, true, ready));
             return;
         }

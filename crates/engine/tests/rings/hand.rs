@@ -63,7 +63,7 @@ fn busied_packets_come_again() {
         f.ring_retry_delay_ticks = delay;
         f.ring_retry_at_responder = u8::from(at_responder);
         let done = run(&f, 100_000, true);
-        let counts: Vec<_> = done.rings().expect("rings").counts().copied().collect();
+        let counts: Vec<_> = done.rings().expect("rings").counts().collect();
         assert_eq!(counts[0].busied, counts[0].retried);
         assert_eq!(counts[0].retry_ticks, 168 * counts[0].retried);
         (times(&done)[1].2, counts[0].retried)

@@ -34,7 +34,7 @@ pub fn same_deliveries(fast: &Simulation, twin: &[Delivery], what: &str) {
 
 fn link_counts(simulation: &Simulation) -> Vec<RingLinkCounts> {
     let counts = simulation.rings().expect("a network of rings").counts();
-    let like = |c: &fabriloom_engine::ring::Counts| RingLinkCounts {
+    let like = |c: fabriloom_engine::ring::Counts| RingLinkCounts {
         packets: c.packets,
         symbols: c.symbols,
         busy_ticks: c.busy_ticks,
