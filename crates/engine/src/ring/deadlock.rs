@@ -59,11 +59,11 @@ impl Waits {
         let (mut first, mut next) = (vec![NONE; queues], vec![NONE; self.awaited.len()]);
         let mut waiting = Vec::with_capacity(self.awaited.len());
         let mut moving = Vec::new();
-        for queue in 0..queues {
+        for (queue, moves) in moves.iter_mut().enumerate() {
             for &other in self.of(queue) {
                 next[waiting.len()] = std::mem::replace(&mut first[other as usize], waiting.len() as u32);
                 waiting.push(queue);
-                if self.of(other as usize).is_empty() && !std::mem::replace(&mut moves[queue], true) {
+                if self.of(other as usize).is_empty() && !std::mem::replace(moves, true) {
                     moving.push(queue);
                 }
             }
