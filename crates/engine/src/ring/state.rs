@@ -81,7 +81,7 @@ pub struct Rings {
 
 impl Rings {
     /// An empty network. The fabric must have passed [`crate::fabric::check`].
-    pub fn new(mut fabric: Fabric) -> Self {
+    pub fn new(fabric: Fabric) -> Self {
         let links = fabric.links();
         let mut stations: Vec<Station> = (0..links).map(|link| Station::new(&fabric, link)).collect();
         let mut seen = vec![false; links];
@@ -107,7 +107,6 @@ impl Rings {
         let numbers =
             fabric.terminal_transactions.iter().map(|&free| Numbers { free, asked: false }).collect();
         let signals = if fabric.ring_allocation == 0 { 0 } else { links };
-        fabric.port_route = Vec::new();
         Self {
             stations,
             rare: vec![Rare::default(); links],
