@@ -141,7 +141,7 @@ def test_the_name_of_this_machine_is_good_too(server: int) -> None:
 
 def test_pages_can_fetch_nothing_from_elsewhere(server: int) -> None:
     total = 0
-    scripts = ("page.js", "replay.js", "fabric.js", "charts.js", "state.js", "charts.min.js")
+    scripts = ("page.js", "replay.js", "fabric.js", "charts.js", "state.js", "reach.js", "charts.min.js")
     for path in ("/", *(f"/page/{name}" for name in (*scripts, "page.css", "style.css"))):
         status, headers, content = ask(server, "GET", path)
         total += len(content)
