@@ -352,6 +352,18 @@ def test_a_run_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
     assert said[-1]["end"]["reason"] == "interrupted"
 
 
+def test_the_busiest_bus_is_said_of_rings_that_have_buses() -> None:
+    from fabriloom.page import jobs
+
+    for name, has_buses in (("sci-omega-16-ringlet", True), ("sci-ring-8", False)):
+        said: list[dict[str, Any]] = []
+        scenario = chosen({"shelf": f"{name}.toml", "settings": {"run.duration": "50 us"}}).scenario
+        found = jobs._watched(0, scenario, said.append, jobs.Clock(threading.Event(), limits.RUN_S))
+        busiest = max(found.buses["utilisation"], default=0.0)
+        assert said[-1]["bus"] == pytest.approx(busiest)
+        assert (busiest > 0) == has_buses
+
+
 @pytest.mark.parametrize(("name", "listed"), [("teaching-adaptive", 0), ("teaching-sci-starvation", 7)])
 def test_who_got_how_much_is_said_of_those_who_sent(name: str, listed: int) -> None:
     """Terminals that a permutation leaves alone are no victims; those that were starved are listed with 0."""
