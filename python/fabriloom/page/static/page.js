@@ -19,7 +19,7 @@ const charts = {
   accepted: new Chart("chart-accepted", "simulated time (ms)", "accepted (MB/s)"),
   latency: new Chart("chart-latency", "simulated time (ms)", "mean latency (µs)"),
   tail: new Chart("chart-tail", "latency (µs)", "share that takes longer", { logX: true, logY: true }),
-  load: new Chart("chart-load", "offered load (%)", "accepted (MB/s)"),
+  load: new Chart("chart-load", "offered load (%)", "accepted (MB/s)", { most: 100 }),
   curve: new Chart("chart-curve", "accepted (MB/s)", "mean latency (µs)"),
 };
 const cards = [];
