@@ -251,6 +251,22 @@ def test_nothing_is_cut_off(tab: Tab, wide: int) -> None:
     tab.size(1280, 900)
 
 
+def test_the_drawing_is_reached_by_the_keyboard(tab: Tab) -> None:
+    """One stop among the buttons; arrows lead from link to link and say what they carry."""
+    tab.click("#run")
+    tab.until(DONE)
+    tab.js("document.querySelector('.side h2 button').focus()")
+    tab.key("Tab")
+    said = tab.text(".side .hover")
+    assert "% in use" in said
+    tab.key("ArrowRight")
+    assert tab.text(".side .hover") != said
+    assert tab.js("document.querySelectorAll('.fabric .halo').length") == 1
+    tab.key("Escape")
+    assert tab.text(".side .hover") == ""
+    assert tab.js("document.querySelectorAll('.fabric [tabindex=\"0\"]').length") == 1
+
+
 def test_everything_is_reached_by_the_keyboard(tab: Tab) -> None:
     """Whatever can be pressed can be focused, and has a name."""
     unreachable = tab.js(

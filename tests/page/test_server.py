@@ -141,7 +141,7 @@ def test_the_name_of_this_machine_is_good_too(server: int) -> None:
 
 def test_pages_can_fetch_nothing_from_elsewhere(server: int) -> None:
     total = 0
-    scripts = ("page.js", "replay.js", "fabric.js", "charts.js", "state.js", "charts.min.js")
+    scripts = ("page.js", "replay.js", "fabric.js", "charts.js", "state.js", "reach.js", "charts.min.js")
     for path in ("/", *(f"/page/{name}" for name in (*scripts, "page.css", "style.css"))):
         status, headers, content = ask(server, "GET", path)
         total += len(content)
@@ -350,6 +350,18 @@ def test_a_run_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
     assert results.end_reason == "interrupted"
     assert clock.why().startswith("Stopped after")
     assert said[-1]["end"]["reason"] == "interrupted"
+
+
+def test_the_busiest_bus_is_said_of_rings_that_have_buses() -> None:
+    from fabriloom.page import jobs
+
+    for name, has_buses in (("sci-omega-16-ringlet", True), ("sci-ring-8", False)):
+        said: list[dict[str, Any]] = []
+        scenario = chosen({"shelf": f"{name}.toml", "settings": {"run.duration": "50 us"}}).scenario
+        found = jobs._watched(0, scenario, said.append, jobs.Clock(threading.Event(), limits.RUN_S))
+        busiest = max(found.buses["utilisation"], default=0.0)
+        assert said[-1]["bus"] == pytest.approx(busiest)
+        assert (busiest > 0) == has_buses
 
 
 @pytest.mark.parametrize(("name", "listed"), [("teaching-adaptive", 0), ("teaching-sci-starvation", 7)])

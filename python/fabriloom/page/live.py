@@ -25,6 +25,7 @@ class Live:
     """Makes pictures of one run, no more often than they can be seen, nor so often as to delay the run."""
 
     def __init__(self, compiled: Compiled) -> None:
+        self._graph = compiled.graph
         self._warmup_ps = compiled.scenario.run.warmup_ps
         self._senders = np.flatnonzero(compiled.arrays["source_arrival"]).tolist()
         self._warm: dict[str, list[float]] = {"t_ms": [], "accepted": [], "latency": []}
@@ -88,6 +89,7 @@ class Live:
             "latency_us": float(native["latency_sum_ticks"]) * tick_ns / packets / 1e3 if packets else None,
             **_tail(native, tick_ns),
             "busy": _busy(native, window),
+            "bus": float(tables.bus_utilisation(native, self._graph, window).max(initial=0.0)),
         }
 
 

@@ -25,6 +25,7 @@ from .sessions import Message, Session, Sessions
 
 _KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html", "svg": "image/svg+xml"}
 _PAGE = ("index.html", "page.css", "page.js", "fabric.js", "charts.js", "replay.js", "state.js")
+_OF_REPORTS = {"charts.min.js": "vendor/charts.min.js", "reach.js": "reach.js", "style.css": "style.css"}
 _PING_S = 15.0
 _LONGEST_MS = 1e9
 
@@ -94,8 +95,8 @@ def application() -> Starlette:
 async def _page(request: Request) -> Response:
     """The page and what it consists of."""
     name = request.path_params.get("name", "index.html")
-    if name in ("charts.min.js", "style.css"):
-        room, path = "fabriloom.report", f"vendor/{name}" if name.endswith(".js") else name
+    if name in _OF_REPORTS:
+        room, path = "fabriloom.report", _OF_REPORTS[name]
     elif name in _PAGE:
         room, path = "fabriloom.page", f"static/{name}"
     else:

@@ -99,7 +99,7 @@ impl<'a> PortView<'a> {
             let ports = net.ports_of(net.port_switch[port]).len();
             row.iter().all(|&block| needed.get(block as usize).is_some_and(|&needed| needed <= ports))
         };
-        let sized = blocks.len() == net.port_station.len() * width && exits.len() % BLOCK == 0;
+        let sized = blocks.len() == net.port_station.len() * width && exits.len().is_multiple_of(BLOCK);
         if sized && blocks.chunks(width.max(1)).enumerate().all(fits) {
             return Ok(Self { blocks, exits, width });
         }

@@ -11,21 +11,21 @@ const decade = (value) => {
   return "10" + String(power).replace(/[-0-9]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]));
 };
 
-const axis = (name, log, vertical) => ({
-  type: log ? "log" : "value", splitNumber: vertical ? 5 : 4, name, nameLocation: "middle", nameGap: vertical ? 46 : 26, scale: log,
+const axis = (name, log, vertical, most) => ({
+  type: log ? "log" : "value", splitNumber: vertical || most ? 5 : 4, name, nameLocation: "middle", nameGap: vertical ? 46 : 26, scale: log,
   nameTextStyle: { color: style("--soft"), fontSize: 12 },
   axisLabel: { color: style("--soft"), fontSize: 11, formatter: log ? decade : (v) => figures(v), hideOverlap: true },
   axisLine: { show: true, lineStyle: { color: style("--rule") } },
   axisTick: { show: !vertical, lineStyle: { color: style("--rule") } },
   splitLine: { lineStyle: { color: style("--grid") } },
   min: log ? (range) => (vertical ? 10 ** Math.floor(Math.log10(range.min)) : Number((range.min * 0.95).toPrecision(2))) : 0,
-  max: log && !vertical ? (range) => Number((range.max * 1.1).toPrecision(2)) : null,
+  max: most ?? (log && !vertical ? (range) => Number((range.max * 1.1).toPrecision(2)) : null),
 });
 
 export class Chart {
-  constructor(id, x, y, { logX = false, logY = false } = {}) {
+  constructor(id, x, y, { logX = false, logY = false, most } = {}) {
     this.place = document.getElementById(id);
-    this.axes = { x, y, logX, logY };
+    this.axes = { x, y, logX, logY, most };
     this.lines = [];
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.again());
     new ResizeObserver(() => this.chart?.resize()).observe(this.place);
@@ -51,7 +51,7 @@ export class Chart {
   again() { if (this.chart) this.show(this.lines); }
 
   option() {
-    const { x, y, logX, logY } = this.axes;
+    const { x, y, logX, logY, most } = this.axes;
     return {
       animation: false, aria: { enabled: true }, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
       grid: { left: 62, right: 16, top: this.lines.length > 1 ? 50 : 14, bottom: 46 },
@@ -61,7 +61,7 @@ export class Chart {
         textStyle: { color: style("--ink"), fontSize: 12 },
         formatter: (hit) => `${x}: ${figures(hit.data[0])}<br>${y}: ${figures(hit.data[1])}`,
       },
-      xAxis: axis(x, logX, false), yAxis: axis(y, logY, true), series: this.lines.map((line) => this.series(line)),
+      xAxis: axis(x, logX, false, most), yAxis: axis(y, logY, true), series: this.lines.map((line) => this.series(line)),
     };
   }
 

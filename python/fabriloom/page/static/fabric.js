@@ -1,4 +1,5 @@
 // The drawn fabric: links coloured by how busy they are.
+/* global reaching */
 
 const STEPS = 100;
 const MARK = "#e0007a";
@@ -17,8 +18,6 @@ export class Fabric {
     this.drawn = "";
     this.shapes = [];
     this.busy = [];
-    place.addEventListener("pointerover", (event) => this.say(event.target.closest("[data-links]")));
-    place.addEventListener("click", (event) => this.say(event.target.closest("[data-links]")));
   }
 
   // The SVG comes from our own server, which escapes every name in it.
@@ -27,13 +26,16 @@ export class Fabric {
     this.colours = Array.from({ length: STEPS + 1 }, (_, step) => mixed(ramp, step / STEPS));
     if (svg === this.drawn) return false;
     this.drawn = svg;
-    this.place.innerHTML = svg ?? "<p class='note'>This fabric is too large to be drawn.</p>";
+    const picture = document.createElement("div");
+    picture.innerHTML = svg ?? "<p class='note'>This fabric is too large to be drawn.</p>";
+    this.place.replaceChildren(picture);
     this.shapes = [...this.place.querySelectorAll("[data-links]")].map((shape) => ({
       shape, step: -1, links: shape.dataset.links.split(" ").map(Number),
       paint: shape.getAttribute("stroke") === "none" || shape.tagName !== "path" ? "fill" : "stroke",
       most: shape.tagName === "circle",
     }));
-    this.place.querySelectorAll("title").forEach((title) => { if (title.parentNode.dataset?.links) title.remove(); });
+    const say = (shape) => this.say(shape);
+    reaching.reach(picture, { warmth: (on) => Math.max(...on.map((link) => this.busy[link] ?? 0)), point: say, open: say, close: () => { this.hover.textContent = ""; } });
     return true;
   }
 

@@ -19,7 +19,7 @@ const charts = {
   accepted: new Chart("chart-accepted", "simulated time (ms)", "accepted (MB/s)"),
   latency: new Chart("chart-latency", "simulated time (ms)", "mean latency (µs)"),
   tail: new Chart("chart-tail", "latency (µs)", "share that takes longer", { logX: true, logY: true }),
-  load: new Chart("chart-load", "offered load (%)", "accepted (MB/s)"),
+  load: new Chart("chart-load", "offered load (%)", "accepted (MB/s)", { most: 100 }),
   curve: new Chart("chart-curve", "accepted (MB/s)", "mean latency (µs)"),
 };
 const cards = [];
@@ -218,6 +218,7 @@ class Card {
       ["Accepted", rate(live.accepted)], ["Offered", rate(live.offered)], ["Mean latency", micro(live.latency_us)],
       ["99 % within", micro(live.p99_us)], ["Packets", live.packets.toLocaleString("en")], ["Simulated", `${figures(live.simulated_ms)} ms`],
     ];
+    if (live.bus) rows.push(["Busiest bus", `${figures(100 * live.bus, 3)} %`]);
     if (built) rows.push(["Events built", `${figures(built.achieved_per_s / 1000)} kHz`], ["An event takes", micro(built.latency_ns.mean / 1000)], ["99 % of them within", micro(built.latency_ns.p99 / 1000)]);
     this.numbers.replaceChildren(...rows.map(([what, value]) => element("div", {}, element("dt", { textContent: what }), element("dd", { textContent: value }))));
     this.fabric.colour(live.busy);

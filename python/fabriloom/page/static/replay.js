@@ -141,7 +141,7 @@ export class Replay {
     this.now = Math.min(this.until, Math.max(0, time));
     this.slider.value = Math.round(10000 * this.now / this.until);
     const micro = (this.data.from_ns + this.now) / 1000;
-    this.time.textContent = `${micro.toFixed(this.until < 1e5 ? 2 : 1)} µs`;
+    this.time.textContent = micro < 1e4 ? `${micro.toFixed(this.until < 1e5 ? 2 : 1)} µs` : `${(micro / 1000).toFixed(4)} ms`;
     this.slider.setAttribute("aria-valuetext", this.time.textContent);
     let used = 0;
     for (const row of this.there()) used = this.stroke(row, used);
