@@ -46,7 +46,7 @@ impl Network {
             return Some((run, run.time > at.exit_free));
         }
         if kind.crossbar > 0 {
-            let first = self.worms[at.head as usize].first;
+            let first = at.worm(at.head, &self.crowd).first;
             let own = at.exit_free + Time::from((number - first).0) * Time::from(kind.crossbar);
             run.time = run.time.max(own);
         }
@@ -79,9 +79,9 @@ impl Network {
     /// in time for those behind them.
     pub(super) fn use_kept_credit(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
-        let (kind, worm) = (&self.kinds[at.kind as usize], &self.worms[at.sending as usize]);
+        let (kind, worm) = (&self.kinds[at.kind as usize], at.worm(at.sending, &self.crowd));
         let most = (worm.end - at.line.known()).0;
-        at.wire_free = at.wire_free.max(worm.ready);
+        at.wire_free = at.wire_free.max(worm.time);
         while at.credited < most {
             let Some(lumps) = at.credit.front() else { return };
             let due = at.wire_free + Time::from(at.credited) * Time::from(kind.character);
@@ -114,7 +114,7 @@ impl Network {
             return self.leave_plain(link, at.output);
         }
         let kind = self.kind(at);
-        let sent = self.worms[at.head as usize].sent;
+        let sent = at.worm(at.head, &self.crowd).time;
         let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
         let place = self.keep_credit(link);
         self.left(link, place.max(arrival));
@@ -131,7 +131,7 @@ impl Network {
             at.keep(kind, &run, exact);
         }
         let place = places.leaving(at, to, places.end - Wrapping(1)).expect("the packet has left").time;
-        let sent = self.worms[at.head as usize].sent;
+        let sent = at.worm(at.head, &self.crowd).time;
         let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
         self.left(link, place.max(arrival));
     }
@@ -140,7 +140,7 @@ impl Network {
     /// have not been sent, of which there are some; unless all will be ready anyway.
     pub(super) fn hand_over(&mut self, link: u32, output: u32) {
         let to = &self.links[output as usize];
-        let worm = &self.worms[to.tail as usize];
+        let worm = to.worm(to.tail, &self.crowd);
         if worm.bound {
             return;
         }
@@ -162,7 +162,7 @@ impl Network {
         }
         let to = &mut self.links[output as usize];
         to.entered = Some(entered);
-        self.worms[to.tail as usize].bound = true;
+        to.worm_mut(to.tail, &mut self.crowd).bound = true;
     }
 
     /// The times by which what passes an input link is ready to be sent on, `way` ticks later.
@@ -212,10 +212,11 @@ impl Network {
     fn next_supplied(&self, link: u32) -> Number {
         let at = &self.links[link as usize];
         if at.output == NONE {
-            return self.worms.get(at.head as usize).map_or(at.line.known(), |head| head.first);
+            let none = at.head == NONE;
+            return if none { at.line.known() } else { at.worm(at.head, &self.crowd).first };
         }
         let to = &self.links[at.output as usize];
-        to.shift + later(to.line.known(), self.worms[to.tail as usize].first)
+        to.shift + later(to.line.known(), to.worm(to.tail, &self.crowd).first)
     }
 }
 

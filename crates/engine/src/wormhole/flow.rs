@@ -148,7 +148,7 @@ impl Network {
         if full {
             self.make_room(link);
         }
-        let then = if self.worms[number as usize].bound {
+        let then = if self.worm(link, number).bound {
             self.send_entered(link, number)
         } else {
             self.send_run(link, number)
@@ -168,7 +168,8 @@ impl Network {
     }
 
     fn send_run(&mut self, link: u32, number: u32) -> Then {
-        let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
+        let at = &self.links[link as usize];
+        let worm = at.worm(number, &self.crowd);
         let kind = self.kind(at);
         let (next, end) = (at.line.known(), worm.end);
         let (supply, late, stop) = self.supply(at, number, end);
@@ -176,7 +177,7 @@ impl Network {
         if most == 0 {
             return Then::Supply;
         }
-        let own = at.wire_free.max(worm.ready);
+        let own = at.wire_free.max(worm.time);
         let mut credit = Credit { characters: at.credited, next_lump: at.next_lump, own };
         if credit.characters < most && !at.keeps_credit {
             self.take_credit(link, kind, &mut credit, most);
@@ -204,7 +205,13 @@ impl Network {
     #[inline(always)]
     pub(super) fn put_on_wire(&mut self, link: u32, number: u32, run: &Run, credit: &Credit) {
         let at = &mut self.links[link as usize];
-        at.put(&self.kinds[at.kind as usize], &mut self.worms[number as usize], run, credit);
+        let known = at.line.known();
+        let worm = at.worm_mut(number, &mut self.crowd);
+        if known == worm.first {
+            worm.time = run.time;
+        }
+        let last = known + Wrapping(run.count) == worm.end;
+        at.put(&self.kinds[at.kind as usize], last, run, credit);
         self.extensions += 1;
     }
 
@@ -226,10 +233,11 @@ impl Network {
     /// Sends characters of which it was kept when they are ready, in one run.
     #[cold]
     fn send_entered(&mut self, link: u32, number: u32) -> Then {
-        let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
+        let at = &self.links[link as usize];
+        let worm = at.worm(number, &self.crowd);
         let kind = self.kind(at);
         let most = (worm.end - at.line.known()).0;
-        let (characters, own) = (at.credited, at.wire_free.max(worm.ready));
+        let (characters, own) = (at.credited, at.wire_free.max(worm.time));
         let mut credit = Credit { characters, next_lump: at.next_lump, own };
         if characters < most && !at.keeps_credit {
             self.take_credit(link, kind, &mut credit, most);

@@ -2,7 +2,7 @@
 //!
 //! Kept apart from the state of the links, so that a request or a grant reads a few short rows.
 
-use super::link::Sent;
+use super::link::{Link, Sent};
 use super::state::{Event, Network, UNKNOWN};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
@@ -29,7 +29,6 @@ pub struct Counts {
 /// A link as something to be granted, and the head of the input buffer at its end as something that asks: together, for
 /// a head asks soon after the link that it came by was granted.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
 pub(super) struct Port {
     /// When the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
     pub free_at: Time,
@@ -89,17 +88,17 @@ struct Member {
     place: u8,
 }
 
-/// All groups and links.
+/// All groups.
 #[derive(Clone, Debug)]
 pub(super) struct Ports {
     pub groups: Vec<Group>,
-    pub links: Vec<Port>,
     /// Groups of links that are in several, but for the first.
     others: Vec<Box<[Member]>>,
 }
 
 impl Ports {
-    pub fn new(fabric: &Fabric) -> Self {
+    /// The groups, and the links as such that are granted.
+    pub fn new(fabric: &Fabric) -> (Self, Vec<Port>) {
         let mut of_link = vec![Vec::new(); fabric.links()];
         for group in 0..fabric.groups() as u32 {
             for (place, &link) in fabric.group(group).iter().enumerate() {
@@ -116,11 +115,9 @@ impl Ports {
             }
             port
         });
-        Self {
-            links: links.collect(),
-            groups: (0..fabric.groups()).map(|group| Group::new(fabric, group)).collect(),
-            others,
-        }
+        let links = links.collect();
+        let groups = (0..fabric.groups()).map(|group| Group::new(fabric, group)).collect();
+        (Self { groups, others }, links)
     }
 
     /// The links of a group that may be free, in its order: all that are, and perhaps some that are not.
@@ -132,8 +129,7 @@ impl Ports {
 
     /// Does something for each group that a link is in.
     #[inline(always)]
-    fn for_groups(&mut self, link: u32, mut act: impl FnMut(&mut Group, &Member)) {
-        let port = &self.links[link as usize];
+    fn for_groups(&mut self, port: &Port, mut act: impl FnMut(&mut Group, &Member)) {
         act(&mut self.groups[port.group.group as usize], &port.group);
         if port.others != NONE {
             for member in &self.others[port.others as usize] {
@@ -144,49 +140,38 @@ impl Ports {
 
     /// Somebody who has waited for a link holds it from now on.
     #[inline]
-    pub fn hold(&mut self, link: u32, now: Time, waited: Time) {
-        let port = &mut self.links[link as usize];
+    pub fn hold(&mut self, port: &mut Port, now: Time, waited: Time) {
         port.free_at = UNKNOWN;
         port.last_grant = now;
         port.wait_ticks += waited as u64;
-        self.for_groups(link, |group, member| group.unheld &= !member.bit());
+        self.for_groups(port, |group, member| group.unheld &= !member.bit());
     }
 
     /// Nobody holds a link from a tick on; true when heads wait for it.
     #[inline]
-    pub fn unhold(&mut self, link: u32, free_at: Time) -> bool {
-        self.links[link as usize].free_at = free_at;
+    pub fn unhold(&mut self, port: &mut Port, free_at: Time) -> bool {
+        port.free_at = free_at;
         let mut awaited = false;
-        self.for_groups(link, |group, member| {
+        self.for_groups(port, |group, member| {
             group.unheld |= member.bit();
             awaited |= group.waiting > 0;
         });
         awaited
     }
 
-    /// Makes sure that waiting heads hear of a link whose release is known.
-    #[inline]
-    pub fn announce(&mut self, link: u32, wheel: &mut Wheel) {
-        let port = &mut self.links[link as usize];
-        if !port.release_pending && port.free_at != UNKNOWN {
-            port.release_pending = true;
-            wheel.schedule(Event::Release(link).number(), port.free_at);
-        }
-    }
-
     /// A link's release has come: has its groups arbitrated.
     #[inline]
-    pub fn release(&mut self, link: u32, touched: &mut Vec<u32>) {
-        self.links[link as usize].release_pending = false;
-        self.for_groups(link, |group, member| group.touch(member.group, touched));
+    pub fn release(&mut self, port: &mut Port, touched: &mut Vec<u32>) {
+        port.release_pending = false;
+        self.for_groups(port, |group, member| group.touch(member.group, touched));
     }
 
     /// Puts a head in its group's queue, behind those that asked before it.
     #[inline]
-    pub fn enqueue(&mut self, link: u32, now: Time, entry: u32) {
+    pub fn enqueue(&mut self, links: &mut [Link], link: u32, now: Time, entry: u32) {
         let number = entry >> 1;
         let group = &mut self.groups[number as usize];
-        let head = &mut self.links[link as usize];
+        let head = &mut links[link as usize].port;
         head.awaits = number;
         head.strips = entry & 1 == 1;
         head.requested = now;
@@ -198,49 +183,49 @@ impl Ports {
             return;
         }
         let last = group.last;
-        if self.links[last as usize].requested == now && last > link {
-            return self.insert(number, link);
+        if links[last as usize].port.requested == now && last > link {
+            return self.insert(links, number, link);
         }
         group.last = link;
-        self.links[last as usize].next = link;
+        links[last as usize].port.next = link;
     }
 
     /// Puts a head before those of higher number that asked in the same tick, of which there is one.
     #[cold]
-    fn insert(&mut self, group: u32, link: u32) {
-        let now = self.links[link as usize].requested;
+    fn insert(&mut self, links: &mut [Link], group: u32, link: u32) {
+        let now = links[link as usize].port.requested;
         let (mut before, mut next) = (NONE, self.groups[group as usize].first);
-        while self.links[next as usize].requested < now || next < link {
-            (before, next) = (next, self.links[next as usize].next);
+        while links[next as usize].port.requested < now || next < link {
+            (before, next) = (next, links[next as usize].port.next);
         }
-        self.links[link as usize].next = next;
+        links[link as usize].port.next = next;
         match before {
             NONE => self.groups[group as usize].first = link,
-            _ => self.links[before as usize].next = link,
+            _ => links[before as usize].port.next = link,
         }
     }
 
     /// The heads that wait for a group, in order.
-    pub fn waiting(&self, group: u32) -> impl Iterator<Item = u32> {
+    pub fn waiting<'a>(&'a self, links: &'a [Link], group: u32) -> impl Iterator<Item = u32> + 'a {
         let group = &self.groups[group as usize];
-        let heads = std::iter::successors(Some(group.first), |&link| Some(self.links[link as usize].next));
+        let heads = std::iter::successors(Some(group.first), |&link| Some(links[link as usize].port.next));
         heads.take(group.waiting as usize)
     }
 
     /// Takes the head at a place out of a group's queue.
     #[inline]
-    pub fn remove(&mut self, group: u32, place: u32) -> u32 {
+    pub fn remove(&mut self, links: &mut [Link], group: u32, place: u32) -> u32 {
         let queue = &mut self.groups[group as usize];
         queue.waiting -= 1;
         if place == 0 {
             let first = queue.first;
-            queue.first = self.links[first as usize].next;
+            queue.first = links[first as usize].port.next;
             return first;
         }
-        let before = self.waiting(group).nth(place as usize - 1).expect("a place in the queue");
-        let taken = self.links[before as usize].next;
-        let next = self.links[taken as usize].next;
-        self.links[before as usize].next = next;
+        let before = self.waiting(links, group).nth(place as usize - 1).expect("a place in the queue");
+        let taken = links[before as usize].port.next;
+        let next = links[taken as usize].port.next;
+        links[before as usize].port.next = next;
         if next == NONE {
             self.groups[group as usize].last = before;
         }
@@ -313,6 +298,15 @@ impl Iterator for Unheld<'_> {
 }
 
 impl Port {
+    /// Makes sure that waiting heads hear of a link whose release is known.
+    #[inline]
+    pub fn announce(&mut self, link: u32, wheel: &mut Wheel) {
+        if !self.release_pending && self.free_at != UNKNOWN {
+            self.release_pending = true;
+            wheel.schedule(Event::Release(link).number(), self.free_at);
+        }
+    }
+
     fn new(group: Member, switch: u32, deletes_header: bool) -> Self {
         Self {
             free_at: 0,
@@ -335,30 +329,31 @@ impl Port {
 impl Network {
     /// What every link did since the last [`Network::clear_counts`].
     pub fn counts(&self) -> impl Iterator<Item = Counts> {
-        self.links.iter().zip(&self.ports.links).map(|(link, port)| {
+        self.links.iter().map(|link| {
             let Sent { packets, characters, ticks } = link.sent;
             let kind = self.kind(link);
             let busy = (characters - packets) * u64::from(kind.character) + packets * u64::from(kind.end);
-            let (busy_ticks, stalled_ticks, wait_ticks) = (busy, ticks - busy, port.wait_ticks);
+            let (busy_ticks, stalled_ticks, wait_ticks) = (busy, ticks - busy, link.port.wait_ticks);
             Counts { packets, characters, busy_ticks, stalled_ticks, wait_ticks }
         })
     }
 
     /// Starts counting anew.
     pub fn clear_counts(&mut self) {
-        for (link, port) in self.links.iter_mut().zip(&mut self.ports.links) {
+        for link in &mut self.links {
             link.sent = Sent::default();
-            port.wait_ticks = 0;
+            link.port.wait_ticks = 0;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::link::Kind;
     use super::*;
 
     /// One switch with two groups: links 0 to 69, and links 69 down to 67.
-    fn ports() -> (Fabric, Ports) {
+    fn ports() -> (Fabric, Ports, Vec<Link>) {
         let fabric = Fabric {
             link_source: vec![0; 70],
             link_target: vec![0; 70],
@@ -370,33 +365,35 @@ mod tests {
             switch_choice: vec![0],
             ..Fabric::default()
         };
-        let ports = Ports::new(&fabric);
-        (fabric, ports)
+        let (ports, rows) = Ports::new(&fabric);
+        let kind = Kind { quantum: 1, ..Kind::default() };
+        let links = rows.into_iter().map(|port| Link::new(0, &kind, port)).collect();
+        (fabric, ports, links)
     }
 
     #[test]
     fn links_beyond_the_bits_of_a_group_are_not_lost() {
-        let (fabric, mut ports) = ports();
+        let (fabric, mut ports, mut links) = ports();
         for link in (0..62).chain([63, 68]) {
-            ports.hold(link, 5, 0);
+            ports.hold(&mut links[link].port, 5, 0);
         }
         assert_eq!(ports.unheld(&fabric, 0).collect::<Vec<_>>(), [62, 64, 65, 66, 67, 68, 69]);
         assert_eq!(ports.unheld(&fabric, 1).collect::<Vec<_>>(), [69, 67]);
-        ports.unhold(7, 9);
-        ports.unhold(68, 9);
+        ports.unhold(&mut links[7].port, 9);
+        ports.unhold(&mut links[68].port, 9);
         assert_eq!(ports.unheld(&fabric, 0).collect::<Vec<_>>()[..3], [7, 62, 64]);
         assert_eq!(ports.unheld(&fabric, 1).collect::<Vec<_>>(), [69, 68, 67]);
     }
 
     #[test]
     fn heads_queue_by_time_and_number() {
-        let (_, mut ports) = ports();
+        let (_, mut ports, mut links) = ports();
         for (link, now) in [(9, 1), (8, 2), (30, 3), (20, 3), (25, 3), (10, 3), (40, 3), (1, 4)] {
-            ports.enqueue(link, now, 0);
+            ports.enqueue(&mut links, link, now, 0);
         }
-        assert_eq!(ports.waiting(0).collect::<Vec<_>>(), [9, 8, 10, 20, 25, 30, 40, 1]);
-        assert_eq!([7, 3, 0].map(|place| ports.remove(0, place)), [1, 20, 9]);
-        ports.enqueue(2, 5, 0);
-        assert_eq!(ports.waiting(0).collect::<Vec<_>>(), [8, 10, 25, 30, 40, 2]);
+        assert_eq!(ports.waiting(&links, 0).collect::<Vec<_>>(), [9, 8, 10, 20, 25, 30, 40, 1]);
+        assert_eq!([7, 3, 0].map(|place| ports.remove(&mut links, 0, place)), [1, 20, 9]);
+        ports.enqueue(&mut links, 2, 5, 0);
+        assert_eq!(ports.waiting(&links, 0).collect::<Vec<_>>(), [8, 10, 25, 30, 40, 2]);
     }
 }

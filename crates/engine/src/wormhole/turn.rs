@@ -8,8 +8,10 @@ use std::num::Wrapping;
 use super::flow::{Credit, Supply};
 use super::link::{Kind, Link};
 use super::queue::Run;
-use super::state::{Network, Worm};
+use super::state::Network;
 use super::timeline::{Number, ahead, earlier, later};
+use super::worm::Worm;
+use crate::fabric::NONE;
 use crate::kernel::Time;
 
 /// A link and what it depends on.
@@ -47,11 +49,14 @@ impl Network {
     #[inline(always)]
     pub(super) fn turn(&mut self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        let Some(worm) = self.worms.get(at.sending as usize) else { return false };
-        let from = self.links.get(at.holder as usize);
-        if !at.common || worm.bound {
+        if !at.common || at.sending == NONE {
             return false;
         }
+        let worm = at.worm(at.sending, &self.crowd);
+        if worm.bound {
+            return false;
+        }
+        let from = self.links.get(at.holder as usize);
         let kind = &self.kinds[at.kind as usize];
         let to = self.links.get(at.output as usize);
         let view = View { at, kind, worm, from, to, kinds: &self.kinds };
@@ -59,11 +64,15 @@ impl Network {
         let asks = at.head == number && !at.asked && !at.to_terminal;
         let (stop, run, credit) = view.run();
         let effects = view.effects(stop, &run, &credit);
+        let begins = at.line.known() == worm.first;
         let last = at.line.known() + Wrapping(run.count) == worm.end;
 
         let at = &mut self.links[link as usize];
         if run.count > 0 {
-            at.put(kind, &mut self.worms[number as usize], &run, &credit);
+            at.put(kind, last, &run, &credit);
+            if begins {
+                at.worm_mut(number, &mut self.crowd).time = run.time;
+            }
             self.extensions += 1;
         }
         at.waits_for_credit = effects.waits;
@@ -105,7 +114,7 @@ impl View<'_> {
         // Nothing of a header that is deleted is sent.
         let stop = from.map_or(worm.end, |from| later(next, earlier(worm.end, from.line.known() - at.shift)));
         let most = (stop - next).0;
-        let own = at.wire_free.max(worm.ready);
+        let own = at.wire_free.max(worm.time);
         let mut credit = Credit { characters: at.credited, next_lump: at.next_lump, own };
         if credit.characters < most && !at.keeps_credit {
             self.take_credit(&mut credit, most);
