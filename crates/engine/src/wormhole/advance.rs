@@ -2,10 +2,10 @@
 
 use std::num::Wrapping;
 
-use super::link::two;
+use super::link::{Kind, Link, two};
 use super::state::{Event, Network, PacketState, UNKNOWN};
 use super::timeline::ahead;
-use super::worm::{Header, Worm};
+use super::worm::{Crowd, Gone, Header, Worm};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::terminal::Packet;
@@ -83,28 +83,20 @@ impl Network {
         (Header::Deleted, worm.class, deleted)
     }
 
-    /// A worm's end of packet has a time on the wire; true if there is another worm to send.
-    #[inline(always)]
-    pub(super) fn sent(&mut self, link: u32, number: u32) -> bool {
+    /// What follows from a worm's end of packet having a time on the wire, apart from the link itself.
+    #[inline(never)]
+    pub(super) fn sent(&mut self, link: u32, gone: &Gone) {
         let at = &mut self.links[link as usize];
-        let free = at.wire_free;
-        let worm = at.worm_mut(number, &mut self.crowd);
-        let &mut Worm { packet, next, first: begin, end, time: started, .. } = worm;
-        worm.time = free;
-        at.sending = next;
-        at.sent.packets += 1;
-        at.sent.characters += u64::from((end - begin).0);
-        at.sent.ticks += (free - started) as u64;
+        let (free, first) = (at.wire_free, at.head == gone.number);
         let kind = &self.kinds[at.kind as usize];
         let (from_terminal, to_terminal) = (kind.from_terminal, kind.to_terminal);
-        let first = at.head == number;
         if to_terminal {
             // A terminal takes what comes: its credit has no end.
             at.credited = u32::MAX;
         }
         if from_terminal {
-            let packet = &mut self.packets[packet as usize];
-            packet.started = started;
+            let packet = &mut self.packets[gone.packet as usize];
+            packet.started = gone.started;
             let terminal = packet.source;
             self.schedule(Event::Source(terminal), free);
         }
@@ -112,20 +104,19 @@ impl Network {
             self.schedule_delivery(link);
         }
         if to_terminal && self.tells_heads {
-            self.schedule_head(link, started, ahead(end, begin));
+            self.schedule_head(link, gone);
         }
         if self.hops.limit > 0 {
-            self.keep_hop(link, packet, started, free);
+            self.keep_hop(link, gone.packet, gone.started, free);
         }
-        next != NONE
     }
 
     /// Has it told when the first character of a packet comes to its terminal, if that is not the last one.
     #[cold]
-    fn schedule_head(&mut self, link: u32, started: Time, characters: i32) {
-        if characters > 1 {
+    fn schedule_head(&mut self, link: u32, gone: &Gone) {
+        if gone.characters > 1 {
             let arrival = Time::from(self.kind(&self.links[link as usize]).arrival);
-            self.schedule(Event::Source(self.fabric.terminals + link), started + arrival);
+            self.schedule(Event::Source(self.fabric.terminals + link), gone.started + arrival);
         }
     }
 
@@ -179,29 +170,35 @@ impl Network {
         self.schedule(Event::Request(link), time);
     }
 
-    /// A packet's end leaves the input buffer, at a tick: its output is released and the next head comes forward.
+    /// A packet's end leaves the input buffer, at a tick that is asked for: its output is released and the next head
+    /// comes forward.
     #[inline(always)]
-    pub(super) fn left(&mut self, link: u32, last: Time) {
-        let output = self.links[link as usize].output;
+    pub(super) fn left(
+        &mut self,
+        link: u32,
+        output: u32,
+        last: impl FnOnce(&mut Link, &Link, &[Kind], &Crowd) -> Time,
+    ) {
         let [at, to] = two(&mut self.links, link, output);
+        let last = last(at, to, &self.kinds, &self.crowd);
         let free = last + Time::from(self.kinds[at.kind as usize].crossbar.max(1));
         at.exit_free = free;
         at.output = NONE;
         at.asked = false;
-        to.holder = NONE;
-        let (waits, unsent) = (at.waits_for_credit, to.line.known() != to.granted);
         at.take_head(&mut self.crowd);
-        if waits {
-            self.wake(link);
+        if at.waits_for_credit && !at.woken {
+            at.woken = true;
+            self.work.push(link);
         }
+        to.holder = NONE;
+        if self.ports.unhold(&mut to.port, free) {
+            to.port.announce(output, &mut self.wheel);
+        }
+        let (more, unsent) = (at.head != NONE, to.line.known() != to.granted);
         if unsent {
             self.hand_over(link, output);
         }
-        let port = &mut self.links[output as usize].port;
-        if self.ports.unhold(port, free) {
-            port.announce(output, &mut self.wheel);
-        }
-        if self.links[link as usize].head != NONE {
+        if more {
             self.ask(link);
         }
     }

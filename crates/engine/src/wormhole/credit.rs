@@ -9,10 +9,11 @@
 
 use std::num::Wrapping;
 
-use super::link::{Kind, Link, two};
+use super::link::{Kind, Link};
 use super::queue::Run;
 use super::state::Network;
 use super::timeline::{Number, Timeline, ahead, earlier, later};
+use super::worm::Crowd;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
@@ -113,27 +114,30 @@ impl Network {
         if at.plain {
             return self.leave_plain(link, at.output);
         }
-        let kind = self.kind(at);
-        let sent = at.worm(at.head, &self.crowd).time;
-        let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
+        let (output, arrival) = (at.output, at.last_arrival(self.kind(at), &self.crowd));
         let place = self.keep_credit(link);
-        self.left(link, place.max(arrival));
+        self.left(link, output, |_, _, _, _| place.max(arrival));
     }
 
     /// Lets a packet leave the input buffer of a plain link for its output, of which all that this depends on is known.
     #[inline(never)]
     pub(super) fn leave_plain(&mut self, link: u32, output: u32) {
-        let [at, to] = two(&mut self.links, link, output);
-        let (kind, places) = (&self.kinds[at.kind as usize], to.places(&self.kinds[to.kind as usize]));
-        while ahead(places.end, at.next_lump) > 0 {
-            let run = places.leaving(at, to, at.next_lump).expect("the packet has left");
-            let exact = run.time > at.exit_free;
-            at.keep(kind, &run, exact);
-        }
-        let place = places.leaving(at, to, places.end - Wrapping(1)).expect("the packet has left").time;
-        let sent = at.worm(at.head, &self.crowd).time;
-        let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
-        self.left(link, place.max(arrival));
+        self.left(link, output, |at, to, kinds, crowd| {
+            let (kind, places) = (&kinds[at.kind as usize], to.places(&kinds[to.kind as usize]));
+            let mut place = None;
+            while ahead(places.end, at.next_lump) > 0 {
+                let number = at.next_lump;
+                let run = places.leaving(at, to, number).expect("the packet has left");
+                let exact = run.time > at.exit_free;
+                let whole = exact & (number + Wrapping(run.count) == places.end);
+                place = whole.then(|| run.at(run.count - 1));
+                at.keep(kind, &run, exact);
+            }
+            let place = place.unwrap_or_else(|| {
+                places.leaving(at, to, places.end - Wrapping(1)).expect("the packet has left").time
+            });
+            place.max(at.last_arrival(kind, crowd))
+        });
     }
 
     /// Keeps in the output buffer when those characters of a packet are ready that have left the input buffer and
@@ -221,6 +225,7 @@ impl Network {
 }
 
 /// The places in the output buffer of a link, as those whose turn it is see them who wait in the input buffer before it.
+#[derive(Clone, Copy)]
 pub(super) struct Places {
     /// What the number of a character is greater by than that of the one that has its place before it.
     shift: Number,
@@ -233,6 +238,12 @@ pub(super) struct Places {
 }
 
 impl Link {
+    /// When the end of the head packet arrives, which has been sent.
+    #[inline(always)]
+    fn last_arrival(&self, kind: &Kind, crowd: &Crowd) -> Time {
+        self.worm(self.head, crowd).time - Time::from(kind.end) + Time::from(kind.arrival)
+    }
+
     /// The places in the output buffer.
     #[inline(always)]
     pub fn places(&self, kind: &Kind) -> Places {
@@ -243,6 +254,12 @@ impl Link {
 }
 
 impl Places {
+    /// Whether it is known for the whole packet when there are places.
+    #[inline(always)]
+    pub fn all(&self) -> bool {
+        self.stop == self.end
+    }
+
     /// Whether it is known when a character of a packet can leave that is in time.
     #[inline(always)]
     pub fn beyond(&self, at: &Link, number: Number) -> bool {

@@ -67,34 +67,28 @@ impl Network {
     /// Advances every link that has something new to go on.
     pub(super) fn settle(&mut self) {
         while let Some(link) = self.work.pop() {
-            self.advance(link);
+            self.turn(link);
         }
     }
 
-    /// Sends on a link, and tells those that depend on it.
-    #[inline(always)]
-    fn advance(&mut self, link: u32) {
-        let at = &mut self.links[link as usize];
-        at.woken = false;
-        let (to_terminal, full) = (at.to_terminal, !at.line.has_room() && at.sending != NONE);
-        if at.keeps_credit && at.sending != NONE {
+    /// Sees to credit that was kept and to room in the timeline.
+    #[inline(never)]
+    pub(super) fn prepare(&mut self, link: u32) {
+        let at = &self.links[link as usize];
+        let full = !at.line.has_room();
+        if at.keeps_credit {
             self.use_kept_credit(link);
         }
         if full {
             self.make_room(link);
         }
-        if !self.turn(link) {
-            self.advance_anyhow(link);
-        }
-        if to_terminal {
-            self.stream(link);
-        }
     }
 
-    /// The same, whatever the link is like.
+    /// A turn of a link, whatever it is like.
     #[cold]
-    fn advance_anyhow(&mut self, link: u32) {
-        let at = &self.links[link as usize];
+    pub(super) fn advance_anyhow(&mut self, link: u32) {
+        let at = &mut self.links[link as usize];
+        at.woken = false;
         let before = at.line.known();
         if at.sending != NONE {
             while self.send(link) {}
@@ -106,6 +100,9 @@ impl Network {
         }
         if holder != NONE {
             self.vacated(holder);
+        }
+        if self.links[link as usize].to_terminal {
+            self.stream(link);
         }
     }
 
@@ -141,12 +138,8 @@ impl Network {
         let at = &self.links[link as usize];
         let number = at.sending;
         let asks = at.head == number && !at.asked;
-        let full = !at.line.has_room();
-        if at.keeps_credit {
-            self.use_kept_credit(link);
-        }
-        if full {
-            self.make_room(link);
+        if at.keeps_credit || !at.line.has_room() {
+            self.prepare(link);
         }
         let then = if self.worm(link, number).bound {
             self.send_entered(link, number)
@@ -154,7 +147,11 @@ impl Network {
             self.send_run(link, number)
         };
         let more = match then {
-            Then::Sent => self.sent(link, number),
+            Then::Sent => {
+                let gone = self.links[link as usize].sent(number, &mut self.crowd);
+                self.sent(link, &gone);
+                gone.next != NONE
+            }
             Then::Again => true,
             _ => {
                 self.links[link as usize].waits_for_credit = then == Then::Credit;

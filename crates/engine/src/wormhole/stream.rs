@@ -119,6 +119,7 @@ impl Network {
             self.make_room(link);
         }
         self.put_on_wire(link, number, &run, &credit);
-        self.sent(link, number);
+        let gone = self.links[link as usize].sent(number, &mut self.crowd);
+        self.sent(link, &gone);
     }
 }

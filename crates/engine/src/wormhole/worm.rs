@@ -38,6 +38,16 @@ pub(super) struct Worm {
     pub bound: bool,
 }
 
+/// A worm that has been sent completely.
+pub(super) struct Gone {
+    pub number: u32,
+    pub packet: u32,
+    pub next: u32,
+    pub characters: u32,
+    /// When its first character started on the wire.
+    pub started: Time,
+}
+
 /// Worms in the row of a link, one cache line of them.
 pub(super) const ROOM: usize = 2;
 
@@ -79,12 +89,11 @@ impl Crowd {
     }
 
     #[cold]
-    fn free(&mut self, number: u32) -> Worm {
+    fn free(&mut self, number: u32) -> (u32, u32) {
         let row = &mut self.rows[number as usize - ROOM];
-        let worm = *row;
-        row.next = self.free;
+        let next = std::mem::replace(&mut row.next, self.free);
         self.free = number;
-        worm
+        (row.packet, next)
     }
 }
 
@@ -129,18 +138,33 @@ impl Link {
         }
     }
 
+    /// Goes on to the next worm to be sent: the end of packet of this one has a time on the wire.
+    #[inline(always)]
+    pub fn sent(&mut self, number: u32, crowd: &mut Crowd) -> Gone {
+        let free = self.wire_free;
+        let worm = self.worm_mut(number, crowd);
+        let &mut Worm { packet, next, time: started, .. } = worm;
+        let characters = (worm.end - worm.first).0;
+        worm.time = free;
+        self.sending = next;
+        self.sent.packets += 1;
+        self.sent.characters += u64::from(characters);
+        self.sent.ticks += (free - started) as u64;
+        Gone { number, packet, next, characters, started }
+    }
+
     /// Takes the first worm off; returns the packet.
     #[inline]
     pub fn take_head(&mut self, crowd: &mut Crowd) -> u32 {
         let number = self.head;
-        let worm = match self.worms.get_mut(number as usize) {
-            Some(row) => std::mem::replace(row, Worm { packet: NONE, ..*row }),
+        let (packet, next) = match self.worms.get_mut(number as usize) {
+            Some(row) => (std::mem::replace(&mut row.packet, NONE), row.next),
             None => crowd.free(number),
         };
-        self.head = worm.next;
+        self.head = next;
         if self.tail == number {
             self.tail = NONE;
         }
-        worm.packet
+        packet
     }
 }
