@@ -35,9 +35,8 @@ impl Network {
         let first = self.links[link as usize].granted;
         let end = first + Wrapping(headers + packet.length + 1);
         let (time, packet, next, bound) = (packet.dispatch, number, NONE, false);
-        let worm = Worm { time, packet, next, class, first, end, header, bound };
         let at = &mut self.links[link as usize];
-        at.append(worm, &mut self.crowd);
+        *at.append(&mut self.crowd) = Worm { time, packet, next, class, first, end, header, bound };
         at.granted = end;
         self.wake(link);
         self.settle();
@@ -66,7 +65,7 @@ impl Network {
         to.holder = input;
         to.way = kind.onward + if kind.stepwise { 0 } else { kind.arrival };
         let (next, bound) = (NONE, false);
-        to.append(Worm { time, packet, next, class, first, end, header, bound }, &mut self.crowd);
+        *to.append(&mut self.crowd) = Worm { time, packet, next, class, first, end, header, bound };
         self.grants += 1;
         self.wake(output);
         self.settle();

@@ -11,6 +11,9 @@ use crate::kernel::wheel::Wheel;
 /// Links at the beginning of a group that are looked up as bits of `Group::unheld`.
 const BITS: usize = 64;
 
+/// Links at the beginning of a group that are listed in its row.
+const NEAR: usize = 4;
+
 /// What a link did since the counts were last cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -68,6 +71,8 @@ pub(super) struct Group {
     /// Where its links are in `Fabric::group_links`.
     start: u32,
     end: u32,
+    /// The first of them.
+    near: [u32; NEAR],
     /// Heads by time of request, equal times by link number.
     pub first: u32,
     pub last: u32,
@@ -122,9 +127,15 @@ impl Ports {
 
     /// The links of a group that may be free, in its order: all that are, and perhaps some that are not.
     #[inline]
-    pub fn unheld<'a>(&self, fabric: &'a Fabric, group: u32) -> Unheld<'a> {
+    pub fn unheld<'a>(&'a self, fabric: &'a Fabric, group: u32) -> Unheld<'a> {
         let group = &self.groups[group as usize];
-        Unheld { links: &fabric.group_links, start: group.start, end: group.end, bits: group.unheld }
+        Unheld {
+            near: &group.near,
+            links: &fabric.group_links,
+            start: group.start,
+            end: group.end,
+            bits: group.unheld,
+        }
     }
 
     /// Does something for each group that a link is in.
@@ -237,7 +248,12 @@ impl Group {
     fn new(fabric: &Fabric, group: usize) -> Self {
         let switch = fabric.group_switch[group] as usize;
         let (start, end) = (fabric.group_start[group], fabric.group_start[group + 1]);
+        let mut near = [NONE; NEAR];
+        for (near, &link) in near.iter_mut().zip(fabric.group(group as u32)) {
+            *near = link;
+        }
         Self {
+            near,
             unheld: (start..end).take(BITS).fold(0, |bits, link| bits | 1 << (link - start)),
             start,
             end,
@@ -272,6 +288,7 @@ impl Member {
 /// Goes through [`Ports::unheld`].
 #[derive(Clone)]
 pub(super) struct Unheld<'a> {
+    near: &'a [u32; NEAR],
     links: &'a [u32],
     start: u32,
     end: u32,
@@ -286,7 +303,8 @@ impl Iterator for Unheld<'_> {
         if self.bits != 0 {
             let place = self.bits.trailing_zeros();
             self.bits &= self.bits - 1;
-            return Some(self.links[(self.start + place) as usize]);
+            let near = self.near.get(place as usize).copied();
+            return Some(near.unwrap_or_else(|| self.links[(self.start + place) as usize]));
         }
         // Links of no bit come last.
         if self.end - self.start <= BITS as u32 {

@@ -76,15 +76,13 @@ impl Default for Crowd {
 
 impl Crowd {
     #[cold]
-    fn insert(&mut self, worm: Worm) -> u32 {
+    fn insert(&mut self) -> u32 {
         if self.free == NONE {
-            self.rows.push(worm);
+            self.rows.push(Worm::default());
             return (self.rows.len() + ROOM - 1) as u32;
         }
         let number = self.free;
-        let row = &mut self.rows[number as usize - ROOM];
-        self.free = row.next;
-        *row = worm;
+        self.free = self.rows[number as usize - ROOM].next;
         number
     }
 
@@ -116,16 +114,11 @@ impl Link {
         }
     }
 
-    /// Puts a worm behind the others.
-    #[inline]
-    pub fn append(&mut self, worm: Worm, crowd: &mut Crowd) {
-        let number = match self.worms.iter().position(|worm| worm.packet == NONE) {
-            Some(place) => {
-                self.worms[place] = worm;
-                place as u32
-            }
-            None => crowd.insert(worm),
-        };
+    /// A row for a worm behind the others.
+    #[inline(always)]
+    pub fn append<'a>(&'a mut self, crowd: &'a mut Crowd) -> &'a mut Worm {
+        let place = self.worms.iter().position(|worm| worm.packet == NONE);
+        let number = place.map_or_else(|| crowd.insert(), |place| place as u32);
         if self.tail != NONE {
             self.worm_mut(self.tail, crowd).next = number;
         }
@@ -136,6 +129,7 @@ impl Link {
         if self.head == NONE {
             self.head = number;
         }
+        self.worm_mut(number, crowd)
     }
 
     /// Goes on to the next worm to be sent: the end of packet of this one has a time on the wire.
