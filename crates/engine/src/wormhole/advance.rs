@@ -165,7 +165,7 @@ impl Network {
         let kind = &self.kinds[at.kind as usize];
         let time = (arrived + Time::from(kind.arrival)).max(at.exit_free) + Time::from(kind.decode);
         at.asked = true;
-        at.port.class = class;
+        at.port.entry = self.routes.entry(&self.fabric, at.port.switch, class);
         self.schedule(Event::Request(link), time);
     }
 

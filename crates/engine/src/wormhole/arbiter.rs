@@ -1,6 +1,5 @@
 //! Who gets which link, decided once per tick after everything else of that tick.
 
-use super::ports::Port;
 use super::state::Network;
 use crate::fabric::{NONE, arbiter, choice};
 use crate::kernel::Time;
@@ -9,13 +8,13 @@ impl Network {
     /// Queues the head of this input link, which asks in the present tick.
     #[inline]
     pub fn request(&mut self, link: u32) {
-        let &Port { switch, class, .. } = &self.links[link as usize].port;
-        let entry = self.routes.entry(&self.fabric, switch, class);
+        let at = &mut self.links[link as usize];
+        let entry = at.port.entry;
         if entry == NONE {
-            self.lost = Some((switch, class));
+            self.lost = Some((at.port.switch, at.worm(at.head, &self.crowd).class));
             return;
         }
-        self.ports.enqueue(&mut self.links, link, self.wheel.now(), entry);
+        self.ports.enqueue(&mut self.links, link, self.wheel.now());
         self.ports.groups[entry as usize >> 1].touch(entry >> 1, &mut self.touched);
     }
 

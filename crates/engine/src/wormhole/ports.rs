@@ -56,8 +56,8 @@ pub(super) struct Port {
     pub awaits: u32,
     /// Next head in the queue of the group, or [`NONE`].
     pub next: u32,
-    /// Class of its header.
-    pub class: u32,
+    /// The route of its header, as in `Fabric::route`.
+    pub entry: u32,
     /// Switch it stands at.
     pub switch: u32,
 }
@@ -179,7 +179,8 @@ impl Ports {
 
     /// Puts a head in its group's queue, behind those that asked before it.
     #[inline]
-    pub fn enqueue(&mut self, links: &mut [Link], link: u32, now: Time, entry: u32) {
+    pub fn enqueue(&mut self, links: &mut [Link], link: u32, now: Time) {
+        let entry = links[link as usize].port.entry;
         let number = entry >> 1;
         let group = &mut self.groups[number as usize];
         let head = &mut links[link as usize].port;
@@ -338,7 +339,7 @@ impl Port {
             requested: 0,
             awaits: NONE,
             next: NONE,
-            class: 0,
+            entry: NONE,
             switch,
         }
     }
@@ -407,11 +408,11 @@ mod tests {
     fn heads_queue_by_time_and_number() {
         let (_, mut ports, mut links) = ports();
         for (link, now) in [(9, 1), (8, 2), (30, 3), (20, 3), (25, 3), (10, 3), (40, 3), (1, 4)] {
-            ports.enqueue(&mut links, link, now, 0);
+            ports.enqueue(&mut links, link, now);
         }
         assert_eq!(ports.waiting(&links, 0).collect::<Vec<_>>(), [9, 8, 10, 20, 25, 30, 40, 1]);
         assert_eq!([7, 3, 0].map(|place| ports.remove(&mut links, 0, place)), [1, 20, 9]);
-        ports.enqueue(&mut links, 2, 5, 0);
+        ports.enqueue(&mut links, 2, 5);
         assert_eq!(ports.waiting(&links, 0).collect::<Vec<_>>(), [8, 10, 25, 30, 40, 2]);
     }
 }
