@@ -48,7 +48,7 @@ impl Network {
         let waited = now - at.port.requested;
         let old = at.worm(at.head, &self.crowd);
         let &Worm { packet, header, class, first, end, .. } = old;
-        let strips = at.port.strips || to.port.deletes_header;
+        let strips = at.port.strips() || to.port.deletes_header;
         let (header, class, deleted) = if strips { self.strip(old) } else { (header, class, 0) };
         let [at, to] = two(&mut self.links, input, output);
         at.port.awaits = NONE;
@@ -185,7 +185,8 @@ impl Network {
         at.output = NONE;
         at.asked = false;
         at.take_head(&mut self.crowd);
-        if at.waits_for_credit && !at.woken {
+        // Without an output there is no credit but what was kept.
+        if at.waits_for_credit && at.keeps_credit && !at.woken {
             at.woken = true;
             self.work.push(link);
         }

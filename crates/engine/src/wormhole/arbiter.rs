@@ -60,17 +60,10 @@ impl Network {
         }
     }
 
-    /// The links of a group that can be granted, in its order.
-    #[inline]
-    fn free_links(&self, group: u32, now: Time) -> impl Iterator<Item = u32> + Clone {
-        let links = self.ports.unheld(&self.fabric, group);
-        links.filter(move |&link| self.links[link as usize].port.free_at <= now)
-    }
-
     /// The free link to be granted next, or any free link if the choice is random.
     #[inline]
     fn choose_link(&self, group: u32, now: Time) -> Option<u32> {
-        let mut free = self.free_links(group, now);
+        let mut free = self.ports.free(&self.links, &self.fabric, group, now);
         match self.ports.groups[group as usize].choice {
             choice::LEAST_RECENT => free.min_by_key(|&link| self.links[link as usize].port.last_grant),
             _ => free.next(),
@@ -78,9 +71,9 @@ impl Network {
     }
 
     fn draw_link(&mut self, group: u32, now: Time) -> u32 {
-        let count = self.free_links(group, now).count() as u32;
-        let drawn = self.streams[group as usize].below(count);
-        self.free_links(group, now).nth(drawn as usize).expect("a free link was chosen before")
+        let mut free = self.ports.free(&self.links, &self.fabric, group, now);
+        let drawn = self.streams[group as usize].below(free.clone().count() as u32);
+        free.nth(drawn as usize).expect("a free link was chosen before")
     }
 
     /// Takes the head that is served next out of the group's queue.

@@ -48,8 +48,6 @@ pub(super) struct Port {
     /// Whether headers are deleted on the way into the link.
     pub deletes_header: bool,
 
-    /// Whether the header of the head is to be deleted on the way out.
-    pub strips: bool,
     /// When the head asked.
     pub requested: Time,
     /// Group it waits for, or [`NONE`].
@@ -64,7 +62,7 @@ pub(super) struct Port {
 
 /// A group of equivalent links and the heads that wait for one of them.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub(super) struct Group {
     /// Which of its first [`BITS`] links nobody holds, or nobody will from a known tick on.
     unheld: u64,
@@ -83,6 +81,10 @@ pub(super) struct Group {
     pub choice: u8,
     /// Whether it is to be arbitrated in this tick.
     pub touched: bool,
+
+    /// When those of the links in `near` that nobody holds may be granted again, as in their rows: told here, so that these
+    /// need not be read to choose one.
+    free_at: [Time; NEAR],
 }
 
 /// A link's place in a group.
@@ -127,15 +129,27 @@ impl Ports {
 
     /// The links of a group that may be free, in its order: all that are, and perhaps some that are not.
     #[inline]
-    pub fn unheld<'a>(&'a self, fabric: &'a Fabric, group: u32) -> Unheld<'a> {
+    pub fn unheld<'a>(&'a self, fabric: &'a Fabric, group: u32) -> impl Iterator<Item = u32> + Clone + 'a {
         let group = &self.groups[group as usize];
-        Unheld {
-            near: &group.near,
-            links: &fabric.group_links,
-            start: group.start,
-            end: group.end,
-            bits: group.unheld,
-        }
+        group.links(fabric, group.unheld).map(|(_, link)| link)
+    }
+
+    /// The links of a group that can be granted, in its order.
+    #[inline]
+    pub fn free<'a>(
+        &'a self,
+        links: &'a [Link],
+        fabric: &'a Fabric,
+        group: u32,
+        now: Time,
+    ) -> impl Iterator<Item = u32> + Clone + 'a {
+        let group = &self.groups[group as usize];
+        let held =
+            group.free_at.iter().zip(0..).fold(0, |bits, (&at, place)| bits | u64::from(at > now) << place);
+        let maybe = group.links(fabric, group.unheld & !held);
+        let free =
+            maybe.filter(move |&(place, link)| place < NEAR || links[link as usize].port.free_at <= now);
+        free.map(|(_, link)| link)
     }
 
     /// Does something for each group that a link is in.
@@ -165,6 +179,9 @@ impl Ports {
         let mut awaited = false;
         self.for_groups(port, |group, member| {
             group.unheld |= member.bit();
+            if let Some(near) = group.free_at.get_mut(usize::from(member.place)) {
+                *near = free_at;
+            }
             awaited |= group.waiting > 0;
         });
         awaited
@@ -185,7 +202,6 @@ impl Ports {
         let group = &mut self.groups[number as usize];
         let head = &mut links[link as usize].port;
         head.awaits = number;
-        head.strips = entry & 1 == 1;
         head.requested = now;
         head.next = NONE;
         group.waiting += 1;
@@ -265,7 +281,14 @@ impl Group {
             arbiter: fabric.switch_arbiter[switch],
             choice: fabric.switch_choice[switch],
             touched: false,
+            free_at: [0; NEAR],
         }
+    }
+
+    /// Links of the group by bits, and those that have none, with their places; [`BITS`] for the latter.
+    #[inline]
+    fn links<'a>(&'a self, fabric: &'a Fabric, bits: u64) -> Unheld<'a> {
+        Unheld { near: &self.near, links: &fabric.group_links, start: self.start, end: self.end, bits }
     }
 
     /// Has the group arbitrated in this tick, if heads wait for it and a link may be free or have to be announced.
@@ -286,9 +309,9 @@ impl Member {
     }
 }
 
-/// Goes through [`Ports::unheld`].
+/// Goes through [`Group::links`].
 #[derive(Clone)]
-pub(super) struct Unheld<'a> {
+struct Unheld<'a> {
     near: &'a [u32; NEAR],
     links: &'a [u32],
     start: u32,
@@ -297,26 +320,33 @@ pub(super) struct Unheld<'a> {
 }
 
 impl Iterator for Unheld<'_> {
-    type Item = u32;
+    type Item = (usize, u32);
 
     #[inline]
-    fn next(&mut self) -> Option<u32> {
+    fn next(&mut self) -> Option<(usize, u32)> {
         if self.bits != 0 {
             let place = self.bits.trailing_zeros();
             self.bits &= self.bits - 1;
             let near = self.near.get(place as usize).copied();
-            return Some(near.unwrap_or_else(|| self.links[(self.start + place) as usize]));
+            let link = near.unwrap_or_else(|| self.links[(self.start + place) as usize]);
+            return Some((place as usize, link));
         }
         // Links of no bit come last.
         if self.end - self.start <= BITS as u32 {
             return None;
         }
         self.start += 1;
-        Some(self.links[self.start as usize + BITS - 1])
+        Some((BITS, self.links[self.start as usize + BITS - 1]))
     }
 }
 
 impl Port {
+    /// Whether the header of the head is to be deleted on the way out.
+    #[inline]
+    pub fn strips(&self) -> bool {
+        self.entry & 1 == 1
+    }
+
     /// Makes sure that waiting heads hear of a link whose release is known.
     #[inline]
     pub fn announce(&mut self, link: u32, wheel: &mut Wheel) {
@@ -335,7 +365,6 @@ impl Port {
             others: NONE,
             release_pending: false,
             deletes_header,
-            strips: false,
             requested: 0,
             awaits: NONE,
             next: NONE,
@@ -386,7 +415,8 @@ mod tests {
         };
         let (ports, rows) = Ports::new(&fabric);
         let kind = Kind { quantum: 1, ..Kind::default() };
-        let links = rows.into_iter().map(|port| Link::new(0, &kind, port)).collect();
+        let rows = rows.into_iter().map(|port| Port { entry: 0, ..port });
+        let links = rows.map(|port| Link::new(0, &kind, port)).collect();
         (fabric, ports, links)
     }
 
