@@ -62,7 +62,7 @@ pub(super) struct Port {
 
 /// A group of equivalent links and the heads that wait for one of them.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
+#[repr(align(64))]
 pub(super) struct Group {
     /// Which of its first [`BITS`] links nobody holds, or nobody will from a known tick on.
     unheld: u64,
@@ -81,10 +81,8 @@ pub(super) struct Group {
     pub choice: u8,
     /// Whether it is to be arbitrated in this tick.
     pub touched: bool,
-
-    /// When those of the links in `near` that nobody holds may be granted again, as in their rows: told here, so that these
-    /// need not be read to choose one.
-    free_at: [Time; NEAR],
+    /// From when on all links of `unheld` can be granted: told here, so that their rows need not be read to choose one.
+    free_from: Time,
 }
 
 /// A link's place in a group.
@@ -144,11 +142,10 @@ impl Ports {
         now: Time,
     ) -> impl Iterator<Item = u32> + Clone + 'a {
         let group = &self.groups[group as usize];
-        let held =
-            group.free_at.iter().zip(0..).fold(0, |bits, (&at, place)| bits | u64::from(at > now) << place);
-        let maybe = group.links(fabric, group.unheld & !held);
-        let free =
-            maybe.filter(move |&(place, link)| place < NEAR || links[link as usize].port.free_at <= now);
+        let all = group.free_from <= now;
+        let free = group
+            .links(fabric, group.unheld)
+            .filter(move |&(place, link)| (all && place < BITS) || links[link as usize].port.free_at <= now);
         free.map(|(_, link)| link)
     }
 
@@ -179,9 +176,7 @@ impl Ports {
         let mut awaited = false;
         self.for_groups(port, |group, member| {
             group.unheld |= member.bit();
-            if let Some(near) = group.free_at.get_mut(usize::from(member.place)) {
-                *near = free_at;
-            }
+            group.free_from = group.free_from.max(free_at);
             awaited |= group.waiting > 0;
         });
         awaited
@@ -281,7 +276,7 @@ impl Group {
             arbiter: fabric.switch_arbiter[switch],
             choice: fabric.switch_choice[switch],
             touched: false,
-            free_at: [0; NEAR],
+            free_from: 0,
         }
     }
 
