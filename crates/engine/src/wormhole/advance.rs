@@ -2,9 +2,10 @@
 
 use std::num::Wrapping;
 
-use super::link::two;
-use super::state::{Event, Header, Network, PacketState, UNKNOWN, Worm};
+use super::link::{Kind, Link, two};
+use super::state::{Event, Network, PacketState, UNKNOWN};
 use super::timeline::ahead;
+use super::worm::{Crowd, Gone, Header, Worm};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::terminal::Packet;
@@ -33,22 +34,9 @@ impl Network {
         });
         let first = self.links[link as usize].granted;
         let end = first + Wrapping(headers + packet.length + 1);
-        let (ready, bound) = (packet.dispatch, false);
-        let worm = self.new_worm();
-        self.worms[worm as usize] = Worm {
-            packet: number,
-            class,
-            first,
-            end,
-            next: NONE,
-            header,
-            ready,
-            bound,
-            started: UNKNOWN,
-            sent: UNKNOWN,
-        };
+        let (time, packet, next, bound) = (packet.dispatch, number, NONE, false);
         let at = &mut self.links[link as usize];
-        at.append(worm, &mut self.worms);
+        *at.append(&mut self.crowd) = Worm { time, packet, next, class, first, end, header, bound };
         at.granted = end;
         self.wake(link);
         self.settle();
@@ -56,31 +44,28 @@ impl Network {
 
     /// Gives the head packet of an input link its output, at the present tick.
     pub(super) fn grant(&mut self, input: u32, output: u32, now: Time) {
-        let head = &mut self.ports.links[input as usize];
-        head.awaits = NONE;
-        let waited = now - head.requested;
-        let strips = head.strips || self.ports.links[output as usize].deletes_header;
-        self.ports.hold(output, now, waited);
-        let number = self.new_worm();
-        let old = &self.worms[self.links[input as usize].head as usize];
+        let (at, to) = (&self.links[input as usize], &self.links[output as usize]);
+        let waited = now - at.port.requested;
+        let old = at.worm(at.head, &self.crowd);
         let &Worm { packet, header, class, first, end, .. } = old;
+        let strips = at.port.strips() || to.port.deletes_header;
         let (header, class, deleted) = if strips { self.strip(old) } else { (header, class, 0) };
         let [at, to] = two(&mut self.links, input, output);
+        at.port.awaits = NONE;
+        self.ports.hold(&mut to.port, now, waited);
         at.output = output;
         at.exit_free = at.exit_free.max(now);
         at.deleted = first + Wrapping(deleted);
         let kind = &self.kinds[at.kind as usize];
-        let ready = at.exit_free + Time::from(deleted * kind.crossbar) + Time::from(kind.onward);
+        let time = at.exit_free + Time::from(deleted * kind.crossbar) + Time::from(kind.onward);
         let first = to.granted;
         to.shift = at.deleted - first;
         let end = end - to.shift;
         to.granted = end;
         to.holder = input;
         to.way = kind.onward + if kind.stepwise { 0 } else { kind.arrival };
-        let (next, bound, started, sent) = (NONE, false, UNKNOWN, UNKNOWN);
-        self.worms[number as usize] =
-            Worm { packet, header, class, first, end, ready, bound, next, started, sent };
-        to.append(number, &mut self.worms);
+        let (next, bound) = (NONE, false);
+        *to.append(&mut self.crowd) = Worm { time, packet, next, class, first, end, header, bound };
         self.grants += 1;
         self.wake(output);
         self.settle();
@@ -97,28 +82,20 @@ impl Network {
         (Header::Deleted, worm.class, deleted)
     }
 
-    /// A worm's end of packet has a time on the wire; true if there is another worm to send.
-    #[inline(always)]
-    pub(super) fn sent(&mut self, link: u32, number: u32) -> bool {
+    /// What follows from a worm's end of packet having a time on the wire, apart from the link itself.
+    #[inline(never)]
+    pub(super) fn sent(&mut self, link: u32, gone: &Gone) {
         let at = &mut self.links[link as usize];
-        let worm = &mut self.worms[number as usize];
-        worm.sent = at.wire_free;
-        at.sending = worm.next;
-        let more = worm.next != NONE;
-        at.sent.packets += 1;
-        at.sent.characters += u64::from((worm.end - worm.first).0);
-        at.sent.ticks += (at.wire_free - worm.started) as u64;
-        let free = at.wire_free;
+        let (free, first) = (at.wire_free, at.head == gone.number);
         let kind = &self.kinds[at.kind as usize];
         let (from_terminal, to_terminal) = (kind.from_terminal, kind.to_terminal);
-        let first = at.head == number;
         if to_terminal {
             // A terminal takes what comes: its credit has no end.
             at.credited = u32::MAX;
         }
         if from_terminal {
-            let packet = &mut self.packets[worm.packet as usize];
-            packet.started = worm.started;
+            let packet = &mut self.packets[gone.packet as usize];
+            packet.started = gone.started;
             let terminal = packet.source;
             self.schedule(Event::Source(terminal), free);
         }
@@ -126,21 +103,19 @@ impl Network {
             self.schedule_delivery(link);
         }
         if to_terminal && self.tells_heads {
-            self.schedule_head(link, number);
+            self.schedule_head(link, gone);
         }
         if self.hops.limit > 0 {
-            self.keep_hop(link, number);
+            self.keep_hop(link, gone.packet, gone.started, free);
         }
-        more
     }
 
     /// Has it told when the first character of a packet comes to its terminal, if that is not the last one.
     #[cold]
-    fn schedule_head(&mut self, link: u32, worm: u32) {
-        let Worm { first, end, started, .. } = self.worms[worm as usize];
-        if ahead(end, first) > 1 {
+    fn schedule_head(&mut self, link: u32, gone: &Gone) {
+        if gone.characters > 1 {
             let arrival = Time::from(self.kind(&self.links[link as usize]).arrival);
-            self.schedule(Event::Source(self.fabric.terminals + link), started + arrival);
+            self.schedule(Event::Source(self.fabric.terminals + link), gone.started + arrival);
         }
     }
 
@@ -151,7 +126,7 @@ impl Network {
         }
         asking.retain(|&terminal| {
             if let Some(link) = terminal.checked_sub(self.fabric.terminals) {
-                let worm = &self.worms[self.links[link as usize].head as usize];
+                let worm = self.worm(link, self.links[link as usize].head);
                 let packet = &self.packets[worm.packet as usize];
                 heads.push((packet.target, packet.mark));
             }
@@ -161,7 +136,7 @@ impl Network {
 
     fn schedule_delivery(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        let sent = self.worms[at.head as usize].sent;
+        let sent = at.worm(at.head, &self.crowd).time;
         let kind = self.kind(at);
         let time = sent + Time::from(kind.arrival) - Time::from(kind.character);
         self.schedule(Event::Deliver(link), time);
@@ -169,9 +144,9 @@ impl Network {
 
     /// Takes the packet that has been received at the end of a link.
     pub fn deliver(&mut self, link: u32) -> PacketState {
-        let packet = self.take_head(link);
-        let head = self.links[link as usize].head;
-        if head != NONE && self.worms[head as usize].sent != UNKNOWN {
+        let at = &mut self.links[link as usize];
+        let packet = at.take_head(&mut self.crowd);
+        if at.head != at.sending {
             self.schedule_delivery(link);
         }
         self.free_packets.push(packet);
@@ -181,7 +156,7 @@ impl Network {
     /// Schedules the request of the head of an input buffer of a switch, once its header is readable.
     pub(super) fn ask(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
-        let &Worm { header, class, first, .. } = &self.worms[at.head as usize];
+        let &Worm { header, class, first, .. } = at.worm(at.head, &self.crowd);
         let last = first + Wrapping(header_chars(&self.fabric, header).max(1) - 1);
         if ahead(last, at.line.known()) >= 0 || at.to_terminal {
             return;
@@ -190,32 +165,40 @@ impl Network {
         let kind = &self.kinds[at.kind as usize];
         let time = (arrived + Time::from(kind.arrival)).max(at.exit_free) + Time::from(kind.decode);
         at.asked = true;
-        self.ports.links[link as usize].class = class;
+        at.port.entry = self.routes.entry(&self.fabric, at.port.switch, class);
         self.schedule(Event::Request(link), time);
     }
 
-    /// A packet's end leaves the input buffer, at a tick: its output is released and the next head comes forward.
+    /// A packet's end leaves the input buffer, at a tick that is asked for: its output is released and the next head
+    /// comes forward.
     #[inline(always)]
-    pub(super) fn left(&mut self, link: u32, last: Time) {
-        let output = self.links[link as usize].output;
+    pub(super) fn left(
+        &mut self,
+        link: u32,
+        output: u32,
+        last: impl FnOnce(&mut Link, &Link, &[Kind], &Crowd) -> Time,
+    ) {
         let [at, to] = two(&mut self.links, link, output);
+        let last = last(at, to, &self.kinds, &self.crowd);
         let free = last + Time::from(self.kinds[at.kind as usize].crossbar.max(1));
         at.exit_free = free;
         at.output = NONE;
         at.asked = false;
-        to.holder = NONE;
-        let (waits, unsent) = (at.waits_for_credit, to.line.known() != to.granted);
-        self.take_head(link);
-        if waits {
-            self.wake(link);
+        at.take_head(&mut self.crowd);
+        // Without an output there is no credit but what was kept.
+        if at.waits_for_credit && at.keeps_credit && !at.woken {
+            at.woken = true;
+            self.work.push(link);
         }
+        to.holder = NONE;
+        if self.ports.unhold(&mut to.port, free) {
+            to.port.announce(output, &mut self.wheel);
+        }
+        let (more, unsent) = (at.head != NONE, to.line.known() != to.granted);
         if unsent {
             self.hand_over(link, output);
         }
-        if self.ports.unhold(output, free) {
-            self.ports.announce(output, &mut self.wheel);
-        }
-        if self.links[link as usize].head != NONE {
+        if more {
             self.ask(link);
         }
     }

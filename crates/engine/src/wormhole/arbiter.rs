@@ -1,6 +1,5 @@
 //! Who gets which link, decided once per tick after everything else of that tick.
 
-use super::ports::Port;
 use super::state::Network;
 use crate::fabric::{NONE, arbiter, choice};
 use crate::kernel::Time;
@@ -9,20 +8,20 @@ impl Network {
     /// Queues the head of this input link, which asks in the present tick.
     #[inline]
     pub fn request(&mut self, link: u32) {
-        let &Port { switch, class, .. } = &self.ports.links[link as usize];
-        let entry = self.routes.entry(&self.fabric, switch, class);
+        let at = &mut self.links[link as usize];
+        let entry = at.port.entry;
         if entry == NONE {
-            self.lost = Some((switch, class));
+            self.lost = Some((at.port.switch, at.worm(at.head, &self.crowd).class));
             return;
         }
-        self.ports.enqueue(link, self.wheel.now(), entry);
+        self.ports.enqueue(&mut self.links, link, self.wheel.now());
         self.ports.groups[entry as usize >> 1].touch(entry >> 1, &mut self.touched);
     }
 
     /// Notes that this link has become free in the present tick.
     #[inline]
     pub fn release(&mut self, link: u32) {
-        self.ports.release(link, &mut self.touched);
+        self.ports.release(&mut self.links[link as usize].port, &mut self.touched);
     }
 
     /// The second phase of a tick: grants what is free.
@@ -57,31 +56,24 @@ impl Network {
             }
         }
         for link in self.ports.unheld(&self.fabric, group) {
-            self.ports.announce(link, &mut self.wheel);
+            self.links[link as usize].port.announce(link, &mut self.wheel);
         }
-    }
-
-    /// The links of a group that can be granted, in its order.
-    #[inline]
-    fn free_links(&self, group: u32, now: Time) -> impl Iterator<Item = u32> + Clone {
-        let links = self.ports.unheld(&self.fabric, group);
-        links.filter(move |&link| self.ports.links[link as usize].free_at <= now)
     }
 
     /// The free link to be granted next, or any free link if the choice is random.
     #[inline]
     fn choose_link(&self, group: u32, now: Time) -> Option<u32> {
-        let mut free = self.free_links(group, now);
+        let mut free = self.ports.free(&self.links, &self.fabric, group, now);
         match self.ports.groups[group as usize].choice {
-            choice::LEAST_RECENT => free.min_by_key(|&link| self.ports.links[link as usize].last_grant),
+            choice::LEAST_RECENT => free.min_by_key(|&link| self.links[link as usize].port.last_grant),
             _ => free.next(),
         }
     }
 
     fn draw_link(&mut self, group: u32, now: Time) -> u32 {
-        let count = self.free_links(group, now).count() as u32;
-        let drawn = self.streams[group as usize].below(count);
-        self.free_links(group, now).nth(drawn as usize).expect("a free link was chosen before")
+        let mut free = self.ports.free(&self.links, &self.fabric, group, now);
+        let drawn = self.streams[group as usize].below(free.clone().count() as u32);
+        free.nth(drawn as usize).expect("a free link was chosen before")
     }
 
     /// Takes the head that is served next out of the group's queue.
@@ -97,13 +89,13 @@ impl Network {
             }
             _ => self.place_of_least(group, |link| link),
         };
-        let chosen = self.ports.remove(group, place);
+        let chosen = self.ports.remove(&mut self.links, group, place);
         self.ports.groups[group as usize].served = chosen;
         chosen
     }
 
     fn place_of_least(&self, group: u32, key: impl Fn(u32) -> u32) -> u32 {
-        let heads = self.ports.waiting(group).zip(0..);
+        let heads = self.ports.waiting(&self.links, group).zip(0..);
         heads.min_by_key(|&(link, _)| key(link)).map_or(0, |(_, place)| place)
     }
 }

@@ -9,10 +9,11 @@
 
 use std::num::Wrapping;
 
-use super::link::{Kind, Link, two};
+use super::link::{Kind, Link};
 use super::queue::Run;
 use super::state::Network;
 use super::timeline::{Number, Timeline, ahead, earlier, later};
+use super::worm::Crowd;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
@@ -46,7 +47,7 @@ impl Network {
             return Some((run, run.time > at.exit_free));
         }
         if kind.crossbar > 0 {
-            let first = self.worms[at.head as usize].first;
+            let first = at.worm(at.head, &self.crowd).first;
             let own = at.exit_free + Time::from((number - first).0) * Time::from(kind.crossbar);
             run.time = run.time.max(own);
         }
@@ -79,9 +80,9 @@ impl Network {
     /// in time for those behind them.
     pub(super) fn use_kept_credit(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
-        let (kind, worm) = (&self.kinds[at.kind as usize], &self.worms[at.sending as usize]);
+        let (kind, worm) = (&self.kinds[at.kind as usize], at.worm(at.sending, &self.crowd));
         let most = (worm.end - at.line.known()).0;
-        at.wire_free = at.wire_free.max(worm.ready);
+        at.wire_free = at.wire_free.max(worm.time);
         while at.credited < most {
             let Some(lumps) = at.credit.front() else { return };
             let due = at.wire_free + Time::from(at.credited) * Time::from(kind.character);
@@ -113,34 +114,37 @@ impl Network {
         if at.plain {
             return self.leave_plain(link, at.output);
         }
-        let kind = self.kind(at);
-        let sent = self.worms[at.head as usize].sent;
-        let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
+        let (output, arrival) = (at.output, at.last_arrival(self.kind(at), &self.crowd));
         let place = self.keep_credit(link);
-        self.left(link, place.max(arrival));
+        self.left(link, output, |_, _, _, _| place.max(arrival));
     }
 
     /// Lets a packet leave the input buffer of a plain link for its output, of which all that this depends on is known.
     #[inline(never)]
     pub(super) fn leave_plain(&mut self, link: u32, output: u32) {
-        let [at, to] = two(&mut self.links, link, output);
-        let (kind, places) = (&self.kinds[at.kind as usize], to.places(&self.kinds[to.kind as usize]));
-        while ahead(places.end, at.next_lump) > 0 {
-            let run = places.leaving(at, to, at.next_lump).expect("the packet has left");
-            let exact = run.time > at.exit_free;
-            at.keep(kind, &run, exact);
-        }
-        let place = places.leaving(at, to, places.end - Wrapping(1)).expect("the packet has left").time;
-        let sent = self.worms[at.head as usize].sent;
-        let arrival = sent - Time::from(kind.end) + Time::from(kind.arrival);
-        self.left(link, place.max(arrival));
+        self.left(link, output, |at, to, kinds, crowd| {
+            let (kind, places) = (&kinds[at.kind as usize], to.places(&kinds[to.kind as usize]));
+            let mut place = None;
+            while ahead(places.end, at.next_lump) > 0 {
+                let number = at.next_lump;
+                let run = places.leaving(at, to, number).expect("the packet has left");
+                let exact = run.time > at.exit_free;
+                let whole = exact & (number + Wrapping(run.count) == places.end);
+                place = whole.then(|| run.at(run.count - 1));
+                at.keep(kind, &run, exact);
+            }
+            let place = place.unwrap_or_else(|| {
+                places.leaving(at, to, places.end - Wrapping(1)).expect("the packet has left").time
+            });
+            place.max(at.last_arrival(kind, crowd))
+        });
     }
 
     /// Keeps in the output buffer when those characters of a packet are ready that have left the input buffer and
     /// have not been sent, of which there are some; unless all will be ready anyway.
     pub(super) fn hand_over(&mut self, link: u32, output: u32) {
         let to = &self.links[output as usize];
-        let worm = &self.worms[to.tail as usize];
+        let worm = to.worm(to.tail, &self.crowd);
         if worm.bound {
             return;
         }
@@ -162,7 +166,7 @@ impl Network {
         }
         let to = &mut self.links[output as usize];
         to.entered = Some(entered);
-        self.worms[to.tail as usize].bound = true;
+        to.worm_mut(to.tail, &mut self.crowd).bound = true;
     }
 
     /// The times by which what passes an input link is ready to be sent on, `way` ticks later.
@@ -212,14 +216,16 @@ impl Network {
     fn next_supplied(&self, link: u32) -> Number {
         let at = &self.links[link as usize];
         if at.output == NONE {
-            return self.worms.get(at.head as usize).map_or(at.line.known(), |head| head.first);
+            let none = at.head == NONE;
+            return if none { at.line.known() } else { at.worm(at.head, &self.crowd).first };
         }
         let to = &self.links[at.output as usize];
-        to.shift + later(to.line.known(), self.worms[to.tail as usize].first)
+        to.shift + later(to.line.known(), to.worm(to.tail, &self.crowd).first)
     }
 }
 
 /// The places in the output buffer of a link, as those whose turn it is see them who wait in the input buffer before it.
+#[derive(Clone, Copy)]
 pub(super) struct Places {
     /// What the number of a character is greater by than that of the one that has its place before it.
     shift: Number,
@@ -232,6 +238,12 @@ pub(super) struct Places {
 }
 
 impl Link {
+    /// When the end of the head packet arrives, which has been sent.
+    #[inline(always)]
+    fn last_arrival(&self, kind: &Kind, crowd: &Crowd) -> Time {
+        self.worm(self.head, crowd).time - Time::from(kind.end) + Time::from(kind.arrival)
+    }
+
     /// The places in the output buffer.
     #[inline(always)]
     pub fn places(&self, kind: &Kind) -> Places {
@@ -242,6 +254,12 @@ impl Link {
 }
 
 impl Places {
+    /// Whether it is known for the whole packet when there are places.
+    #[inline(always)]
+    pub fn all(&self) -> bool {
+        self.stop == self.end
+    }
+
     /// Whether it is known when a character of a packet can leave that is in time.
     #[inline(always)]
     pub fn beyond(&self, at: &Link, number: Number) -> bool {

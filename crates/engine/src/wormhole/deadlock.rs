@@ -72,13 +72,13 @@ impl Network {
             let full = ahead(at.line.known(), next) > 0;
             return (full && !self.kind(to).to_terminal).then(|| vec![at.output]);
         }
-        let group = self.ports.links[link as usize].awaits;
+        let group = self.links[link as usize].port.awaits;
         if group == NONE {
             return None;
         }
         let links = self.fabric.group(group);
         let holders: Vec<u32> = links.iter().map(|&to| self.links[to as usize].holder).collect();
-        let held = links.iter().all(|&to| self.ports.links[to as usize].free_at == UNKNOWN);
+        let held = links.iter().all(|&to| self.links[to as usize].port.free_at == UNKNOWN);
         held.then_some(holders)
     }
 }

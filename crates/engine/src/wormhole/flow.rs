@@ -67,34 +67,28 @@ impl Network {
     /// Advances every link that has something new to go on.
     pub(super) fn settle(&mut self) {
         while let Some(link) = self.work.pop() {
-            self.advance(link);
+            self.turn(link);
         }
     }
 
-    /// Sends on a link, and tells those that depend on it.
-    #[inline(always)]
-    fn advance(&mut self, link: u32) {
-        let at = &mut self.links[link as usize];
-        at.woken = false;
-        let (to_terminal, full) = (at.to_terminal, !at.line.has_room() && at.sending != NONE);
-        if at.keeps_credit && at.sending != NONE {
+    /// Sees to credit that was kept and to room in the timeline.
+    #[inline(never)]
+    pub(super) fn prepare(&mut self, link: u32) {
+        let at = &self.links[link as usize];
+        let full = !at.line.has_room();
+        if at.keeps_credit {
             self.use_kept_credit(link);
         }
         if full {
             self.make_room(link);
         }
-        if !self.turn(link) {
-            self.advance_anyhow(link);
-        }
-        if to_terminal {
-            self.stream(link);
-        }
     }
 
-    /// The same, whatever the link is like.
+    /// A turn of a link, whatever it is like.
     #[cold]
-    fn advance_anyhow(&mut self, link: u32) {
-        let at = &self.links[link as usize];
+    pub(super) fn advance_anyhow(&mut self, link: u32) {
+        let at = &mut self.links[link as usize];
+        at.woken = false;
         let before = at.line.known();
         if at.sending != NONE {
             while self.send(link) {}
@@ -106,6 +100,9 @@ impl Network {
         }
         if holder != NONE {
             self.vacated(holder);
+        }
+        if self.links[link as usize].to_terminal {
+            self.stream(link);
         }
     }
 
@@ -141,20 +138,20 @@ impl Network {
         let at = &self.links[link as usize];
         let number = at.sending;
         let asks = at.head == number && !at.asked;
-        let full = !at.line.has_room();
-        if at.keeps_credit {
-            self.use_kept_credit(link);
+        if at.keeps_credit || !at.line.has_room() {
+            self.prepare(link);
         }
-        if full {
-            self.make_room(link);
-        }
-        let then = if self.worms[number as usize].bound {
+        let then = if self.worm(link, number).bound {
             self.send_entered(link, number)
         } else {
             self.send_run(link, number)
         };
         let more = match then {
-            Then::Sent => self.sent(link, number),
+            Then::Sent => {
+                let gone = self.links[link as usize].sent(number, &mut self.crowd);
+                self.sent(link, &gone);
+                gone.next != NONE
+            }
             Then::Again => true,
             _ => {
                 self.links[link as usize].waits_for_credit = then == Then::Credit;
@@ -168,7 +165,8 @@ impl Network {
     }
 
     fn send_run(&mut self, link: u32, number: u32) -> Then {
-        let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
+        let at = &self.links[link as usize];
+        let worm = at.worm(number, &self.crowd);
         let kind = self.kind(at);
         let (next, end) = (at.line.known(), worm.end);
         let (supply, late, stop) = self.supply(at, number, end);
@@ -176,7 +174,7 @@ impl Network {
         if most == 0 {
             return Then::Supply;
         }
-        let own = at.wire_free.max(worm.ready);
+        let own = at.wire_free.max(worm.time);
         let mut credit = Credit { characters: at.credited, next_lump: at.next_lump, own };
         if credit.characters < most && !at.keeps_credit {
             self.take_credit(link, kind, &mut credit, most);
@@ -204,7 +202,13 @@ impl Network {
     #[inline(always)]
     pub(super) fn put_on_wire(&mut self, link: u32, number: u32, run: &Run, credit: &Credit) {
         let at = &mut self.links[link as usize];
-        at.put(&self.kinds[at.kind as usize], &mut self.worms[number as usize], run, credit);
+        let known = at.line.known();
+        let worm = at.worm_mut(number, &mut self.crowd);
+        if known == worm.first {
+            worm.time = run.time;
+        }
+        let last = known + Wrapping(run.count) == worm.end;
+        at.put(&self.kinds[at.kind as usize], last, run, credit);
         self.extensions += 1;
     }
 
@@ -226,10 +230,11 @@ impl Network {
     /// Sends characters of which it was kept when they are ready, in one run.
     #[cold]
     fn send_entered(&mut self, link: u32, number: u32) -> Then {
-        let (at, worm) = (&self.links[link as usize], &self.worms[number as usize]);
+        let at = &self.links[link as usize];
+        let worm = at.worm(number, &self.crowd);
         let kind = self.kind(at);
         let most = (worm.end - at.line.known()).0;
-        let (characters, own) = (at.credited, at.wire_free.max(worm.ready));
+        let (characters, own) = (at.credited, at.wire_free.max(worm.time));
         let mut credit = Credit { characters, next_lump: at.next_lump, own };
         if characters < most && !at.keeps_credit {
             self.take_credit(link, kind, &mut credit, most);

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::num::Wrapping;
 
 use super::flow::Credit;
+use super::ports::Port;
 use super::queue::{Queue, Run};
-use super::state::Worm;
 use super::timeline::{Number, START, Timeline};
+use super::worm::{self, Worm};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 
@@ -64,6 +65,9 @@ pub(super) struct Link {
     pub way: u32,
     pub sent: Sent,
 
+    /// Room for the first few of its worms.
+    pub worms: [Worm; worm::ROOM],
+    pub port: Port,
     /// Lumps of credit of packets that have left: when they are there.
     pub credit: Queue,
     /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
@@ -81,7 +85,7 @@ pub(super) struct Sent {
 }
 
 /// What does not change on a link, the same for many.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Kind {
     pub character: u32,
     pub end: u32,
@@ -91,7 +95,7 @@ pub(super) struct Kind {
     pub input_buffer: u32,
     pub quantum: u32,
     /// Of a quantum that is a power of two; 32 of others.
-    quantum_shift: u8,
+    pub quantum_shift: u8,
     /// Ticks through the switch at the target to the wire of the next link.
     pub onward: u32,
     /// Of the switch at the target.
@@ -111,16 +115,16 @@ pub(super) struct Kind {
 }
 
 /// All links at the beginning, and the kinds of them.
-pub(super) fn links(fabric: &Fabric) -> (Vec<Link>, Vec<Kind>) {
+pub(super) fn links(fabric: &Fabric, ports: Vec<Port>) -> (Vec<Link>, Vec<Kind>) {
     let stepwise = stepwise_switches(fabric);
     let (mut kinds, mut rows) = (Vec::new(), HashMap::new());
-    let links = (0..fabric.links()).map(|link| {
+    let links = ports.into_iter().enumerate().map(|(link, port)| {
         let kind = Kind::new(fabric, link, &stepwise);
         let row = *rows.entry(kind.clone()).or_insert_with(|| {
             kinds.push(kind.clone());
             kinds.len() as u32 - 1
         });
-        Link::new(row, &kind)
+        Link::new(row, &kind, port)
     });
     let mut links: Vec<Link> = links.collect();
     let mut common = vec![true; fabric.switches as usize];
@@ -136,7 +140,7 @@ pub(super) fn links(fabric: &Fabric) -> (Vec<Link>, Vec<Kind>) {
 }
 
 impl Link {
-    fn new(row: u32, kind: &Kind) -> Self {
+    pub fn new(row: u32, kind: &Kind, port: Port) -> Self {
         let lumps = kind.input_buffer / kind.quantum;
         let granted = START + Wrapping(kind.output_buffer);
         Self {
@@ -164,19 +168,18 @@ impl Link {
             to_terminal: kind.to_terminal,
             way: 0,
             sent: Sent::default(),
+            worms: [Worm::default(); worm::ROOM],
+            port,
             entered: None,
             credit: Queue::default(),
         }
     }
 
-    /// Notes a run that is sent of a worm.
+    /// Notes a run that is sent, and whether the last of it is an end of packet.
     #[inline(always)]
-    pub fn put(&mut self, kind: &Kind, worm: &mut Worm, run: &Run, credit: &Credit) {
-        if self.line.known() == worm.first {
-            worm.started = run.time;
-        }
+    pub fn put(&mut self, kind: &Kind, last: bool, run: &Run, credit: &Credit) {
         self.line.push(run);
-        self.wire_free = run.after(if self.line.known() == worm.end { kind.end } else { kind.character });
+        self.wire_free = run.after(if last { kind.end } else { kind.character });
         self.credited = credit.characters - run.count;
         self.next_lump = credit.next_lump;
         self.waits_for_credit = false;
@@ -191,21 +194,6 @@ impl Link {
         let step = run.step.saturating_mul(kind.quantum);
         self.credit.push(Run { count, step, time: run.time + Time::from(kind.credit_delay) });
         self.keeps_credit = true;
-    }
-
-    /// Puts a worm behind the others.
-    #[inline]
-    pub fn append(&mut self, number: u32, worms: &mut [Worm]) {
-        if self.tail != NONE {
-            worms[self.tail as usize].next = number;
-        }
-        self.tail = number;
-        if self.sending == NONE {
-            self.sending = number;
-        }
-        if self.head == NONE {
-            self.head = number;
-        }
     }
 }
 

@@ -20,6 +20,7 @@ mod stream;
 pub mod timeline;
 mod trace;
 mod turn;
+mod worm;
 
 pub use deadlock::deadlock;
 pub use ports::Counts;

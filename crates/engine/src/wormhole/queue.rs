@@ -121,14 +121,14 @@ impl Queue {
     pub fn push(&mut self, run: Run) {
         if self.len > 0 {
             if self.rest.as_ref().is_some_and(|rest| !rest.is_empty()) {
-                return self.push_rest(run);
+                return self.push_rest(run.count, run.step, run.time);
             }
             let at = self.index(self.len - 1);
             if self.runs[at].absorbs(run) {
                 return;
             }
             if self.len == ROOM {
-                return self.push_rest(run);
+                return self.push_rest(run.count, run.step, run.time);
             }
         }
         let at = self.index(self.len);
@@ -137,7 +137,8 @@ impl Queue {
     }
 
     #[cold]
-    fn push_rest(&mut self, run: Run) {
+    fn push_rest(&mut self, count: u32, step: u32, time: Time) {
+        let run = Run { count, step, time };
         let rest = self.rest.get_or_insert_default();
         if !rest.back_mut().is_some_and(|last| last.absorbs(run)) {
             rest.push_back(run);

@@ -1,10 +1,11 @@
-//! What the wormhole engine remembers: links, the worms on them, groups and packets.
+//! What the wormhole engine remembers: links, groups and packets.
 
 use super::link::{self, Kind, Link};
 use super::ports::Ports;
 use super::routes::Routes;
-use super::timeline::{Number, Timeline};
-use crate::fabric::{Fabric, NONE};
+use super::timeline::Timeline;
+use super::worm::{Crowd, Worm};
+use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::wheel::Wheel;
@@ -68,39 +69,6 @@ pub struct PacketState {
     pub mark: u32,
 }
 
-/// Headers still in front of a worm's payload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Header {
-    /// The one to the intermediate switch, then the final one.
-    Via,
-    /// The final one.
-    Final,
-    /// None: it was deleted.
-    #[default]
-    Deleted,
-}
-
-/// A packet on one link: its characters `first..end`, the last being the end of packet.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(align(64))]
-pub(super) struct Worm {
-    pub packet: u32,
-    pub next: u32,
-    /// Class of its front header; of its destination, if that is deleted.
-    pub class: u32,
-    pub first: Number,
-    pub end: Number,
-    pub header: Header,
-    /// Whether each character waits for its entry in `Link::entered`, rather than only the first for `ready`.
-    pub bound: bool,
-    /// Earliest start of its first character on the wire, by its grant or dispatch.
-    pub ready: Time,
-    /// When its first character starts on the wire, once known.
-    pub started: Time,
-    /// When the wire is free after its end of packet, once known.
-    pub sent: Time,
-}
-
 /// A wormhole network in operation.
 #[derive(Clone, Debug)]
 pub struct Network {
@@ -109,9 +77,7 @@ pub struct Network {
     pub(super) kinds: Vec<Kind>,
     /// When characters leave the input buffers of links that are `stepwise`; empty if no link is.
     pub(super) exits: Vec<Timeline>,
-    pub(super) worms: Vec<Worm>,
-    /// First of the free rows of `worms`, which are joined by `next`, or [`NONE`].
-    free_worms: u32,
+    pub(super) crowd: Crowd,
     pub(super) routes: Routes,
     pub(super) ports: Ports,
     pub(super) streams: Vec<Stream>,
@@ -140,7 +106,8 @@ pub struct Network {
 impl Network {
     /// An empty network. The fabric must have passed [`crate::fabric::check`].
     pub fn new(fabric: Fabric) -> Self {
-        let (links, kinds) = link::links(&fabric);
+        let (ports, rows) = Ports::new(&fabric);
+        let (links, kinds) = link::links(&fabric, rows);
         let any = kinds.iter().any(|kind| kind.stepwise);
         let exits = links.iter().filter(|_| any);
         let exits = exits.map(|link| Timeline::new(kinds[link.kind as usize].output_buffer, 0)).collect();
@@ -151,10 +118,9 @@ impl Network {
             links,
             kinds,
             exits,
-            worms: Vec::new(),
-            free_worms: NONE,
+            crowd: Crowd::default(),
             routes: Routes::new(&fabric),
-            ports: Ports::new(&fabric),
+            ports,
             streams,
             packets: Vec::new(),
             free_packets: Vec::new(),
@@ -192,21 +158,10 @@ impl Network {
         self.wheel.schedule(event.number(), time);
     }
 
-    /// A row for a worm.
-    #[inline]
-    pub(super) fn new_worm(&mut self) -> u32 {
-        if self.free_worms == NONE {
-            self.more_worms();
-        }
-        let number = self.free_worms;
-        self.free_worms = self.worms[number as usize].next;
-        number
-    }
-
-    #[cold]
-    fn more_worms(&mut self) {
-        self.free_worms = self.worms.len() as u32;
-        self.worms.push(Worm { next: NONE, ..Worm::default() });
+    /// A worm of a link.
+    #[inline(always)]
+    pub(super) fn worm(&self, link: u32, number: u32) -> &Worm {
+        self.links[link as usize].worm(number, &self.crowd)
     }
 
     pub(super) fn new_packet(&mut self, packet: PacketState) -> u32 {
@@ -226,20 +181,5 @@ impl Network {
     #[inline(always)]
     pub(super) fn kind(&self, link: &Link) -> &Kind {
         &self.kinds[link.kind as usize]
-    }
-
-    /// Takes the first worm off a link; returns the packet.
-    #[inline]
-    pub(super) fn take_head(&mut self, link: u32) -> u32 {
-        let at = &mut self.links[link as usize];
-        let number = at.head;
-        let worm = &mut self.worms[number as usize];
-        at.head = worm.next;
-        if at.tail == number {
-            at.tail = NONE;
-        }
-        worm.next = self.free_worms;
-        self.free_worms = number;
-        worm.packet
     }
 }

@@ -34,7 +34,7 @@ impl Network {
         }
         if end {
             let last = self.keep_credit(link);
-            self.left(link, last);
+            self.left(link, output, |_, _, _, _| last);
         }
     }
 

@@ -32,7 +32,7 @@ impl Network {
     /// Sends a packet completely that streams to the terminal at the end of a link.
     pub(super) fn stream(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        if at.sending == NONE || ahead(self.worms[at.sending as usize].end, at.line.known()) < MANY {
+        if at.sending == NONE || ahead(self.worm(link, at.sending).end, at.line.known()) < MANY {
             return;
         }
         let mut part = Part { link, start: at.wire_free, number: at.line.known() };
@@ -65,8 +65,8 @@ impl Network {
     /// Whether a link has begun to send the packet that was granted to it last, and there is no other in its input buffer.
     fn sends_last(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        let first = self.worms.get(at.sending as usize).map(|worm| worm.first);
-        first.is_some_and(|first| ahead(at.line.known(), first) > 0)
+        at.sending != NONE
+            && ahead(at.line.known(), at.worm(at.sending, &self.crowd).first) > 0
             && (at.sending == at.tail || self.kind(at).from_terminal)
             && at.sending == at.head
     }
@@ -96,7 +96,7 @@ impl Network {
         // packets before this one have been sent before its first one.
         let waiting = at.line.known() + Wrapping(at.credited);
         let place = at.next_lump - to.shift - Wrapping(next_kind.output_buffer);
-        let place = later(place, self.worms[to.sending as usize].first);
+        let place = later(place, to.worm(to.sending, &self.crowd).first);
         let at_pace = |part: &Part, number: Number| {
             part.start + Time::from(ahead(number, part.number)) * Time::from(kind.character)
         };
@@ -108,7 +108,7 @@ impl Network {
     fn send_rest(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let (kind, number) = (self.kind(at), at.sending);
-        let count = (self.worms[number as usize].end - at.line.known()).0;
+        let count = (at.worm(number, &self.crowd).end - at.line.known()).0;
         let run = Run { count, step: kind.character, time: at.wire_free };
         let lumps =
             count.checked_sub(at.credited).filter(|&rest| rest > 0).map_or(0, |rest| kind.lumps(rest));
@@ -119,6 +119,7 @@ impl Network {
             self.make_room(link);
         }
         self.put_on_wire(link, number, &run, &credit);
-        self.sent(link, number);
+        let gone = self.links[link as usize].sent(number, &mut self.crowd);
+        self.sent(link, &gone);
     }
 }

@@ -5,11 +5,14 @@
 
 use std::num::Wrapping;
 
+use super::credit::Places;
 use super::flow::{Credit, Supply};
 use super::link::{Kind, Link};
 use super::queue::Run;
-use super::state::{Network, Worm};
+use super::state::Network;
 use super::timeline::{Number, ahead, earlier, later};
+use super::worm::Worm;
+use crate::fabric::NONE;
 use crate::kernel::Time;
 
 /// A link and what it depends on.
@@ -22,7 +25,8 @@ struct View<'a> {
     from: Option<&'a Link>,
     /// The link granted to its head packet.
     to: Option<&'a Link>,
-    kinds: &'a [Kind],
+    /// The places for the characters of that packet in its output buffer.
+    places: Option<Places>,
 }
 
 /// What follows from a turn.
@@ -42,32 +46,50 @@ struct Effects {
 }
 
 impl Network {
-    /// Sends on a link what follows in one straight run, and tells those that depend on it; false if this is not the
-    /// common case.
+    /// Sends on a link what follows in one straight run, and tells those that depend on it.
     #[inline(always)]
-    pub(super) fn turn(&mut self, link: u32) -> bool {
+    pub(super) fn turn(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        let Some(worm) = self.worms.get(at.sending as usize) else { return false };
-        let from = self.links.get(at.holder as usize);
-        if !at.common || worm.bound {
-            return false;
+        let at = if at.sending != NONE && (at.keeps_credit || !at.line.has_room()) {
+            self.prepare(link);
+            &self.links[link as usize]
+        } else {
+            at
+        };
+        if !at.common || at.sending == NONE || at.worm(at.sending, &self.crowd).bound {
+            return self.advance_anyhow(link);
         }
-        let kind = &self.kinds[at.kind as usize];
-        let to = self.links.get(at.output as usize);
-        let view = View { at, kind, worm, from, to, kinds: &self.kinds };
         let (number, holder, output) = (at.sending, at.holder, at.output);
+        let worm = at.worm(number, &self.crowd);
+        let kind = &self.kinds[at.kind as usize];
+        let (from, to) = (self.links.get(holder as usize), self.links.get(output as usize));
+        let places = to.map(|to| to.places(self.kind(to)));
+        let view = View { at, kind, worm, from, to, places };
         let asks = at.head == number && !at.asked && !at.to_terminal;
         let (stop, run, credit) = view.run();
         let effects = view.effects(stop, &run, &credit);
+        let begins = at.line.known() == worm.first;
         let last = at.line.known() + Wrapping(run.count) == worm.end;
 
         let at = &mut self.links[link as usize];
+        at.woken = false;
         if run.count > 0 {
-            at.put(kind, &mut self.worms[number as usize], &run, &credit);
+            at.put(kind, last, &run, &credit);
+            if begins {
+                at.worm_mut(number, &mut self.crowd).time = run.time;
+            }
             self.extensions += 1;
         }
         at.waits_for_credit = effects.waits;
-        let more = if last { self.sent(link, number) } else { effects.again };
+        let to_terminal = at.to_terminal;
+        let mut more = effects.again;
+        if last {
+            let gone = at.sent(number, &mut self.crowd);
+            more = gone.next != NONE;
+            if to_terminal | kind.from_terminal | (self.hops.limit > 0) {
+                self.sent(link, &gone);
+            }
+        }
         if asks {
             self.ask(link);
         }
@@ -75,7 +97,9 @@ impl Network {
             self.wake(link);
         }
         self.tell(link, output, holder, &effects);
-        true
+        if to_terminal {
+            self.stream(link);
+        }
     }
 
     #[inline(always)]
@@ -105,7 +129,7 @@ impl View<'_> {
         // Nothing of a header that is deleted is sent.
         let stop = from.map_or(worm.end, |from| later(next, earlier(worm.end, from.line.known() - at.shift)));
         let most = (stop - next).0;
-        let own = at.wire_free.max(worm.ready);
+        let own = at.wire_free.max(worm.time);
         let mut credit = Credit { characters: at.credited, next_lump: at.next_lump, own };
         if credit.characters < most && !at.keeps_credit {
             self.take_credit(&mut credit, most);
@@ -131,8 +155,7 @@ impl View<'_> {
     /// Takes credit for the next of `most` characters of one packet, and with it all that is there in time for those behind.
     #[inline(always)]
     fn take_credit(&self, credit: &mut Credit, most: u32) {
-        let Some(to) = self.to else { return };
-        let places = to.places(&self.kinds[to.kind as usize]);
+        let (Some(to), Some(places)) = (self.to, self.places) else { return };
         while let Some(run) = places.leaving(self.at, to, credit.next_lump) {
             if !credit.take(&run, self.kind, most) {
                 break;
@@ -146,16 +169,13 @@ impl View<'_> {
         let (before, known) = (at.line.known(), at.line.known() + Wrapping(run.count));
         let (mut waits, mut supplies, mut leaves) = (false, false, false);
         if credit.characters == run.count && !at.keeps_credit && known != worm.end {
-            waits = self
-                .to
-                .is_none_or(|to| !to.places(&self.kinds[to.kind as usize]).beyond(at, credit.next_lump));
+            waits = self.places.is_none_or(|places| !places.beyond(at, credit.next_lump));
         }
         if run.count > 0
-            && let Some(to) = self.to
+            && let (Some(to), Some(places)) = (self.to, self.places)
         {
             supplies = !to.waits_for_credit && to.line.known() + to.shift == before;
-            let places = to.line.known() + Wrapping(self.kinds[to.kind as usize].output_buffer);
-            leaves = (ahead(known, to.granted + to.shift) >= 0) & (ahead(places, to.granted) >= 0);
+            leaves = (ahead(known, places.end) >= 0) & places.all();
         }
         let places = known + Wrapping(kind.output_buffer);
         let (mut credits, mut frees) = (false, false);

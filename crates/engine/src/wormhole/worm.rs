@@ -1,0 +1,164 @@
+//! Worms: the packets on a link.
+//!
+//! A link has rarely more than two, unless packets are shorter than its buffers: so many have their place in the row of the
+//! link, where they are found with what else is known of it, and others are kept apart.
+
+use super::link::Link;
+use super::timeline::Number;
+use crate::fabric::NONE;
+use crate::kernel::Time;
+
+/// Headers still in front of a worm's payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Header {
+    /// The one to the intermediate switch, then the final one.
+    Via,
+    /// The final one.
+    Final,
+    /// None: it was deleted.
+    #[default]
+    Deleted,
+}
+
+/// A packet on one link: its characters `first..end`, the last being the end of packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Worm {
+    /// Earliest start of its first character on the wire, by its grant or dispatch; once that is known, when it does
+    /// start; once its end of packet is sent, when the wire is free after that.
+    pub time: Time,
+    /// [`NONE`] in a row that is free.
+    pub packet: u32,
+    pub next: u32,
+    /// Class of its front header; of its destination, if that is deleted.
+    pub class: u32,
+    pub first: Number,
+    pub end: Number,
+    pub header: Header,
+    /// Whether each character waits for its entry in `Link::entered`, rather than only the first for `time`.
+    pub bound: bool,
+}
+
+/// A worm that has been sent completely.
+pub(super) struct Gone {
+    pub number: u32,
+    pub packet: u32,
+    pub next: u32,
+    pub characters: u32,
+    /// When its first character started on the wire.
+    pub started: Time,
+}
+
+/// Worms in the row of a link, one cache line of them.
+pub(super) const ROOM: usize = 2;
+
+/// Worms that found no room in the rows of their links.
+#[derive(Clone, Debug)]
+pub(super) struct Crowd {
+    rows: Vec<Worm>,
+    /// First of the free rows, which are joined by `next`, or [`NONE`].
+    free: u32,
+}
+
+impl Default for Worm {
+    /// A free row.
+    fn default() -> Self {
+        let (first, end) = (Number::default(), Number::default());
+        let (header, bound) = (Header::default(), false);
+        Self { time: 0, packet: NONE, next: NONE, class: 0, first, end, header, bound }
+    }
+}
+
+impl Default for Crowd {
+    fn default() -> Self {
+        Self { rows: Vec::new(), free: NONE }
+    }
+}
+
+impl Crowd {
+    #[cold]
+    fn insert(&mut self) -> u32 {
+        if self.free == NONE {
+            self.rows.push(Worm::default());
+            return (self.rows.len() + ROOM - 1) as u32;
+        }
+        let number = self.free;
+        self.free = self.rows[number as usize - ROOM].next;
+        number
+    }
+
+    #[cold]
+    fn free(&mut self, number: u32) -> (u32, u32) {
+        let row = &mut self.rows[number as usize - ROOM];
+        let next = std::mem::replace(&mut row.next, self.free);
+        self.free = number;
+        (row.packet, next)
+    }
+}
+
+impl Link {
+    /// One of its worms.
+    #[inline(always)]
+    pub fn worm<'a>(&'a self, number: u32, crowd: &'a Crowd) -> &'a Worm {
+        match self.worms.get(number as usize) {
+            Some(worm) => worm,
+            None => &crowd.rows[number as usize - ROOM],
+        }
+    }
+
+    /// One of its worms.
+    #[inline(always)]
+    pub fn worm_mut<'a>(&'a mut self, number: u32, crowd: &'a mut Crowd) -> &'a mut Worm {
+        match self.worms.get_mut(number as usize) {
+            Some(worm) => worm,
+            None => &mut crowd.rows[number as usize - ROOM],
+        }
+    }
+
+    /// A row for a worm behind the others.
+    #[inline(always)]
+    pub fn append<'a>(&'a mut self, crowd: &'a mut Crowd) -> &'a mut Worm {
+        let place = self.worms.iter().position(|worm| worm.packet == NONE);
+        let number = place.map_or_else(|| crowd.insert(), |place| place as u32);
+        if self.tail != NONE {
+            self.worm_mut(self.tail, crowd).next = number;
+        }
+        self.tail = number;
+        if self.sending == NONE {
+            self.sending = number;
+        }
+        if self.head == NONE {
+            self.head = number;
+        }
+        self.worm_mut(number, crowd)
+    }
+
+    /// Goes on to the next worm to be sent: the end of packet of this one has a time on the wire.
+    #[inline(always)]
+    pub fn sent(&mut self, number: u32, crowd: &mut Crowd) -> Gone {
+        let free = self.wire_free;
+        let worm = self.worm_mut(number, crowd);
+        let &mut Worm { packet, next, time: started, .. } = worm;
+        let characters = (worm.end - worm.first).0;
+        worm.time = free;
+        self.sending = next;
+        self.sent.packets += 1;
+        self.sent.characters += u64::from(characters);
+        self.sent.ticks += (free - started) as u64;
+        Gone { number, packet, next, characters, started }
+    }
+
+    /// Takes the first worm off; returns the packet.
+    #[inline]
+    pub fn take_head(&mut self, crowd: &mut Crowd) -> u32 {
+        let number = self.head;
+        let (packet, next) = match self.worms.get_mut(number as usize) {
+            Some(row) => (std::mem::replace(&mut row.packet, NONE), row.next),
+            None => crowd.free(number),
+        };
+        self.head = next;
+        if self.tail == number {
+            self.tail = NONE;
+        }
+        packet
+    }
+}
