@@ -11,7 +11,7 @@ from typing import Any
 from .. import study
 from ..compile import compile, graph_of
 from ..report import for_comparison, for_curve, for_run
-from ..report.drawing_style import RAMP
+from ..report.drawing_style import COLOURS
 from ..results import Results
 from ..scenario import Scenario
 from ..simulate import Progress, run
@@ -54,7 +54,7 @@ class Clock:
 
 def do_look(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
     """Describe one or two fabrics."""
-    emit({"type": "look", "sides": look(job["first"], job.get("beside")), "ramp": RAMP})
+    emit({"type": "look", "sides": look(job["first"], job.get("beside")), "colours": COLOURS})
 
 
 def do_run(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:

@@ -67,6 +67,10 @@ def ramp(share: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in parts)
 
 
+COLOURS = tuple(ramp(step / 64) for step in range(65))
+"""The ramp in steps, for what is coloured in a browser."""
+
+
 def number(value: float) -> str:
     """Return a coordinate with a tenth of a pixel, no trailing zero."""
     text = f"{value:.1f}"

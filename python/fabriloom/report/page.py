@@ -74,9 +74,9 @@ class Drawing:
     svg: str
     note: str = ""
     links: Mapping[str, Any] | None = None
-    """What links and terminals say of themselves and what can be coloured: ``names`` of the links, ``ramp``
-    of colours, and ``columns``, each with ``label``, ``values``, ``kind`` (``share``, ``count`` or ``mean``)
-    and the ``top`` of its scale."""
+    """What links and terminals say of themselves and what can be coloured: ``names`` of the links,
+    ``colours`` from cold to warm, and ``columns``, each with ``label``, ``values``, ``kind`` (``share``,
+    ``count`` or ``mean``) and the ``top`` of its scale."""
 
 
 @dataclass(frozen=True)

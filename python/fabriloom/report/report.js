@@ -120,12 +120,6 @@
   }));
 
   // A drawn fabric whose links have numbers: a choice of what is coloured, and a click that shows them.
-  const mixed = (ramp, share) => {
-    const place = Math.min(Math.max(share, 0), 1) * (ramp.length - 1), low = Math.min(Math.floor(place), ramp.length - 2);
-    const part = (colour, at) => parseInt(colour.slice(at, at + 2), 16);
-    const one = (at) => Math.round(part(ramp[low], at) * (1 - place + low) + part(ramp[low + 1], at) * (place - low));
-    return "rgb(" + [1, 3, 5].map(one).join(",") + ")";
-  };
   const shown = (column, value) => value === null || value === undefined ? "–"
     : column.kind === "share" ? figures(100 * value) + " %" : figures(value);
   const made = (tag, properties, ...children) => {
@@ -165,7 +159,7 @@
     const more = links.length > MOST_ROWS ? [made("p", { className: "note", textContent: "And " + (links.length - MOST_ROWS) + " more." })] : [];
     return [made("b", { textContent: shape.ariaLabel }), made("table", {}, made("thead", {}, head), made("tbody", {}, ...rows)), ...more];
   };
-  const fabric = (place, { names, ramp, columns }) => {
+  const fabric = (place, { names, colours, columns }) => {
     const panel = place.nextElementSibling, choice = panel.querySelector("select"), said = panel.querySelector("output");
     const hint = [...said.childNodes], told = columns.filter((column, at) => !at || column.values.some((value) => value));
     const shapes = [...place.querySelectorAll("[data-links]")].map((shape) => ({
@@ -178,7 +172,8 @@
     };
     const colour = (column) => {
       shapes.forEach(({ shape, links, dot, paint }) => {
-        shape.setAttribute(paint, mixed(ramp, warmth(column, links, dot) / column.top));
+        const share = Math.min(Math.max(warmth(column, links, dot) / column.top, 0), 1);
+        shape.setAttribute(paint, colours[Math.round(share * (colours.length - 1))]);
       });
       const words = { label: column.label, 0: "0", 0.5: shown(column, column.top / 2), 1: shown(column, column.top) };
       place.querySelectorAll("[data-legend]").forEach((text) => { text.textContent = words[text.dataset.legend]; });

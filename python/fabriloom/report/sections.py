@@ -114,7 +114,7 @@ _OWN = {
 
 
 def _own_numbers(table: pl.DataFrame) -> dict[str, Any]:
-    from .drawing_style import RAMP, scale_of
+    from .drawing_style import COLOURS, scale_of
 
     columns = []
     for name, (label, factor, kind) in _OWN.items():
@@ -123,7 +123,7 @@ def _own_numbers(table: pl.DataFrame) -> dict[str, Any]:
             kept = [None if value != value else float(f"{value:.4g}") for value in values.tolist()]
             top = scale_of(values, label).top
             columns.append({"label": label, "values": kept, "kind": kind, "top": top})
-    return {"names": table["link"].to_list(), "ramp": RAMP, "columns": columns}
+    return {"names": table["link"].to_list(), "colours": COLOURS, "columns": columns}
 
 
 def batches(table: pl.DataFrame) -> list[Chart]:

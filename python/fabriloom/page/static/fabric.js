@@ -1,15 +1,7 @@
 // The drawn fabric: links coloured by how busy they are.
 /* global reaching */
 
-const STEPS = 100;
 const MARK = "#e0007a";
-
-const mixed = (ramp, share) => {
-  const place = share * (ramp.length - 1), low = Math.min(Math.floor(place), ramp.length - 2);
-  const part = (colour, at) => parseInt(colour.slice(at, at + 2), 16);
-  const one = (at) => Math.round(part(ramp[low], at) * (1 - place + low) + part(ramp[low + 1], at) * (place - low));
-  return `rgb(${one(1)},${one(3)},${one(5)})`;
-};
 
 export class Fabric {
   constructor(place, hover) {
@@ -21,9 +13,9 @@ export class Fabric {
   }
 
   // The SVG comes from our own server, which escapes every name in it.
-  draw(svg, links, ramp) {
+  draw(svg, links, colours) {
     this.links = links;
-    this.colours = Array.from({ length: STEPS + 1 }, (_, step) => mixed(ramp, step / STEPS));
+    this.colours = colours;
     if (svg === this.drawn) return false;
     this.drawn = svg;
     const picture = document.createElement("div");
@@ -50,7 +42,7 @@ export class Fabric {
       let sum = 0, most = 0;
       for (const link of one.links) { const value = busy[link] ?? 0; sum += value; if (value > most) most = value; }
       const value = one.most ? most : sum / one.links.length;
-      const step = Math.min(STEPS, Math.round(value / 1000 * STEPS));
+      const warmest = this.colours.length - 1, step = Math.min(warmest, Math.round(value / 1000 * warmest));
       if (step === one.step) continue;
       one.step = step;
       one.shape.setAttribute(one.paint, this.colours[step]);

@@ -12,7 +12,7 @@ const element = (tag, properties = {}, ...children) => {
 };
 
 const state = {
-  session: "", shelf: [], first: null, beside: null, looked: [], ramp: [], running: false, job: "",
+  session: "", shelf: [], first: null, beside: null, looked: [], colours: [], running: false, job: "",
   live: [], points: [[], []], loaded: kept().loaded ?? null, turn: 0,
 };
 const charts = {
@@ -106,7 +106,7 @@ const look = async (anew = false) => {
     const found = await post("/api/look", { first: state.first, beside: state.beside });
     if (turn !== state.turn) return true;
     if (found.type === "error") throw new Error(found.text);
-    Object.assign(state, { looked: found.sides, ramp: found.ramp });
+    Object.assign(state, { looked: found.sides, colours: found.colours });
     complain("");
     status(measured() && !ofNow() && !anew ? "Settings were changed: what is shown was measured with those before. Run again." : "");
     if (anew) { forget(); showWhen("end"); }
@@ -199,7 +199,7 @@ class Card {
     this.side = side;
     this.title.textContent = named(this.number);
     this.sizes.textContent = side.facts;
-    if (this.fabric.draw(side.svg, side.links, state.ramp)) this.replay.clear();
+    if (this.fabric.draw(side.svg, side.links, state.colours)) this.replay.clear();
     this.warn(side.warnings);
     if (!state.live[this.number]) this.clear();
   }
