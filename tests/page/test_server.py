@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from fabriloom import load
 from fabriloom.page import limits, shelf
 from fabriloom.page.choices import chosen
@@ -25,6 +24,8 @@ from fabriloom.page.looking import describe
 from fabriloom.page.saving import toml_text
 from fabriloom.page.server import application
 from fabriloom.scenario import ScenarioError, json_schema
+
+from .serving import served
 
 PATIENCE_S = 40.0
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
@@ -45,15 +46,8 @@ LONG = SMALL.replace("1 ms", "100 s").replace("terminals = 4", "terminals = 30")
 @pytest.fixture(scope="module")
 def server() -> Iterator[int]:
     """The server on a free port, in a thread."""
-    config = uvicorn.Config(APP, port=0, log_level="error", ws="none", timeout_graceful_shutdown=1)
-    running = uvicorn.Server(config)
-    thread = threading.Thread(target=running.run)
-    thread.start()
-    while not running.started:
-        time.sleep(0.01)
-    yield running.servers[0].sockets[0].getsockname()[1]
-    running.should_exit = True
-    thread.join()
+    with served(APP) as port:
+        yield port
 
 
 def ask(

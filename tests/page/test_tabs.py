@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator
 
 import pytest
-import uvicorn
 from fabriloom.page import sessions
 from fabriloom.page.server import application
 from fabriloom.page.sessions import Session
 
 from .browser import PROGRAM, Browser, Tab, browser
+from .serving import served
 from .test_browser import LONG, QUIET, SMALL, drop
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium here: tabs are not opened")
@@ -27,16 +26,9 @@ GOING_ON = "document.querySelector('.side dd')?.textContent.endsWith('MB/s')"
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The page of a server in this process, whose sessions can be looked at."""
-    config = uvicorn.Config(APP, port=0, log_level="error", ws="none", timeout_graceful_shutdown=1)
-    running = uvicorn.Server(config)
-    thread = threading.Thread(target=running.run)
-    thread.start()
-    while not running.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}/"
-    APP.state.sessions.hang_up()
-    running.should_exit = True
-    thread.join()
+    with served(APP) as port:
+        yield f"http://127.0.0.1:{port}/"
+        APP.state.sessions.hang_up()
 
 
 @pytest.fixture(scope="module")
