@@ -7,6 +7,11 @@ const reaching = (() => {
   const KINDS = ["path", "rect", "circle"];
 
   const linksOf = (shape) => shape.dataset.links.split(" ").map(Number);
+  // Every shape that stands for links: which, whether it is a terminal, and which attribute has its colour.
+  const drawnIn = (place) => [...place.querySelectorAll("[data-links]")].map((shape) => ({
+    shape, links: linksOf(shape), dot: shape.tagName === "circle",
+    paint: shape.getAttribute("stroke") === "none" || shape.tagName !== "path" ? "fill" : "stroke",
+  }));
   const under = (place, event) => {
     for (const [x, y] of AROUND) {
       const found = document.elementFromPoint(event.clientX + x, event.clientY + y)?.closest("[data-links]");
@@ -113,5 +118,5 @@ const reaching = (() => {
     }
   };
 
-  return { linksOf, reach };
+  return { linksOf, drawnIn, reach };
 })();

@@ -162,10 +162,7 @@
   const fabric = (place, { names, colours, columns }) => {
     const panel = place.nextElementSibling, choice = panel.querySelector("select"), said = panel.querySelector("output");
     const hint = [...said.childNodes], told = columns.filter((column, at) => !at || column.values.some((value) => value));
-    const shapes = [...place.querySelectorAll("[data-links]")].map((shape) => ({
-      shape, links: reaching.linksOf(shape), dot: shape.tagName === "circle",
-      paint: shape.getAttribute("stroke") === "none" || shape.tagName !== "path" ? "fill" : "stroke",
-    }));
+    const shapes = reaching.drawnIn(place);
     const warmth = (column, links, dot) => {
       const values = links.map((link) => column.values[link] ?? 0), sum = values.reduce((a, b) => a + b, 0);
       return dot ? Math.max(...values) : sum / values.length;

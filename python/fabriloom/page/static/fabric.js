@@ -21,11 +21,7 @@ export class Fabric {
     const picture = document.createElement("div");
     picture.innerHTML = svg ?? "<p class='note'>This fabric is too large to be drawn.</p>";
     this.place.replaceChildren(picture);
-    this.shapes = [...this.place.querySelectorAll("[data-links]")].map((shape) => ({
-      shape, step: -1, links: shape.dataset.links.split(" ").map(Number),
-      paint: shape.getAttribute("stroke") === "none" || shape.tagName !== "path" ? "fill" : "stroke",
-      most: shape.tagName === "circle",
-    }));
+    this.shapes = reaching.drawnIn(this.place).map((one) => ({ ...one, step: -1 }));
     const say = (shape) => this.say(shape);
     reaching.reach(picture, { warmth: (on) => Math.max(...on.map((link) => this.busy[link] ?? 0)), point: say, open: say, close: () => { this.hover.textContent = ""; } });
     return true;
@@ -41,7 +37,7 @@ export class Fabric {
     for (const one of this.shapes) {
       let sum = 0, most = 0;
       for (const link of one.links) { const value = busy[link] ?? 0; sum += value; if (value > most) most = value; }
-      const value = one.most ? most : sum / one.links.length;
+      const value = one.dot ? most : sum / one.links.length;
       const warmest = this.colours.length - 1, step = Math.min(warmest, Math.round(value / 1000 * warmest));
       if (step === one.step) continue;
       one.step = step;
@@ -88,7 +84,7 @@ export class Fabric {
 
   say(shape) {
     if (!shape) return;
-    const links = shape.dataset.links.split(" ").map(Number);
+    const links = reaching.linksOf(shape);
     const share = (link) => `${((this.busy[link] ?? 0) / 10).toFixed(1)} %`;
     const named = links.slice(0, 2).map((link) => `${this.links[link] ?? "link " + link}: ${share(link)} in use`);
     this.hover.textContent = named.join("; ") + (links.length > 2 ? `; and ${links.length - 2} more` : "");
