@@ -124,17 +124,8 @@ impl<'a> Follow<'a> {
             // What no port of the ring takes need not be stopped at its end.
             self.takes[home as usize] = entered[self.net.ring[home as usize] as usize] & lane_of(target);
         }
-        for ring in 0..self.net.rings() as u32 {
-            let stations = self.net.stations_of(ring);
-            let mut taker = NONE;
-            // Twice round, so that what is behind the last station is known at the first.
-            for &station in stations.iter().rev().chain(stations.iter().rev()) {
-                self.taker[station as usize] = taker;
-                if self.takes[station as usize] != 0 {
-                    taker = station;
-                }
-            }
-        }
+        let takes = &self.takes;
+        self.net.note_next(&mut self.taker, |station| takes[station as usize] != 0);
     }
 
     /// Follows packets for these targets from a source to their ends.

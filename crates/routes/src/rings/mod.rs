@@ -112,6 +112,28 @@ impl RingNetwork {
         &self.around[self.ring_start[ring as usize] as usize..self.ring_start[ring as usize + 1] as usize]
     }
 
+    /// Links from a station to another one of its ring, or once round to itself.
+    fn links_between(&self, station: u32, other: u32) -> u32 {
+        let size = self.stations_of(self.ring[station as usize]).len() as u32;
+        let gap = self.place[other as usize] + size - self.place[station as usize];
+        if gap > size { gap - size } else { gap }
+    }
+
+    /// Notes for every station the next one behind it on its ring that is such, or [`NONE`].
+    fn note_next(&self, next: &mut [u32], such: impl Fn(u32) -> bool) {
+        for ring in 0..self.rings() as u32 {
+            let stations = self.stations_of(ring);
+            let mut found = NONE;
+            // Twice round, so that what is behind the last station is known at the first.
+            for &station in stations.iter().rev().chain(stations.iter().rev()) {
+                next[station as usize] = found;
+                if such(station) {
+                    found = station;
+                }
+            }
+        }
+    }
+
     fn is_terminal(&self, terminal: u32) -> bool {
         (terminal as usize) < self.terminals()
     }
@@ -128,17 +150,7 @@ struct Ways<'a> {
 impl<'a> Ways<'a> {
     fn new(net: &'a RingNetwork, route: PortView<'a>) -> Self {
         let mut next_port = vec![NONE; net.next.len()];
-        for ring in 0..net.rings() as u32 {
-            let stations = net.stations_of(ring);
-            let mut port = NONE;
-            // Twice round, so that what is behind the last station is known at the first.
-            for &station in stations.iter().rev().chain(stations.iter().rev()) {
-                next_port[station as usize] = port;
-                if net.station_port[station as usize] != NONE {
-                    port = station;
-                }
-            }
-        }
+        net.note_next(&mut next_port, |station| net.station_port[station as usize] != NONE);
         Self { net, route, next_port }
     }
 
@@ -157,11 +169,7 @@ impl<'a> Ways<'a> {
     fn taker(&self, station: u32, terminal: u32) -> Option<u32> {
         let net = self.net;
         let home = net.terminal_station[terminal as usize];
-        let size = net.stations_of(net.ring[station as usize]).len() as u32;
-        let behind = |other: u32| {
-            let gap = net.place[other as usize] + size - net.place[station as usize];
-            if gap > size { gap - size } else { gap }
-        };
+        let behind = |other: u32| net.links_between(station, other);
         let there = (net.ring[home as usize] == net.ring[station as usize]).then(|| behind(home));
         let mut at = self.next_port[station as usize];
         while at != NONE && there.is_none_or(|there| behind(at) < there) {

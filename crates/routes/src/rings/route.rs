@@ -244,12 +244,10 @@ impl RingPorts {
                     last = Some(station);
                 }
             }
-            let size = stations.len() as u32;
             let here = stations.iter().copied().filter(is_port);
             let onward = here.clone().cycle().skip(1);
             around.extend(here.zip(onward).map(|(station, onward)| {
-                let links = net.place[onward as usize] + size - net.place[station as usize];
-                (net.station_port[station as usize], if links > size { links - size } else { links })
+                (net.station_port[station as usize], net.links_between(station, onward))
             }));
             start.push(around.len() as u32);
         }
