@@ -13,7 +13,7 @@ pub use error::FabricError;
 pub use ports::ROUTE_BLOCK;
 
 /// No entry: a class that a switch cannot reach, or a link without a reverse.
-pub const NONE: u32 = u32::MAX;
+pub use crate::kernel::NONE;
 
 /// How a switch orders the heads that wait for one group of links.
 pub mod arbiter {

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Time;
+use super::{NONE, Time};
 
 /// Fewest and most buckets.
 const LEAST: usize = 1 << 10;
@@ -17,7 +17,6 @@ const MOST: usize = 1 << 16;
 const TRIAL: u32 = 1 << 12;
 /// A bucket with more events than this takes no more when its time has come; the heap does.
 const CROWD: usize = 64;
-const NONE: u32 = u32::MAX;
 
 /// An event in the order of ticks and, within one, of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

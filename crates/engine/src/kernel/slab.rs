@@ -2,8 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-/// No number, as in the arrays of a fabric.
-const NONE: u32 = u32::MAX;
+use super::NONE;
 
 /// Things with numbers, which are used again.
 #[derive(Clone, Debug)]
@@ -34,9 +33,14 @@ impl<T> Slab<T> {
         }
     }
 
+    /// How many are kept.
+    pub fn count(&self) -> usize {
+        self.items.len() - self.free.len()
+    }
+
     /// Whether every number has been given back.
     pub fn is_all_free(&self) -> bool {
-        self.items.len() == self.free.len()
+        self.count() == 0
     }
 
     /// All that are kept. Goes through everything.

@@ -7,11 +7,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Time;
+use super::{NONE, Time};
 
 const SLOTS: usize = 4096;
 const WORDS: usize = SLOTS / 64;
-const NONE: u32 = u32::MAX;
 
 /// An event in the list of its tick, or a free cell.
 #[derive(Clone, Copy, Debug)]

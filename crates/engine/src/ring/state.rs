@@ -143,7 +143,7 @@ impl Rings {
         }
     }
 
-    /// The arrays this network was made from, the table of ports aside.
+    /// The arrays this network was made from.
     pub fn fabric(&self) -> &Fabric {
         &self.fabric
     }

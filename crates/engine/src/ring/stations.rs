@@ -238,17 +238,17 @@ impl Station {
     }
 
     pub fn new(f: &Fabric, link: usize) -> Self {
+        let next = f.station_next[link] as usize;
+        let decoded = f.link_arrival_ticks[link] + f.station_decode_ticks[next];
         Self {
             free_at: -1,
             look_at: NEVER,
             bypass: Queue::EMPTY,
             next: f.station_next[link],
             symbol: f.link_character_ticks[link],
-            decoded: f.link_arrival_ticks[link] + f.station_decode_ticks[f.station_next[link] as usize],
+            decoded,
             before: NONE,
-            ahead: f.link_arrival_ticks[link]
-                + f.station_decode_ticks[f.station_next[link] as usize]
-                + f.station_bypass_ticks[f.station_next[link] as usize],
+            ahead: decoded + f.station_bypass_ticks[next],
             bypass_ticks: f.station_bypass_ticks[link],
             waiting: 0,
             touched: false,

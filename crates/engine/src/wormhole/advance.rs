@@ -24,7 +24,7 @@ impl Network {
                 (Header::Via, self.fabric.via_class[via as usize], headers)
             }
         };
-        let number = self.new_packet(PacketState {
+        let number = self.packets.add(PacketState {
             source: terminal,
             target: packet.target,
             length: packet.length,
@@ -76,7 +76,7 @@ impl Network {
     fn strip(&self, worm: &Worm) -> (Header, u32, u32) {
         let deleted = header_chars(&self.fabric, worm.header);
         if worm.header == Header::Via {
-            let target = self.packets[worm.packet as usize].target;
+            let target = self.packets[worm.packet].target;
             return (Header::Final, self.fabric.terminal_class[target as usize], deleted);
         }
         (Header::Deleted, worm.class, deleted)
@@ -94,7 +94,7 @@ impl Network {
             at.credited = u32::MAX;
         }
         if from_terminal {
-            let packet = &mut self.packets[gone.packet as usize];
+            let packet = &mut self.packets[gone.packet];
             packet.started = gone.started;
             let terminal = packet.source;
             self.schedule(Event::Source(terminal), free);
@@ -127,7 +127,7 @@ impl Network {
         asking.retain(|&terminal| {
             if let Some(link) = terminal.checked_sub(self.fabric.terminals) {
                 let worm = self.worm(link, self.links[link as usize].head);
-                let packet = &self.packets[worm.packet as usize];
+                let packet = &self.packets[worm.packet];
                 heads.push((packet.target, packet.mark));
             }
             terminal < self.fabric.terminals
@@ -149,8 +149,8 @@ impl Network {
         if at.head != at.sending {
             self.schedule_delivery(link);
         }
-        self.free_packets.push(packet);
-        self.packets[packet as usize]
+        self.packets.remove(packet);
+        self.packets[packet]
     }
 
     /// Schedules the request of the head of an input buffer of a switch, once its header is readable.

@@ -8,6 +8,7 @@ use super::worm::{Crowd, Worm};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
+use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
 use crate::measure::Hops;
 
@@ -81,8 +82,7 @@ pub struct Network {
     pub(super) routes: Routes,
     pub(super) ports: Ports,
     pub(super) streams: Vec<Stream>,
-    pub(super) packets: Vec<PacketState>,
-    pub(super) free_packets: Vec<u32>,
+    pub(super) packets: Slab<PacketState>,
     /// Groups to arbitrate in this tick.
     pub(super) touched: Vec<u32>,
     /// Links to advance.
@@ -122,8 +122,7 @@ impl Network {
             routes: Routes::new(&fabric),
             ports,
             streams,
-            packets: Vec::new(),
-            free_packets: Vec::new(),
+            packets: Slab::default(),
             touched: Vec::new(),
             work: Vec::new(),
             parts: Vec::new(),
@@ -144,12 +143,12 @@ impl Network {
 
     /// Packets dispatched and not yet delivered.
     pub fn in_flight(&self) -> u64 {
-        (self.packets.len() - self.free_packets.len()) as u64
+        self.packets.count() as u64
     }
 
     /// A packet by number.
     pub fn packet(&self, packet: u32) -> &PacketState {
-        &self.packets[packet as usize]
+        &self.packets[packet]
     }
 
     /// Adds an event at a later tick.
@@ -162,19 +161,6 @@ impl Network {
     #[inline(always)]
     pub(super) fn worm(&self, link: u32, number: u32) -> &Worm {
         self.links[link as usize].worm(number, &self.crowd)
-    }
-
-    pub(super) fn new_packet(&mut self, packet: PacketState) -> u32 {
-        match self.free_packets.pop() {
-            Some(number) => {
-                self.packets[number as usize] = packet;
-                number
-            }
-            None => {
-                self.packets.push(packet);
-                self.packets.len() as u32 - 1
-            }
-        }
     }
 
     /// What does not change on a link.

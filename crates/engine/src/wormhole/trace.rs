@@ -29,14 +29,14 @@ impl Network {
     }
 
     fn hop(&self, link: u32, packet: u32, begin: Time, end: Time) -> Hop {
-        let PacketState { source, target, .. } = self.packets[packet as usize];
+        let PacketState { source, target, .. } = self.packets[packet];
         let started = self.start_of(packet);
         Hop { source, started, target, link, begin, end, kind: hop_kind::PACKET }
     }
 
     /// When a packet started on its source's wire, also while its end is still to leave there.
     fn start_of(&self, packet: u32) -> Time {
-        let state = &self.packets[packet as usize];
+        let state = &self.packets[packet];
         if state.started != UNKNOWN {
             return state.started;
         }
