@@ -1,0 +1,84 @@
+"""Networks on chip beside a flit-by-flit simulator of that field: mean network latency and saturation.
+
+The numbers were measured with BookSim 2 (Jiang et al., ISPASS 2013; revision 28f4329) over 40,000 cycles:
+dimension order or destination tags, one virtual channel that is kept from head to tail, round robin,
+Bernoulli arrivals, random destinations. Its router allocates a channel and then the crossbar, two cycles
+that a head spends at the front of its queue, and takes one more to cross, which costs no place in the
+queue: ``router_cycles = 2``, and one cycle of crossing and one of channel as ``link_cycles = 2``. Packets
+that its terminals send to themselves, one of 64, cross one router of a mesh only; they are taken out.
+
+The two arbitrate differently when several packets ask in one cycle, so they agree within a tolerance, not
+exactly. The seeds are fixed: there is no false alarm.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support import simulate
+
+TERMINALS = 64
+MESH = {"kind": "grid", "shape": [8, 8], "terminals_per_switch": 1}
+BUTTERFLY = {"kind": "banyan", "variant": "butterfly", "terminals": TERMINALS, "base": 4}
+TOLERANCE = 0.055
+FLIT_BYTES = 8
+
+
+def network(topology: dict[str, Any], flits: int, buffer: int, load: float) -> dict[str, Any]:
+    """``load`` in flits per terminal and cycle, those that a terminal would send itself included."""
+    return {
+        "name": "network on chip",
+        "seed": 1,
+        "topology": topology,
+        "technology": {
+            "preset": "generic",
+            "router_cycles": 2,
+            "link_cycles": 2,
+            "input_buffer_flits": buffer,
+        },
+        "traffic": {
+            "pattern": "uniform",
+            "length": f"{FLIT_BYTES * flits} B",
+            "load": load * (TERMINALS - 1) / TERMINALS,
+        },
+        "run": {"duration": "120 us", "warmup": "20 us", "precision": 0},
+    }
+
+
+def without_own(mean: float, flits: int) -> float:
+    """A mean without the packets to oneself: 6 cycles for the head, and a cycle for each other flit."""
+    return (TERMINALS * mean - (6 + flits - 1)) / (TERMINALS - 1)
+
+
+@pytest.mark.parametrize(
+    ("flits", "buffer", "load", "theirs"),
+    [
+        (8, 8, 0.02, 34.37),
+        (8, 8, 0.1, 36.98),
+        (8, 8, 0.15, 39.91),
+        (8, 8, 0.2, 46.10),
+        (20, 16, 0.1, 52.32),
+        (20, 16, 0.2, 71.23),
+        (64, 32, 0.15, 126.50),
+        (64, 32, 0.2, 153.68),
+    ],
+)
+def test_latency_of_a_mesh(flits: int, buffer: int, load: float, theirs: float) -> None:
+    """8 x 8 switches, packets of several lengths, up to four fifths of saturation."""
+    results = simulate(network(MESH, flits, buffer, load))
+    assert results.summary["latency_ns"]["mean"] == pytest.approx(without_own(theirs, flits), rel=TOLERANCE)
+
+
+@pytest.mark.parametrize(("load", "theirs"), [(0.02, 21.27), (0.1, 22.60), (0.2, 25.27), (0.3, 31.11)])
+def test_latency_of_a_butterfly(load: float, theirs: float) -> None:
+    """Three stages of 4 x 4 switches: every packet crosses three, those to oneself too."""
+    results = simulate(network(BUTTERFLY, 8, 8, load))
+    assert results.summary["latency_ns"]["mean"] == pytest.approx(theirs, rel=TOLERANCE)
+
+
+def test_saturation_of_a_mesh() -> None:
+    """What is accepted when more is offered, in flits per terminal and cycle."""
+    summary = simulate(network(MESH, 8, 8, 0.35)).summary
+    accepted = summary["accepted_mbytes_per_s"] * 1e6 / (TERMINALS * FLIT_BYTES * 1e9)
+    assert accepted * TERMINALS / (TERMINALS - 1) == pytest.approx(0.258, rel=TOLERANCE)
