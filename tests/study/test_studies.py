@@ -184,3 +184,29 @@ def test_channel_load_bound_of_a_line() -> None:
     found = inspection.inspect(scenario)["channel_load"]
     assert found["load"] == pytest.approx(16 / 7)
     assert found["load_bound"] == pytest.approx(7 / 16)
+
+
+def test_channel_load_bound_of_a_hot_spot_in_a_large_network() -> None:
+    """4095 terminals send a tenth, and one of the rest, to one: all that it does not take counts as well."""
+    pattern = {"kind": "hot-spot", "target": 0, "share": 0.1}
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "grid", "shape": [8, 8], "terminals_per_switch": 64},
+            "traffic": {"load": 0.1, "pattern": pattern},
+        }
+    )
+    found = inspection.inspect(scenario)
+    bound, link = found["channel_load"], found["link"]["payload_mbytes_per_s"]
+    assert bound["busiest_link"] == "s(0,0)>t(0,0).0"
+    assert bound["load"] == pytest.approx(4095 * 0.1 + 0.9)
+    assert bound["accepted_mbytes_per_s_bound"] == pytest.approx(4096 / bound["load"] * link)
+    assert found["network"]["mean_links_on_the_way"] < 10
+
+
+def test_a_check_of_many_terminals_on_rings_is_quick() -> None:
+    """16,384 terminals are 268 million pairs: they cannot be listed."""
+    torus = {"kind": "sci-torus", "shape": [16, 16], "terminals_per_switch": 64}
+    found = inspection.inspect(Scenario.from_dict({"topology": torus, "traffic": {"load": 0.01}}))
+    # From a row or a column over two buses, from elsewhere over three, on the own ringlet over none.
+    buses = 64 * (30 * 2 + 225 * 3) / 16383
+    assert found["network"]["mean_buses_on_the_way"] == pytest.approx(buses)

@@ -147,20 +147,20 @@ def test_permutation_file(tmp_path: Path) -> None:
 
 def test_demand(tmp_path: Path) -> None:
     graph = topology.build("crossbar", terminals=3)
-    assert demand(build(graph)) is None
+    alike = demand(build(graph))
+    assert (alike.even.tolist(), len(alike.source)) == ([1, 1, 1], 0)
     found = demand(build(graph, {"kind": "shift", "by": 1}))
-    assert found is not None
-    assert [column.tolist() for column in found] == [[0, 1, 2], [1, 2, 0], [1, 1, 1]]
+    assert [column.tolist() for column in found.pairs] == [[0, 1, 2], [1, 2, 0], [1, 1, 1]]
+    assert found.even.tolist() == [0, 0, 0]
     hot = demand(build(graph, {"kind": "hot-spot", "target": 0, "share": 0.5}))
-    assert hot is not None
-    received = np.bincount(hot[1], weights=hot[2])
-    assert received == pytest.approx([1.5, 0.75, 0.75])
+    assert hot.even.tolist() == [1, 0.5, 0.5]
+    assert hot.sent() == pytest.approx([1, 1, 1])
+    assert hot.received() == pytest.approx([1.5, 0.75, 0.75])
     path = write(tmp_path, "0,1,3\n2,0,0\n0,0,0\n")
     matrix = demand(build(graph, {"kind": "matrix", "path": path, "rows": "proportional"}))
-    assert matrix is not None
-    sent = {(int(a), int(b)): float(c) for a, b, c in zip(*matrix, strict=True)}
+    sent = {(int(a), int(b)): float(c) for a, b, c in zip(*matrix.pairs, strict=True)}
     assert sent == pytest.approx({(0, 1): 0.25, (0, 2): 0.75, (1, 0): 0.5})
     descriptors = write(tmp_path, "source,destination,length\n0,1,64\n0,2,64\n1,0,64\n")
     lists = demand(build(graph, {"kind": "descriptors", "path": descriptors}))
-    assert lists is not None
-    assert lists[2].tolist() == [0.5, 0.5, 0.5]
+    assert lists.packets.tolist() == [0.5, 0.5, 0.5]
+    assert lists.even.tolist() == [0, 0, 0]

@@ -48,7 +48,8 @@ def test_a_ring_where_all_do_both_needs_no_table() -> None:
     found = columns(topology.build("sci-ring", terminals=5))
     assert found["source_target"].tolist() == [UNIFORM] * 5
     assert len(found["weight_target"]) == 0
-    assert demand(found) is None
+    assert demand(found).even.tolist() == [1] * 5
+    assert len(demand(found).source) == 0
 
 
 @pytest.mark.parametrize("wiring", ["ringlet", "long-ring"])

@@ -67,8 +67,8 @@ class Compiled:
         """Links of a cycle in the channel dependency graph; none if the routing cannot deadlock."""
         return self.parts.cycle
 
-    def demand(self) -> traffic.Pairs | None:
-        """Source, destination and packets, the busiest source sends 1 in all; none if all is uniform."""
+    def demand(self) -> traffic.Demand:
+        """What each terminal sends to each other, the busiest 1 in all."""
         if self.programs is None:
             return traffic.demand(self.arrays)
         return packet_demand(self.programs, self.arrays)

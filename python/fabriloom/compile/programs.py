@@ -124,14 +124,15 @@ def failed(scenario: Scenario, found: Programs | None, error: RuntimeError) -> E
     return scenario.error(message, path, "see what it receives before")
 
 
-def packet_demand(found: Programs, arrays: Arrays) -> traffic.Pairs:
+def packet_demand(found: Programs, arrays: Arrays) -> traffic.Demand:
     """How many packets each pair of terminals exchanges; messages whose target is not known are left out."""
     source, target, size, count = found.demand()
     small = size < arrays["message_small_below_bytes"]
     packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
     packets = -(-size // packet) * count
     busiest = np.bincount(source, weights=packets).max(initial=0.0)
-    return source, target, packets / busiest if busiest else packets
+    packets = packets / busiest if busiest else packets
+    return traffic.Demand(source, target, packets, np.zeros(len(found.terminal_names)))
 
 
 def mean_packet_bytes(found: Programs, arrays: Arrays) -> float:

@@ -357,12 +357,15 @@ CHECK = Table(
             "Its packets over those of the busiest source, slower links weighted.",
         ),
         Column(
-            "channel_load.load_bound", "0 to 1", "Offered load at which it is full: no network accepts more."
+            "channel_load.load_bound",
+            "0 to 1",
+            "Offered load at which it is full: of more, not all traffic in its proportions can be accepted.",
         ),
         Column(
             "channel_load.accepted_mbytes_per_s_bound",
             "10^6 B/s",
-            "The same as accepted payload of all terminals.",
+            "The same as accepted payload of all terminals. Above it, more is accepted only of what does not "
+            "cross that link.",
         ),
         Column("zero_load_latency_ns.min", "ns", "Shortest network latency of a packet that meets no other."),
         Column("zero_load_latency_ns.mean", "ns", "Its mean over the pairs looked at."),

@@ -136,12 +136,15 @@ RING_CHECK = Table(
             "Time that it is busy for each packet of the busiest source, over that of a request on its link: requests, responses and echoes counted, retries not.",
         ),
         Column(
-            "channel_load.load_bound", "0 to 1", "Offered load at which it is full: no network accepts more."
+            "channel_load.load_bound",
+            "0 to 1",
+            "Offered load at which it is full: of more, not all traffic in its proportions can be accepted.",
         ),
         Column(
             "channel_load.accepted_mbytes_per_s_bound",
             "10^6 B/s",
-            "The same as accepted payload of all terminals.",
+            "The same as accepted payload of all terminals. Above it, more is accepted only of what does not "
+            "need it.",
         ),
     ),
 )

@@ -8,7 +8,7 @@
 """
 
 from .build import DEFAULT_KINDS, KINDS, build, intermediates
-from .check import channel_loads, dependency_cycle, mean_hops, path, verify
+from .check import channel_loads, dependency_cycle, mean_hops, mean_way, path, verify
 from .intervals import IntervalLabels, interval_labels
 from .rings import PASS, port_route
 from .table import NONE, RouteTable, RoutingError
@@ -27,6 +27,7 @@ __all__ = [
     "intermediates",
     "interval_labels",
     "mean_hops",
+    "mean_way",
     "path",
     "port_route",
     "verify",

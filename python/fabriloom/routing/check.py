@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..topology.graph import Graph
+from .even import even_loads
 from .native import Core, columns, numbers
 from .table import RouteTable, RoutingError
 
@@ -34,15 +35,24 @@ def dependency_cycle(graph: Graph, table: RouteTable) -> list[int] | None:
     return Core(graph).dependency_cycle(columns(table))
 
 
-def channel_loads(graph: Graph, table: RouteTable, weights: Weights | None = None) -> NDArray[np.float64]:
+def channel_loads(
+    graph: Graph,
+    table: RouteTable,
+    weights: Weights | None = None,
+    even: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
     """Return the expected number of packets per link, shape (links,), float64.
 
     ``weights``: None, every terminal sends one packet per unit of time, to each other terminal with equal
     probability; or a matrix (terminals, terminals) of packets per unit from row to column; or three columns:
-    source, target, packets per unit. A group shares its packets evenly among its links. One divided by the
-    greatest load is a bound of the throughput, as a fraction of a link.
+    source, target, packets per unit. ``even``: per terminal what it sends to all others alike, besides the
+    weights. A group shares its packets evenly among its links. One divided by the greatest load is a bound of
+    the throughput, as a fraction of a link.
     """
-    return Core(graph, "weights").loads(columns(table), pairs(graph, weights))
+    if even is None:
+        return Core(graph, "weights").loads(columns(table), pairs(graph, weights))
+    loads = even_loads(graph, table, even)
+    return loads if weights is None else loads + channel_loads(graph, table, weights)
 
 
 def pairs(graph: Graph, weights: Weights | None) -> tuple[Any, Any, Any] | None:
@@ -67,7 +77,11 @@ def pairs(graph: Graph, weights: Weights | None) -> tuple[Any, Any, Any] | None:
 
 def mean_hops(graph: Graph, table: RouteTable, weights: Weights | None = None) -> float:
     """Return the mean number of links on a packet's way, with those out of and into terminals."""
-    loads = channel_loads(graph, table, weights)
+    return mean_way(graph, channel_loads(graph, table, weights))
+
+
+def mean_way(graph: Graph, loads: NDArray[np.float64]) -> float:
+    """Return the same from the loads of all links."""
     sent = loads[graph.link_source >= graph.switches].sum()
     return float(loads.sum() / sent) if sent > 0 else 0.0
 

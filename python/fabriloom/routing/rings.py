@@ -9,7 +9,6 @@ among them; in a torus the lowest dimension goes first, so that no circle of req
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,31 +112,6 @@ def ring_dependency_cycle(graph: Graph, route: PortRoute) -> list[int] | None:
     if found is None and rings.role is not None:
         found = core.dependency_cycle(*route.columns(), receivers, senders)
     return found
-
-
-def ring_loads(graph: Graph, route: PortRoute, pairs: tuple[Any, Any, Any] | None = None) -> RingLoads:
-    """Return the loads of all links and buses if every request is answered once.
-
-    ``pairs``: source, target, requests per unit. None: every sender sends one request per unit, to each
-    receiver but itself with equal probability.
-    """
-    core = RingCore(graph, "weights")
-    source, target, rate = uniform(graph) if pairs is None else pairs
-    requests = core.loads(*route.columns(), source, target, rate)
-    responses = core.loads(*route.columns(), target, source, rate)
-    return RingLoads(requests[0], requests[1], responses[0], responses[1], requests[2], responses[2])
-
-
-def uniform(graph: Graph) -> tuple[Any, Any, Any]:
-    """Return uniform traffic as three columns."""
-    rings = rings_of(graph)
-    senders = rings.terminals_of("sender", graph.terminals)
-    receivers = rings.terminals_of("receiver", graph.terminals)
-    source, target = (column.ravel() for column in np.meshgrid(senders, receivers, indexing="ij"))
-    apart = source != target
-    source, target = source[apart], target[apart]
-    rate = 1.0 / np.bincount(source, minlength=graph.terminals)[source]
-    return numbers(source), numbers(target), rate
 
 
 def ring_segments(graph: Graph, route: PortRoute, source: int, target: int) -> list[tuple[int, int]]:

@@ -84,22 +84,23 @@ def _program_lines(program: dict[str, Any]) -> list[tuple[str, str]]:
 def _network(compiled: Compiled, parts: LinkParts, length_bytes: float) -> dict[str, Any]:
     """What is told of networks of links."""
     payload = parts.technology.payload_bytes_per_s(max(1, round(length_bytes))) / 1e6
+    demand = compiled.demand()
+    loads = routing.channel_loads(parts.graph, parts.table, demand.pairs, demand.even)
     return {
-        "network": _counted(compiled, parts),
+        "network": _counted(parts, loads),
         "link": {
             "payload_mbytes_per_s": payload,
             "mean_packet_bytes": length_bytes,
             "endless_packet_mbytes_per_s": parts.technology.data_bytes_per_s() / 1e6,
         },
         "bisection": _bisection(parts.graph, payload),
-        "channel_load": _channel_load(compiled, parts, payload),
+        "channel_load": _channel_load(parts, loads, payload),
     }
 
 
-def _counted(compiled: Compiled, parts: LinkParts) -> dict[str, Any]:
+def _counted(parts: LinkParts, loads: np.ndarray) -> dict[str, Any]:
     """Switches, terminals, cables, ports, distances."""
     counted = measure.counts(parts.graph)
-    demand = compiled.demand()
     return {
         "family": parts.graph.family,
         "switches": counted.switches,
@@ -110,7 +111,7 @@ def _counted(compiled: Compiled, parts: LinkParts) -> dict[str, Any]:
         "switch_cables": counted.switch_cables,
         "ports_used_min": counted.ports_used_min,
         "ports_used_max": counted.ports_used_max,
-        "mean_links_on_the_way": routing.mean_hops(parts.graph, parts.table, demand),
+        "mean_links_on_the_way": routing.mean_way(parts.graph, loads),
     }
 
 
@@ -123,14 +124,12 @@ def _bisection(graph: Graph, per_link_mbytes_per_s: float) -> dict[str, Any]:
     return {"links": cut.links, "mbytes_per_s": rate, "exact": cut.exact, "method": cut.method}
 
 
-def _channel_load(compiled: Compiled, parts: LinkParts, per_link_mbytes_per_s: float) -> dict[str, Any]:
+def _channel_load(parts: LinkParts, loads: np.ndarray, per_link_mbytes_per_s: float) -> dict[str, Any]:
     """The busiest link under the scenario's traffic, and the throughput at which it would be full.
 
     Loads are relative: the busiest source sends one packet per unit of time.
     """
     graph = parts.graph
-    demand = compiled.demand()
-    loads = routing.channel_loads(graph, parts.table, demand)
     rates = graph.attributes.get("rate_bits_per_s")
     usual = parts.technology.link_rate_bits_per_s
     speed = np.ones(graph.links)

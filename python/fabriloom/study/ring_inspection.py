@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 
 from ..compile import Compiled, RingParts
-from ..routing.rings import RingLoads, ring_loads, uniform
+from ..routing.even import ring_loads
+from ..routing.rings import RingLoads
 from ..technology import RingTechnology
 from ..technology.rings import SYMBOL_BYTES
 from ..topology import Graph
+from ..traffic import Demand
 
 
 def network(compiled: Compiled, parts: RingParts, length_bytes: float) -> dict[str, Any]:
     """What is told of networks of rings; ``length_bytes`` is the mean payload of a packet."""
-    pairs = compiled.demand()
-    source, target, rate = uniform(parts.graph) if pairs is None else pairs
-    demand = source.astype(np.uint32), target.astype(np.uint32), rate
-    loads = ring_loads(parts.graph, parts.port_route, demand)
-    sent = float(demand[2].sum())
+    demand = compiled.demand()
+    loads = ring_loads(parts.graph, parts.port_route, demand.pairs, demand.even)
+    sent = float(demand.sent().sum()) or 1.0
     tech = parts.technology
     counted = _counted(parts) | {
         "mean_links_on_the_way": float(loads.requests.sum()) / sent,
@@ -75,7 +75,7 @@ def _ringlet_ports(graph: Graph) -> int | None:
     return 2 * lines * stages
 
 
-def _bound(parts: RingParts, loads: RingLoads, demand: Any, length_bytes: float) -> dict[str, Any]:
+def _bound(parts: RingParts, loads: RingLoads, demand: Demand, length_bytes: float) -> dict[str, Any]:
     """The link, bus or memory that is full first, and the throughput at which it is.
 
     Loads are relative: the busiest source sends one packet per unit of time.
@@ -93,19 +93,22 @@ def _bound(parts: RingParts, loads: RingLoads, demand: Any, length_bytes: float)
         "memory": [f"the memory of {terminal}" for terminal in graph.terminal_names],
     }
     symbols = (parts.technology.request_bytes(length_bytes) + parts.technology.send_idle_bytes) / SYMBOL_BYTES
-    sending = graph.terminal_out_links[np.asarray(demand[0], np.int64)]
+    sent = demand.sent()
+    sending = graph.terminal_out_links[sent > 0]
     unit_ps = symbols * float(parts.times_ps["character"][sending].min())
     return {
         "busiest_link": words[name][place],
         "load": most_ps / unit_ps,
         "load_bound": min(1.0, unit_ps / most_ps),
-        "accepted_mbytes_per_s_bound": float(demand[2].sum()) * length_bytes / most_ps * 1e6,
+        "accepted_mbytes_per_s_bound": float(sent.sum()) * length_bytes / most_ps * 1e6,
     }
 
 
-def _busy_ps(parts: RingParts, loads: RingLoads, demand: Any, length_bytes: float) -> dict[str, np.ndarray]:
+def _busy_ps(
+    parts: RingParts, loads: RingLoads, demand: Demand, length_bytes: float
+) -> dict[str, np.ndarray]:
     """Per link, switch and terminal: picoseconds that it, its buses, its memory is busy per unit of time."""
-    tech, graph = parts.technology, parts.graph
+    tech = parts.technology
     request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
     echo = (tech.echo_bytes + tech.echo_idle_bytes) / SYMBOL_BYTES
     units = [(size + tech.send_idle_bytes) / SYMBOL_BYTES if size else 0.0 for size in (request, response)]
@@ -114,9 +117,9 @@ def _busy_ps(parts: RingParts, loads: RingLoads, demand: Any, length_bytes: floa
         tech.bus_transfer_ps(round(request)), tech.bus_transfer_ps(round(response)) if response else 0.0
     )
     access_ps = tech.memory_access_ps + tech.memory_block_ps * max(1, -(-round(length_bytes) // 64))
-    accesses = np.bincount(demand[1], weights=demand[2], minlength=graph.terminals)
+    accesses = demand.received()
     if tech.transaction in ("nread", "lock"):
-        accesses = accesses + np.bincount(demand[0], weights=demand[2], minlength=graph.terminals)
+        accesses = accesses + demand.sent()
     return {
         "link": symbols * parts.times_ps["character"],
         "bus": buses / parts.rings.bus_count,

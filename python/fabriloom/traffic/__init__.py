@@ -1,7 +1,7 @@
 """Traffic: who sends how much to whom, as columns for the engine."""
 
 from fabriloom.traffic.build import build, silent
-from fabriloom.traffic.demand import Pairs, demand
+from fabriloom.traffic.demand import Demand, demand
 from fabriloom.traffic.errors import TrafficError
 
-__all__ = ["Pairs", "TrafficError", "build", "demand", "silent"]
+__all__ = ["Demand", "TrafficError", "build", "demand", "silent"]

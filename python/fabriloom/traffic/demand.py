@@ -2,43 +2,62 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from fabriloom.traffic.kinds import FIXED, HOT_SPOT, LIST, SILENT, UNIFORM, WEIGHTED, Columns
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
-_MOST_PAIRS = 2**22
 
 
-def demand(columns: Columns) -> Pairs | None:
-    """Source, destination and packets (the busiest source sends 1 in all), or None if all is uniform.
+@dataclass(frozen=True)
+class Demand:
+    """Packets per unit of time; the busiest source sends 1 in all."""
 
-    For a hot spot, or some senders only, of more than 2048 terminals the uniform part is left out: a bound
-    made of the rest still holds, but is looser. Descriptors are counted, whatever their waits.
-    """
+    source: np.ndarray
+    """Per listed pair: the terminal that sends."""
+    target: np.ndarray
+    packets: np.ndarray
+    even: np.ndarray
+    """Per terminal: what it sends to all others alike, besides; a list of all pairs would be too long."""
+
+    @property
+    def pairs(self) -> Pairs:
+        """The listed pairs as columns."""
+        return self.source, self.target, self.packets
+
+    def sent(self) -> np.ndarray:
+        """Per terminal: what it sends."""
+        return self.even + np.bincount(self.source, weights=self.packets, minlength=len(self.even))
+
+    def received(self) -> np.ndarray:
+        """Per terminal: what is sent to it."""
+        others = (self.even.sum() - self.even) / max(1, len(self.even) - 1)
+        return others + np.bincount(self.target, weights=self.packets, minlength=len(self.even))
+
+
+def demand(columns: Columns) -> Demand:
+    """What each terminal sends to each other. Descriptors are counted, whatever their waits."""
     arrival, kind = columns["source_arrival"], columns["source_target"]
-    count = len(arrival)
     rate = _rates(columns)
-    if np.all((kind == UNIFORM) & (rate == 1)):
-        return None
     parts: list[Pairs] = []
-    active = rate > 0
-    fixed = np.flatnonzero(active & (kind == FIXED) & (arrival != LIST))
+    active = (rate > 0) & (arrival != LIST)
+    fixed = np.flatnonzero(active & (kind == FIXED))
     parts.append((fixed, columns["target_fixed"][fixed], rate[fixed]))
     hot = np.flatnonzero(active & (kind == HOT_SPOT))
     parts.append((hot, columns["target_fixed"][hot], rate[hot] * columns["target_share"][hot]))
-    even = np.flatnonzero(active & np.isin(kind, (UNIFORM, HOT_SPOT)) & (arrival != LIST))
-    if len(even) * count <= _MOST_PAIRS:
-        parts.append(
-            _uniform(even, count, rate * (1 - np.where(kind == HOT_SPOT, columns["target_share"], 0)))
-        )
     if np.any(kind == WEIGHTED):
         parts.append(_weighted(columns, rate))
     if len(columns["list_start"]):
         parts.append(_listed(columns))
     source, target, packets = (np.concatenate([part[i] for part in parts]) for i in range(3))
     some = packets > 0
-    return source[some].astype(np.int64), target[some].astype(np.int64), packets[some].astype(np.float64)
+    cold = 1 - np.where(kind == HOT_SPOT, columns["target_share"], 0.0)
+    even = np.where(active & np.isin(kind, (UNIFORM, HOT_SPOT)), rate * cold, 0.0)
+    return Demand(
+        source[some].astype(np.int64), target[some].astype(np.int64), packets[some].astype(np.float64), even
+    )
 
 
 def _rates(columns: Columns) -> np.ndarray:
@@ -55,14 +74,6 @@ def _rates(columns: Columns) -> np.ndarray:
     if np.any(timed) and np.all(columns["source_target"] == WEIGHTED):
         rate[timed] = period[timed].min() / period[timed]
     return rate
-
-
-def _uniform(sources: np.ndarray, count: int, rate: np.ndarray) -> Pairs:
-    source = np.repeat(sources, count)
-    target = np.tile(np.arange(count), len(sources))
-    other = source != target
-    source, target = source[other], target[other]
-    return source, target, rate[source] / max(1, count - 1)
 
 
 def _weighted(columns: Columns, rate: np.ndarray) -> Pairs:
