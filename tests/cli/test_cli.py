@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -127,6 +128,31 @@ def test_force_writes_and_leaves_other_files_alone(file: Path, tmp_path: Path) -
     assert command("run", file, "--out", tmp_path, "--force").exit_code == exits.OK
     assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
     assert (tmp_path / "summary.json").exists()
+
+
+@pytest.mark.parametrize("json", [False, True])
+def test_a_full_disk_loses_no_result(
+    file: Path, tmp_path: Path, json: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is being written says no name; what was simulated for hours is told all the same."""
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("fabriloom.cli.folders.write_run", full)
+    monkeypatch.setattr("fabriloom.cli.folders.write_study", full)
+    for words in (["run"], ["curve", "--loads", "0.1"], ["saturate", "--definition", "backlog"]):
+        done = command(*words, file, "--out", tmp_path / words[0], *(["--json"] if json else []))
+        assert done.exit_code == exits.MISTAKE
+        assert "accepted" in done.stdout
+        assert "Written to" not in done.stdout
+        assert done.stderr.startswith("error: cannot write: no space left on device; ")
+
+
+def test_a_drawing_is_svg(file: Path, tmp_path: Path) -> None:
+    done = command("draw", file, "-o", tmp_path / "network.png")
+    assert (done.exit_code, done.stdout) == (exits.MISTAKE, "")
+    assert "a drawing is SVG; name it network.svg" in done.stderr
 
 
 def test_a_folder_that_is_a_file_is_refused(file: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from fabriloom import Results, Scenario, curve, report, run, saturate
+from fabriloom.report import sections
 from fabriloom.report.page import number, plus_minus, script_safe_json
 
 EVIL = (
@@ -287,3 +288,13 @@ def test_links_have_their_own_numbers(pages: dict[str, str], kind: str, column: 
     named = {one["label"]: one["values"] for one in fabric["columns"]}
     assert len(named[column]) == len(fabric["names"]) > 0
     assert max(named["utilisation"]) <= 1
+
+
+def test_microseconds_are_written_one_way() -> None:
+    """Terminals and scenarios have "us"; what is read as HTML has the sign that charts have."""
+    line = {"quantity": "latency", "where": "p. 3: 7.4 us", "published": 7.4, "ours": 7.3, "unit": "us"}
+    cells = sections.published_rows([line])[0].rows[0]
+    assert [cells[0].below, cells[3].text] == ["p. 3: 7.4 µs", "µs"]
+    shown = run(scenario())._repr_html_()
+    assert " µs" in shown
+    assert " us" not in shown

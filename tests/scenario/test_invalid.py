@@ -59,6 +59,15 @@ def test_folder_for_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     monkeypatch.chdir(tmp_path)
     Path("grid.toml").mkdir()
     assert message_of("grid.toml").startswith("grid.toml: this is a folder")
+    Path("grid").mkdir()
+    assert message_of("grid").startswith("grid: this is a folder")
+
+
+def test_a_long_row_of_brackets_is_left_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Parsed to its end, this would take longer than anybody waits."""
+    monkeypatch.chdir(tmp_path)
+    Path("deep.yaml").write_text("a: " + "[" * 100_000, encoding="utf-8")
+    assert message_of("deep.yaml").startswith("deep.yaml: nested too deeply")
 
 
 def test_large_file_is_not_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import signal
@@ -29,6 +30,10 @@ MEANINGS = {
 }
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+"""What a place says that takes no more; while a file is written Python does not know its name."""
 
 
 class Mistake(Exception):
@@ -60,6 +65,10 @@ def _code_of(error: BaseException) -> int:
         return OK
     if isinstance(error, OSError) and error.filename is not None:
         complain(f"error: {error.filename}: {error.strerror}")
+        return MISTAKE
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        why = (error.strerror or "unknown reason").lower()
+        complain(f"error: cannot write: {why}; make room, or name another place, and run it again")
         return MISTAKE
     if isinstance(error, MemoryError):
         complain(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json as jsonlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,21 @@ def _written(folder: Path | None, json: bool) -> None:
         show.line(f"Written to {folder}{os.sep}; open {folder / 'report.html'}")
 
 
+@contextmanager
+def _told(json: bool, text: Callable[[], str], tell: Callable[[], None]) -> Iterator[None]:
+    """Around the writing of a result: it is told afterwards, even if the disk was full.
+
+    Afterwards, because who reads what we print may go away (`| head`).
+    """
+    try:
+        yield
+    finally:
+        if json:
+            show.line(text().rstrip("\n"))
+        else:
+            tell()
+
+
 def run(scenario: Scenario, json: bool, folder: Path | None) -> int:
     """One run, printed and written."""
     from .. import simulate
@@ -62,13 +78,10 @@ def run(scenario: Scenario, json: bool, folder: Path | None) -> int:
         results = simulate.run(scenario, progress=bar.run)
     for warning in results.warnings:
         exits.complain(f"warning: {warning}")
-    if folder is not None:
-        folders.write_run(folder, results)
-    if json:
-        show.line(results.to_json().rstrip("\n"))
-    else:
-        show.run(results)
-        _written(folder, json)
+    with _told(json, results.to_json, lambda: show.run(results)):
+        if folder is not None:
+            folders.write_run(folder, results)
+    _written(folder, json)
     codes = {"deadlocked": exits.DEADLOCK, "interrupted": exits.INTERRUPTED}
     return codes.get(results.end_reason, exits.OK)
 
@@ -120,17 +133,20 @@ def curve(
     with bars.bar("Curve") as bar:
         found = study.curve(scenario, loads, jobs=jobs, out=folder, progress=bar.study)
     rows = beside.rows(found) if beside else []
-    if folder is not None:
-        points = beside.points(found) if beside else ()
-        folders.write_study(folder, found, for_curve(found, points, rows))
-    if json:
-        text = jsonlib.dumps({**found.summary, "published": rows}, indent=2) if beside else found.to_json()
-        show.line(text.rstrip("\n"))
-    else:
+
+    def text() -> str:
+        return jsonlib.dumps({**found.summary, "published": rows}, indent=2) if beside else found.to_json()
+
+    def tell() -> None:
         show.curve(found)
         if beside:
             show.beside(rows)
-        _written(folder, json)
+
+    with _told(json, text, tell):
+        if folder is not None:
+            points = beside.points(found) if beside else ()
+            folders.write_study(folder, found, for_curve(found, points, rows))
+    _written(folder, json)
     return _code(found)
 
 
@@ -146,13 +162,11 @@ def compare(
     with bars.bar("Comparison") as bar:
         named = _named(scenarios)
         found = study.compare(named, loads, jobs=jobs, out=folder, progress=bar.study)
-    if folder is not None:
-        folders.write_comparison(folder, found, for_comparison(found))
-    if json:
-        show.line(found.to_json().rstrip("\n"))
-    else:
-        show.points(found.points, found.varied, " beside ".join(named))
-        _written(folder, json)
+    tell = lambda: show.points(found.points, found.varied, " beside ".join(named))  # noqa: E731
+    with _told(json, found.to_json, tell):
+        if folder is not None:
+            folders.write_comparison(folder, found, for_comparison(found))
+    _written(folder, json)
     return _code(found)
 
 
@@ -194,13 +208,10 @@ def saturate(scenario: Scenario, definition: str, jobs: int, json: bool, folder:
         raise Mistake(f"--definition {definition}: there are {' and '.join(sorted(DEFINITIONS))}")
     with bars.bar("Saturation") as bar:
         found = study.saturate(scenario, chosen, jobs=jobs, out=folder, progress=bar.study)
-    if folder is not None:
-        folders.write_study(folder, found, for_saturation(found))
-    if json:
-        show.line(found.to_json().rstrip("\n"))
-    else:
-        show.saturation(found)
-        _written(folder, json)
+    with _told(json, found.to_json, lambda: show.saturation(found)):
+        if folder is not None:
+            folders.write_study(folder, found, for_saturation(found))
+    _written(folder, json)
     return _code(found)
 
 
@@ -223,6 +234,8 @@ def draw(scenario: Scenario, output: Path | None, force: bool) -> int:
     from ..compile import graph_of
     from ..report.drawing import fabric_svg
 
+    if output is not None and output.suffix.lower() not in ("", ".svg"):
+        raise Mistake(f"-o {output}: a drawing is SVG; name it {output.with_suffix('.svg').name}")
     if output is not None and output.exists() and not force:
         raise Mistake(f"-o {output}: the file exists; name another one, or add --force to write over it")
     svg = fabric_svg(graph_of(scenario))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from html.parser import HTMLParser
@@ -107,4 +108,6 @@ def write(chart: Chart, file: Path) -> None:
     with matplotlib.rc_context({"svg.hashsalt": "fabriloom", "svg.fonttype": "none", "pdf.fonttype": 42}):
         undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
         form = file.suffix.removeprefix(".").lower()
-        figure(chart).savefig(file, dpi=200, metadata=undated.get(form))
+        drawn = io.BytesIO()  # whole or not at all: matplotlib trips over a full disk
+        figure(chart).savefig(drawn, format=form, dpi=200, metadata=undated.get(form))
+    file.write_bytes(drawn.getvalue())

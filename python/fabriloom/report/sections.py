@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..results.html import in_html
 from .page import Axis, Cell, Chart, Drawing, Prose, Series, Table, number, plus_minus
 
 if TYPE_CHECKING:
@@ -356,16 +357,17 @@ def records(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
 
 def _record(line: Mapping[str, Any], scored: bool, explained: bool) -> list[Cell]:
     cells = [
-        Cell(str(line.get("quantity", "")), below=str(line.get("where", ""))),
-        Cell(_published(line.get("published"))),
+        Cell(in_html(str(line.get("quantity", ""))), below=in_html(str(line.get("where", "")))),
+        Cell(in_html(_published(line.get("published")))),
         Cell(_ours(line)),
-        Cell(str(line.get("unit") or "")),
+        Cell(in_html(str(line.get("unit") or ""))),
         _deviation(line.get("deviation")),
     ]
     if scored:
         cells += [Cell(_tolerance(line.get("tolerance"))), _verdict(line)]
     if explained:
-        cells.append(Cell(str(line.get("reason") or line.get("parameter") or ""), None, None, "quiet"))
+        why = in_html(str(line.get("reason") or line.get("parameter") or ""))
+        cells.append(Cell(why, None, None, "quiet"))
     return cells
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -19,6 +20,11 @@ def _measured(value: float | None, ci95: float | None, unit: str, digits: int = 
 def time_unit(value_ns: float | None) -> tuple[str, float]:
     """The unit that suits a time, and how many nanoseconds it has: networks on chip take nanoseconds."""
     return ("ns", 1.0) if value_ns is not None and value_ns < 1000 else ("us", 1e3)
+
+
+def in_html(text: str) -> str:
+    """Text with microseconds as charts and tables write them; scenarios and terminals have "us"."""
+    return re.sub(r"^us$|(?<=[\d.)] )us\b", "µs", text)
 
 
 def of_programs(*summaries: Mapping[str, Any]) -> bool:
@@ -141,7 +147,7 @@ def repr_html(summary: dict[str, Any]) -> str:
     """A small table, escaped, for ``_repr_html_``."""
     left = "style='text-align:left'"
     body = "".join(
-        f"<tr><th {left}>{escape(what)}</th><td {left}>{escape(value)}</td></tr>"
+        f"<tr><th {left}>{escape(what)}</th><td {left}>{escape(in_html(value))}</td></tr>"
         for what, value in rows(summary)
     )
     return (

@@ -26,6 +26,8 @@ KINDS = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 def read(path: FilePath) -> tuple[dict[str, Any], SourceMap]:
     """The data of a scenario file and where they stand. Raises :class:`ScenarioError`."""
     kind = KINDS.get(path.suffix.lower())
+    if kind is None and path.is_dir():
+        raise _a_folder(path)
     if kind is None:
         hint = "a scenario is a .toml, .yaml or .json file"
         raise ScenarioError(f'"{path.suffix}" is not a kind of scenario file', None, hint, file=str(path))
@@ -76,11 +78,15 @@ def _unreadable(path: FilePath, error: OSError) -> ScenarioError:
         hint = f"did you mean {near}?" if near else "check the name; paths are relative to the present folder"
         return ScenarioError("no such file", None, hint, file=str(path))
     if path.is_dir():
-        return ScenarioError("this is a folder", None, "name a scenario file in it", file=str(path))
+        return _a_folder(path)
     reason = (error.strerror or "unknown reason").lower()
     return ScenarioError(
         f"cannot be read: {reason}", None, "check the file and its permissions", file=str(path)
     )
+
+
+def _a_folder(path: FilePath) -> ScenarioError:
+    return ScenarioError("this is a folder", None, "name a scenario file in it", file=str(path))
 
 
 def _toml(source: SourceMap) -> Any:
@@ -156,7 +162,12 @@ def _yaml(source: SourceMap) -> Any:
     import yaml
 
     try:
+        depth = 0
         for event in yaml.parse(source.text, Loader=yaml.SafeLoader):
+            # Ended at once: the parser takes minutes for a long row of brackets.
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST:
+                raise RecursionError
             if isinstance(event, yaml.AliasEvent):
                 mark = event.start_mark
                 place = source.stretch(mark.line + 1, mark.column + 1, len(event.anchor) + 1)

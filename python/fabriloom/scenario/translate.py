@@ -110,6 +110,8 @@ def _message(kind: str, ctx: Any, detail: Any, value: Any, path: Path) -> tuple[
             )
         return message, f"write a number {words} {_number(ctx[key])}"
     if kind in ("literal_error", "enum"):
+        if value == []:
+            return f"{name} is an empty list", "name at least one, or leave it out"
         choices = _literals(detail)
         near = units.nearest(str(value), choices) if isinstance(value, str) else None
         hint = (f'did you mean "{near}"? ' if near else "") + "choices: " + ctx["expected"].replace("'", '"')

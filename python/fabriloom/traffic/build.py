@@ -68,7 +68,17 @@ def build(
         packet = packet_ticks(network, technology, mean_chars, tick_ps, via)
         columns |= arrivals(packet, load, sending, tick_ps, settings)
     receivers.check(network, terminals, columns)
+    if not columns["source_arrival"].any():
+        raise _nothing(pattern["kind"], bool(sending.any()))
     return columns
+
+
+def _nothing(kind: str, named: bool) -> TrafficError:
+    """No terminal sends: none is to, or the pattern has nothing for those that are."""
+    if not named:
+        return TrafficError("nobody sends: the list is empty", "senders", "name terminals that send")
+    message = f"nobody sends: {kind} has no other terminal for any of the senders"
+    return TrafficError(message, "pattern", "choose another pattern, or other senders")
 
 
 def silent(network: Network, technology: Links, packet_bytes: int) -> Columns:
