@@ -298,3 +298,9 @@ def test_microseconds_are_written_one_way() -> None:
     shown = run(scenario())._repr_html_()
     assert " µs" in shown
     assert " us" not in shown
+
+
+@pytest.mark.parametrize(("longest_ns", "log"), [(6900.0, False), (69000.0, True)])
+def test_a_tail_within_a_power_of_ten_has_marks_between_its_ends(longest_ns: float, log: bool) -> None:
+    chart = sections.tail({"": {"latency_ns": [4800.0, longest_ns], "share_longer": [1.0, 0.01]}}, "")[0]
+    assert (chart.x.log, chart.y.log) == (log, True)

@@ -68,10 +68,22 @@
     return ranged.length ? [drawn, interval(one.name, colour, ranged)] : [drawn];
   });
 
-  const option = (chart) => ({
+  // Rows that the names of the curves take at this width; the chart begins below them.
+  const rows = (chart, width) => {
+    const names = new Set(chart.series.map((one) => one.name)), room = width - 86;
+    let count = names.size > 1 ? 1 : 0, used = 0;
+    for (const name of count ? names : []) {
+      const wide = 40 + 7 * name.length;
+      if (used > 0 && used + wide > room) { count += 1; used = 0; }
+      used += wide;
+    }
+    return count;
+  };
+
+  const option = (chart, width) => ({
     animation: false, aria: { enabled: true },
     textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
-    grid: { left: 74, right: 26, top: chart.series.length > 1 ? 52 : 26, bottom: 58 },
+    grid: { left: 74, right: 26, top: 26 + 26 * rows(chart, width), bottom: 58 },
     legend: {
       show: chart.series.length > 1, type: "plain", top: 10, left: 66, right: 20, itemHeight: 9, itemWidth: 19, itemGap: 16,
       textStyle: { color: style("--ink") }, inactiveColor: style("--rule"),
@@ -94,11 +106,11 @@
   const drawn = charts.map((chart, number) => {
     const place = document.getElementById("chart-" + number);
     const instance = echarts.init(place, null, { renderer: "svg" });
-    instance.setOption(option(chart));
+    instance.setOption(option(chart, place.clientWidth));
     return { chart, instance, place };
   });
-  const again = () => drawn.forEach(({ chart, instance }) => { instance.resize(); instance.setOption(option(chart), true); });
-  addEventListener("resize", () => drawn.forEach(({ instance }) => instance.resize()));
+  const again = () => drawn.forEach(({ chart, instance, place }) => { instance.resize(); instance.setOption(option(chart, place.clientWidth), true); });
+  addEventListener("resize", again);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   matchMedia("print").addEventListener("change", again);
   document.documentElement.dataset.charts = String(drawn.length);

@@ -59,7 +59,10 @@ def cycle(links: Sequence[str]) -> list[Table]:
 
 
 def tail(tails: Mapping[str, Mapping[str, Sequence[float]]], note: str) -> list[Chart]:
-    """Complementary cumulative latency, one series per name; both axes logarithmic."""
+    """Complementary cumulative latency, one series per name.
+
+    The share is logarithmic, and so is the latency if it goes over a power of ten: less would have no marks.
+    """
     series = []
     for name, thin in tails.items():
         pairs = zip(thin["latency_ns"], thin["share_longer"], strict=True)
@@ -68,7 +71,11 @@ def tail(tails: Mapping[str, Mapping[str, Sequence[float]]], note: str) -> list[
             series.append(Series(name, points, "step"))
     if not series:
         return []
-    axes = Axis("latency (µs)", log=True), Axis("share of packets that take longer", log=True)
+    times = [point[0] for one in series for point in one.points]
+    axes = (
+        Axis("latency (µs)", log=max(times) > 10 * min(times) > 0),
+        Axis("share of packets that take longer", log=True),
+    )
     return [Chart("The tail of the latency", *axes, series, note)]
 
 
