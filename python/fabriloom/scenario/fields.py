@@ -94,6 +94,8 @@ DelayPsPerM = Annotated[
 
 Count = Annotated[int, Field(ge=1, le=2**20)]
 """A number of things of which there must be at least one; larger networks than 2^20 are refused."""
+Several = Annotated[int, Field(ge=2, le=2**20)]
+"""The same where one would be none."""
 Whole = Annotated[int, Field(ge=0, le=2**31)]
 Fraction = Annotated[float, Field(gt=0, le=1)]
 Terminal = Annotated[int, Field(ge=0)] | str

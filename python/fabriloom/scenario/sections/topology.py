@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import Count, FileName, Section, Sha256
+from fabriloom.scenario.fields import Count, FileName, Section, Several, Sha256
 from fabriloom.scenario.sections.ring_topology import RingTopology
 
 
@@ -28,7 +28,7 @@ class Ring(Switched):
     """Switches in a circle."""
 
     kind: Literal["ring"]
-    switches: Count = Field(description="Number of switches")
+    switches: Several = Field(description="Number of switches")
 
 
 class Grid(Switched):
@@ -53,7 +53,7 @@ class Hypercube(Switched):
     """A switch at every corner of a cube of n dimensions."""
 
     kind: Literal["hypercube"]
-    dimensions: Annotated[int, Field(ge=0, le=20)] = Field(description="Number of dimensions, 2^n switches")
+    dimensions: Annotated[int, Field(ge=1, le=20)] = Field(description="Number of dimensions, 2^n switches")
 
 
 class Clos(Section):
@@ -81,7 +81,7 @@ class FatTree(Section):
     """A k-ary n-tree."""
 
     kind: Literal["fat_tree"]
-    arity: Count = Field(description="k: links down (and up) of every switch")
+    arity: Several = Field(description="k: links down (and up) of every switch")
     levels: Annotated[int, Field(ge=1, le=20)] = Field(description="n: levels of switches; k^n terminals")
 
 
@@ -93,7 +93,7 @@ class Banyan(Section):
     variant: Literal["omega", "flip", "butterfly", "baseline", "indirect-cube", "generalized-cube"] = Field(
         default="omega", description="How the stages are wired"
     )
-    base: Count = Field(default=2, description="Switches are base x base")
+    base: Several = Field(default=2, description="Switches are base x base")
 
 
 class Star(Switched):
@@ -108,7 +108,7 @@ class Tree(Switched):
 
     kind: Literal["tree"]
     arity: Count = Field(description="Switches below each switch")
-    depth: Annotated[int, Field(ge=0, le=20)] = Field(description="Levels below the root")
+    depth: Annotated[int, Field(ge=1, le=20)] = Field(description="Levels below the root")
 
 
 class GraphFile(Section):
