@@ -1,7 +1,8 @@
-"""What it costs that stops have names here: the standard's anonymous go bits, moved symbol by symbol.
+"""The go bits of idle symbols, moved symbol by symbol, against the engine, which follows only their changes.
 
 An overloaded ring in which nothing is ever busied. Seeds are fixed, so there are no false alarms; other
-seeds move the throughput by 1 %, and the bounds are 3 %.
+seeds move the throughput of 4, 8 or 16 stations by 1 %, of either, and the bound is 3 %. Means of four seeds
+are 0.1 % apart with 4 stations, 0.3 % with 8 and 2 % with 16.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from fabriloom import Scenario, run
 STOP, GO, PACKET, ECHO = range(4)
 PACKET_SYMBOLS, ECHO_SYMBOLS, WAY_SYMBOLS = 40, 4, 13
 """64 B and a header of 16 B; an echo of 8 B; decoder, bypass and 1 m of cable from station to station."""
-CYCLES, WARM_UP = 20_000, 4_000
+CYCLES, WARM_UP = 80_000, 4_000
 Symbol = tuple[int, int, int, int]
 """Kind, the station that a packet or echo is for, the one it is from, symbols still to come of it."""
 
@@ -31,8 +32,6 @@ class Station:
 
     number: int
     stations: int
-    repeats: bool
-    """Whether idle symbols made in place of a packet repeat the last one, or say stop."""
     draws: random.Random
     bypass: deque[Symbol] = field(default_factory=deque)
     last: Symbol = (GO, 0, 0, 0)
@@ -44,7 +43,7 @@ class Station:
     taken: int = 0
 
     def strip(self, came: Symbol) -> Symbol:
-        """What is for this station becomes idle symbols, and a packet's last ones its echo."""
+        """What is for this station becomes idle symbols that repeat the last; a packet's end is its echo."""
         kind, target, source, left = came
         if kind in (STOP, GO):
             self.heard = kind
@@ -54,7 +53,7 @@ class Station:
         self.taken += kind == PACKET and left == 0
         if kind == PACKET and left < ECHO_SYMBOLS:
             return (ECHO, source, target, left)
-        return idle(self.heard if self.repeats else STOP)
+        return idle(self.heard)
 
     def step(self, came: Symbol) -> Symbol:
         """The symbol that leaves when this one comes."""
@@ -85,10 +84,10 @@ class Station:
         return idle(STOP if self.absorbs else self.saved)
 
 
-def go_bits_mbytes_per_s(count: int, repeats: bool) -> float:
+def go_bits_mbytes_per_s(count: int, seed: int = 1) -> float:
     """Payload that an overloaded ring carries, at 2 ns per symbol."""
-    draws = random.Random(1)
-    stations = [Station(number, count, repeats, draws) for number in range(count)]
+    draws = random.Random(seed)
+    stations = [Station(number, count, draws) for number in range(count)]
     links = [deque([idle(GO)] * WAY_SYMBOLS) for _ in stations]
     before = 0
     for cycle in range(CYCLES):
@@ -101,7 +100,8 @@ def go_bits_mbytes_per_s(count: int, repeats: bool) -> float:
     return packets * 64 * 1e3 / ((CYCLES - WARM_UP) * 2)
 
 
-def ours_mbytes_per_s(count: int) -> float:
+def ours_mbytes_per_s(count: int, seed: int = 1) -> float:
+    """The same of the engine."""
     technology = {
         "preset": "sci-1000",
         "requests_out": 64,
@@ -113,20 +113,15 @@ def ours_mbytes_per_s(count: int) -> float:
     }
     scenario = {
         "name": "overloaded",
+        "seed": seed,
         "topology": {"kind": "sci-ring", "terminals": count},
         "technology": technology,
         "traffic": {"pattern": "uniform", "transaction": "dmove", "arrivals": "backlog"},
-        "run": {"duration": "200 us"},
+        "run": {"duration": "500 us", "warmup": "20 us", "precision": 0},
     }
     return run(Scenario.from_dict(scenario)).summary["accepted_mbytes_per_s"]
 
 
-@pytest.mark.parametrize(
-    ("count", "of_repeating", "of_stopping"), [(4, 0.85, 0.97), (8, 0.85, 0.95), (16, 0.87, 0.95)]
-)
-def test_named_stops_cost_a_little_more_than_go_bits(
-    count: int, of_repeating: float, of_stopping: float
-) -> None:
-    ours = ours_mbytes_per_s(count)
-    assert ours / go_bits_mbytes_per_s(count, repeats=True) == pytest.approx(of_repeating, rel=0.03)
-    assert ours / go_bits_mbytes_per_s(count, repeats=False) == pytest.approx(of_stopping, rel=0.03)
+@pytest.mark.parametrize("count", [2, 4, 8, 16])
+def test_the_engine_carries_what_go_bits_let_pass(count: int) -> None:
+    assert ours_mbytes_per_s(count) == pytest.approx(go_bits_mbytes_per_s(count), rel=0.03)

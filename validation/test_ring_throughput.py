@@ -165,7 +165,8 @@ def test_a_bus_moves_one_transfer_after_the_other() -> None:
 def test_who_starves(allocation: bool) -> None:
     """Seven senders to one receiver: without allocation all but the first two get nothing, with it all send.
 
-    Deterministic; the least share is asked to be half of the one that the background page tells.
+    Deterministic; the least share is asked to be half of the one that the background page
+    tells, 89 of 708 MB/s.
     """
     results = simulate(
         {
@@ -186,7 +187,7 @@ def test_who_starves(allocation: bool) -> None:
     )
     counts = np.bincount(deliveries(results)["source"], minlength=8)[1:]
     if allocation:
-        assert counts.min() > 0.04 * counts.sum()
+        assert counts.min() > 0.06 * counts.sum()
     else:
         assert counts[2:].sum() < 0.01 * counts.sum()
 

@@ -224,8 +224,9 @@ fn the_scrubber_removes_what_circulates() {
     }
 }
 
-/// Station 1 begins at 29 and keeps two packets waiting from 30 to 77. Its stop leaves behind the first at 61, its go
-/// at 77; both take 5 + 3 + 4 to station 2, find its link free of echoes, and take as long to station 0: 85 and 101.
+/// Station 1 begins at 29 and keeps two packets waiting from 30 to 77: it says stop behind its own one at 45, and go at
+/// 77. Both take 5 + 3 + 4 to station 2, leave it behind the end of an echo, at 57 and 89, and take as long to station
+/// 0: 69, behind an echo again, and 101. There the third packet is ready at 85.
 #[test]
 fn a_recovering_station_stops_the_others() {
     for (allocation, third) in [(0, 85), (1, 101)] {

@@ -1,171 +1,143 @@
-//! Bandwidth allocation: a station whose bypass FIFO recovers stops the others.
+//! Bandwidth allocation: who may begin a packet is said by the go bits of the idle symbols.
 //!
-//! A stop or a go goes on behind the unit that is on the link when it comes. While that link is busy this is known
-//! beforehand, so it is counted and sent on at once, as far round the ring as links are busy. Else it waits for the
-//! next look at the link, and one is seen to before it could be at the next station, or when it may let something start.
+//! Only their changes are followed. One that comes while a link is busy is heeded at once, for what it does is known: it
+//! tells what the idle symbols behind the unit say. Else it waits for the next look at the link: a stop does nothing
+//! before a unit begins there, and a go is heeded before it could be at the next station, or when it may let something
+//! start.
 
-use super::parts::Signal;
-use super::state::{NEVER, Rings};
+use super::parts::Edge;
+use super::state::Rings;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
-/// Stops and goes on their way to a station.
+/// The idle symbols that come to a station.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Signals {
-    /// Those that come when its link may be free, in order.
+pub(super) struct Idles {
+    /// Changes that come when its link may be free, in order.
     queue: Queue,
     /// When the last one comes.
     last: Time,
+    /// Until then no idle symbol came since the last unit of its own began.
+    idle_from: Time,
 }
 
-impl Signals {
-    /// None yet.
-    pub const NONE: Self = Self { queue: Queue::EMPTY, last: -1 << 40 };
+impl Idles {
+    /// All say go.
+    pub const GO: Self = Self { queue: Queue::EMPTY, last: -1 << 40, idle_from: 0 };
 }
 
 impl Rings {
-    /// Looks at a free link before its next start: does its station recover from what it has sent? What it tells the
-    /// others, if anything: whether it is a go.
-    pub(super) fn judge_recovery(&mut self, link: u32, waits: bool) -> Option<bool> {
-        let now = self.now;
+    /// Looks at a free link before its next start: does its station go on recovering from what it has sent, and what
+    /// do its idle symbols say? That is due when the unit has left; if nothing changes then it may be done later.
+    pub(super) fn judge_idles(&mut self, link: u32, ready: Time) {
         let at = &mut self.stations[link as usize];
-        let begins = at.own && at.free_at == now && waits && !at.recovering;
-        if begins || (at.recovering && !waits) {
-            at.recovering = begins;
-            return Some(!begins);
+        let end = at.free_at;
+        if std::mem::replace(&mut at.judged, true) {
+            // Nothing has begun since.
+        } else if at.absorbs {
+            at.absorbs = ready < end;
+            let go = !at.absorbs && (at.saved || at.hears_go);
+            self.say(link, go, end);
+        } else {
+            let go = at.saved || at.hears_go;
+            self.say(link, go, end);
         }
-        None
+        self.heed_idles(link);
     }
 
-    /// Before anything may start on a free link: what has come is counted, and what came in earlier ticks goes on.
-    pub(super) fn heed_signals(&mut self, link: u32) {
-        let mut number = self.signals[link as usize].queue.head;
-        while number != NONE {
-            let Signal { time, origin, next, go, counted } = self.signal[number];
-            if time > self.now {
-                return;
-            }
-            if !counted {
-                self.heed(link, go);
-                self.signal[number].counted = true;
-            }
-            if time < self.now {
-                self.take_signal(link);
-                self.send_signal(link, origin, go, time);
-            }
-            number = next;
+    /// A unit begins on a link; from the beginning of an own one the idle symbols that come are kept.
+    pub(super) fn begin_idles(&mut self, link: u32) {
+        let at = &mut self.stations[link as usize];
+        at.judged = false;
+        if at.own || !at.absorbs {
+            at.saved = false;
         }
+        if at.own {
+            at.absorbs = true;
+            self.idles[link as usize].idle_from = self.now + self.coming_ticks(link);
+        }
+        self.heed_idles(link);
     }
 
-    #[inline]
-    pub(super) fn has_signals(&self, link: u32) -> bool {
-        !self.signals[link as usize].queue.is_empty()
+    /// How long no idle symbol comes to a station because of a unit that is just coming.
+    fn coming_ticks(&self, link: u32) -> Time {
+        let at = &self.stations[link as usize];
+        if at.bypass.is_empty() || self.units[at.bypass.head].time > self.now {
+            return 0;
+        }
+        let symbols = if self.fabric.ring_cut_through == 0 { 1 } else { self.units[at.bypass.head].symbols };
+        Time::from(symbols) * Time::from(at.symbol)
     }
 
-    /// After the start: what has come goes on behind the unit on the link, then the station's own one, then what will
-    /// come while the unit is there.
-    pub(super) fn pass_signals(&mut self, link: u32, own: Option<bool>) {
-        let now = self.now;
-        let end = self.stations[link as usize].free_at.max(now);
-        let mut own = own;
+    /// Heeds what has come to a station, and what will come while its link is busy.
+    fn heed_idles(&mut self, link: u32) {
+        let free_at = self.stations[link as usize].free_at;
+        let until = free_at.max(self.now);
         loop {
-            let head = self.signals[link as usize].queue.head;
-            let time = if head == NONE { Time::MAX } else { self.signal[head].time };
-            if time > now
-                && let Some(go) = own.take()
-            {
-                self.send_signal(link, link, go, end);
+            let head = self.idles[link as usize].queue.head;
+            if head == NONE || self.edges[head].time > until {
+                return;
             }
-            if time > now && time >= end {
-                break;
+            let Edge { time, go, .. } = self.edges[head];
+            self.idles[link as usize].queue.pop(&mut self.edges);
+            self.edges.remove(head);
+            self.heed(link, time, go);
+            if go && time > free_at {
+                // A free link goes on saying go until a unit begins.
+                self.say(link, true, time);
             }
-            let Signal { origin, go, counted, .. } = self.signal[head];
-            if !counted {
-                self.heed(link, go);
-            }
-            self.take_signal(link);
-            self.send_signal(link, origin, go, end);
         }
     }
 
-    fn take_signal(&mut self, station: u32) {
-        let number = self.signals[station as usize].queue.pop(&mut self.signal);
-        self.signal.remove(number);
+    /// A change comes to a station.
+    fn heed(&mut self, station: u32, time: Time, go: bool) {
+        let at = &mut self.stations[station as usize];
+        at.hears_go = go;
+        at.saved |= go || at.absorbs && time > self.idles[station as usize].idle_from;
     }
 
-    fn heed(&mut self, station: u32, go: bool) {
-        let stops = &mut self.stations[station as usize].stops;
-        *stops = if go { *stops - 1 } else { *stops + 1 };
-    }
-
-    /// Sends a stop or a go that follows what is on a link until `end`.
-    fn send_signal(&mut self, link: u32, origin: u32, go: bool, end: Time) {
-        let (mut link, mut end) = (link, end);
-        loop {
-            let at = &self.stations[link as usize];
-            let (station, symbol) = (at.next, Time::from(at.symbol));
-            let signals = &mut self.signals[station as usize];
-            let time = (end + Time::from(at.ahead)).max(signals.last + symbol);
-            signals.last = time;
-            if station == origin {
-                self.last = self.last.max(time);
-                return;
-            }
-            let free_at = self.stations[station as usize].free_at;
-            if time >= free_at {
-                let first = signals.queue.is_empty();
-                let number = self.signal.add(Signal { time, origin, next: NONE, go, counted: false });
-                signals.queue.push(&mut self.signal, number);
-                if first || go && self.stations[station as usize].is_stopped() {
-                    self.await_signals(station);
-                }
-                return;
-            }
-            self.heed(station, go);
-            if go {
-                self.await_end(station);
-            }
-            (link, end) = (station, free_at);
-        }
-    }
-
-    /// Sees to the next look at a link to which a stop or a go comes: when it lets something start, at the latest
-    /// before it could be at the next station.
-    pub(super) fn await_signals(&mut self, station: u32) {
-        let head = self.signals[station as usize].queue.head;
-        if head == NONE {
+    /// Has the idle symbols of a station say something from a tick on.
+    fn say(&mut self, link: u32, go: bool, from: Time) {
+        let at = &mut self.stations[link as usize];
+        if std::mem::replace(&mut at.says_go, go) == go {
             return;
         }
-        let at = &self.stations[station as usize];
-        let latest = self.signal[head].time + Time::from(at.ahead) - 1;
-        let go = if at.is_stopped() { self.last_go(station) } else { NEVER };
-        self.look_at(station, latest.min(go));
+        let (station, way, symbol) = (at.next, Time::from(at.ahead), Time::from(at.symbol));
+        let idles = &mut self.idles[station as usize];
+        let time = (from + way).max(idles.last + symbol);
+        idles.last = time;
+        if time > self.stations[station as usize].free_at {
+            let number = self.edges.add(Edge { time, next: NONE, go });
+            self.idles[station as usize].queue.push(&mut self.edges, number);
+            self.await_go(station);
+            return;
+        }
+        self.heed(station, time, go);
+        if self.stations[station as usize].must_be_judged() {
+            self.await_end(station);
+        }
     }
 
-    /// Has the link of a station that is stopped be looked at when that ends.
+    /// Has the link of a station whose idle symbols say stop be looked at for the go that will come while it is free.
     pub(super) fn await_go(&mut self, station: u32) {
-        match self.last_go(station) {
-            NEVER => {}
-            time if time <= self.now => self.touch_link(station),
-            time => self.look_at(station, time),
+        let at = &self.stations[station as usize];
+        if at.says_go {
+            return;
         }
-    }
-
-    /// When a station is no longer stopped, as far as that is known.
-    fn last_go(&self, station: u32) -> Time {
-        let mut stops = self.stations[station as usize].stops;
-        let mut number = self.signals[station as usize].queue.head;
-        while number != NONE {
-            let Signal { time, next, go, counted, .. } = self.signal[number];
-            if !counted {
-                stops = if go { stops - 1 } else { stops + 1 };
-                if stops == 0 {
-                    return time;
-                }
-            }
-            number = next;
+        let mut number = self.idles[station as usize].queue.head;
+        while number != NONE && !self.edges[number].go {
+            number = self.edges[number].next;
         }
-        NEVER
+        if number == NONE {
+            return;
+        }
+        let time = self.edges[number].time;
+        let look = if at.waiting > 0 { time } else { time + Time::from(at.ahead) - 1 };
+        if look <= self.now {
+            self.touch_link(station);
+        } else {
+            self.look_at(station, look);
+        }
     }
 }

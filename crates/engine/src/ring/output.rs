@@ -53,7 +53,7 @@ impl Rings {
     pub(super) fn await_own(&mut self, station: u32, ready: Time) {
         let at = &self.stations[station as usize];
         if !at.may_insert() {
-            if at.is_stopped() {
+            if self.fabric.ring_allocation != 0 {
                 self.await_go(station);
             }
             return;
@@ -71,7 +71,7 @@ impl Rings {
         let at = &self.stations[link as usize];
         let free_at = at.free_at;
         let mut due = NEVER;
-        if at.recovering || at.place_is_awaited() {
+        if at.must_be_judged() || at.place_is_awaited() {
             due = free_at;
         } else {
             if !at.bypass.is_empty() {
@@ -94,11 +94,11 @@ impl Rings {
             if !at.echoes.is_empty() {
                 due = self.units[at.echoes.head].time;
             }
-            if at.stops == 0 && !at.again.is_empty() {
+            if at.says_go && !at.again.is_empty() {
                 due = due.min(self.entries[at.again.head].ready);
             }
         }
-        if at.stops == 0 {
+        if at.says_go {
             for queue in at.fresh {
                 if !queue.is_empty() {
                     due = due.min(self.entries[queue.head].ready);
@@ -116,7 +116,7 @@ impl Rings {
         if at.free_at > now {
             self.await_end(link);
             if self.fabric.ring_allocation != 0 {
-                self.await_signals(link);
+                self.await_go(link);
             }
             return;
         }
@@ -136,18 +136,11 @@ impl Rings {
             }
             return;
         }
-        self.heed_signals(link);
-        let own = self.judge_recovery(link, ready <= now);
-        let started = self.start_next(link, ready);
-        if own.is_some() || self.has_signals(link) {
-            self.pass_signals(link, own);
-        }
-        if started {
+        self.judge_idles(link, ready);
+        if self.start_next(link, ready) {
             self.await_end(link);
         }
-        if self.has_signals(link) {
-            self.await_signals(link);
-        }
+        self.await_go(link);
     }
 
     /// Puts the next unit on a free link; whether there is one. The front of the bypass FIFO is ready at `ready`.
@@ -249,7 +242,7 @@ impl Rings {
     /// The send packet that may start and comes first; `later` is when the next one is ready otherwise.
     fn choose(&mut self, link: u32, later: &mut Time) -> Option<Choice> {
         let at = &self.stations[link as usize];
-        if at.stops > 0 {
+        if !at.says_go {
             return None;
         }
         let mut blocked = false;
@@ -383,6 +376,9 @@ impl Rings {
             }
         } else {
             at.echo_symbols += u64::from(symbols);
+        }
+        if self.fabric.ring_allocation != 0 {
+            self.begin_idles(link);
         }
         if self.hops.limit > 0 {
             self.keep_hop(link, unit, now + ticks);

@@ -51,17 +51,13 @@ pub(super) struct Unit {
 
 const _: () = assert!(size_of::<Unit>() == 32, "two units are a line of the cache");
 
-/// A stop or a go on its way.
+/// A change of what idle symbols say, on its way to a station.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Signal {
-    /// When it comes to a station.
+pub(super) struct Edge {
+    /// When it comes to the output of the station.
     pub time: Time,
-    /// The station that has sent it.
-    pub origin: u32,
     pub next: u32,
     pub go: bool,
-    /// Whether the station has counted it.
-    pub counted: bool,
 }
 
 /// A send packet in the transmit queues of a station, until its sender knows that it was accepted.
@@ -154,7 +150,7 @@ impl Linked for Unit {
     }
 }
 
-impl Linked for Signal {
+impl Linked for Edge {
     #[inline]
     fn next(&mut self) -> &mut u32 {
         &mut self.next

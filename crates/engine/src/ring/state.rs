@@ -1,8 +1,8 @@
 //! What a network of rings remembers: its parts and the packets between them.
 
-use super::allocation::Signals;
+use super::allocation::Idles;
 use super::host::Hosts;
-use super::parts::{Deal, Entry, Held, Signal, Unit};
+use super::parts::{Deal, Edge, Entry, Held, Unit};
 use super::phases::{Reservation, UNLABELLED};
 use super::stations::{BusCounts, Counts, Port, Rare, Station, Switch};
 use crate::fabric::{Fabric, NONE, transaction};
@@ -51,12 +51,13 @@ pub struct Rings {
     pub(super) links_touched: Vec<u32>,
     pub(super) switches_touched: Vec<u32>,
     pub(super) services_touched: Vec<u32>,
-    /// Stops and goes on their way, and those to each station; no stations without bandwidth allocation.
-    pub(super) signal: Slab<Signal>,
-    pub(super) signals: Vec<Signals>,
+    /// Changes of what idle symbols say, on their way; and the idle symbols of each station, of none without bandwidth
+    /// allocation.
+    pub(super) edges: Slab<Edge>,
+    pub(super) idles: Vec<Idles>,
     pub(super) calendar: Calendar,
     pub(super) now: Time,
-    /// When the last of what is no event comes to its end: an echo, a stop or a go that is home.
+    /// When the last of the echoes comes home whose coming is no event.
     pub(super) last: Time,
     /// A destination whose packets go in a circle through switches, if there is one.
     pub(super) astray: Option<u32>,
@@ -106,7 +107,7 @@ impl Rings {
         }
         let numbers =
             fabric.terminal_transactions.iter().map(|&free| Numbers { free, asked: false }).collect();
-        let signals = if fabric.ring_allocation == 0 { 0 } else { links };
+        let allocating = if fabric.ring_allocation == 0 { 0 } else { links };
         Self {
             stations,
             rare: vec![Rare::default(); links],
@@ -124,8 +125,8 @@ impl Rings {
             links_touched: Vec::new(),
             switches_touched: Vec::new(),
             services_touched: Vec::new(),
-            signal: Slab::default(),
-            signals: vec![Signals::NONE; signals],
+            edges: Slab::default(),
+            idles: vec![Idles::GO; allocating],
             calendar: Calendar::new(2 * links),
             now: -1,
             last: -1,
@@ -186,7 +187,7 @@ impl Rings {
             }
             out_free == [f.station_requests_out[link], f.station_responses_out[link]]
                 && at.in_free == [f.station_requests_in[link], f.station_responses_in[link]]
-                && (at.may_open, at.stops, at.waiting) == ([at.window; 2], 0, 0)
+                && (at.may_open, at.says_go, at.waiting) == ([at.window; 2], true, 0)
         };
         let owed = self.reserved.iter().flatten().any(|reserved| reserved.owed != [0; 2]);
         let empty = self.units.is_all_free() && self.entries.is_all_free() && self.helds.is_all_free();

@@ -26,8 +26,6 @@ pub(super) struct Station {
     pub port: u32,
     /// The switch of a port; the terminal of another station, or [`NONE`].
     pub home: u32,
-    /// Stops less goes.
-    pub stops: u32,
     /// Units of its own that wait, ready or not.
     pub waiting: u32,
     /// Whether it is among those that may start something in this tick.
@@ -39,7 +37,16 @@ pub(super) struct Station {
     pub leaving: u8,
     /// Whether it removes what has passed it twice.
     pub scrubs: bool,
-    pub recovering: bool,
+    /// What its idle symbols say.
+    pub says_go: bool,
+    /// What those say that come.
+    pub hears_go: bool,
+    /// Whether it keeps what comes: a unit of its own is on the link, or it recovers from one.
+    pub absorbs: bool,
+    /// Whether a go has come since that unit began, or else since the last unit did.
+    pub saved: bool,
+    /// Whether it is known what the idle symbols behind the last unit say.
+    pub judged: bool,
     /// Whether a packet waits until another one was accepted.
     pub blocked: bool,
     /// Whether there is something in `again` or `echoes`.
@@ -198,16 +205,16 @@ impl Station {
         if self.port == NONE { self.home } else { NONE }
     }
 
-    /// Whether a unit of its own may start, as far as stops are concerned.
+    /// Whether a unit of its own may start, as far as its idle symbols are concerned.
     #[inline]
     pub fn may_insert(&self) -> bool {
-        self.waiting > 0 && (self.stops == 0 || !self.echoes.is_empty())
+        self.waiting > 0 && (self.says_go || !self.echoes.is_empty())
     }
 
-    /// Whether a unit of its own waits that a stop keeps from starting.
+    /// Whether its idle symbols may say something else when the unit on its link has left.
     #[inline]
-    pub fn is_stopped(&self) -> bool {
-        self.waiting > 0 && self.stops > 0
+    pub fn must_be_judged(&self) -> bool {
+        !self.judged && (self.saved || self.hears_go) != self.says_go
     }
 
     /// Whether something may wait for the place that is free at the end of the unit on its link.
@@ -256,7 +263,11 @@ impl Station {
             own: false,
             leaving: 2,
             scrubs: false,
-            recovering: false,
+            says_go: true,
+            hears_go: true,
+            absorbs: false,
+            saved: false,
+            judged: true,
             fresh: [Queue::EMPTY; 2],
             again: Queue::EMPTY,
             echoes: Queue::EMPTY,
@@ -264,7 +275,6 @@ impl Station {
             may_open: [f.station_window[link]; 2],
             window: f.station_window[link],
             entered: 0,
-            stops: 0,
             transmit: f.station_transmit_ticks[link],
             blocked: false,
             late: false,

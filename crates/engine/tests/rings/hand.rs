@@ -130,9 +130,9 @@ fn what_leads_nowhere_is_scrubbed() {
 }
 
 /// Station 0 sends from 300 to 468, while two packets from terminal 2 come to pass it, at 329 and at 497: they leave at
-/// 468 and 636. So it recovers from 468 to 804, its stop leaves behind the first at 636 and its go at 804; both are
-/// at the output of station 1 after 10 + 20 + 48. Terminal 1 has a packet ready at 750, when its link is free; at 882,
-/// when the go comes, an echo has been on it since 878, for 24.
+/// 468 and 636. So it says stop at 468 and go at 804, when they have left; both are at the output of station 1 after
+/// 10 + 20 + 48, the stop at 546 behind an echo. Terminal 1 has a packet ready at 750; at 882, when the go comes, an
+/// echo has been on its link since 878, for 24.
 #[test]
 fn recovering_stations_stop_the_others() {
     let mut f = network(&[&[0, 1, 2]], 0);

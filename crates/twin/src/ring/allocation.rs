@@ -1,59 +1,79 @@
-//! Bandwidth allocation: a station whose bypass FIFO recovers stops the others.
+//! Bandwidth allocation: who may begin a packet is said by the go bits of the idle symbols.
 
 use fabriloom_engine::kernel::Time;
 
-use super::parts::Notice;
 use super::rings::Rings;
 
 impl Rings<'_> {
-    /// Whether a stop keeps a station from beginning packets.
+    /// Whether the idle symbols of a station keep it from beginning packets.
     pub(crate) fn is_stopped(&self, station: usize) -> bool {
-        self.stations[station].stops > 0
+        !self.stations[station].says_go
     }
 
-    /// Stops and goes that have come through a link are counted and sent on, except by the station they name.
-    pub(crate) fn take_notices(&mut self, link: usize) {
+    /// What the idle symbols say has changed at the end of a link.
+    pub(crate) fn take_edges(&mut self, link: usize) {
         let station = self.fabric.station_next[link] as usize;
-        while let Some(&(_, notice)) =
-            self.stations[link].notices_on_wire.front().filter(|(there, _)| *there <= self.now)
+        while let Some(&(there, go)) =
+            self.stations[link].edges_on_wire.front().filter(|(there, _)| *there <= self.now)
         {
-            self.stations[link].notices_on_wire.pop_front();
-            if notice.name != station {
-                self.stations[station].stops += if notice.stop { 1 } else { -1 };
-                self.stations[station].notices.push(notice);
-            }
+            assert_eq!(there, self.now, "a change was overlooked");
+            self.stations[link].edges_on_wire.pop_front();
+            self.heed(station, go);
         }
     }
 
-    /// With a free link, whether a station begins or ends to recover.
-    pub(crate) fn judge_recovery(&mut self, station: usize) {
+    fn heed(&mut self, station: usize, go: bool) {
+        let state = &mut self.stations[station];
+        state.hears_go = go;
+        state.saved |= go || state.absorbs && self.now > state.idle_from;
+    }
+
+    /// With a free link: whether a station goes on recovering, and what its idle symbols say.
+    pub(crate) fn say_go_or_stop(&mut self, station: usize) {
         let state = &mut self.stations[station];
         if self.fabric.ring_allocation == 0 || state.sending.is_some() {
             return;
         }
-        let waits = state.bypass_ready().is_some_and(|ready| ready <= self.now);
-        let begins = !state.recovering && state.own_left && waits;
-        let ends = state.recovering && !waits;
-        if begins || ends {
-            state.recovering = begins;
-            state.notices.push(Notice { name: station, stop: begins });
+        let go = if state.absorbs {
+            state.absorbs = state.bypass_ready().is_some_and(|ready| ready < self.now);
+            !state.absorbs && (state.saved || state.hears_go)
+        } else {
+            state.hears_go || if state.left { state.saved } else { state.says_go }
+        };
+        self.say(station, go);
+    }
+
+    /// A unit begins on a link. From the beginning of one of its own a station keeps the idle symbols that come.
+    pub(crate) fn keep_idles(&mut self, station: usize, own: bool) {
+        let idle_from = self.now + self.coming_ticks(station);
+        let state = &mut self.stations[station];
+        if own {
+            (state.absorbs, state.saved, state.idle_from) = (true, false, idle_from);
+        } else if !state.absorbs {
+            state.saved = false;
         }
     }
 
-    /// Stops and goes leave in the idle symbols behind the unit on the link, if there is one.
-    pub(crate) fn send_notices(&mut self, station: usize) {
-        let end = self.stations[station].sending.map(|sending| self.end_of(station, &sending));
+    /// How long no idle symbol comes because of a unit that is just coming.
+    fn coming_ticks(&self, station: usize) -> Time {
+        let Some(&(ready, symbol)) = self.stations[station].bypass.front() else { return 0 };
+        let symbols = if self.fabric.ring_cut_through == 1 { self.units[symbol.unit].symbols } else { 1 };
+        if ready == self.now { Time::from(symbols) * self.symbol_ticks(station) } else { 0 }
+    }
+
+    /// What the idle symbols on a link say from now on.
+    fn say(&mut self, station: usize, go: bool) {
+        if std::mem::replace(&mut self.stations[station].says_go, go) == go {
+            return;
+        }
         let next = self.fabric.station_next[station] as usize;
         let way = Time::from(self.fabric.link_arrival_ticks[station])
             + Time::from(self.fabric.station_decode_ticks[next])
             + Time::from(self.fabric.station_bypass_ticks[next]);
-        let symbol = Time::from(self.fabric.link_character_ticks[station]);
-        for notice in std::mem::take(&mut self.stations[station].notices) {
-            let behind_unit = end.unwrap_or(self.now) + way;
-            let before = self.stations[station].notices_on_wire.back();
-            let there = before.map_or(behind_unit, |(last, _)| behind_unit.max(last + symbol));
-            self.stations[station].notices_on_wire.push_back((there, notice));
-            self.wake_at(there);
-        }
+        let symbol = self.symbol_ticks(station);
+        let edges = &mut self.stations[station].edges_on_wire;
+        let there = edges.back().map_or(self.now + way, |(last, _)| (self.now + way).max(last + symbol));
+        edges.push_back((there, go));
+        self.wake_at(there);
     }
 }

@@ -8,7 +8,7 @@ use super::rings::Rings;
 impl Rings<'_> {
     /// A unit whose time is over has left; the link is free.
     pub(crate) fn end_unit(&mut self, station: usize) {
-        self.stations[station].own_left = false;
+        self.stations[station].left = false;
         let Some(sending) = self.stations[station].sending else { return };
         if self.end_of(station, &sending) != self.now {
             return;
@@ -16,7 +16,7 @@ impl Rings<'_> {
         let unit = self.units[sending.unit];
         assert_eq!(sending.next, unit.symbols, "a unit has left in part");
         self.stations[station].sending = None;
-        self.stations[station].own_left = sending.own;
+        self.stations[station].left = true;
         let first_time = matches!(unit.what, What::Send { busied: 0, .. });
         if sending.own && first_time && self.fabric.ring_hold_until_echo == 0 {
             self.stations[station].places_out[unit.sent.kind as usize] -= 1;
@@ -72,6 +72,7 @@ impl Rings<'_> {
                 }
             }
         }
+        self.keep_idles(station, own);
         self.wake_at(self.now + ticks);
     }
 

@@ -186,15 +186,6 @@ pub struct Owed {
     pub serving: Label,
 }
 
-/// A stop or a go in the idle symbols.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Notice {
-    /// The station that recovers.
-    pub name: usize,
-    /// It begins to, rather than has.
-    pub stop: bool,
-}
-
 /// A station and the link it sends on.
 #[derive(Clone, Debug)]
 pub struct Station {
@@ -224,16 +215,20 @@ pub struct Station {
     /// Per receive queue.
     pub owed: [Owed; 2],
 
-    /// A unit of its own has left in this tick.
-    pub own_left: bool,
-    /// Its bypass FIFO recovers from an own unit.
-    pub recovering: bool,
-    /// Stops less goes that have come here.
-    pub stops: i64,
-    /// Stops and goes that are to be sent on in this tick.
-    pub notices: Vec<Notice>,
-    /// Stops and goes on the way to the next station, and when they are known there.
-    pub notices_on_wire: VecDeque<(Time, Notice)>,
+    /// A unit has left in this tick.
+    pub left: bool,
+    /// It keeps what idle symbols come: a unit of its own is on the link, or its bypass FIFO recovers from one.
+    pub absorbs: bool,
+    /// Until then no idle symbol came since that unit began.
+    pub idle_from: Time,
+    /// One with a go has come since then, or else since the last unit began.
+    pub saved: bool,
+    /// What the idle symbols say that come.
+    pub hears_go: bool,
+    /// What the idle symbols say that leave.
+    pub says_go: bool,
+    /// Whether they say go from a tick on, on the way to the next station.
+    pub edges_on_wire: VecDeque<(Time, bool)>,
 
     /// What the link has done.
     pub counts: RingLinkCounts,
@@ -259,11 +254,13 @@ impl Station {
             places_out: [0; 2],
             received: [VecDeque::new(), VecDeque::new()],
             owed: [Owed { count: [0; 2], serving: Label::A }; 2],
-            own_left: false,
-            recovering: false,
-            stops: 0,
-            notices: Vec::new(),
-            notices_on_wire: VecDeque::new(),
+            left: false,
+            absorbs: false,
+            idle_from: 0,
+            saved: false,
+            hears_go: true,
+            says_go: true,
+            edges_on_wire: VecDeque::new(),
             counts: RingLinkCounts::default(),
             longest_own: 0,
             busied: 0,

@@ -94,7 +94,7 @@ impl<'a> Rings<'a> {
         (0..terminals).for_each(|terminal| self.time_out(terminal));
 
         (0..stations).for_each(|link| self.take_from_wire(link));
-        (0..stations).for_each(|link| self.take_notices(link));
+        (0..stations).for_each(|link| self.take_edges(link));
 
         if self.programs.is_some() {
             self.let_programs_go_on();
@@ -105,9 +105,8 @@ impl<'a> Rings<'a> {
         (0..terminals).for_each(|terminal| self.start_service(terminal));
         (0..switches).for_each(|switch| self.start_transfers(switch));
         for station in 0..stations {
-            self.judge_recovery(station);
+            self.say_go_or_stop(station);
             self.start_unit(station);
-            self.send_notices(station);
         }
         (0..stations).for_each(|station| self.send_symbol(station));
         (0..stations).for_each(|station| self.check_bypass(station));

@@ -145,7 +145,7 @@ class RingLinks(Section):
         default=None, description="Whether busied packets reserve queue space by phases (BUSY_A, BUSY_B)"
     )
     bandwidth_allocation: bool | None = Field(
-        default=None, description="Whether stations with a full bypass FIFO stop others by idle symbols"
+        default=None, description="Whether stations begin packets only where idle symbols say go"
     )
     retry: Retry = Field(default=Retry(), description="What happens to a packet that was busied")
     timeout_ps: TimePs | None = Field(
