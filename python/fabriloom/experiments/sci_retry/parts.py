@@ -44,15 +44,15 @@ def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
 
 
 def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    three, nine, four = map(_built, (networks.ring(3), networks.ring(9), networks.four_rings(3)))
+    three, nine = (_built(networks.four_rings(ratio)) for ratio in networks.RATIOS)
     limit = "SCI's numbers of 16 bits; larger networks are refused"
     values = {
-        "senders-3": len(three.partner) - 1,
-        "receivers-3": len(three.bus_count),
+        "senders-3": len(three.partner) / three.rings,
+        "receivers-3": three.ports / three.rings,
         "nodes-3": int((three.station_ring == 0).sum()),
-        "senders-9": len(nine.partner) - 1,
-        "switch-ports": four.ports,
-        "switch-share": 100 / four.rings,
+        "senders-9": len(nine.partner) / nine.rings,
+        "switch-ports": three.ports,
+        "switch-share": 100 / three.rings,
     }
     rows = [
         row("sci-retry", printed[key], float(value), kind="arithmetic", tolerance=near(printed[key], 0.0))
