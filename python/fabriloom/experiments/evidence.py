@@ -34,8 +34,9 @@ _SYSTEMS = {
     "folded Clos network of 256 nodes.",
     "scinet": "Rings of SCI, joined by switches whose ports sit on a bus, with ringlets or long rings "
     "between them, up to multistage networks of 16 processors and 16 memories.",
-    "sci-retry": "Fast senders and one slow receiver on a ring of SCI: what is rejected is sent again, "
-    "after a delay that stays, grows by steps or doubles from one rejection to the next.",
+    "sci-retry": "Four rings of SCI with fast senders, and a switch whose ports are slow receivers: what is "
+    "rejected is sent again, after a delay that stays, grows by steps or doubles from one rejection to the "
+    "next. Drawn: the rings with three senders each.",
     "gpmimd": "T9000 transputers on boards of eight, each link of theirs on a Clos network of C104 packet "
     "switches of its own: messages in packets of 32 B that are acknowledged one by one, between pairs and in "
     "the patterns of level II and level III triggers. Drawn: one of the four networks.",
@@ -48,7 +49,11 @@ _SYSTEMS = {
 _DRAWN: dict[str, dict[str, Any]] = {
     "macrame": {"kind": "clos", "terminals": 256},
     "scinet": {"kind": "sci-banyan", "terminals": 16, "wiring": "long-ring"},
-    "sci-retry": {"kind": "sci-ring", "terminals": 4},
+    "sci-retry": {
+        "kind": "sci-rings",
+        "rings": [[*(f"P{3 * ring + place}" for place in range(3)), "s0"] for ring in range(4)],
+        "switches": ["s0"],
+    },
     "gpmimd": {
         "kind": "clos",
         "terminals": 48,

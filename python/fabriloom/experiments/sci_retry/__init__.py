@@ -1,4 +1,4 @@
-"""The retry delay study: fast senders and one slow receiver on a ring.
+"""The retry delay study: rings of fast senders with a slow receiver each, the port of a switch.
 
 How each figure is modelled, and where it agrees and where not, is in ``docs/background/sci-retry.md``.
 """
