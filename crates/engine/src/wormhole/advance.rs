@@ -3,11 +3,13 @@
 use std::num::Wrapping;
 
 use super::link::{Kind, Link, two};
+use super::queue::Run;
 use super::state::{Event, Network, PacketState, UNKNOWN};
 use super::timeline::ahead;
 use super::worm::{Crowd, Gone, Header, Worm};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
+use crate::kernel::slab::Slab;
 use crate::terminal::Packet;
 
 impl Network {
@@ -36,21 +38,25 @@ impl Network {
         let end = first + Wrapping(headers + packet.length + 1);
         let (time, packet, next, bound) = (packet.dispatch, number, NONE, false);
         let at = &mut self.links[link as usize];
+        let begins = at.common && at.sending == NONE;
         *at.append(&mut self.crowd) = Worm { time, packet, next, class, first, end, header, bound };
         at.granted = end;
-        self.wake(link);
-        self.settle();
+        if begins {
+            self.begin::<false>(NONE, link);
+        } else {
+            self.settle(link);
+        }
     }
 
     /// Gives the head packet of an input link its output, at the present tick.
     pub(super) fn grant(&mut self, input: u32, output: u32, now: Time) {
-        let (at, to) = (&self.links[input as usize], &self.links[output as usize]);
+        let [at, to] = two(&mut self.links, input, output);
         let waited = now - at.port.requested;
         let old = at.worm(at.head, &self.crowd);
         let &Worm { packet, header, class, first, end, .. } = old;
         let strips = at.port.strips() || to.port.deletes_header;
-        let (header, class, deleted) = if strips { self.strip(old) } else { (header, class, 0) };
-        let [at, to] = two(&mut self.links, input, output);
+        let (header, class, deleted) =
+            if strips { strip(&self.fabric, &self.packets, old) } else { (header, class, 0) };
         at.port.awaits = NONE;
         self.ports.hold(&mut to.port, now, waited);
         at.output = output;
@@ -65,21 +71,14 @@ impl Network {
         to.holder = input;
         to.way = kind.onward + if kind.stepwise { 0 } else { kind.arrival };
         let (next, bound) = (NONE, false);
+        let begins = to.common && to.sending == NONE;
         *to.append(&mut self.crowd) = Worm { time, packet, next, class, first, end, header, bound };
         self.grants += 1;
-        self.wake(output);
-        self.settle();
-    }
-
-    /// Header and class of a worm without its front header, and the characters of that.
-    #[cold]
-    fn strip(&self, worm: &Worm) -> (Header, u32, u32) {
-        let deleted = header_chars(&self.fabric, worm.header);
-        if worm.header == Header::Via {
-            let target = self.packets[worm.packet].target;
-            return (Header::Final, self.fabric.terminal_class[target as usize], deleted);
+        if begins {
+            self.begin::<true>(input, output);
+        } else {
+            self.settle(output);
         }
-        (Header::Deleted, worm.class, deleted)
     }
 
     /// What follows from a worm's end of packet having a time on the wire, apart from the link itself.
@@ -155,32 +154,47 @@ impl Network {
 
     /// Schedules the request of the head of an input buffer of a switch, once its header is readable.
     pub(super) fn ask(&mut self, link: u32) {
-        let at = &mut self.links[link as usize];
+        let at = &self.links[link as usize];
         let &Worm { header, class, first, .. } = at.worm(at.head, &self.crowd);
         let last = first + Wrapping(header_chars(&self.fabric, header).max(1) - 1);
         if ahead(last, at.line.known()) >= 0 || at.to_terminal {
             return;
         }
-        let arrived = at.line.run_from(last).time;
+        let sent = at.line.run_from(last).time;
+        self.ask_after(link, class, sent);
+    }
+
+    /// As [`Self::ask`], for a head of which a run has been sent that begins with its header.
+    #[inline(always)]
+    pub(super) fn ask_first(&mut self, link: u32, (header, class): (Header, u32), run: &Run) {
+        let last = header_chars(&self.fabric, header).max(1) - 1;
+        if run.count > last {
+            self.ask_after(link, class, run.at(last));
+        }
+    }
+
+    /// Schedules the request of a head when the last character of its header has been sent.
+    #[inline(always)]
+    fn ask_after(&mut self, link: u32, class: u32, sent: Time) {
+        let at = &mut self.links[link as usize];
         let kind = &self.kinds[at.kind as usize];
-        let time = (arrived + Time::from(kind.arrival)).max(at.exit_free) + Time::from(kind.decode);
+        let time = (sent + Time::from(kind.arrival)).max(at.exit_free) + Time::from(kind.decode);
         at.asked = true;
         at.port.entry = self.routes.entry(&self.fabric, at.port.switch, class);
         self.schedule(Event::Request(link), time);
     }
 
-    /// A packet's end leaves the input buffer, at a tick that is asked for: its output is released and the next head
-    /// comes forward.
+    /// A packet's end leaves the input buffer: its output is released and the next head comes forward, at a tick that is
+    /// asked for.
     #[inline(always)]
     pub(super) fn left(
         &mut self,
         link: u32,
         output: u32,
-        last: impl FnOnce(&mut Link, &Link, &[Kind], &Crowd) -> Time,
+        free: impl FnOnce(&mut Link, &Link, &[Kind], &Crowd) -> Time,
     ) {
         let [at, to] = two(&mut self.links, link, output);
-        let last = last(at, to, &self.kinds, &self.crowd);
-        let free = last + Time::from(self.kinds[at.kind as usize].crossbar.max(1));
+        let free = free(at, to, &self.kinds, &self.crowd);
         at.exit_free = free;
         at.output = NONE;
         at.asked = false;
@@ -202,6 +216,17 @@ impl Network {
             self.ask(link);
         }
     }
+}
+
+/// Header and class of a worm without its front header, and the characters of that.
+#[cold]
+fn strip(fabric: &Fabric, packets: &Slab<PacketState>, worm: &Worm) -> (Header, u32, u32) {
+    let deleted = header_chars(fabric, worm.header);
+    if worm.header == Header::Via {
+        let target = packets[worm.packet].target;
+        return (Header::Final, fabric.terminal_class[target as usize], deleted);
+    }
+    (Header::Deleted, worm.class, deleted)
 }
 
 /// Characters of the front header.

@@ -51,7 +51,8 @@ impl Network {
             let random = self.ports.groups[group as usize].choice == choice::RANDOM;
             let output = if random { self.draw_link(group, now) } else { output };
             self.grant(input, output, now);
-            if self.ports.groups[group as usize].waiting == 0 {
+            let row = &self.ports.groups[group as usize];
+            if row.waiting == 0 || row.is_held() {
                 return;
             }
         }
@@ -63,6 +64,15 @@ impl Network {
     /// The free link to be granted next, or any free link if the choice is random.
     #[inline]
     fn choose_link(&self, group: u32, now: Time) -> Option<u32> {
+        let row = &self.ports.groups[group as usize];
+        match row.first_free(&self.links, now) {
+            Some(link) if row.choice != choice::LEAST_RECENT => Some(link),
+            _ => self.look_for_link(group, now),
+        }
+    }
+
+    #[inline(never)]
+    fn look_for_link(&self, group: u32, now: Time) -> Option<u32> {
         let mut free = self.ports.free(&self.links, &self.fabric, group, now);
         match self.ports.groups[group as usize].choice {
             choice::LEAST_RECENT => free.min_by_key(|&link| self.links[link as usize].port.last_grant),
@@ -79,7 +89,12 @@ impl Network {
     /// Takes the head that is served next out of the group's queue.
     #[inline]
     fn choose_head(&mut self, group: u32) -> u32 {
-        let queue = &self.ports.groups[group as usize];
+        let queue = &mut self.ports.groups[group as usize];
+        if queue.waiting == 1 && queue.arbiter != arbiter::RANDOM {
+            queue.waiting = 0;
+            queue.served = queue.first;
+            return queue.first;
+        }
         let place = match queue.arbiter {
             arbiter::FIFO => 0,
             arbiter::RANDOM => self.streams[group as usize].below(queue.waiting),

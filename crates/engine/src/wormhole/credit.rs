@@ -76,32 +76,6 @@ impl Network {
         self.leaving(link, end - Wrapping(1)).expect("the packet has left").0.time
     }
 
-    /// Takes credit that packets have left for the next characters of the worm that is sent, and with it all that is there
-    /// in time for those behind them.
-    pub(super) fn use_kept_credit(&mut self, link: u32) {
-        let at = &mut self.links[link as usize];
-        let (kind, worm) = (&self.kinds[at.kind as usize], at.worm(at.sending, &self.crowd));
-        let most = (worm.end - at.line.known()).0;
-        at.wire_free = at.wire_free.max(worm.time);
-        while at.credited < most {
-            let Some(lumps) = at.credit.front() else { return };
-            let due = at.wire_free + Time::from(at.credited) * Time::from(kind.character);
-            if lumps.time > due {
-                if at.credited > 0 {
-                    return;
-                }
-                at.wire_free = lumps.time;
-            }
-            // All lumps of the run are in time if it is not slower than what is sent.
-            let in_time = lumps.step <= kind.quantum.saturating_mul(kind.character);
-            let missing = kind.lumps(most - at.credited);
-            let count = if in_time { lumps.count.min(missing) } else { 1 };
-            at.credit.take(count);
-            at.keeps_credit = !at.credit.is_empty();
-            at.credited += count * kind.quantum;
-        }
-    }
-
     /// Lets a packet leave its input buffer, if it is known when its end does.
     pub(super) fn try_left(&mut self, link: u32) {
         let at = &self.links[link as usize];
@@ -116,7 +90,7 @@ impl Network {
         }
         let (output, arrival) = (at.output, at.last_arrival(self.kind(at), &self.crowd));
         let place = self.keep_credit(link);
-        self.left(link, output, |_, _, _, _| place.max(arrival));
+        self.left(link, output, |at, _, kinds, _| place.max(arrival) + kinds[at.kind as usize].crossing());
     }
 
     /// Lets a packet leave the input buffer of a plain link for its output, of which all that this depends on is known.
@@ -124,7 +98,10 @@ impl Network {
     pub(super) fn leave_plain(&mut self, link: u32, output: u32) {
         self.left(link, output, |at, to, kinds, crowd| {
             let (kind, places) = (&kinds[at.kind as usize], to.places(&kinds[to.kind as usize]));
-            let mut place = None;
+            let mut place = places.last_leaving(at, to, at.next_lump).map(|run| {
+                at.keep(kind, &run, true);
+                run.at(run.count - 1)
+            });
             while ahead(places.end, at.next_lump) > 0 {
                 let number = at.next_lump;
                 let run = places.leaving(at, to, number).expect("the packet has left");
@@ -136,7 +113,7 @@ impl Network {
             let place = place.unwrap_or_else(|| {
                 places.leaving(at, to, places.end - Wrapping(1)).expect("the packet has left").time
             });
-            place.max(at.last_arrival(kind, crowd))
+            place.max(at.last_arrival(kind, crowd)) + 1
         });
     }
 
@@ -244,6 +221,31 @@ impl Link {
         self.worm(self.head, crowd).time - Time::from(kind.end) + Time::from(kind.arrival)
     }
 
+    /// Takes credit that packets have left for the next characters of the worm that is sent, which has its time and its end,
+    /// and with it all that is there in time for those behind them.
+    #[inline(always)]
+    pub fn use_kept_credit(&mut self, kind: &Kind, time: Time, end: Number) {
+        let most = (end - self.line.known()).0;
+        self.wire_free = self.wire_free.max(time);
+        while self.credited < most {
+            let Some(lumps) = self.credit.front() else { return };
+            let due = self.wire_free + Time::from(self.credited) * Time::from(kind.character);
+            if lumps.time > due {
+                if self.credited > 0 {
+                    return;
+                }
+                self.wire_free = lumps.time;
+            }
+            // All lumps of the run are in time if it is not slower than what is sent.
+            let in_time = lumps.step <= kind.quantum.saturating_mul(kind.character);
+            let missing = kind.lumps(most - self.credited);
+            let count = if in_time { lumps.count.min(missing) } else { 1 };
+            self.credit.take(count);
+            self.keeps_credit = !self.credit.is_empty();
+            self.credited += count * kind.quantum;
+        }
+    }
+
     /// The places in the output buffer.
     #[inline(always)]
     pub fn places(&self, kind: &Kind) -> Places {
@@ -271,6 +273,57 @@ impl Places {
     fn stop(&self, at: &Link, number: Number) -> Number {
         // Characters that are deleted need no place.
         if ahead(number, at.deleted) < 0 { at.deleted } else { self.stop }
+    }
+
+    /// When all characters leave from one on that are left of a packet, if they do so in a straight run.
+    #[inline(always)]
+    pub fn last_leaving(&self, at: &Link, to: &Link, number: Number) -> Option<Run> {
+        let last = to.line.last_run();
+        let first = to.line.known() - Wrapping(last.count);
+        let (rest, into) = (ahead(self.end, number), ahead(number - self.shift, first));
+        let run = Run {
+            count: rest as u32,
+            step: last.step,
+            time: last.at(into.max(0) as u32) + Time::from(self.character),
+        };
+        let exact = (rest > 0) & (into >= 0) & (ahead(number, at.deleted) >= 0) & (run.time > at.exit_free);
+        exact.then_some(run)
+    }
+
+    /// The characters that a link without credit may send on all the credit that is known, if this is there in time once the
+    /// first lump is; and when that is. So it is mostly when a packet that waited for its output has been granted it.
+    #[inline(always)]
+    pub fn all_credit(&self, at: &Link, kind: &Kind, to: &Link, own: Time, most: u32) -> Option<(u32, Time)> {
+        let [run, last] = self.last_runs(at, to, at.next_lump)?;
+        let own = own.max(run.time + Time::from(kind.credit_delay));
+        // Neither of the two runs is slower than this link. So if the first character of each is in time, so are all.
+        let due = own + Time::from(run.count) * Time::from(kind.character);
+        let in_step = run.step.max(last.step) <= kind.character;
+        let in_time = last.time + Time::from(kind.credit_delay) <= due;
+        (in_step & in_time).then(|| (kind.lumps(most.min(run.count + last.count)) * kind.quantum, own))
+    }
+
+    /// When characters leave that are there in time, from one on, if this is in at most two runs: those whose places become
+    /// free before the last change of pace there, and the others. The first time of each holds; those behind it leave
+    /// at the same time or as told.
+    #[inline(always)]
+    pub fn last_runs(&self, at: &Link, to: &Link, number: Number) -> Option<[Run; 2]> {
+        let last = to.line.last_run();
+        let first = to.line.known() - Wrapping(last.count);
+        let (before, rest) = (ahead(first + self.shift, number), ahead(self.stop - self.shift, first));
+        if (rest < 0) | (rest + before <= 0) | (ahead(number, at.deleted) < 0) {
+            return None;
+        }
+        let time = |run: Run| (run.time + Time::from(self.character)).max(at.exit_free);
+        if before <= 0 {
+            // All are in the last run.
+            let from = Run { time: last.at(before.unsigned_abs()), ..last };
+            let run = Run { count: (rest + before) as u32, step: last.step, time: time(from) };
+            return Some([run, Run { count: 0, ..run }]);
+        }
+        let run = to.line.last_run_but_one(number - self.shift)?;
+        let last = Run { count: rest as u32, time: time(last), ..last };
+        Some([Run { count: before as u32, time: time(run), ..run }, last])
     }
 
     /// When characters leave that are there in time, from one on, as long as their places become free in a straight run. The

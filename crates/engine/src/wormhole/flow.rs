@@ -17,6 +17,7 @@ use super::link::{Kind, Link};
 use super::queue::{ALWAYS, Run, follow};
 use super::state::Network;
 use super::timeline::{Number, Timeline, earlier, later};
+use super::worm::Worm;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
@@ -64,23 +65,15 @@ impl Network {
         }
     }
 
-    /// Advances every link that has something new to go on.
-    pub(super) fn settle(&mut self) {
-        while let Some(link) = self.work.pop() {
-            self.turn(link);
-        }
-    }
-
     /// Sees to credit that was kept and to room in the timeline.
-    #[inline(never)]
-    pub(super) fn prepare(&mut self, link: u32) {
-        let at = &self.links[link as usize];
-        let full = !at.line.has_room();
-        if at.keeps_credit {
-            self.use_kept_credit(link);
-        }
-        if full {
+    fn prepare(&mut self, link: u32) {
+        if !self.links[link as usize].line.has_room() {
             self.make_room(link);
+        }
+        let at = &mut self.links[link as usize];
+        if at.keeps_credit {
+            let &Worm { time, end, .. } = at.worm(at.sending, &self.crowd);
+            at.use_kept_credit(&self.kinds[at.kind as usize], time, end);
         }
     }
 
@@ -138,9 +131,7 @@ impl Network {
         let at = &self.links[link as usize];
         let number = at.sending;
         let asks = at.head == number && !at.asked;
-        if at.keeps_credit || !at.line.has_room() {
-            self.prepare(link);
-        }
+        self.prepare(link);
         let then = if self.worm(link, number).bound {
             self.send_entered(link, number)
         } else {
@@ -208,7 +199,8 @@ impl Network {
             worm.time = run.time;
         }
         let last = known + Wrapping(run.count) == worm.end;
-        at.put(&self.kinds[at.kind as usize], last, run, credit);
+        (at.credited, at.next_lump) = (credit.characters, credit.next_lump);
+        at.put(&self.kinds[at.kind as usize], last, run);
         self.extensions += 1;
     }
 

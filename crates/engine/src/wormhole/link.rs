@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::num::Wrapping;
 
-use super::flow::Credit;
 use super::ports::Port;
 use super::queue::{Queue, Run};
 use super::timeline::{Number, START, Timeline};
@@ -175,13 +174,12 @@ impl Link {
         }
     }
 
-    /// Notes a run that is sent, and whether the last of it is an end of packet.
+    /// Notes a run that is sent, for which credit has been taken, and whether the last of it is an end of packet.
     #[inline(always)]
-    pub fn put(&mut self, kind: &Kind, last: bool, run: &Run, credit: &Credit) {
+    pub fn put(&mut self, kind: &Kind, last: bool, run: &Run) {
         self.line.push(run);
         self.wire_free = run.after(if last { kind.end } else { kind.character });
-        self.credited = credit.characters - run.count;
-        self.next_lump = credit.next_lump;
+        self.credited -= run.count;
         self.waits_for_credit = false;
     }
 
@@ -227,6 +225,11 @@ impl Kind {
             to_terminal: fabric.is_terminal(target),
             from_terminal: fabric.is_terminal(source),
         }
+    }
+
+    /// Ticks from the departure of an end of packet until the next head is at the front.
+    pub fn crossing(&self) -> Time {
+        Time::from(self.crossbar.max(1))
     }
 
     /// Lumps that a number of characters touches, if the first begins one.

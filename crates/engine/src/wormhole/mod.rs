@@ -7,6 +7,7 @@
 
 mod advance;
 mod arbiter;
+mod chain;
 mod credit;
 mod deadlock;
 mod flow;

@@ -286,11 +286,29 @@ impl Group {
         Unheld { near: &self.near, links: &fabric.group_links, start: self.start, end: self.end, bits }
     }
 
+    /// The first of its links that can be granted, if it is one of those in this row.
+    #[inline]
+    pub fn first_free(&self, links: &[Link], now: Time) -> Option<u32> {
+        let mut bits = self.unheld;
+        while let Some(&link) = self.near.get(bits.trailing_zeros() as usize) {
+            if self.free_from <= now || links[link as usize].port.free_at <= now {
+                return Some(link);
+            }
+            bits &= bits - 1;
+        }
+        None
+    }
+
+    /// Whether it is known that each of its links is held.
+    #[inline]
+    pub fn is_held(&self) -> bool {
+        self.unheld == 0 && self.end - self.start <= BITS as u32
+    }
+
     /// Has the group arbitrated in this tick, if heads wait for it and a link may be free or have to be announced.
     #[inline]
     pub fn touch(&mut self, number: u32, touched: &mut Vec<u32>) {
-        let held = self.unheld == 0 && self.end - self.start <= BITS as u32;
-        if !self.touched && !held && self.waiting > 0 {
+        if !self.touched && !self.is_held() && self.waiting > 0 {
             self.touched = true;
             touched.push(number);
         }

@@ -34,7 +34,7 @@ impl Network {
         }
         if end {
             let last = self.keep_credit(link);
-            self.left(link, output, |_, _, _, _| last);
+            self.left(link, output, |at, _, kinds, _| last + kinds[at.kind as usize].crossing());
         }
     }
 

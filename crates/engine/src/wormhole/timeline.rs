@@ -120,6 +120,23 @@ impl Timeline {
         }
     }
 
+    /// The last straight run.
+    #[inline(always)]
+    pub fn last_run(&self) -> Run {
+        let last = &self.pieces[(self.written - Wrapping(1)).0 as usize % ROOM];
+        Run { count: (self.known - last.first).0, step: last.step, time: last.time }
+    }
+
+    /// The straight run from a character on before the last one, if that is the last but one.
+    #[inline(always)]
+    pub fn last_run_but_one(&self, number: Number) -> Option<Run> {
+        let at = self.written - Wrapping(2);
+        let piece = &self.pieces[at.0 as usize % ROOM];
+        let (into, is_kept) = (ahead(number, piece.first), (at - self.oldest).0 < ROOM as u8);
+        let time = piece.time + Time::from(into) * Time::from(piece.step);
+        (is_kept & (into >= 0)).then_some(Run { count: 0, step: piece.step, time })
+    }
+
     #[cold]
     fn older_run(&self, number: Number, mut until: Number) -> Run {
         for piece in self.older.iter().flat_map(|older| older.iter().rev()) {
@@ -137,13 +154,19 @@ impl Timeline {
         (self.written - self.oldest).0 < ROOM as u8
     }
 
+    /// Whether a run goes on at the pace of the last piece.
+    #[inline(always)]
+    pub fn goes_on(&self, run: &Run) -> bool {
+        run.time == self.due && run.step == self.step
+    }
+
     /// Appends a run, which begins no earlier than the last one ends. There must be room.
     #[inline(always)]
     pub fn push(&mut self, run: &Run) {
-        if run.time != self.due || run.step != self.step {
-            self.write(run);
-        } else {
+        if self.goes_on(run) {
             self.single = false;
+        } else {
+            self.write(run);
         }
         self.known += run.count;
         self.due = run.at(run.count);
@@ -191,11 +214,17 @@ impl Timeline {
 }
 
 impl Piece {
+    /// When one of its characters starts.
+    #[inline(always)]
+    fn time_of(&self, number: Number) -> Time {
+        let into = Time::from((number - self.first).0);
+        self.time + into * Time::from(self.step)
+    }
+
     /// The characters from a number on to before another one.
     #[inline(always)]
     fn run(&self, number: Number, until: Number) -> Run {
-        let into = Time::from((number - self.first).0);
-        Run { count: (until - number).0, step: self.step, time: self.time + into * Time::from(self.step) }
+        Run { count: (until - number).0, step: self.step, time: self.time_of(number) }
     }
 }
 

@@ -13,7 +13,6 @@ use super::state::Network;
 use super::timeline::{Number, ahead, earlier, later};
 use super::worm::Worm;
 use crate::fabric::NONE;
-use crate::kernel::Time;
 
 /// A link and what it depends on.
 #[derive(Clone, Copy)]
@@ -29,92 +28,108 @@ struct View<'a> {
     places: Option<Places>,
 }
 
-/// What follows from a turn.
-struct Effects {
-    /// The link has something to send and no credit.
-    waits: bool,
-    /// It may send on at once.
-    again: bool,
+/// What follows from a turn for others.
+pub(super) struct Effects {
     /// Its output may send on.
-    supplies: bool,
+    pub supplies: bool,
     /// It is known when its head packet has left its input buffer.
-    leaves: bool,
+    pub leaves: bool,
     /// There is credit that its holder waits for.
-    credits: bool,
+    pub credits: bool,
     /// It is known when the packet of its holder has left.
-    frees: bool,
+    pub frees: bool,
 }
 
 impl Network {
-    /// Sends on a link what follows in one straight run, and tells those that depend on it.
-    #[inline(always)]
-    pub(super) fn turn(&mut self, link: u32) {
-        let at = &self.links[link as usize];
-        let at = if at.sending != NONE && (at.keeps_credit || !at.line.has_room()) {
-            self.prepare(link);
-            &self.links[link as usize]
-        } else {
-            at
-        };
-        if !at.common || at.sending == NONE || at.worm(at.sending, &self.crowd).bound {
-            return self.advance_anyhow(link);
+    /// Sends on a link what follows in one straight run, and tells those that depend on it; one that is to advance next,
+    /// or [`NONE`].
+    #[inline(never)]
+    pub(super) fn turn(&mut self, link: u32) -> u32 {
+        if !self.links[link as usize].line.has_room() {
+            self.make_room(link);
         }
-        let (number, holder, output) = (at.sending, at.holder, at.output);
-        let worm = at.worm(number, &self.crowd);
-        let kind = &self.kinds[at.kind as usize];
-        let (from, to) = (self.links.get(holder as usize), self.links.get(output as usize));
-        let places = to.map(|to| to.places(self.kind(to)));
+        // As slices, because their lengths do not change meanwhile: so an index is checked once.
+        let (links, kinds, crowd) = (self.links.as_mut_slice(), self.kinds.as_slice(), &mut self.crowd);
+        let at = &mut links[link as usize];
+        let number = at.sending;
+        if !at.common || number == NONE || at.worm(number, crowd).bound {
+            self.advance_anyhow(link);
+            return NONE;
+        }
+        let kind = &kinds[at.kind as usize];
+        if at.keeps_credit {
+            let &Worm { time, end, .. } = at.worm(number, crowd);
+            at.use_kept_credit(kind, time, end);
+        }
+        let at = &links[link as usize];
+        let (holder, output) = (at.holder, at.output);
+        let worm = at.worm(number, crowd);
+        let from = links.get(holder as usize);
+        let to = links.get(output as usize);
+        let places = to.map(|to| to.places(&kinds[to.kind as usize]));
         let view = View { at, kind, worm, from, to, places };
         let asks = at.head == number && !at.asked && !at.to_terminal;
         let (stop, run, credit) = view.run();
-        let effects = view.effects(stop, &run, &credit);
+        let (waits, effects) = view.effects(&run, &credit);
         let begins = at.line.known() == worm.first;
-        let last = at.line.known() + Wrapping(run.count) == worm.end;
+        let header = (worm.header, worm.class);
+        let known = at.line.known() + Wrapping(run.count);
+        let last = known == worm.end;
 
-        let at = &mut self.links[link as usize];
-        at.woken = false;
+        let at = &mut links[link as usize];
         if run.count > 0 {
-            at.put(kind, last, &run, &credit);
+            (at.credited, at.next_lump) = (credit.characters, credit.next_lump);
+            at.put(kind, last, &run);
             if begins {
-                at.worm_mut(number, &mut self.crowd).time = run.time;
+                at.worm_mut(number, crowd).time = run.time;
             }
             self.extensions += 1;
         }
-        at.waits_for_credit = effects.waits;
+        at.waits_for_credit = waits;
         let to_terminal = at.to_terminal;
-        let mut more = effects.again;
+        at.woken = known != stop && !waits;
         if last {
-            let gone = at.sent(number, &mut self.crowd);
-            more = gone.next != NONE;
+            let gone = at.sent(number, crowd);
+            at.woken = gone.next != NONE;
             if to_terminal | kind.from_terminal | (self.hops.limit > 0) {
                 self.sent(link, &gone);
             }
         }
-        if asks {
+        if asks && begins {
+            self.ask_first(link, header, &run);
+        } else if asks {
             self.ask(link);
         }
-        if more {
-            self.wake(link);
-        }
-        self.tell(link, output, holder, &effects);
+        let next = self.tell(link, output, holder, &effects);
         if to_terminal {
             self.stream(link);
         }
+        next
     }
 
+    /// Tells those that depend on a link what follows for them; returns its holder if there is credit for that.
     #[inline(always)]
-    fn tell(&mut self, link: u32, output: u32, holder: u32, effects: &Effects) {
+    pub(super) fn tell(&mut self, link: u32, output: u32, holder: u32, effects: &Effects) -> u32 {
+        if self.links[link as usize].woken {
+            self.work.push(link);
+        }
         if effects.supplies {
-            self.wake(output);
+            self.pass_on(link, output);
         } else if effects.leaves {
             self.leave_plain(link, output);
         }
+        let mut next = NONE;
         if effects.credits {
-            self.wake(holder);
+            let from = &mut self.links[holder as usize];
+            if !from.woken {
+                from.woken = true;
+                next = holder;
+            }
         }
         if effects.frees {
             self.leave_plain(holder, link);
         }
+        next
     }
 }
 
@@ -137,17 +152,9 @@ impl View<'_> {
         let mut run = Run { count: credit.characters.min(most), step: kind.character, time: credit.own };
         if let Some(from) = from
             && run.count > 0
+            && !from.in_time(at, kind, run.time, most)
         {
-            // Characters of a packet never come faster than one after the other at the pace of their link. So if the
-            // last has arrived by when it would be due, they all have.
-            let slack = if from.line.pace >= kind.character {
-                u64::from(most - 1) * u64::from(kind.character)
-            } else {
-                0
-            };
-            if from.line.last() + Time::from(at.way) > run.time + slack as Time {
-                run = Supply { line: &from.line, shift: at.shift, way: at.way }.follow(run, next);
-            }
+            run = Supply { line: &from.line, shift: at.shift, way: at.way }.follow(run, next);
         }
         (stop, run, credit)
     }
@@ -163,8 +170,9 @@ impl View<'_> {
         }
     }
 
+    /// Whether the link has something to send and no credit then, and what follows for others.
     #[inline(always)]
-    fn effects(&self, stop: Number, run: &Run, credit: &Credit) -> Effects {
+    fn effects(&self, run: &Run, credit: &Credit) -> (bool, Effects) {
         let Self { at, kind, worm, .. } = *self;
         let (before, known) = (at.line.known(), at.line.known() + Wrapping(run.count));
         let (mut waits, mut supplies, mut leaves) = (false, false, false);
@@ -177,16 +185,7 @@ impl View<'_> {
             supplies = !to.waits_for_credit && to.line.known() + to.shift == before;
             leaves = (ahead(known, places.end) >= 0) & places.all();
         }
-        let places = known + Wrapping(kind.output_buffer);
-        let (mut credits, mut frees) = (false, false);
-        if let Some(from) = self.from {
-            let lump = from.next_lump - at.shift;
-            let there =
-                ahead(earlier(places, at.granted), lump) > 0 || ahead(from.next_lump, from.deleted) < 0;
-            credits = from.waits_for_credit & there;
-            frees = (ahead(places, at.granted) >= 0) & (ahead(from.line.known() - at.shift, at.granted) >= 0);
-        }
-        let again = known != stop && !waits;
-        Effects { waits, again, supplies, leaves, credits, frees }
+        let (credits, frees) = self.from.map_or((false, false), |from| at.vacates(kind, known, from));
+        (waits, Effects { supplies, leaves, credits, frees })
     }
 }

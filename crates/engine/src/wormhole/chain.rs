@@ -1,0 +1,232 @@
+//! What a grant sets off where all is as usual: a chain of turns of which most is known beforehand.
+//!
+//! A packet that has been granted an output is sent as far as it has come. Thereby there is credit for the rest of it, which
+//! waits on the link it came by; this is sent as the places in the output buffer become free, and passed on. Each
+//! of these steps does what a turn does (see the module `turn`), and leaves it to one whatever is not as usual.
+
+use std::num::Wrapping;
+
+use super::link::{Kind, Link, two};
+use super::queue::Run;
+use super::state::Network;
+use super::timeline::{Number, ahead, earlier, later};
+use super::turn::Effects;
+use super::worm::Worm;
+use crate::fabric::NONE;
+use crate::kernel::Time;
+
+impl Network {
+    /// Sends what has come of a packet that has just been granted an output, or put on its terminal's link if `GRANTED` is
+    /// false, and advances all links that have something to go on by this. All packets before it have been sent. It is
+    /// the first turn of that link for it, of which most is known beforehand.
+    #[inline(always)]
+    pub(super) fn begin<const GRANTED: bool>(&mut self, input: u32, output: u32) {
+        if !self.links[output as usize].line.has_room() {
+            self.make_room(output);
+        }
+        let (mut from, at) = if GRANTED {
+            let [from, at] = two(&mut self.links, input, output);
+            (Some(from), at)
+        } else {
+            (None, &mut self.links[output as usize])
+        };
+        let (number, kind) = (at.sending, &self.kinds[at.kind as usize]);
+        let &Worm { time, first, end, header, class, .. } = at.worm(number, &self.crowd);
+        if at.keeps_credit {
+            at.use_kept_credit(kind, time, end);
+        }
+        // Nothing of a header that is deleted is sent.
+        let come = |from: &mut &mut Link| later(first, earlier(end, from.line.known() - at.shift));
+        let stop = from.as_mut().map_or(end, come);
+        let most = (stop - first).0;
+        let run = Run { count: at.credited.min(most), step: kind.character, time: at.wire_free.max(time) };
+        // Credit may have to be taken for some, if there is any.
+        let takes_credit = at.output != NONE && at.credited <= most;
+        let late = |from: &&mut Link| !from.in_time(at, kind, run.time, most);
+        if run.count == 0 || takes_credit || from.as_ref().is_some_and(late) {
+            return self.settle(output);
+        }
+        let known = first + Wrapping(run.count);
+        let last = known == end;
+        at.put(kind, last, &run);
+        at.waits_for_credit = at.credited == 0 && !last && !at.keeps_credit;
+        at.worm_mut(number, &mut self.crowd).time = run.time;
+        self.extensions += 1;
+        let (mut credits, mut frees) = (false, false);
+        if let Some(from) = &mut from {
+            (credits, frees) = at.vacates(kind, known, from);
+            from.woken = credits;
+        }
+        let (again, to_terminal) = (known != stop && !at.waits_for_credit, at.to_terminal);
+        let asks = at.head == number && !to_terminal;
+        if last {
+            let gone = at.sent(number, &mut self.crowd);
+            if to_terminal | !GRANTED | (self.hops.limit > 0) {
+                self.sent(output, &gone);
+            }
+        }
+        if asks {
+            self.ask_first(output, (header, class), &run);
+        }
+        if again {
+            self.wake(output);
+        }
+        if frees {
+            self.leave_plain(input, output);
+        }
+        if to_terminal {
+            self.stream(output);
+        }
+        let next = if credits { input } else { NONE };
+        self.follow(next);
+    }
+
+    /// Advances a link that has something new to go on, and all that have by this.
+    #[inline(never)]
+    pub(super) fn settle(&mut self, link: u32) {
+        let next = self.turn(link);
+        self.follow(next);
+    }
+
+    /// Advances a link that has credit now for which it waited, if one is given, and all that have something to go on.
+    #[inline(always)]
+    fn follow(&mut self, link: u32) {
+        let mut next = link;
+        loop {
+            while next != NONE {
+                next = self.go_on(next);
+            }
+            match self.work.pop() {
+                Some(link) => next = self.turn(link),
+                None => return,
+            }
+        }
+    }
+
+    /// Sends what there is credit for now on a link that has waited for it; returns another one of which the same is true,
+    /// or [`NONE`].
+    #[inline(never)]
+    fn go_on(&mut self, link: u32) -> u32 {
+        if !self.links[link as usize].line.has_room() {
+            self.make_room(link);
+        }
+        let (links, kinds) = (self.links.as_mut_slice(), self.kinds.as_slice());
+        let at = &links[link as usize];
+        let (number, kind, holder, output) = (at.sending, &kinds[at.kind as usize], at.holder, at.output);
+        let Some(to) = links.get(output as usize) else { return self.turn(link) };
+        if !at.common || at.keeps_credit || at.credited > 0 || number == NONE {
+            return self.turn(link);
+        }
+        let &Worm { time, first, end, bound, .. } = at.worm(number, &self.crowd);
+        let (before, from) = (at.line.known(), links.get(holder as usize));
+        let come = |from: &Link| later(before, earlier(end, from.line.known() - at.shift));
+        // Only the packet that was granted last can still be in the input buffer it comes from.
+        let supply = from.filter(|_| number == at.tail);
+        let stop = supply.map_or(end, come);
+        let most = (stop - before).0;
+        let places = to.places(&kinds[to.kind as usize]);
+        let own = at.wire_free.max(time);
+        if most == 0 || bound {
+            return self.turn(link);
+        }
+        let Some((credit, own)) = places.all_credit(at, kind, to, own, most) else { return self.turn(link) };
+        let run = Run { count: credit.min(most), step: kind.character, time: own };
+        if supply.is_some_and(|from| !from.in_time(at, kind, own, most)) {
+            return self.turn(link);
+        }
+        let (known, next_lump) = (before + Wrapping(run.count), at.next_lump + Wrapping(credit));
+        let last = known == end;
+        let waits = credit == run.count && !last && !places.beyond(at, next_lump);
+        let supplies = !to.waits_for_credit && to.line.known() + to.shift == before;
+        let leaves = (ahead(known, places.end) >= 0) & places.all();
+        let (credits, frees) = from.map_or((false, false), |from| at.vacates(kind, known, from));
+
+        let at = &mut links[link as usize];
+        (at.credited, at.next_lump) = (credit, next_lump);
+        at.put(kind, last, &run);
+        if before == first {
+            at.worm_mut(number, &mut self.crowd).time = own;
+        }
+        self.extensions += 1;
+        at.waits_for_credit = waits;
+        at.woken = known != stop && !waits;
+        if last {
+            let gone = at.sent(number, &mut self.crowd);
+            at.woken = gone.next != NONE;
+            if kind.from_terminal | (self.hops.limit > 0) {
+                self.sent(link, &gone);
+            }
+        }
+        self.tell(link, output, holder, &Effects { supplies, leaves, credits, frees })
+    }
+
+    /// More characters are on their way to the input buffer of a link, and its output waits for them: sends these on at
+    /// once if they follow in step with those before them, as most do whose link had no credit until its output
+    /// sent some.
+    #[inline(never)]
+    pub(super) fn pass_on(&mut self, link: u32, output: u32) {
+        let [from, at] = two(&mut self.links, link, output);
+        let (number, kind) = (at.sending, &self.kinds[at.kind as usize]);
+        let plain = at.common & !at.woken & !at.keeps_credit & (at.asked | at.to_terminal);
+        if !plain || number == NONE || number != at.tail || at.output != NONE {
+            return self.wake(output);
+        }
+        let (next, worm) = (at.line.known(), at.worm(number, &self.crowd));
+        let stop = earlier(worm.end, from.line.known() - at.shift);
+        let most = (stop - next).0;
+        let run = Run { count: at.credited.min(most), step: kind.character, time: at.wire_free };
+        let in_step = at.line.goes_on(&run) && from.in_time(at, kind, run.time, most);
+        if worm.bound | (next == worm.first) | !in_step {
+            return self.wake(output);
+        }
+        let known = next + Wrapping(run.count);
+        let last = known == worm.end;
+        at.put(kind, last, &run);
+        at.waits_for_credit = at.credited == 0 && !last;
+        self.extensions += 1;
+        let (credits, frees) = at.vacates(kind, known, from);
+        let to_terminal = at.to_terminal;
+        if last {
+            let gone = at.sent(number, &mut self.crowd);
+            if to_terminal | (self.hops.limit > 0) {
+                self.sent(output, &gone);
+            }
+        }
+        if credits {
+            self.wake(link);
+        }
+        if frees {
+            self.leave_plain(link, output);
+        }
+        if to_terminal {
+            self.stream(output);
+        }
+    }
+}
+
+impl Link {
+    /// Whether the last of all characters that are known to come this way are ready for a link in time if the first of
+    /// them is due at a tick.
+    #[inline(always)]
+    pub fn in_time(&self, to: &Link, kind: &Kind, due: Time, most: u32) -> bool {
+        // Characters of a packet never come faster than one after the other at the pace of their link. So if the last
+        // has arrived by when it would be due, they all have.
+        let slack = if self.line.pace >= kind.character {
+            Time::from(most - 1) * Time::from(kind.character)
+        } else {
+            0
+        };
+        self.line.last() + Time::from(to.way) <= due + slack
+    }
+
+    /// With what it has sent before a number: whether there is credit that the link waits for that its characters come
+    /// by, and whether it is known when the packet has left there.
+    #[inline(always)]
+    pub fn vacates(&self, kind: &Kind, known: Number, from: &Link) -> (bool, bool) {
+        let places = known + Wrapping(kind.output_buffer);
+        let lump = from.next_lump - self.shift;
+        let there = ahead(earlier(places, self.granted), lump) > 0 || ahead(from.next_lump, from.deleted) < 0;
+        let sent = ahead(from.line.known() - self.shift, self.granted) >= 0;
+        (from.waits_for_credit & there, (ahead(places, self.granted) >= 0) & sent)
+    }
+}
