@@ -10,7 +10,7 @@ mod ports;
 
 pub use check::check;
 pub use error::FabricError;
-pub use ports::ROUTE_BLOCK;
+pub use ports::{Exits, ROUTE_BLOCK};
 
 /// No entry: a class that a switch cannot reach, or a link without a reverse.
 pub use crate::kernel::NONE;

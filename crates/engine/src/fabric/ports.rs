@@ -1,5 +1,7 @@
 //! The table of the ports of ring networks: in blocks, equal ones once, so that what is looked at stays in a cache.
 
+use std::collections::HashMap;
+
 use super::Fabric;
 
 /// Terminals whose entries of one port are kept together.
@@ -18,5 +20,76 @@ impl Fabric {
         let row = port as usize * self.port_blocks();
         let block = self.port_route[row + terminal as usize / ROUTE_BLOCK] as usize;
         self.port_exit[block * ROUTE_BLOCK + terminal as usize % ROUTE_BLOCK]
+    }
+}
+
+/// The rows of the table in chunks of blocks, equal ones once: the rows of large networks are far longer than they are
+/// different.
+#[derive(Clone, Debug)]
+pub struct Exits {
+    /// Per port: its chunks.
+    rows: Vec<u32>,
+    /// Chunks in a row.
+    width: usize,
+    /// Blocks in a chunk, as a power of two: about as many as there are chunks in a row.
+    shift: u32,
+    /// Chunk by chunk: numbers of blocks.
+    chunks: Vec<u32>,
+}
+
+impl Exits {
+    /// The rows of a fabric.
+    pub fn new(fabric: &Fabric) -> Self {
+        let blocks = fabric.port_blocks();
+        let shift = blocks.isqrt().next_power_of_two().ilog2();
+        let mut known = HashMap::new();
+        let (mut rows, mut chunks) = (Vec::new(), Vec::new());
+        for row in fabric.port_route.chunks(blocks.max(1)) {
+            for part in row.chunks(1 << shift) {
+                let next = known.len() as u32;
+                rows.push(*known.entry(part).or_insert_with(|| {
+                    chunks.extend_from_slice(part);
+                    chunks.resize((next as usize + 1) << shift, 0);
+                    next
+                }));
+            }
+        }
+        Self { rows, width: blocks.div_ceil(1 << shift), shift, chunks }
+    }
+
+    /// The chunk of a port's row in which a terminal is.
+    #[inline]
+    pub fn row(&self, port: u32, terminal: u32) -> u32 {
+        self.rows[port as usize * self.width + ((terminal as usize / ROUTE_BLOCK) >> self.shift)]
+    }
+
+    /// What [`Fabric::exit`] says.
+    #[inline]
+    pub fn exit(&self, fabric: &Fabric, port: u32, terminal: u32) -> u8 {
+        let place = (terminal as usize / ROUTE_BLOCK) & ((1 << self.shift) - 1);
+        let chunk = self.row(port, terminal) as usize;
+        let block = self.chunks[(chunk << self.shift) + place] as usize;
+        fabric.port_exit[block * ROUTE_BLOCK + terminal as usize % ROUTE_BLOCK]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_say_what_the_table_says() {
+        const PORTS: u32 = 3;
+        // 37 blocks are four chunks of eight and a part of a fifth one.
+        let terminals = 37 * ROUTE_BLOCK as u32 - 5;
+        let port_route: Vec<u32> = (0..PORTS * 37).map(|place| place * place % 5).collect();
+        let port_exit = (0..5 * ROUTE_BLOCK).map(|place| (place % 253) as u8).collect();
+        let fabric = Fabric { terminals, port_route, port_exit, ..Fabric::default() };
+        let exits = Exits::new(&fabric);
+        for port in 0..PORTS {
+            for terminal in 0..terminals {
+                assert_eq!(exits.exit(&fabric, port, terminal), fabric.exit(port, terminal));
+            }
+        }
     }
 }

@@ -17,24 +17,35 @@ const MOST: usize = 1 << 16;
 const TRIAL: u32 = 1 << 12;
 /// A bucket with more events than this takes no more when its time has come; the heap does.
 const CROWD: usize = 64;
+/// From so many events on that may be pending it pays to know some of them ahead: then there are more in a bucket, at
+/// least two to the power of this.
+const MANY: usize = 1 << 13;
+const FILL: u32 = 3;
+/// Most events that are given ahead at a time.
+pub const AHEAD: usize = 16;
+/// The longest buckets, as a power of two of ticks.
+const LONGEST: u32 = 32;
 
 /// An event in the order of ticks and, within one, of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Event {
+pub struct Event {
     time: Time,
-    number: u32,
+    /// What it is.
+    pub number: u32,
 }
 
-/// An event in a bucket and the next one there, or a free cell.
+/// Events that stand in a line of the cache.
+const ROOM: usize = 7;
+
+/// Some of the events of a bucket, or room for them that is free.
 #[derive(Clone, Copy, Debug)]
-struct Cell {
-    time: Time,
-    number: u32,
+#[repr(align(64))]
+struct Block {
+    /// Ticks from the beginning of the bucket, above the number of the event.
+    keys: [u64; ROOM],
+    count: u32,
+    /// The next block of the bucket, or the next free one.
     next: u32,
-}
-
-impl Cell {
-    const EMPTY: Self = Self { time: 0, number: 0, next: NONE };
 }
 
 /// Pending events.
@@ -46,14 +57,19 @@ pub struct Calendar {
     bucket: Time,
     /// Events of that bucket or before, the next one last.
     due: Vec<Event>,
-    /// An event of each bucket that is not empty.
-    heads: Vec<Cell>,
+    /// How many of them, the last ones in time, have not been given by [`Calendar::ahead`].
+    unread: usize,
+    /// Events that a bucket should have at least, as a power of two.
+    fill: u32,
+    /// First block of each bucket.
+    heads: Vec<u32>,
     /// Buckets that are not empty, as bits.
     occupied: Vec<u64>,
-    /// The others.
-    cells: Vec<Cell>,
-    /// First free cell.
+    blocks: Vec<Block>,
+    /// First free block.
     free: u32,
+    /// Room to put the events of a bucket in order.
+    keys: Vec<u64>,
     far: BinaryHeap<Reverse<Event>>,
     /// The tick of the first of them.
     far_first: Time,
@@ -66,15 +82,19 @@ pub struct Calendar {
 impl Calendar {
     /// A calendar with room for about so many events at a time.
     pub fn new(events: usize) -> Self {
-        let buckets = events.next_power_of_two().clamp(LEAST, MOST);
+        let fill = if events < MANY { 0 } else { FILL };
+        let buckets = (events >> fill).next_power_of_two().clamp(LEAST, MOST);
         Self {
             shift: 0,
             bucket: -1,
             due: Vec::new(),
-            heads: vec![Cell::EMPTY; buckets],
+            unread: 0,
+            fill,
+            heads: vec![NONE; buckets],
             occupied: vec![0; buckets / 64],
-            cells: Vec::new(),
+            blocks: Vec::new(),
             free: NONE,
+            keys: Vec::new(),
             far: BinaryHeap::new(),
             far_first: Time::MAX,
             given: 0,
@@ -99,26 +119,32 @@ impl Calendar {
 
     #[inline]
     fn list(&mut self, event: Event, bucket: Time) {
-        let Event { time, number } = event;
         let slot = bucket as usize & (self.heads.len() - 1);
-        let (word, bit) = (&mut self.occupied[slot / 64], 1 << (slot % 64));
-        let head = &mut self.heads[slot];
-        if *word & bit == 0 {
-            *word |= bit;
-            *head = Cell { time, number, next: NONE };
+        let ticks = (event.time - (bucket << self.shift)) as u64;
+        let key = ticks << 32 | u64::from(event.number);
+        if let Some(block) = self.blocks.get_mut(self.heads[slot] as usize)
+            && let Some(place) = block.keys.get_mut(block.count as usize)
+        {
+            *place = key;
+            block.count += 1;
             return;
         }
-        let next = head.next;
-        match self.cells.get_mut(self.free as usize) {
-            Some(cell) => {
-                head.next = self.free;
-                self.free = cell.next;
-                *cell = Cell { time, number, next };
-            }
-            None => {
-                head.next = self.cells.len() as u32;
-                self.cells.push(Cell { time, number, next });
-            }
+        self.list_first(key, slot);
+    }
+
+    /// Begins a block of a bucket.
+    #[inline]
+    fn list_first(&mut self, key: u64, slot: usize) {
+        let number = self.free;
+        let next = std::mem::replace(&mut self.heads[slot], number);
+        self.occupied[slot / 64] |= 1 << (slot % 64);
+        if let Some(block) = self.blocks.get_mut(number as usize) {
+            self.free = block.next;
+            block.keys[0] = key;
+            (block.count, block.next) = (1, next);
+        } else {
+            self.heads[slot] = self.blocks.len() as u32;
+            self.blocks.push(Block { keys: [key; ROOM], count: 1, next });
         }
     }
 
@@ -168,6 +194,19 @@ impl Calendar {
         self.due.pop_if(|event| event.time == time).map(|event| event.number)
     }
 
+    /// Whether the next events that are due have not been given by [`Calendar::ahead`], and are many.
+    #[inline]
+    pub fn has_ahead(&self) -> bool {
+        self.unread >= self.due.len().max(1)
+    }
+
+    /// The next events that are due, the first one last.
+    pub fn ahead(&mut self) -> &[Event] {
+        let end = self.due.len();
+        self.unread = end.saturating_sub(AHEAD);
+        &self.due[self.unread..end]
+    }
+
     /// Puts the first of what is far among what is due; its tick, if there is anything.
     #[cold]
     #[inline(never)]
@@ -202,28 +241,46 @@ impl Calendar {
             return;
         };
         self.bucket = bucket;
+        self.take(bucket);
+    }
+
+    /// Puts the events of a bucket among what is due, in order.
+    #[inline]
+    fn take(&mut self, bucket: Time) {
         let slot = bucket as usize & (self.heads.len() - 1);
         self.occupied[slot / 64] &= !(1 << (slot % 64));
-        let head = self.heads[slot];
-        self.due.push(Event { time: head.time, number: head.number });
-        let (mut last, mut number) = (NONE, head.next);
-        while let Some(cell) = self.cells.get(number as usize) {
-            self.due.push(Event { time: cell.time, number: cell.number });
-            (last, number) = (number, cell.next);
+        let first = std::mem::replace(&mut self.heads[slot], NONE);
+        let start = bucket << self.shift;
+        let event = |key: u64| Event { time: start + (key >> 32) as Time, number: key as u32 };
+        let block = &mut self.blocks[first as usize];
+        if (block.count, block.next) == (1, NONE) {
+            self.due.push(event(block.keys[0]));
+            block.next = std::mem::replace(&mut self.free, first);
+            self.given += 1;
+            return;
         }
-        if let Some(last) = self.cells.get_mut(last as usize) {
-            last.next = self.free;
-            self.free = head.next;
+        let mut number = first;
+        loop {
+            let block = &mut self.blocks[number as usize];
+            self.keys.extend_from_slice(&block.keys[..block.count as usize]);
+            if block.next == NONE {
+                block.next = std::mem::replace(&mut self.free, first);
+                break;
+            }
+            number = block.next;
         }
-        self.given += self.due.len() as u32;
-        match &mut self.due[..] {
-            [_] => {}
+        match &mut self.keys[..] {
             [one, other] => {
                 if one < other {
                     std::mem::swap(one, other);
                 }
             }
-            due => due.sort_unstable_by(|a, b| b.cmp(a)),
+            keys => keys.sort_unstable_by(|a, b| b.cmp(a)),
+        }
+        self.given += self.keys.len() as u32;
+        self.due.extend(self.keys.drain(..).map(event));
+        if self.fill > 0 && self.due.len() > 2 {
+            self.unread = self.due.len();
         }
     }
 
@@ -256,11 +313,12 @@ impl Calendar {
     fn judge(&mut self) {
         let (given, passed) = (Time::from(self.given), (self.bucket - self.judged).max(1));
         let mut shift = self.shift;
-        while given << (shift - self.shift) < passed && shift < 40 {
+        let wanted = passed << self.fill;
+        while given << (shift - self.shift) < wanted && shift < LONGEST {
             shift += 1;
         }
-        if given > 4 * passed {
-            let less = (given / (2 * passed)).ilog2();
+        if given > 4 * wanted {
+            let less = (given / (2 * wanted)).ilog2();
             shift = shift.saturating_sub(less);
         }
         if shift != self.shift {
@@ -273,15 +331,12 @@ impl Calendar {
     /// Puts all events that are in buckets into buckets of another length. Nothing is due.
     fn rebuild(&mut self, shift: u32) {
         let mut events = Vec::new();
-        for (slot, head) in self.heads.iter().enumerate() {
-            let mut cell = (self.occupied[slot / 64] >> (slot % 64) & 1 != 0).then_some(head);
-            while let Some(&Cell { time, number, next }) = cell {
-                events.push(Event { time, number });
-                cell = self.cells.get(next as usize);
-            }
+        while let Some(bucket) = self.next_bucket() {
+            self.take(bucket);
+            events.append(&mut self.due);
         }
-        self.occupied.fill(0);
-        self.cells.clear();
+        self.unread = 0;
+        self.blocks.clear();
         self.free = NONE;
         // The end of the last bucket is past; what comes is later.
         self.bucket = (((self.bucket + 1) << self.shift) - 1) >> shift;
@@ -302,9 +357,10 @@ mod tests {
         #[test]
         fn same_as_a_heap(
             delays in prop::collection::vec((1i64..20_000, 0u32..12, 0usize..4), 1..300),
-            rounds in 1usize..40
+            rounds in 1usize..40,
+            many in any::<bool>()
         ) {
-            let mut calendar = Calendar::new(delays.len());
+            let mut calendar = Calendar::new(if many { MANY } else { delays.len() });
             let mut heap = BinaryHeap::new();
             let mut rest = delays.iter().cycle().take(rounds * delays.len()).enumerate();
             let mut due = Vec::new();
@@ -319,7 +375,12 @@ mod tests {
                 let Some(next) = calendar.next_tick() else { break };
                 now = next;
                 due.clear();
-                due.extend(std::iter::from_fn(|| calendar.pop(now)));
+                due.extend(std::iter::from_fn(|| {
+                    if calendar.has_ahead() {
+                        calendar.ahead();
+                    }
+                    calendar.pop(now)
+                }));
                 for &event in &due {
                     prop_assert_eq!(heap.pop(), Some(Reverse((now, event))));
                 }

@@ -130,8 +130,12 @@ impl Queue {
         }
     }
 
-    /// Puts an item before the first that has to come after it.
+    /// Puts an item before the first that has to come after it. Most come last, so that is tried first.
     pub fn insert<T: Linked>(&mut self, slab: &mut Slab<T>, number: u32, after: impl Fn(&T, &T) -> bool) {
+        if self.head == NONE || !after(&slab[self.tail], &slab[number]) {
+            self.push(slab, number);
+            return;
+        }
         let (mut before, mut at) = (NONE, self.head);
         while at != NONE && !after(&slab[at], &slab[number]) {
             (before, at) = (at, *slab[at].next());
@@ -141,9 +145,6 @@ impl Queue {
             self.head = number;
         } else {
             *slab[before].next() = number;
-        }
-        if at == NONE {
-            self.tail = number;
         }
     }
 }

@@ -16,7 +16,7 @@ impl Rings {
         at.held[kind].push(&mut self.helds, held);
         let (switch, port) = (at.home, at.port);
         if first {
-            self.set_front(port, kind, held);
+            self.set_front(self.switches[switch as usize].first, port, kind, held);
         }
         let of = &mut self.switches[switch as usize];
         of.holds |= 1 << (port - of.first);
@@ -27,14 +27,15 @@ impl Rings {
         }
     }
 
-    /// Tells a port what is at the front of its receive queue: a packet or [`NONE`].
-    fn set_front(&mut self, port: u32, kind: usize, held: u32) {
+    /// Tells a port what is at the front of its receive queue, a packet or [`NONE`]. The first port of its switch is given.
+    fn set_front(&mut self, first: u32, port: u32, kind: usize, held: u32) {
         let front = &mut self.ports[port as usize];
         if held == NONE {
             front.ready[kind] = NEVER;
         } else {
-            let Held { ready, target, .. } = self.helds[held];
-            (front.ready[kind], front.target[kind]) = (ready, target);
+            let Held { ready, bytes, target, .. } = self.helds[held];
+            (front.ready[kind], front.bytes[kind]) = (ready, bytes);
+            front.target[kind] = (target - first) as u8;
         }
     }
 
@@ -67,7 +68,7 @@ impl Rings {
                 }
                 return;
             };
-            self.switches[switch as usize].served = port;
+            self.switches[switch as usize].served = port as u8;
             self.transfer(switch, port, kind);
         }
     }
@@ -105,7 +106,7 @@ impl Rings {
                 continue;
             }
             let taken = of.receiving | of.full[kind];
-            let open = taken >> (port.target[kind] - of.first) & 1 == 0;
+            let open = taken >> port.target[kind] & 1 == 0;
             if open && best.is_none_or(|(first, _)| ready < first) {
                 best = Some((ready, kind));
             }
@@ -115,19 +116,20 @@ impl Rings {
 
     fn transfer(&mut self, switch: u32, place: u32, kind: usize) {
         let at = &mut self.switches[switch as usize];
-        let Port { station, ready, target, .. } = self.ports[(at.first + place) as usize];
+        let Port { ready, bytes, station, target } = self.ports[(at.first + place) as usize];
         at.sending |= 1 << place;
-        at.receiving |= 1 << (target[kind] - at.first);
+        at.receiving |= 1 << target[kind];
+        let to = at.first + u32::from(target[kind]);
         at.free[at.lane(kind)] -= 1;
         let from = &mut self.stations[station as usize];
         let held = from.held[kind].head;
         from.at_work = held;
-        let cycles = (self.helds[held].bytes + at.encapsulation).div_ceil(at.width);
+        let cycles = (bytes[kind] + at.encapsulation).div_ceil(at.width);
         let ticks = Time::from(at.setup) + Time::from(cycles) * Time::from(at.cycle);
         at.count.transfers += 1;
         at.count.busy_ticks += ticks as u64;
         at.count.wait_ticks += (self.now - ready[kind]) as u64;
-        self.take_place_to_send(self.ports[target[kind] as usize].station, kind);
+        self.take_place_to_send(self.ports[to as usize].station, kind);
         if self.hops.limit > 0 {
             self.keep_transfer(station, held, self.now + ticks);
         }
@@ -163,7 +165,8 @@ impl Rings {
             of.holds &= !(1 << (port - of.first));
         }
         self.helds.remove(held);
-        self.set_front(port, kind, front);
+        let first = of.first;
+        self.set_front(first, port, kind, front);
         let to = self.ports[target as usize].station;
         let ready = self.now + Time::from(self.stations[to as usize].transmit);
         let crossed = crossed + 1;

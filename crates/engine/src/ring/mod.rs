@@ -4,6 +4,7 @@
 //! whole: all its symbols follow from the tick at which it starts on a link. What waits is kept in intrusive lists
 //! over slabs, so that nothing is allocated per event once a run is under way.
 
+mod ahead;
 mod allocation;
 mod bus;
 mod deadlock;

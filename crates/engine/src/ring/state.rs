@@ -5,7 +5,7 @@ use super::host::Hosts;
 use super::parts::{Deal, Edge, Entry, Held, Unit};
 use super::phases::{Reservation, UNLABELLED};
 use super::stations::{BusCounts, Counts, Port, Rare, Station, Switch};
-use crate::fabric::{Fabric, NONE, transaction};
+use crate::fabric::{Exits, Fabric, NONE, transaction};
 use crate::kernel::Time;
 use crate::kernel::calendar::Calendar;
 use crate::kernel::slab::Slab;
@@ -30,6 +30,7 @@ pub(super) struct Numbers {
 #[derive(Clone, Debug)]
 pub struct Rings {
     pub(super) fabric: Fabric,
+    pub(super) exits: Exits,
     pub(super) stations: Vec<Station>,
     /// Per station: what is seldom counted.
     pub(super) rare: Vec<Rare>,
@@ -100,7 +101,7 @@ impl Rings {
                 (station.home, station.port) = (switch, port);
             }
         }
-        let port = |&station: &u32| Port { ready: [NEVER; 2], target: [NONE; 2], station };
+        let port = |&station: &u32| Port { ready: [NEVER; 2], bytes: [0; 2], station, target: [0; 2] };
         let ports = fabric.port_station.iter().map(port).collect();
         for (terminal, &station) in fabric.terminal_out_link.iter().enumerate() {
             stations[station as usize].home = terminal as u32;
@@ -140,6 +141,7 @@ impl Rings {
             timed_out: 0,
             packet_hops: 0,
             units_started: 0,
+            exits: Exits::new(&fabric),
             fabric,
         }
     }

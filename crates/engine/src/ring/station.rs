@@ -21,7 +21,7 @@ impl Rings {
         let Unit { kind, symbols, station: sender, dest, .. } = self.units[unit];
         let tail = head + Time::from(symbols - 1) * symbol;
         let decision = if cut_through { head } else { tail };
-        let mut ready = decision + Time::from(self.stations[station as usize].bypass_ticks);
+        let mut ready = decision + Time::from(on.ahead - on.decoded);
         if !kind.is_packet() {
             if sender == station {
                 self.await_echo(station, unit, tail);
@@ -133,7 +133,7 @@ impl Rings {
         if at.port == NONE {
             return (at.home == dest).then_some(NONE);
         }
-        let way = self.fabric.exit(at.port, dest);
+        let way = self.exits.exit(&self.fabric, at.port, dest);
         (way != PASS).then(|| self.switches[at.home as usize].first + u32::from(way))
     }
 

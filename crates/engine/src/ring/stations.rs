@@ -7,7 +7,7 @@ use crate::kernel::slab::Queue;
 
 /// A station and the link it sends on. What is used together stands together, 64 B at a time.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
+#[repr(C, align(128))]
 pub(super) struct Station {
     // What a unit that passes needs.
     /// End of the last unit on its link.
@@ -21,7 +21,8 @@ pub(super) struct Station {
     pub symbol: u32,
     /// Ticks from the start of a symbol until the next station has decoded it.
     pub decoded: u32,
-    pub bypass_ticks: u32,
+    /// Ticks from the start of a symbol until it can be at the output of the next station.
+    pub ahead: u32,
     /// Its place among the ports of all switches, or [`NONE`].
     pub port: u32,
     /// The switch of a port; the terminal of another station, or [`NONE`].
@@ -85,14 +86,14 @@ pub(super) struct Station {
     pub transmit: u32,
     /// The station before it.
     pub before: u32,
-    /// Ticks from the start of a symbol until it can be at the output of the next station.
-    pub ahead: u32,
+    /// Accepted and not ready for the user.
+    pub coming: Queue,
+    /// So that what follows is in one line.
+    pub rest: [u32; 3],
 
     // What was received.
     /// Ready for the user, by kind.
     pub held: [Queue; 2],
-    /// Accepted and not ready for the user.
-    pub coming: Queue,
     /// Free places to receive, by kind.
     pub in_free: [u32; 2],
     /// Packets on their way to it about which it has not decided.
@@ -168,9 +169,9 @@ pub(super) struct Switch {
     /// First of its ports.
     pub first: u32,
     /// Place of the port served last.
-    pub served: u32,
+    pub served: u8,
     /// Free buses, see [`Switch::lane`].
-    pub free: [u32; 2],
+    pub free: [u8; 2],
     /// Whether requests and responses have buses of their own.
     pub separate: bool,
     pub touched: bool,
@@ -187,9 +188,11 @@ pub(super) struct Switch {
 pub(super) struct Port {
     /// When the fronts of its receive queues are ready, by kind; [`NEVER`] if there are none.
     pub ready: [Time; 2],
-    /// The ports by which they leave.
-    pub target: [u32; 2],
+    /// Their bytes.
+    pub bytes: [u32; 2],
     pub station: u32,
+    /// Places of the ports by which they leave.
+    pub target: [u8; 2],
 }
 
 impl Station {
@@ -256,7 +259,6 @@ impl Station {
             decoded,
             before: NONE,
             ahead: decoded + f.station_bypass_ticks[next],
-            bypass_ticks: f.station_bypass_ticks[link],
             waiting: 0,
             touched: false,
             user_pending: false,
@@ -274,6 +276,7 @@ impl Station {
             open: NONE,
             may_open: [f.station_window[link]; 2],
             window: f.station_window[link],
+            rest: [0; 3],
             entered: 0,
             transmit: f.station_transmit_ticks[link],
             blocked: false,
@@ -300,10 +303,11 @@ impl Switch {
     pub fn new(f: &Fabric, switch: usize) -> Self {
         let (first, end) = (f.port_start[switch], f.port_start[switch + 1]);
         let separate = f.ring_separate_buses != 0;
+        let buses = f.bus_count[switch] as u8;
         Self {
             first,
-            served: end - first - 1,
-            free: if separate { [f.bus_count[switch] / 2; 2] } else { [f.bus_count[switch], 0] },
+            served: (end - first - 1) as u8,
+            free: if separate { [buses / 2; 2] } else { [buses, 0] },
             separate,
             touched: false,
             look_at: NEVER,

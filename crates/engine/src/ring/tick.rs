@@ -22,6 +22,12 @@ const SOURCE: u32 = 6;
 /// The kind of an event stands above the number of what it happens to.
 const KIND_SHIFT: u32 = 29;
 
+/// Kind and number of an event.
+#[inline]
+pub(super) fn parts(event: u32) -> (u32, u32) {
+    (event >> KIND_SHIFT, event & ((1 << KIND_SHIFT) - 1))
+}
+
 impl Rings {
     /// Has an event happen at a later tick, to a station, a unit or a switch.
     #[inline]
@@ -49,10 +55,14 @@ impl Rings {
     pub fn happen(&mut self, now: Time) -> u64 {
         self.now = now;
         let mut count = 0;
-        while let Some(event) = self.calendar.pop(now) {
+        loop {
+            if self.calendar.has_ahead() {
+                self.read_ahead();
+            }
+            let Some(event) = self.calendar.pop(now) else { break };
             count += 1;
-            let number = event & ((1 << KIND_SHIFT) - 1);
-            match event >> KIND_SHIFT {
+            let (kind, number) = parts(event);
+            match kind {
                 LOOK => self.look_due(number),
                 USER => self.user_due(number),
                 WORK => self.work_done(number),

@@ -2,6 +2,7 @@
 
 mod build;
 mod hand;
+mod large;
 mod lost;
 mod programs;
 mod random;

@@ -9,7 +9,7 @@ use fabriloom_engine::run::{End, Simulation};
 const LONGEST_BYTES: u32 = 256;
 
 /// A tree of rings, so that nothing can deadlock, with every rule on or off.
-fn random(seed: u64) -> Fabric {
+pub fn random(seed: u64) -> Fabric {
     let mut draw = streams(seed, Family::Source, 1).remove(0);
     let flag = |stream: &mut Stream| stream.below(2) as u8;
     let mut f = tree(&mut draw);
