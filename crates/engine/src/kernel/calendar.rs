@@ -244,7 +244,7 @@ impl Calendar {
         self.take(bucket);
     }
 
-    /// Puts the events of a bucket among what is due, in order.
+    /// Puts the events of a bucket among what is due, in order. Nothing is due.
     #[inline]
     fn take(&mut self, bucket: Time) {
         let slot = bucket as usize & (self.heads.len() - 1);
@@ -253,34 +253,35 @@ impl Calendar {
         let start = bucket << self.shift;
         let event = |key: u64| Event { time: start + (key >> 32) as Time, number: key as u32 };
         let block = &mut self.blocks[first as usize];
-        if (block.count, block.next) == (1, NONE) {
-            self.due.push(event(block.keys[0]));
+        if block.next == NONE {
             block.next = std::mem::replace(&mut self.free, first);
-            self.given += 1;
-            return;
+            self.due.push(event(block.keys[0]));
+            for place in 1..block.count as usize {
+                let key = self.blocks[first as usize].keys[place];
+                self.sort_in(event(key));
+            }
+        } else {
+            self.gather(first);
+            self.keys.sort_unstable_by(|a, b| b.cmp(a));
+            self.due.extend(self.keys.drain(..).map(event));
         }
+        self.given += self.due.len() as u32;
+        if self.fill > 0 && self.due.len() > 2 {
+            self.unread = self.due.len();
+        }
+    }
+
+    /// Collects the keys of some blocks, which are free then.
+    fn gather(&mut self, first: u32) {
         let mut number = first;
         loop {
             let block = &mut self.blocks[number as usize];
             self.keys.extend_from_slice(&block.keys[..block.count as usize]);
             if block.next == NONE {
                 block.next = std::mem::replace(&mut self.free, first);
-                break;
+                return;
             }
             number = block.next;
-        }
-        match &mut self.keys[..] {
-            [one, other] => {
-                if one < other {
-                    std::mem::swap(one, other);
-                }
-            }
-            keys => keys.sort_unstable_by(|a, b| b.cmp(a)),
-        }
-        self.given += self.keys.len() as u32;
-        self.due.extend(self.keys.drain(..).map(event));
-        if self.fill > 0 && self.due.len() > 2 {
-            self.unread = self.due.len();
         }
     }
 

@@ -4,151 +4,151 @@
 
 use super::parts::{Held, Kind, Unit};
 use super::state::Rings;
-use super::tick::{ARRIVE, BUS, LOOK, USER, WORK, parts};
+use super::tick::{ARRIVE, LOOK, WORK, parts};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::kernel::calendar::AHEAD;
+
+/// Events of one kind.
+#[derive(Clone, Copy)]
+struct Alike {
+    numbers: [u32; AHEAD],
+    count: usize,
+}
+
+impl Alike {
+    const NONE: Self = Self { numbers: [0; AHEAD], count: 0 };
+
+    /// Adds one if it is of the kind. There is room for all, so that nothing depends on that.
+    #[inline]
+    fn add(&mut self, number: u32, is_of_kind: bool) {
+        self.numbers[self.count] = number;
+        self.count += usize::from(is_of_kind);
+    }
+
+    /// Reads something for each.
+    #[inline]
+    fn read(&self, of: impl Fn(u32) -> Time) -> Time {
+        self.numbers[..self.count].iter().fold(0, |read, &number| read ^ of(number))
+    }
+}
 
 impl Rings {
     /// Reads what the next events that are due will need, if there are many.
     #[inline(never)]
     pub(super) fn read_ahead(&mut self) {
-        let mut events = [NONE; AHEAD];
-        let ahead = self.calendar.ahead();
-        let count = ahead.len();
-        for (event, due) in events.iter_mut().zip(ahead.iter().rev()) {
-            *event = due.number;
+        let [mut links, mut works, mut units] = [Alike::NONE; 3];
+        for due in self.calendar.ahead().iter().rev() {
+            let (kind, number) = parts(due.number);
+            links.add(number, kind == LOOK);
+            works.add(number, kind == WORK);
+            units.add(number, kind == ARRIVE);
         }
-        let events = events[..count].iter().map(|&event| parts(event));
-        let mut read = 0;
-        for (kind, number) in events.clone() {
-            read ^= self.read_first(kind, number);
-        }
-        for (kind, number) in events.clone() {
-            read ^= self.read_second(kind, number);
-        }
-        for (kind, number) in events.clone() {
-            read ^= self.read_third(kind, number);
-        }
-        for (kind, number) in events {
-            read ^= self.read_fourth(kind, number);
-        }
+        let read = links
+            .read(|link| self.stations[link as usize].look_at ^ self.stations[link as usize].packets as Time)
+            ^ works.read(|station| {
+                Time::from(self.stations[station as usize].port ^ self.stations[station as usize].at_work)
+            })
+            ^ units.read(|unit| self.units[unit].time)
+            ^ links.read(|link| self.read_start(link))
+            ^ works.read(|station| self.read_work(station))
+            ^ units.read(|unit| self.read_arrival(unit))
+            ^ links.read(|link| self.read_next(link))
+            ^ works.read(|station| self.read_target(station))
+            ^ works.read(|station| self.read_transfer(station));
         std::hint::black_box(read);
     }
 
-    /// Reads what an event happens to.
+    /// Reads what a link may start.
     #[inline]
-    fn read_first(&self, kind: u32, number: u32) -> Time {
-        let at = number as usize;
-        match kind {
-            LOOK => self.stations[at].look_at ^ self.stations[at].packets as Time,
-            WORK | USER => Time::from(self.stations[at].port ^ self.stations[at].at_work),
-            BUS => self.switches[at].look_at ^ self.switches[at].count.transfers as Time,
-            ARRIVE => self.units[number].time,
-            _ => 0,
+    fn read_start(&self, link: u32) -> Time {
+        let at = &self.stations[link as usize];
+        let next = &self.stations[at.next as usize];
+        let mut read = next.free_at;
+        if at.bypass.head != NONE {
+            return read ^ self.units[at.bypass.head].time;
         }
+        read ^= at.wait_ticks as Time ^ Time::from(next.undecided);
+        if at.echoes_due.head != NONE {
+            read ^= self.units[at.echoes_due.head].time;
+        }
+        for entry in [at.fresh[0].head, at.fresh[1].head] {
+            if entry != NONE {
+                read ^= self.entries[entry].ready;
+            }
+        }
+        if at.port != NONE {
+            read ^= self.switches[at.home as usize].look_at;
+        }
+        read
     }
 
-    /// Reads what that leads to.
+    /// Reads where that comes to.
     #[inline]
-    fn read_second(&self, kind: u32, number: u32) -> Time {
-        match kind {
-            LOOK => {
-                let at = &self.stations[number as usize];
-                let next = &self.stations[at.next as usize];
-                let mut read = next.free_at;
-                if at.bypass.head != NONE {
-                    return read ^ self.units[at.bypass.head].time;
-                }
-                read ^= at.wait_ticks as Time ^ Time::from(next.undecided);
-                if at.echoes_due.head != NONE {
-                    read ^= self.units[at.echoes_due.head].time;
-                }
-                for entry in [at.fresh[0].head, at.fresh[1].head] {
-                    if entry != NONE {
-                        read ^= self.entries[entry].ready;
-                    }
-                }
-                if at.port != NONE {
-                    read ^= self.switches[at.home as usize].look_at;
-                }
-                read
-            }
-            WORK => {
-                let at = &self.stations[number as usize];
-                let mut read = if at.at_work == NONE { 0 } else { self.helds[at.at_work].ready };
-                if at.port != NONE {
-                    let of = &self.switches[at.home as usize];
-                    read ^= of.look_at ^ of.count.transfers as Time ^ self.ports[at.port as usize].ready[0];
-                }
-                read
-            }
-            BUS => self.read_ports(number),
-            ARRIVE => {
-                let it = &self.units[number];
-                let at = &self.stations[if it.kind == Kind::Open { it.dest } else { it.station } as usize];
-                self.entries[it.entry].ready ^ at.free_at ^ at.wait_ticks as Time ^ Time::from(at.undecided)
-            }
-            _ => 0,
+    fn read_next(&self, link: u32) -> Time {
+        let at = &self.stations[link as usize];
+        let next = &self.stations[at.next as usize];
+        if at.bypass.head != NONE {
+            let Unit { kind, dest, .. } = self.units[at.bypass.head];
+            return match next.port {
+                _ if !kind.is_packet() => next.packets as Time,
+                NONE => 0,
+                port => Time::from(self.exits.row(port, dest)),
+            };
         }
-    }
-
-    /// Reads what that leads to.
-    #[inline]
-    fn read_third(&self, kind: u32, number: u32) -> Time {
-        match kind {
-            LOOK => {
-                let at = &self.stations[number as usize];
-                let next = &self.stations[at.next as usize];
-                if at.bypass.head != NONE {
-                    let Unit { kind, dest, .. } = self.units[at.bypass.head];
-                    return if !kind.is_packet() {
-                        next.packets as Time
-                    } else if next.port != NONE {
-                        Time::from(self.exits.row(next.port, dest))
-                    } else {
-                        0
-                    };
-                }
-                if next.port == NONE {
-                    return 0;
-                }
-                let mut read =
-                    self.ports[next.port as usize].ready[0] ^ self.switches[next.home as usize].look_at;
-                for entry in [at.fresh[0].head, at.fresh[1].head] {
-                    if entry != NONE {
-                        read ^=
-                            Time::from(self.exits.exit(&self.fabric, next.port, self.entries[entry].dest));
-                    }
-                }
-                read
-            }
-            WORK => {
-                let at = &self.stations[number as usize];
-                if at.port == NONE || at.at_work == NONE {
-                    return 0;
-                }
-                let Held { target, next, .. } = self.helds[at.at_work];
-                let read = Time::from(self.ports[target as usize].station) ^ self.read_ports(at.home);
-                if next == NONE { read } else { read ^ self.helds[next].ready }
-            }
-            BUS => self.read_fronts(number),
-            _ => 0,
-        }
-    }
-
-    /// Reads what that leads to.
-    #[inline]
-    fn read_fourth(&self, kind: u32, number: u32) -> Time {
-        if kind != WORK {
+        if next.port == NONE {
             return 0;
         }
-        let at = &self.stations[number as usize];
+        let mut read = self.ports[next.port as usize].ready[0] ^ self.switches[next.home as usize].look_at;
+        for entry in [at.fresh[0].head, at.fresh[1].head] {
+            if entry != NONE {
+                read ^= Time::from(self.exits.row(next.port, self.entries[entry].dest));
+            }
+        }
+        read
+    }
+
+    /// Reads what a station has served or its port has transferred.
+    #[inline]
+    fn read_work(&self, station: u32) -> Time {
+        let at = &self.stations[station as usize];
+        let mut read = if at.at_work == NONE { 0 } else { self.helds[at.at_work].ready };
+        if at.port != NONE {
+            let of = &self.switches[at.home as usize];
+            read ^= of.look_at ^ of.count.transfers as Time ^ self.ports[at.port as usize].ready[0];
+        }
+        read
+    }
+
+    /// Reads the port to which a port has transferred something, and what comes next there.
+    #[inline]
+    fn read_target(&self, station: u32) -> Time {
+        let at = &self.stations[station as usize];
+        if at.port == NONE || at.at_work == NONE {
+            return 0;
+        }
+        let Held { target, next, .. } = self.helds[at.at_work];
+        let read = Time::from(self.ports[target as usize].station) ^ self.read_ports(at.home);
+        if next == NONE { read } else { read ^ self.helds[next].ready }
+    }
+
+    /// Reads the station of that port, and what its switch can transfer next.
+    #[inline]
+    fn read_transfer(&self, station: u32) -> Time {
+        let at = &self.stations[station as usize];
         if at.port == NONE || at.at_work == NONE {
             return 0;
         }
         let to = &self.stations[self.ports[self.helds[at.at_work].target as usize].station as usize];
         to.free_at ^ to.packets as Time ^ to.wait_ticks as Time ^ self.read_fronts(at.home)
+    }
+
+    /// Reads the packet that an event is about, and the station that it comes to.
+    #[inline]
+    fn read_arrival(&self, unit: u32) -> Time {
+        let it = &self.units[unit];
+        let at = &self.stations[if it.kind == Kind::Open { it.dest } else { it.station } as usize];
+        self.entries[it.entry].ready ^ at.free_at ^ at.wait_ticks as Time ^ Time::from(at.undecided)
     }
 
     /// Reads the ports of a switch from which something may be transferred.

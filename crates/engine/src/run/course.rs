@@ -135,7 +135,7 @@ impl Run {
                 }
             }
             if self.is_caught_up(network.fabric(), (next - 1).min(self.watch.next - 1)) {
-                self.tick(network, next)?;
+                self.tick(network, next, stop - self.events - self.drawn)?;
             }
         }
         Ok(self.end)
@@ -167,12 +167,25 @@ impl Run {
         }
     }
 
-    /// Handles all events of the next tick, then has the network decide.
-    fn tick<N: Network>(&mut self, network: &mut N, now: Time) -> Result<(), RunError> {
+    /// The last tick before which there is nothing to be done but what the network does by itself.
+    #[inline]
+    fn last_alone(&self) -> Time {
+        let caught_up = self.caught_up.saturating_add(self.catch_up_ticks);
+        let until = if self.options.drain { Time::MAX } else { self.options.until };
+        caught_up.min(until).min(self.watch.next - 1)
+    }
+
+    /// Handles all events of the next tick, then has the network decide; more ticks and about so many events, if they
+    /// are the network's own.
+    fn tick<N: Network>(&mut self, network: &mut N, now: Time, events: u64) -> Result<(), RunError> {
         self.now = now;
         // Without programs the network has something in every tick.
-        if self.programs.is_none() || network.next() == Some(now) {
-            self.events += network.happen(now, &mut self.news);
+        if self.programs.is_none() {
+            let (count, last) = network.happen(now, self.last_alone(), events, &mut self.news);
+            self.events += count;
+            self.now = last;
+        } else if network.next() == Some(now) {
+            self.events += network.happen(now, now, 0, &mut self.news).0;
         } else {
             network.go_to(now);
         }
@@ -189,7 +202,7 @@ impl Run {
         }
         self.news.deliveries.clear();
         self.news.asking.clear();
-        network.decide(now)
+        network.decide(self.now)
     }
 
     /// Programs do what they do in a tick, in place of sources. Apart, for the loop is to stay small without them.

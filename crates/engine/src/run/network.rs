@@ -43,8 +43,9 @@ pub(super) trait Network {
     /// The tick of the next event, if there is one.
     fn next(&mut self) -> Option<Time>;
 
-    /// All that happens in the next tick before anything is decided; the number of events.
-    fn happen(&mut self, now: Time, news: &mut News) -> u64;
+    /// All that happens in the next tick before anything is decided. If nobody else is concerned, that may be decided at
+    /// once and more ticks follow, up to `last` and as many events. The number of events, and the last tick.
+    fn happen(&mut self, now: Time, last: Time, events: u64, news: &mut News) -> (u64, Time);
 
     /// Goes on to a tick in which nothing happens by itself.
     fn go_to(&mut self, now: Time);
@@ -89,7 +90,7 @@ impl Network for Worms {
     }
 
     #[inline]
-    fn happen(&mut self, now: Time, news: &mut News) -> u64 {
+    fn happen(&mut self, now: Time, _last: Time, _events: u64, news: &mut News) -> (u64, Time) {
         self.wheel.go_to(now);
         let mut count = 0;
         while let Some(event) = self.wheel.pop() {
@@ -114,7 +115,7 @@ impl Network for Worms {
             }
         }
         self.heads(&mut news.asking, &mut news.heads);
-        count
+        (count, now)
     }
 
     fn go_to(&mut self, _now: Time) {}
@@ -169,8 +170,8 @@ impl Network for Rings {
     }
 
     #[inline]
-    fn happen(&mut self, now: Time, news: &mut News) -> u64 {
-        let count = self.happen(now);
+    fn happen(&mut self, now: Time, last: Time, events: u64, news: &mut News) -> (u64, Time) {
+        let happened = self.go_on(now, last, events);
         if !self.delivered.is_empty() {
             news.deliveries.append(&mut self.delivered);
         }
@@ -178,7 +179,7 @@ impl Network for Rings {
             news.asking.append(&mut self.asking);
         }
         self.tell(&mut news.over, &mut news.lost, &mut news.at_bus);
-        count
+        happened
     }
 
     fn go_to(&mut self, now: Time) {

@@ -145,6 +145,13 @@ impl Sources {
     fn pull(&mut self, fabric: &Fabric, terminal: usize, now: Time, limit: usize) {
         let alike = are_alike(fabric, terminal);
         let source = &mut self.sources[terminal];
+        if limit == 0 && !alike {
+            let (refused, chars) = source.refuse(fabric, terminal, now);
+            self.totals.offered += refused;
+            self.totals.offered_chars += chars;
+            self.totals.refused += refused;
+            return;
+        }
         while let Some(next) = source.ahead.filter(|packet| packet.created <= now) {
             if alike && source.waiting.len() >= limit {
                 let skipped = source.skip(fabric.source_interval_ticks[terminal], now);
@@ -255,6 +262,20 @@ impl Source {
         now.unwrap_or(next)
     }
 
+    /// Passes over the arrivals up to `now`; how many, and their characters.
+    fn refuse(&mut self, fabric: &Fabric, terminal: usize, now: Time) -> (u64, u64) {
+        let Some(mut next) = self.ahead else { return (0, 0) };
+        let (mut refused, mut chars) = (0, 0);
+        while next.created <= now {
+            refused += 1;
+            chars += u64::from(next.length);
+            self.clock += self.interval(fabric, terminal);
+            next = self.packet(fabric, terminal, self.clock as Time);
+        }
+        self.ahead = Some(next);
+        (refused, chars)
+    }
+
     /// Passes over arrivals that are alike, at least two before the last one up to `now`; how many. The sum of intervals
     /// is rounded at each arrival, and is to be the same here: from one power of two to the next the rounding is the same
     /// every time once it was the same twice.
@@ -274,6 +295,7 @@ impl Source {
         steps as u64
     }
 
+    #[inline(always)]
     fn interval(&mut self, fabric: &Fabric, terminal: usize) -> f64 {
         let mean = fabric.source_interval_ticks[terminal];
         match fabric.source_arrival[terminal] {
@@ -290,6 +312,7 @@ impl Source {
         }
     }
 
+    #[inline(always)]
     fn packet(&mut self, fabric: &Fabric, terminal: usize, created: Time) -> Packet {
         let target = self.target(fabric, terminal);
         let length = match fabric.source_length[terminal] {
