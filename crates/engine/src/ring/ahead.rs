@@ -65,6 +65,9 @@ impl Rings {
         let at = &self.stations[link as usize];
         let next = &self.stations[at.next as usize];
         let mut read = next.free_at;
+        if at.leaving < 2 && at.port != NONE {
+            read ^= self.switches[at.home as usize].look_at;
+        }
         if at.bypass.head != NONE {
             return read ^ self.units[at.bypass.head].time;
         }
@@ -76,9 +79,6 @@ impl Rings {
             if entry != NONE {
                 read ^= self.entries[entry].ready;
             }
-        }
-        if at.port != NONE {
-            read ^= self.switches[at.home as usize].look_at;
         }
         read
     }
@@ -96,10 +96,14 @@ impl Rings {
                 port => Time::from(self.exits.row(port, dest)),
             };
         }
-        if next.port == NONE {
-            return 0;
+        let mut read = 0;
+        if at.late && at.again.head != NONE {
+            read ^= self.entries[at.again.head].ready;
         }
-        let mut read = self.ports[next.port as usize].ready[0] ^ self.switches[next.home as usize].look_at;
+        if next.port == NONE {
+            return read;
+        }
+        read ^= self.ports[next.port as usize].ready[0] ^ self.switches[next.home as usize].look_at;
         for entry in [at.fresh[0].head, at.fresh[1].head] {
             if entry != NONE {
                 read ^= Time::from(self.exits.row(next.port, self.entries[entry].dest));
