@@ -20,9 +20,9 @@ const CROWD: usize = 64;
 /// From so many events on that may be pending it pays to know some of them ahead: then there are more in a bucket, at
 /// least two to the power of this.
 const MANY: usize = 1 << 13;
-const FILL: u32 = 3;
+const FILL: u32 = 4;
 /// Most events that are given ahead at a time.
-pub const AHEAD: usize = 16;
+pub const AHEAD: usize = 32;
 /// The longest buckets, as a power of two of ticks.
 const LONGEST: u32 = 32;
 
