@@ -14,6 +14,9 @@ const MOST_BETWEEN_SEARCHES: Time = 64;
 /// About so many arrivals that may find no place are drawn at a time.
 const ARRIVALS: f64 = 65_536.0;
 
+/// A source that has fallen behind by no more of its intervals than this may have done so by chance.
+const CHANCE: f64 = 4.0;
+
 /// A run, its network aside.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -50,8 +53,8 @@ pub struct Run {
 struct Watch {
     /// Whether the warm-up is over.
     measuring: bool,
-    /// Mean age of the newest dispatched packets when measuring began.
-    lag: f64,
+    /// Per terminal: how far behind its source was when measuring began.
+    lags: Vec<Time>,
     /// Next tick at which there is something to look at.
     next: Time,
     /// Next tick at which to look for deadlock.
@@ -86,7 +89,7 @@ impl Run {
             now: -1,
             watch: Watch {
                 measuring,
-                lag: 0.0,
+                lags: vec![0; terminals],
                 next: 0,
                 next_deadlock: look,
                 deadlock_ticks: look,
@@ -333,7 +336,7 @@ impl Run {
     /// Forgets what was counted during the warm-up.
     fn begin_measuring<N: Network>(&mut self, network: &mut N, start: Time) {
         self.watch.measuring = true;
-        self.watch.lag = self.lag(network.fabric(), start);
+        self.watch.lags = (0..self.newest.len()).map(|terminal| self.lag(terminal, start)).collect();
         self.watch.offered = self.totals(network.fabric(), start);
         let terminals = network.fabric().terminals;
         let flows = (self.options.flows > 0).then(|| Flows::new(terminals, self.options.flows));
@@ -379,23 +382,31 @@ impl Run {
         }
     }
 
-    /// Mean age of the newest packet each open source has dispatched, none where a source has nothing to
-    /// send; it grows without end when packets are made faster than they can leave.
-    fn lag(&self, fabric: &Fabric, now: Time) -> f64 {
-        let mut sum = (0.0, 0u32);
-        for (terminal, &newest) in self.newest.iter().enumerate() {
+    /// How far behind a source is: the age of the newest packet that it has dispatched, 0 if no other one waits. It grows
+    /// without end when packets are made faster than they can leave.
+    fn lag(&self, terminal: usize, now: Time) -> Time {
+        if self.pending[terminal].is_some() { 0 } else { now - self.newest[terminal] }
+    }
+
+    /// By how much open sources have fallen behind since measuring began, on the mean. A few packets more or less in
+    /// waiting are chance and count as nothing.
+    fn growth(&self, fabric: &Fabric, now: Time) -> f64 {
+        let (mut sum, mut sources) = (0.0, 0u32);
+        for (terminal, &then) in self.watch.lags.iter().enumerate() {
             if Sources::is_open(fabric, terminal) {
-                let idle = self.pending[terminal].is_some();
-                sum = (sum.0 + if idle { 0.0 } else { (now - newest) as f64 }, sum.1 + 1);
+                let growth = (self.lag(terminal, now) - then) as f64;
+                let counts = growth.abs() > CHANCE * fabric.source_interval_ticks[terminal];
+                sum += if counts { growth } else { 0.0 };
+                sources += 1;
             }
         }
-        sum.0 / f64::from(sum.1.max(1))
+        sum / f64::from(sources.max(1))
     }
 
     /// Offered more than 1 % faster than accepted: by the growing age of what is dispatched, or by refusals.
     fn is_saturated(&self, fabric: &Fabric, now: Time) -> bool {
         let window = (now - self.measure.start) as f64;
-        window > 0.0 && (self.lag(fabric, now) - self.watch.lag) / window > 0.01 || self.refuses(fabric, now)
+        window > 0.0 && self.growth(fabric, now) / window > 0.01 || self.refuses(fabric, now)
     }
 
     /// Whether sources with few or no places refuse more than 1 % of what they make.
