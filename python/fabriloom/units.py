@@ -175,7 +175,8 @@ def _parse(value: object, what: str, units: dict[str, int], example: str, positi
             f"{_quote(value)} is not a whole number of {smallest}", f'write {what} such as "{example}"'
         )
     if amount > _LARGEST:
-        raise UnitError(f"{_quote(value)} is too large", f"the most is {_LARGEST} {smallest}")
+        largest, size = max(units.items(), key=lambda unit: unit[1])
+        raise UnitError(f"{_quote(value)} is too large", f"the most is {_LARGEST // size} {largest}")
     return int(amount)
 
 

@@ -94,8 +94,9 @@ def saturate(
     """The saturation throughput of ``scenario`` by ``definition``, ``"peak"`` or ``"backlog"``.
 
     ``peak`` narrows the offered load down to ``resolution``, two loads at a time that divide the interval in
-    three, so the loads tried do not depend on ``jobs``. The largest of several measured throughputs is a
-    little too large by chance; its half-width is that of its own run.
+    three, and then looks beside the best of these: which loads are tried does not depend on ``jobs``. The
+    largest of several measured throughputs is a little too large by chance; its half-width is that of its own
+    run.
     """
     resolution = max(resolution, 1e-3)
     if definition not in DEFINITIONS:
@@ -160,15 +161,24 @@ def _peak(scenario: Scenario, resolution: float, options: dict[str, Any]) -> Sat
         _look_around(search)
         return _result(scenario, "peak", search.points(), search.interrupted, None, None)
     low, high = _narrow_down(search, resolution)
+    if not search.interrupted and high is not None:
+        _look_beside_the_best(search, resolution)
     return _result(scenario, "peak", search.points(), search.interrupted, low, high)
 
 
 def _look_around(search: _Search) -> None:
-    """Loads in tenths, then halfway to the neighbours of the best."""
-    if not search.run([tenth / 10 for tenth in range(1, 11)]):
-        return
+    """Loads in tenths, then beside the best of them."""
+    if search.run([tenth / 10 for tenth in range(1, 11)]):
+        _look_beside_the_best(search, 0.05)
+
+
+def _look_beside_the_best(search: _Search, resolution: float) -> None:
+    """Loads halfway from the one that carried most to its neighbours, unless these are near."""
     best = max(search.tried, key=lambda load: search.tried[load].summary["accepted_mbytes_per_s"] or 0.0)
-    search.run([round(load, 4) for load in (best - 0.05, best + 0.05) if load <= 1.0])
+    below = max((load for load in search.tried if load < best), default=0.0)
+    above = min((load for load in search.tried if load > best), default=best)
+    beside = [(best + load) / 2 for load in (below, above) if abs(best - load) > resolution]
+    search.run([round(load, 4) for load in beside])
 
 
 def _narrow_down(search: _Search, resolution: float) -> tuple[float, float | None]:
