@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,24 +49,27 @@ def numbers(text: str | None) -> list[float] | None:
     return loads
 
 
-def _written(folder: Path | None, json: bool) -> None:
-    if folder is not None and not json:
-        show.line(f"Written to {folder}{os.sep}; open {folder / 'report.html'}")
-
-
-@contextmanager
-def _told(json: bool, text: Callable[[], str], tell: Callable[[], None]) -> Iterator[None]:
-    """Around the writing of a result: it is told afterwards, even if the disk was full.
+def _give(
+    folder: Path | None,
+    json: bool,
+    text: Callable[[], str],
+    tell: Callable[[], None],
+    write: Callable[[Path], None],
+) -> None:
+    """Write a result if there is a folder for it, and tell it, as JSON or in words, even if the disk is full.
 
     Afterwards, because who reads what we print may go away (`| head`).
     """
     try:
-        yield
+        if folder is not None:
+            write(folder)
     finally:
         if json:
             show.line(text().rstrip("\n"))
         else:
             tell()
+    if folder is not None and not json:
+        show.line(f"Written to {folder}{os.sep}; open {folder / 'report.html'}")
 
 
 def run(scenario: Scenario, json: bool, folder: Path | None) -> int:
@@ -78,10 +80,11 @@ def run(scenario: Scenario, json: bool, folder: Path | None) -> int:
         results = simulate.run(scenario, progress=bar.run)
     for warning in results.warnings:
         exits.complain(f"warning: {warning}")
-    with _told(json, results.to_json, lambda: show.run(results)):
-        if folder is not None:
-            folders.write_run(folder, results)
-    _written(folder, json)
+
+    def write(at: Path) -> None:
+        folders.write_run(at, results)
+
+    _give(folder, json, results.to_json, lambda: show.run(results), write)
     codes = {"deadlocked": exits.DEADLOCK, "interrupted": exits.INTERRUPTED}
     return codes.get(results.end_reason, exits.OK)
 
@@ -142,11 +145,11 @@ def curve(
         if beside:
             show.beside(rows)
 
-    with _told(json, text, tell):
-        if folder is not None:
-            points = beside.points(found) if beside else ()
-            folders.write_study(folder, found, for_curve(found, points, rows))
-    _written(folder, json)
+    def write(at: Path) -> None:
+        points = beside.points(found) if beside else ()
+        folders.write_study(at, found, for_curve(found, points, rows))
+
+    _give(folder, json, text, tell, write)
     return _code(found)
 
 
@@ -162,11 +165,14 @@ def compare(
     with bars.bar("Comparison") as bar:
         named = _named(scenarios)
         found = study.compare(named, loads, jobs=jobs, out=folder, progress=bar.study)
-    tell = lambda: show.points(found.points, found.varied, " beside ".join(named))  # noqa: E731
-    with _told(json, found.to_json, tell):
-        if folder is not None:
-            folders.write_comparison(folder, found, for_comparison(found))
-    _written(folder, json)
+
+    def tell() -> None:
+        show.points(found.points, found.varied, " beside ".join(named))
+
+    def write(at: Path) -> None:
+        folders.write_comparison(at, found, for_comparison(found))
+
+    _give(folder, json, found.to_json, tell, write)
     return _code(found)
 
 
@@ -208,10 +214,11 @@ def saturate(scenario: Scenario, definition: str, jobs: int, json: bool, folder:
         raise Mistake(f"--definition {definition}: there are {' and '.join(sorted(DEFINITIONS))}")
     with bars.bar("Saturation") as bar:
         found = study.saturate(scenario, chosen, jobs=jobs, out=folder, progress=bar.study)
-    with _told(json, found.to_json, lambda: show.saturation(found)):
-        if folder is not None:
-            folders.write_study(folder, found, for_saturation(found))
-    _written(folder, json)
+
+    def write(at: Path) -> None:
+        folders.write_study(at, found, for_saturation(found))
+
+    _give(folder, json, found.to_json, lambda: show.saturation(found), write)
     return _code(found)
 
 

@@ -21,6 +21,7 @@ from . import remarks
 from .lab import Findings
 from .page import figure, markdown
 from .rows import row
+from .sci_retry.networks import four_rings
 
 Line = dict[str, Any]
 
@@ -49,11 +50,7 @@ _SYSTEMS = {
 _DRAWN: dict[str, dict[str, Any]] = {
     "macrame": {"kind": "clos", "terminals": 256},
     "scinet": {"kind": "sci-banyan", "terminals": 16, "wiring": "long-ring"},
-    "sci-retry": {
-        "kind": "sci-rings",
-        "rings": [[*(f"P{3 * ring + place}" for place in range(3)), "s0"] for ring in range(4)],
-        "switches": ["s0"],
-    },
+    "sci-retry": four_rings(3),
     "gpmimd": {
         "kind": "clos",
         "terminals": 48,

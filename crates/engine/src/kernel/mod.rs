@@ -10,3 +10,17 @@ pub const NONE: u32 = u32::MAX;
 
 /// A moment or a duration in whole ticks.
 pub type Time = i64;
+
+/// The places of the bits of a set, ascending.
+#[inline(always)]
+pub fn bits(set: u64) -> impl Iterator<Item = u32> {
+    let mut rest = set;
+    std::iter::from_fn(move || {
+        if rest == 0 {
+            return None;
+        }
+        let place = rest.trailing_zeros();
+        rest &= rest - 1;
+        Some(place)
+    })
+}

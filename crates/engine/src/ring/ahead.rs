@@ -6,8 +6,8 @@ use super::parts::{Held, Kind, Unit};
 use super::state::Rings;
 use super::tick::{ARRIVE, LOOK, WORK, parts};
 use crate::fabric::NONE;
-use crate::kernel::Time;
 use crate::kernel::calendar::AHEAD;
+use crate::kernel::{Time, bits};
 
 /// Events of one kind.
 #[derive(Clone, Copy)]
@@ -159,13 +159,7 @@ impl Rings {
     #[inline]
     fn read_ports(&self, switch: u32) -> Time {
         let of = &self.switches[switch as usize];
-        let mut read = 0;
-        let mut some = of.holds & !of.sending;
-        while some != 0 {
-            read ^= self.ports[(of.first + some.trailing_zeros()) as usize].ready[0];
-            some &= some - 1;
-        }
-        read
+        bits(of.ready()).fold(0, |read, place| read ^ self.ports[(of.first + place) as usize].ready[0])
     }
 
     /// Reads their stations, and those to which they go.
@@ -173,15 +167,13 @@ impl Rings {
     fn read_fronts(&self, switch: u32) -> Time {
         let of = &self.switches[switch as usize];
         let mut read = 0;
-        let mut some = of.holds & !of.sending;
-        while some != 0 {
-            let port = &self.ports[(of.first + some.trailing_zeros()) as usize];
+        for place in bits(of.ready()) {
+            let port = &self.ports[(of.first + place) as usize];
             read ^= Time::from(self.stations[port.station as usize].at_work);
             for target in port.target {
                 let to = self.ports[(of.first + u32::from(target)) as usize].station;
                 read ^= self.stations[to as usize].packets as Time;
             }
-            some &= some - 1;
         }
         read
     }

@@ -5,7 +5,7 @@ use super::state::{NEVER, REQUEST, RESPONSE, Rings};
 use super::stations::{Port, Switch};
 use super::tick::{BUS, WORK};
 use crate::fabric::NONE;
-use crate::kernel::Time;
+use crate::kernel::{Time, bits};
 use crate::measure::{Hop, hop_kind};
 
 impl Rings {
@@ -77,16 +77,14 @@ impl Rings {
     /// otherwise.
     fn next_port(&self, switch: u32, later: &mut Time) -> Option<(u32, usize)> {
         let of = &self.switches[switch as usize];
-        let ready = of.holds & !of.sending;
+        let ready = of.ready();
         // Those after the one served last, then the others.
         let after = u64::MAX << 1 << of.served;
-        for mut some in [ready & after, ready & !after] {
-            while some != 0 {
-                let place = some.trailing_zeros();
+        for part in [ready & after, ready & !after] {
+            for place in bits(part) {
                 if let Some(kind) = self.transferable(of, place, later) {
                     return Some((place, kind));
                 }
-                some &= some - 1;
             }
         }
         None

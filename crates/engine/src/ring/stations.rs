@@ -329,6 +329,12 @@ impl Switch {
         if self.separate { kind } else { 0 }
     }
 
+    /// Ports from which something may be transferred.
+    #[inline]
+    pub fn ready(&self) -> u64 {
+        self.holds & !self.sending
+    }
+
     /// Whether a bus is free for a kind of packets.
     #[inline]
     pub fn has_bus(&self, kind: usize) -> bool {
