@@ -28,7 +28,8 @@ export class Chart {
     this.axes = { x, y, logX, logY, most };
     this.lines = [];
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.again());
-    new ResizeObserver(() => this.chart?.resize()).observe(this.place);
+    // A chart that is hidden has no width, and would be drawn at some other one.
+    new ResizeObserver(() => { if (this.place.clientWidth) this.chart?.resize(); }).observe(this.place);
   }
 
   // Lines: {name, side, points, step, marks, until}; `until` is where the warm-up ends.
