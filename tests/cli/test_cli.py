@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -15,8 +16,9 @@ from typing import Any
 import polars as pl
 import pytest
 from fabriloom import __version__
-from fabriloom.cli import exits
+from fabriloom.cli import exits, work
 from fabriloom.cli.app import app
+from fabriloom.results.files import write_table
 from typer.testing import CliRunner, Result
 
 SMALL = """
@@ -147,6 +149,70 @@ def test_a_full_disk_loses_no_result(
         assert "accepted" in done.stdout
         assert "Written to" not in done.stdout
         assert done.stderr.startswith("error: cannot write: no space left on device; ")
+
+
+def test_a_disk_that_fills_up_in_a_curve_loses_no_point(tmp_path: Path) -> None:
+    """A limit on the size of files is the full disk that a test may make; Parquet says so by itself."""
+    path = tmp_path / "grid.toml"
+    path.write_text(SMALL.replace("crossbar", "grid").replace("terminals = 4", "shape = [6, 6]"))
+    done = subprocess.run(
+        [*FABRILOOM, "curve", str(path), "--loads", "0.1,0.2", "--out", str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+    )
+    assert done.returncode == exits.MISTAKE, done.stderr
+    assert done.stdout.count("time_limit") == 2
+    kept, end = done.stderr.splitlines()
+    assert kept.startswith("warning: ")
+    assert kept.endswith("no longer kept here: file too large")
+    assert end.startswith("error: cannot write: ")
+
+
+def test_a_table_says_that_the_disk_is_full() -> None:
+    """Polars has an error of its own for it, which would look like a fault of ours."""
+    with pytest.raises(OSError, match=f"Errno {errno.ENOSPC}"):
+        write_table(pl.DataFrame({"number": [1]}), Path("/dev/full"))
+
+
+@pytest.mark.parametrize("left", ['{"interrupted": fa', None])
+def test_a_study_that_could_not_be_written_is_taken_up_again(
+    file: Path, tmp_path: Path, left: str | None
+) -> None:
+    """The disk was full, or the command killed while it wrote: the summary is missing or cut short."""
+    out = tmp_path / "out"
+    assert command("curve", file, "--loads", "0.1", "--out", out).exit_code == exits.OK
+    (out / "summary.json").unlink()
+    if left:
+        (out / "summary.json").write_text(left, encoding="utf-8")
+    assert command("curve", file, "--loads", "0.1,0.2", "--out", out).exit_code == exits.OK
+
+
+def test_an_interrupted_study_says_how_much_there_is(tmp_path: Path) -> None:
+    assert work.interrupted(0, None) == "Interrupted: no run was finished."
+    again = work.interrupted(1, tmp_path)
+    assert (
+        again == "Interrupted: 1 run was finished, and only it is shown. The same command goes on from here."
+    )
+
+
+@pytest.mark.parametrize("when", ["import", "call"])
+def test_interrupted_before_a_command_begins(when: str) -> None:
+    """Ctrl-C in the first tenths of a second: a plain end, no traceback of what was being imported."""
+    broken = "raise KeyboardInterrupt" if when == "import" else "def app(**_): raise KeyboardInterrupt"
+    script = (
+        "import sys, types\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'fabriloom.cli.app': return importlib.util.spec_from_loader(name, self)\n"
+        "    def create_module(self, spec): return None\n"
+        f"    def exec_module(self, module): exec({broken!r}, module.__dict__)\n"
+        "import importlib.util; sys.meta_path.insert(0, Finder())\n"
+        "from fabriloom.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (exits.INTERRUPTED, "")
 
 
 def test_a_drawing_is_svg(file: Path, tmp_path: Path) -> None:

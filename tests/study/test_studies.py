@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +136,43 @@ def test_sources_that_wait_have_a_peak_and_no_sustained_load() -> None:
     assert found.sustained_load is None
     assert found.at_load is not None
     assert len(found.points) >= 11
+
+
+def test_an_interruption_at_once_says_nothing_of_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither that 0 is sustained nor that 1 is not: no run has told so."""
+
+    def interrupted(runs: list[Any], **_: Any) -> tuple[list[None], bool]:
+        return [None] * len(runs), True
+
+    monkeypatch.setattr("fabriloom.study.saturation.run_points", interrupted)
+    found = saturate(small(), "peak")
+    assert (found.sustained_load, found.refused_load, found.interrupted) == (None, None, True)
+
+
+def test_a_full_disk_does_not_end_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept only saves time; hours of runs are not lost because it cannot be kept."""
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.warns(UserWarning, match="no longer kept here: no space left on device"):
+        found = curve(small(), [0.1, 0.2], out=tmp_path)
+    assert len(found.points) == 2
+    assert list((tmp_path / "points").iterdir()) == []
+
+
+def test_two_studies_may_keep_their_points_in_one_folder(tmp_path: Path) -> None:
+    """The same point at the same time: neither takes away the other's half-written file."""
+    script = (
+        "import sys; from pathlib import Path; from fabriloom.results.files import keep\n"
+        "for n in range(300): keep(Path(sys.argv[1]) / f'{n}.json', 'x' * 20000)"
+    )
+    command = [sys.executable, "-W", "error", "-c", script, str(tmp_path)]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(3)]
+    said = [process.communicate()[1] for process in running]
+    assert said == [b"", b"", b""]
+    assert len(list(tmp_path.iterdir())) == 300
 
 
 def test_unknown_definition() -> None:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command with the arguments of the process."""
-    from .app import app
+    try:
+        from .app import app
 
-    app(prog_name="fabriloom")
+        app(prog_name="fabriloom")
+    except KeyboardInterrupt:  # before a command has begun, or after it ended
+        raise SystemExit(130) from None

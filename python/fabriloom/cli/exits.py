@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,6 +98,11 @@ def _terminated(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+def _warn(message: Warning | str, *_: object) -> None:
+    """A warning of the package is for the user: without the line of our source that it came from."""
+    complain(f"warning: {message}")
+
+
 @contextmanager
 def _stoppable() -> Iterator[None]:
     """SIGTERM, which batch systems send before they kill, ends a run like Ctrl-C."""
@@ -115,7 +121,8 @@ def guarded(command: Command) -> Command:
         import typer
 
         try:
-            with _stoppable():
+            with _stoppable(), warnings.catch_warnings():
+                warnings.showwarning = _warn
                 code = command(*arguments, **options) or OK
                 sys.stdout.flush()
         except (typer.Exit, typer.Abort):

@@ -46,8 +46,11 @@ RUNS = "runs"
 """Holds what an unfinished reproduction has finished; a finished one has none."""
 
 
+_OF_STUDIES = {"summary.json", "points.parquet", "report.html", "scenarios.resolved.json"}
+
+
 def _is_unfinished(out: Path, kept: str) -> bool:
-    """Whether only what is kept is here, or a summary that says it was interrupted."""
+    """Whether what is kept is here, and no summary, which is written last, that says it was finished."""
     if not (out / kept).is_dir():
         return False
     if kept == RUNS:
@@ -55,7 +58,10 @@ def _is_unfinished(out: Path, kept: str) -> bool:
     try:
         return bool(json.loads((out / "summary.json").read_text(encoding="utf-8"))["interrupted"])
     except FileNotFoundError:
-        return [path.name for path in out.iterdir()] == [kept]
+        names = {path.name for path in out.iterdir() if path.stem not in ("scenario", "scenario.resolved")}
+        return names <= {kept, *_OF_STUDIES}
+    except json.JSONDecodeError:
+        return True  # cut short: the disk was full, or the command was killed
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
@@ -84,23 +90,23 @@ def write_run(out: Path, results: Results) -> None:
 def write_study(out: Path, study: Any, html: str) -> None:
     """Everything of a curve or a saturation: summary, table of points, scenario, report."""
     with undisturbed():
-        study.to_json(out / "summary.json")
         if study.points:
             study.to_parquet(out)
         _scenario_files(out, study.provenance)
         (out / "report.html").write_text(html, encoding="utf-8")
+        study.to_json(out / "summary.json")
 
 
 def write_comparison(out: Path, comparison: Any, html: str) -> None:
     """Everything of a comparison; of each scenario its resolved form."""
     with undisturbed():
-        comparison.to_json(out / "summary.json")
         if comparison.points:
             comparison.to_parquet(out)
         resolved = {name: part.resolved for name, part in comparison.parts.items()}
         text = json.dumps(resolved, indent=2, ensure_ascii=False)
         (out / "scenarios.resolved.json").write_text(text + "\n", encoding="utf-8")
         (out / "report.html").write_text(html, encoding="utf-8")
+        comparison.to_json(out / "summary.json")
 
 
 def write_reproduction(out: Path, records: list[dict[str, Any]], html: str) -> None:

@@ -55,6 +55,7 @@ def _give(
     text: Callable[[], str],
     tell: Callable[[], None],
     write: Callable[[Path], None],
+    page: str = "report.html",
 ) -> None:
     """Write a result if there is a folder for it, and tell it, as JSON or in words, even if the disk is full.
 
@@ -62,14 +63,15 @@ def _give(
     """
     try:
         if folder is not None:
-            write(folder)
+            with exits.undisturbed():
+                write(folder)
     finally:
         if json:
             show.line(text().rstrip("\n"))
         else:
             tell()
     if folder is not None and not json:
-        show.line(f"Written to {folder}{os.sep}; open {folder / 'report.html'}")
+        show.line(f"Written to {folder}{os.sep}; open {folder / page}")
 
 
 def run(scenario: Scenario, json: bool, folder: Path | None) -> int:
@@ -150,7 +152,7 @@ def curve(
         folders.write_study(at, found, for_curve(found, points, rows))
 
     _give(folder, json, text, tell, write)
-    return _code(found)
+    return _code(found, folder)
 
 
 def compare(
@@ -173,7 +175,7 @@ def compare(
         folders.write_comparison(at, found, for_comparison(found))
 
     _give(folder, json, found.to_json, tell, write)
-    return _code(found)
+    return _code(found, folder)
 
 
 def _named(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:
@@ -194,10 +196,18 @@ def _nothing_published() -> str:
     return f"no paper that is here prints numbers about this network; there are some about: {KNOWN}"
 
 
-def _code(study: Any) -> int:
+def interrupted(finished: int, folder: Path | None) -> str:
+    """What is said of a study that Ctrl-C ended after so many finished runs."""
+    found = {0: "no run was finished", 1: "1 run was finished, and only it is shown"}
+    many = f"{finished} runs were finished, and only they are shown"
+    again = "" if folder is None else " The same command goes on from here."
+    return f"Interrupted: {found.get(finished, many)}.{again}"
+
+
+def _code(study: Any, folder: Path | None) -> int:
     """Exit code of a study of several runs."""
     if study.interrupted:
-        exits.complain(f"Interrupted: {len(study.points)} runs were finished, and only they are shown.")
+        exits.complain(interrupted(len(study.points), folder))
         return exits.INTERRUPTED
     ended = [point.summary["end"]["reason"] for point in study.points]
     return exits.DEADLOCK if "deadlocked" in ended else exits.OK
@@ -219,7 +229,7 @@ def saturate(scenario: Scenario, definition: str, jobs: int, json: bool, folder:
         folders.write_study(at, found, for_saturation(found))
 
     _give(folder, json, found.to_json, lambda: show.saturation(found), write)
-    return _code(found)
+    return _code(found, folder)
 
 
 def check(scenario: Scenario, json: bool) -> int:
@@ -304,19 +314,21 @@ def reproduce(name: str, json: bool, quick: bool, jobs: int, folder: Path | None
     partial = (
         f"PARTIAL: interrupted before there was anything to say of {', '.join(missing)}" if missing else ""
     )
-    if folder is not None:
-        _write_reproduction(folder, found, lines, quick, partial)
-    if json:
-        show.line(
-            jsonlib.dumps([line for group in lines.values() for line in group], indent=2, ensure_ascii=False)
-        )
-    else:
+
+    def text() -> str:
+        every = [line for group in lines.values() for line in group]
+        return jsonlib.dumps(every, indent=2, ensure_ascii=False)
+
+    def tell() -> None:
         for paper, group in lines.items():
             if len(lines) > 1:
                 show.line(f"\n{paper.upper()}\n")
             show.records(group)
-        if folder is not None:
-            show.line(f"Written to {folder}{os.sep}; open {folder / 'reproduction.html'}")
+
+    def write(at: Path) -> None:
+        _write_reproduction(at, found, lines, quick, partial)
+
+    _give(folder, json, text, tell, write, "reproduction.html")
     if partial:
         exits.complain(f"{partial}. The same command goes on from here.")
         return exits.INTERRUPTED

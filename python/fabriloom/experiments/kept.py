@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from ..results.files import keep
 
 _PACKAGE = Path(__file__).parent.parent
 _ROOMS = ("units", "compile", "simulate", "_native", "topology", "routing", "traffic", "technology")
@@ -53,15 +54,11 @@ class Kept:
             return None  # not there, or cut short by something worse than Ctrl-C: it is made again
 
     def put(self, key: str, made_by: str, value: Any) -> None:
-        """Keep numbers, texts, arrays, lists and mappings of them; the file appears whole or not at all."""
+        """Keep numbers, texts, arrays, lists and mappings of them, if there is room."""
         if self._folder is None:
             return
         text = json.dumps({"key": key, "made_by": made_by, "value": _plain(value)})
-        path = self._path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)  # only when there is something to keep
-        partial = path.with_suffix(f".{os.getpid()}.partial")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+        keep(self._path(key), text)
 
     def _path(self, key: str) -> Path:
         assert self._folder is not None

@@ -1,14 +1,37 @@
-"""Results as files: Parquet, JSON and the Chrome trace format."""
+"""Results as files: Parquet, JSON and the Chrome trace format; and what is kept of unfinished work."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import os
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from . import Results
+
+
+def keep(path: Path, text: str) -> None:
+    """Write what saves work if the rest is interrupted; the file appears whole or not at all.
+
+    Where there is no room for it the work goes on, with a warning: its results do not hang on the file.
+    """
+    partial = path.with_suffix(f".{os.getpid()}.partial")  # two commands may work in one folder
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)  # only when there is something to keep
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+        why = (error.strerror or str(error)).lower()
+        warnings.warn(f"{path.parent}: finished runs are no longer kept here: {why}", stacklevel=2)
 
 
 def to_json(summary: dict[str, Any], path: str | Path | None = None) -> str:
@@ -20,6 +43,13 @@ def to_json(summary: dict[str, Any], path: str | Path | None = None) -> str:
     if path is not None:
         Path(path).write_text(text, encoding="utf-8")
     return text
+
+
+def write_table(table: pl.DataFrame, path: Path) -> None:
+    """One table as Parquet. Raises OSError: Polars itself would not say that it is one."""
+    written = io.BytesIO()
+    table.write_parquet(written)
+    path.write_bytes(written.getbuffer())
 
 
 def write_parquet(results: Results, folder: Path) -> list[Path]:
@@ -37,7 +67,7 @@ def write_parquet(results: Results, folder: Path) -> list[Path]:
     written = []
     for name, table in tables.items():
         path = folder / f"{name}.parquet"
-        table.write_parquet(path)
+        write_table(table, path)
         written.append(path)
     return written
 

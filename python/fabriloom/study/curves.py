@@ -125,7 +125,7 @@ class Curve:
         """Write ``points.parquet`` into ``folder``, which is made if needed; returns the files."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        self.table.write_parquet(folder / "points.parquet")
+        files.write_table(self.table, folder / "points.parquet")
         return [folder / "points.parquet"]
 
     def _repr_html_(self) -> str:

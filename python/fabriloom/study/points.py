@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..results import files
+
 if TYPE_CHECKING:
     from ..results import Results
     from ..scenario.schema import Scenario
@@ -81,13 +83,11 @@ class Store:
             return None  # a file cut short by an interruption: the run is made again
 
     def put(self, point: Point) -> None:
-        """Keep a point; the file appears whole or not at all."""
+        """Keep a point, if there is room for it."""
         path = self._path(point.summary["scenario_sha256"])
         if path is None:
             return
-        partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps(asdict(point), ensure_ascii=False), encoding="utf-8")
-        partial.replace(path)
+        files.keep(path, json.dumps(asdict(point), ensure_ascii=False))
 
 
 class _Watch:
@@ -175,12 +175,21 @@ def run_points(
                     on_point(point)
         except BaseException as error:
             watch.stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
+            _end(pool)
             if not isinstance(error, KeyboardInterrupt):
                 raise
             return points, True
     watch.show()
     return points, False
+
+
+def _end(pool: ThreadPoolExecutor) -> None:
+    """Wait for the runs under way to be abandoned; impatience, another Ctrl-C, loses no finished point."""
+    while True:
+        try:
+            return pool.shutdown(wait=True, cancel_futures=True)
+        except KeyboardInterrupt:
+            continue
 
 
 def _as_finished(futures: dict[Future[Point], int], watch: _Watch) -> Iterator[Future[Point]]:

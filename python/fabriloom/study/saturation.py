@@ -163,6 +163,8 @@ def _peak(scenario: Scenario, resolution: float, options: dict[str, Any]) -> Sat
     low, high = _narrow_down(search, resolution)
     if not search.interrupted and high is not None:
         _look_beside_the_best(search, resolution)
+    if not search.tried:  # interrupted at once: nothing is known, of the ends neither
+        return _result(scenario, "peak", [], search.interrupted, None, None)
     return _result(scenario, "peak", search.points(), search.interrupted, low, high)
 
 
