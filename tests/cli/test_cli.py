@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 import pytest
 from fabriloom import __version__
-from fabriloom.cli import exits, work
+from fabriloom.cli import exits
 from fabriloom.cli.app import app
 from fabriloom.results.files import write_table
 from typer.testing import CliRunner, Result
@@ -187,32 +187,6 @@ def test_a_study_that_could_not_be_written_is_taken_up_again(
     if left:
         (out / "summary.json").write_text(left, encoding="utf-8")
     assert command("curve", file, "--loads", "0.1,0.2", "--out", out).exit_code == exits.OK
-
-
-def test_an_interrupted_study_says_how_much_there_is(tmp_path: Path) -> None:
-    assert work.interrupted(0, None) == "Interrupted: no run was finished."
-    again = work.interrupted(1, tmp_path)
-    assert (
-        again == "Interrupted: 1 run was finished, and only it is shown. The same command goes on from here."
-    )
-
-
-@pytest.mark.parametrize("when", ["import", "call"])
-def test_interrupted_before_a_command_begins(when: str) -> None:
-    """Ctrl-C in the first tenths of a second: a plain end, no traceback of what was being imported."""
-    broken = "raise KeyboardInterrupt" if when == "import" else "def app(**_): raise KeyboardInterrupt"
-    script = (
-        "import sys, types\n"
-        "class Finder:\n"
-        "    def find_spec(self, name, path, target=None):\n"
-        "        if name == 'fabriloom.cli.app': return importlib.util.spec_from_loader(name, self)\n"
-        "    def create_module(self, spec): return None\n"
-        f"    def exec_module(self, module): exec({broken!r}, module.__dict__)\n"
-        "import importlib.util; sys.meta_path.insert(0, Finder())\n"
-        "from fabriloom.cli import main; main()"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (exits.INTERRUPTED, "")
 
 
 def test_a_drawing_is_svg(file: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import functools
 import os
 import signal
 import sys
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -94,23 +95,36 @@ def _fault(error: BaseException) -> int:
     return FAULT
 
 
-def _terminated(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
 def _warn(message: Warning | str, *_: object) -> None:
     """A warning of the package is for the user: without the line of our source that it came from."""
     complain(f"warning: {message}")
 
 
+_PATIENCE_S = 3.0
+"""For so long after a Ctrl-C another one is not heard: what the first began, finishing with what there is, is
+not broken off by a hand that presses twice."""
+
+
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """SIGTERM, which batch systems send before they kill, ends a run like Ctrl-C."""
-    before = signal.signal(signal.SIGTERM, _terminated)
+    """Ctrl-C, and SIGTERM, which batch systems send before they kill, end a run with what there is."""
+    heard_s = float("-inf")
+
+    def stop(*_: object) -> None:
+        nonlocal heard_s
+        before, heard_s = heard_s, time.monotonic()
+        if heard_s - before > _PATIENCE_S:
+            raise KeyboardInterrupt
+
+    stops = [signal.SIGTERM]
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as in what a shell starts in the background
+        stops.append(signal.SIGINT)
+    before = {number: signal.signal(number, stop) for number in stops}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def guarded(command: Command) -> Command:

@@ -321,9 +321,11 @@ def reproduce(name: str, json: bool, quick: bool, jobs: int, folder: Path | None
 
     def tell() -> None:
         for paper, group in lines.items():
-            if len(lines) > 1:
+            known = [line for line in group if line["reason"] != evidence.INTERRUPTED]
+            if known and len(lines) > 1:
                 show.line(f"\n{paper.upper()}\n")
-            show.records(group)
+            if known:
+                show.records(known)
 
     def write(at: Path) -> None:
         _write_reproduction(at, found, lines, quick, partial)

@@ -57,7 +57,9 @@ class _Server(uvicorn.Server):
     """Ends the streams when it is to end, which otherwise go on for ever."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Ctrl-C or SIGTERM."""
+        """Ctrl-C or SIGTERM; the end takes a second at most, and pressed twice it is no sooner."""
+        if self.should_exit:
+            return
         self.config.app.state.sessions.hang_up()  # type: ignore[union-attr]
         super().handle_exit(sig, frame)
 

@@ -29,9 +29,11 @@ class Worker:
         """Start a process; it gets ready by itself."""
         pipe = asyncio.subprocess.PIPE
         command = (sys.executable, "-m", f"{__package__}.worker")
-        return cls(
-            await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=_LONGEST_LINE)
+        # Away from the terminal: its Ctrl-C is for the server, which ends the workers.
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=pipe, stdout=pipe, limit=_LONGEST_LINE, start_new_session=True
         )
+        return cls(process)
 
     @property
     def pid(self) -> int:
