@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from fabriloom import Scenario, run
 from fabriloom.results import ConservationError, Results, columns, reference
 from fabriloom.results.summary import check_conservation
 from uhi.typing.plottable import PlottableHistogram
@@ -68,6 +69,24 @@ def test_tables_agree_with_the_summary(small: Results) -> None:
     assert small.links["utilisation"].is_between(0.0, 1.0).all()
     weighted = (small.flows["latency_ns_mean"] * small.flows["packets"]).sum() / measured
     assert weighted == pytest.approx(summary["latency_ns"]["mean"])
+
+
+def test_nothing_that_arrived_has_no_latency() -> None:
+    """A retry or a pause can leave a batch without a packet; 0 would be the best latency of all."""
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "crossbar", "terminals": 2},
+            "traffic": {"load": 0.002},
+            "run": {"duration": "50 ms", "warmup": "0 us", "precision": 0.0},
+        }
+    )
+    results = run(scenario)
+    none, some = (results.batches.filter(known) for known in (pl.col("packets") == 0, pl.col("packets") > 0))
+    assert len(none)
+    assert len(some)
+    for name in ("latency_ns_mean", "total_latency_ns_mean"):
+        assert none[name].null_count() == len(none)
+        assert some[name].null_count() == 0
 
 
 def test_latency_of_the_trace_is_the_latency_of_the_summary(small: Results) -> None:

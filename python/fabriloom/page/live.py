@@ -28,7 +28,7 @@ class Live:
         self._graph = compiled.graph
         self._warmup_ps = compiled.scenario.run.warmup_ps
         self._senders = np.flatnonzero(compiled.arrays["source_arrival"]).tolist()
-        self._warm: dict[str, list[float]] = {"t_ms": [], "accepted": [], "latency": []}
+        self._warm: dict[str, list[Any]] = {"t_ms": [], "accepted": [], "latency": []}
         self._next = 0.0
         self._began = time.monotonic()
 
@@ -93,8 +93,8 @@ class Live:
         }
 
 
-def _series(native: Mapping[str, Any], tick_ns: float) -> dict[str, list[float]]:
-    """Throughput and latency over time, a value per batch."""
+def _series(native: Mapping[str, Any], tick_ns: float) -> dict[str, list[Any]]:
+    """Throughput and latency over time, a value per batch; no latency of one without packets."""
     inside, starts, ends = tables.batch_bounds(native)
     packets = tables.column(native, "batch_packets")[inside]
     latency = tables.column(native, "batch_latency_sum_ticks")[inside]
@@ -102,7 +102,7 @@ def _series(native: Mapping[str, Any], tick_ns: float) -> dict[str, list[float]]
     return {
         "t_ms": np.round(ends * tick_ns / 1e6, 6).tolist(),
         "accepted": np.round(accepted, 3).tolist(),
-        "latency": np.round(tables.per(latency * tick_ns / 1e3, packets), 4).tolist(),
+        "latency": tables.mean(latency * tick_ns / 1e3, packets).round(4).to_list(),
     }
 
 

@@ -129,12 +129,10 @@ def ring_boxes(plan: RingPlan) -> list[str]:
 def ring_notes(plan: RingPlan) -> list[str]:
     """Return what a reader of the picture must know."""
     rings = plan.rings
-    counts = (
-        counted(rings.rings, "ring"),
-        counted(plan.graph.terminals, "terminal"),
-        counted(plan.graph.switches, "switch", "es"),
-        counted(plan.graph.links, "link"),
-    )
+    counts = [counted(rings.rings, "ring"), counted(plan.graph.terminals, "terminal")]
+    if plan.graph.switches:
+        counts.append(counted(plan.graph.switches, "switch", "es"))
+    counts.append(counted(plan.graph.links, "link"))
     note = ", ".join(counts) + ". Closed curves are rings, led through in the direction of the arrowheads."
     if plan.graph.switches:
         note += " The bars in a box are its buses, the squares its ports."

@@ -233,8 +233,12 @@ BATCHES = Table(
         Column("end_ns", "ns", "End of the batch."),
         Column("packets", "count", "Packets delivered in it."),
         Column("accepted_mbytes_per_s", "10^6 B/s", "Payload delivered over the length of the batch."),
-        Column("latency_ns_mean", "ns", "Mean network latency of its packets."),
-        Column("total_latency_ns_mean", "ns", "Mean latency from creation of its packets."),
+        Column("latency_ns_mean", "ns", "Mean network latency of its packets; null when there were none."),
+        Column(
+            "total_latency_ns_mean",
+            "ns",
+            "Mean latency from creation of its packets; null when there were none.",
+        ),
     ),
 )
 

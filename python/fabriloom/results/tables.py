@@ -29,6 +29,13 @@ def per(top: NDArray[Any], bottom: NDArray[Any] | float) -> Floats:
     return np.divide(top, bottom, out=np.zeros(np.shape(top)), where=bottom > 0)
 
 
+def mean(sums: NDArray[Any], counts: NDArray[Any]) -> pl.Series:
+    """Means, null of nothing: a stretch in which no packet arrived has no latency, rather than one of 0."""
+    import polars as pl
+
+    return pl.Series(np.where(counts > 0, per(sums, counts), np.nan), nan_to_null=True)
+
+
 def vertex_names(graph: Graph) -> NDArray[np.object_]:
     """Names of all vertices, switches first."""
     return np.array([*graph.switch_names, *graph.terminal_names], dtype=object)
@@ -170,8 +177,8 @@ def batches(native: Mapping[str, Any], tick_ns: float) -> pl.DataFrame:
             "end_ns": ends * tick_ns,
             "packets": packets.astype(np.int64),
             "accepted_mbytes_per_s": per(column(native, "batch_bytes")[inside] * 1e3, length_ns),
-            "latency_ns_mean": per(column(native, "batch_latency_sum_ticks")[inside] * tick_ns, packets),
-            "total_latency_ns_mean": per(column(native, "batch_total_sum_ticks")[inside] * tick_ns, packets),
+            "latency_ns_mean": mean(column(native, "batch_latency_sum_ticks")[inside] * tick_ns, packets),
+            "total_latency_ns_mean": mean(column(native, "batch_total_sum_ticks")[inside] * tick_ns, packets),
         }
     )
 

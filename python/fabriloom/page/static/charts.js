@@ -68,7 +68,7 @@ export class Chart {
 
   series(line) {
     const { logX, logY } = this.axes, paint = colour(line.side);
-    const points = line.points.filter(([a, b]) => a !== null && b !== null && (!logX || a > 0) && (!logY || b > 0));
+    const points = line.points.filter(([a, b]) => a !== null && (!logX || a > 0) && (!logY || b > 0));
     const end = line.until ? { silent: true, symbol: "none", animation: false, label: { show: false }, data: [{ xAxis: line.until }], lineStyle: { color: paint, type: "dashed", opacity: 0.7 } } : undefined;
     return {
       name: line.name, type: "line", data: points, color: paint, markLine: end, step: line.step ? "end" : false,
