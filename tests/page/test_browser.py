@@ -127,6 +127,25 @@ def test_a_saturation_curve_takes_one_button(tab: Tab) -> None:
     assert "carries all that is offered up to" in tab.text("#study-text")
 
 
+def test_a_curve_says_nothing_more_of_the_run_before_it(tab: Tab) -> None:
+    """How that ended would stand under a fabric whose numbers are gone."""
+    tab.click("#run")
+    tab.until(DONE)
+    assert "time limit" in tab.text(".side .ended")
+    tab.click("#curve")
+    tab.until("!document.querySelector('#study').hidden")
+    assert tab.text(".side .ended") == ""
+    tab.until(DONE)
+
+
+def test_ways_of_routing_are_a_list(tab: Tab) -> None:
+    """They have no order, so a slider, as numbers have one, would be a riddle."""
+    drop(tab, "grid.toml", SMALL.replace("crossbar", "grid").replace("terminals = 5", "shape = [3, 3]"))
+    tab.until(f"{QUIET} && document.querySelector('#fabric-0 [data-label=Routing]')")
+    assert tab.js("document.querySelectorAll('#fabric-0 [data-label=Routing] select option').length") == 4
+    assert tab.js("document.querySelectorAll('#traffic input[type=range]').length") == 2
+
+
 def test_packets_are_replayed_and_followed(tab: Tab) -> None:
     tab.click("#replay")
     tab.until("document.querySelectorAll('.worms path').length > 2")
@@ -247,7 +266,21 @@ def test_another_tab_has_a_run_of_its_own(chromium: Browser, address: str, tab: 
 def test_nothing_is_cut_off(tab: Tab, wide: int) -> None:
     tab.size(wide, 900)
     tab.until(f"innerWidth === {wide}")
-    assert tab.js("document.documentElement.scrollWidth <= innerWidth")
+    assert tab.js("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    tab.size(1280, 900)
+
+
+def test_a_replay_is_not_cut_off(tab: Tab) -> None:
+    """The list of its packets is as wide as their names, but no wider than the window."""
+    tab.click("#replay")
+    tab.until("document.querySelectorAll('.worms path').length > 2")
+    tab.js(
+        "(() => { const f = document.querySelector('.replay label select');"
+        " f.dispatchEvent(new Event('focus')); f.options[1].text = 'a name and '.repeat(9); })()"
+    )
+    tab.size(420, 900)
+    tab.until("innerWidth === 420")
+    assert tab.js("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     tab.size(1280, 900)
 
 

@@ -152,7 +152,8 @@ const showControls = (place, controls, spec) => {
 };
 
 const control = (described, spec) => {
-  const output = element("b"), slides = described.options.length > 3;
+  // A slider is for values of one setting, which have an order; ways of routing have none.
+  const output = element("b"), slides = described.options.length > 3 && described.options.every((one) => Object.keys(one.settings).length === 1);
   const input = slides ? element("input", { type: "range", min: 0, step: 1 }) : element("select");
   const field = element("label", { className: "field" }, element("span", {}, described.label, slides ? output : ""), input);
   let now = described, of = spec;
@@ -207,6 +208,7 @@ class Card {
   clear() {
     this.fabric.colour([]);
     this.numbers.replaceChildren();
+    this.warn(this.side?.warnings ?? []);
   }
 
   warn(warnings) { this.ended.replaceChildren(...warnings.map((text) => element("p", {}, element("b", { className: "chip bad", textContent: "warning" }), text))); }
