@@ -131,6 +131,8 @@ def test_the_name_of_this_machine_is_good_too(server: int) -> None:
     name = f"localhost:{server}"
     assert ask(server, "GET", "/api/shelf", host=name, origin=f"http://{name}")[0] == 200
     assert ask(server, "GET", "/api/shelf", host=name, origin=f"http://127.0.0.1:{server}")[0] == 403
+    for plain in ("localhost", "127.0.0.1"):  # what a browser says of port 80
+        assert ask(server, "GET", "/api/shelf", host=plain, origin=f"http://{plain}")[0] == 200
 
 
 def test_pages_can_fetch_nothing_from_elsewhere(server: int) -> None:

@@ -54,7 +54,8 @@ def refused(scope: Scope) -> tuple[int, str] | None:
     """Status and message if a request is not one of our page."""
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     host, origin = headers.get("host", ""), headers.get("origin")
-    if host.rpartition(":")[0] not in NAMES or len([n for n, _ in scope["headers"] if n == b"host"]) != 1:
+    name = host if host in NAMES else host.rpartition(":")[0]  # a browser says no port when it is 80
+    if name not in NAMES or len([n for n, _ in scope["headers"] if n == b"host"]) != 1:
         return 421, "This server answers to 127.0.0.1 and localhost only."
     if origin is not None and urlsplit(origin)[:2] != ("http", host):
         return 403, "This request comes from another page."
