@@ -282,6 +282,12 @@ def test_every_network_of_rings_has_a_report(topology: dict[str, Any]) -> None:
     read(report.for_run(run(made)))
 
 
+def test_settings_that_are_names_are_not_set_like_numbers() -> None:
+    """A column of names of different lengths is read from the left."""
+    found = curve(scenario(sweep={"traffic.load": [0.1], "traffic.length": ["16 B"], "seed": [1]}))
+    assert sections.points_table(found.points, found.varied).numbers[:3] == [True, False, True]
+
+
 @pytest.mark.parametrize(("kind", "column"), [("run", "blocked"), ("rings", "retries")])
 def test_links_have_their_own_numbers(pages: dict[str, str], kind: str, column: str) -> None:
     fabric = next(one for one in json.loads(read(pages[kind]).scripts[1]) if one)

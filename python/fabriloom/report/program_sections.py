@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .page import Axis, Cell, Chart, Series, Table, number
-from .sections import settings_text
+from .sections import numeric, settings_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -245,4 +245,4 @@ def _points(points: Sequence[Any], varied: Sequence[str]) -> Table:
             ]
         )
     note = "Mean latency of events; of messages where a program has none. Waited: senders for a free place."
-    return Table("The points", head, rows, [*(True for _ in varied), *[True] * 6, False], note)
+    return Table("The points", head, rows, [*numeric(points, varied), *[True] * 6, False], note)

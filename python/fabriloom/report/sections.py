@@ -189,7 +189,7 @@ def flows(table: pl.DataFrame, most: int = 10) -> list[Table]:
         ]
         for row in shown.iter_rows(named=True)
     ]
-    some = f"The {most} fastest and the {most} slowest of {len(ordered)}"
+    some = f"The {most} fastest and the {most} slowest of {number(len(ordered))}"
     which = "All" if len(shown) == len(ordered) else some
     head = ["From", "To", "MB/s", "Share", "Packets", "Mean latency (µs)", "Longest (µs)"]
     return [Table("Flows", head, rows, [False, False] + [True] * 5, f"{which} flows between two terminals.")]
@@ -277,7 +277,12 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
                 Cell(reason.replace("_", "\u00a0"), None, None, "bad" if reason == "deadlocked" else "quiet"),
             ]
         )
-    return Table("The points", head, rows, [*(True for _ in varied), *[True] * 5, False])
+    return Table("The points", head, rows, [*numeric(points, varied), *[True] * 5, False])
+
+
+def numeric(points: Sequence[Any], varied: Sequence[str]) -> list[bool]:
+    """Which of the varied settings are numbers, and so flush right; names are not."""
+    return [all(isinstance(point.settings.get(path), int | float) for point in points) for path in varied]
 
 
 def deviation_text(value: float | None) -> str:
