@@ -71,6 +71,49 @@ def test_every_family_is_drawn(name, coloured):
         assert y + height <= top + tall + 0.1
 
 
+NAMED = {
+    "ring": topology.sci_ring(24),
+    "bridge": topology.sci_bridge(3),
+    "bridge of many": topology.sci_bridge(20),
+    "switch of pairs": topology.build("sci-switch", ports=4, terminals_per_ring=3),
+    "long rings": topology.build("sci-long-rings"),
+    "omega": topology.build("sci-banyan", terminals=16),
+    "omega of pairs": topology.build("sci-banyan", terminals=8, pairs_per_ring=2),
+    "omega of long rings": topology.build("sci-banyan", terminals=16, wiring="long-ring"),
+    "torus": topology.build("sci-torus", shape=[4, 4], terminals_per_switch=3),
+    "torus of three dimensions": topology.build("sci-torus", shape=[3, 3, 3], terminals_per_switch=2),
+    "torus of one": topology.build("sci-torus", shape=[3, 3], terminals_per_switch=1),
+    "module": topology.build("sci-module"),
+    **{f"16 ports, {n}": topology.build("sci-switch-16", terminals_per_ring=n) for n in (1, 2, 3, 4, 8)},
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_names_of_rings_do_not_overlap(name):
+    """Neither each other nor a switch nor the border; a letter is some 5.5 px wide."""
+    graph = NAMED[name]
+    root = parsed(fabric_svg(graph))
+    left, _, across, _ = map(float, root.attrib["viewBox"].split())
+    known = {*graph.terminal_names}
+    boxes = []
+    for element in root.iter(f"{SVG}text"):
+        x, y, text = float(element.attrib["x"]), float(element.attrib["y"]), element.text or ""
+        if text in known:
+            before = {"start": 0.0, "middle": 0.5, "end": 1.0}[element.attrib.get("text-anchor", "start")]
+            wide = 5.5 * len(text)
+            boxes.append((text, x - before * wide, y - 7, x + (1 - before) * wide, y + 1))
+    assert len(boxes) == graph.terminals
+    assert all(left <= box[1] and box[3] <= left + across for box in boxes)
+    for rect in list(root.iter(f"{SVG}rect"))[1:]:
+        x, y, wide, tall = (float(rect.attrib[key]) for key in ("x", "y", "width", "height"))
+        if wide > 6:
+            boxes.append(("a switch", x, y, x + wide, y + tall))
+    for at, (one, *a) in enumerate(boxes):
+        for two, *b in boxes[at + 1 :]:
+            apart = a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+            assert apart or one == two == "a switch", f"{one} is on {two}"
+
+
 def test_every_link_has_a_stroke_of_its_own_with_its_value():
     graph = topology.grid([2, 2], 1, 4)
     root = parsed(fabric_svg(graph, np.arange(graph.links) / 100))

@@ -23,6 +23,7 @@ from .drawing_style import (
     marks,
     number,
     scale_of,
+    text_width,
     title,
 )
 
@@ -36,6 +37,9 @@ BOX_GAP_PX = 14.0
 """How much further apart lines of different exchanges are: room for the names."""
 MAX_NAMED = 400
 """More stations than this and terminals have their names in tooltips only."""
+NAME_SIZE = 9.5
+OFF_BOX_PX = 30.0
+"""Of a loop the stations next to its port are so far from the switch: room for their names."""
 
 
 @dataclass
@@ -61,6 +65,12 @@ class RingPlan:
 
     def members(self, ring: int) -> list[int]:
         return list(range(int(self.rings.ring_start[ring]), int(self.rings.ring_start[ring + 1])))
+
+    def beside_px(self) -> float:
+        """How much room a name needs beside its terminal; none where names are not drawn."""
+        if self.rings.stations > MAX_NAMED:
+            return 0.0
+        return 10 + max((text_width(name, NAME_SIZE) for name in self.graph.terminal_names), default=0.0)
 
     def ports(self, ring: int) -> list[int]:
         return [at for at in self.members(ring) if self.rings.station_port[at] >= 0]
@@ -242,7 +252,7 @@ def _place_modules(plan: RingPlan) -> None:
     middle = [at for at in range(graph.switches) if at not in users]
     most = max(len(plan.members(ring)) for ring in range(rings.rings))
     radius = max(34.0, 11.0 * most)
-    step, columns = 2 * radius + 12, -(-len(users) // 2)
+    step, columns = 2 * radius + 12 + (2 * plan.beside_px() if most > 2 else 0), -(-len(users) // 2)
     wide = step * max(map(len, ports)) * 0.72
     for index, at in enumerate(users):
         row, column = divmod(index, columns)
@@ -279,9 +289,9 @@ def _place_switches(plan: RingPlan) -> None:
     most = max((len(plan.members(ring)) for held in leaves for ring in held), default=2)
     radius = float(np.clip(11.0 * most, 34.0, 200.0))
     beside = max(map(len, leaves), default=0) > 1
-    slot = radius + 34 if beside else 18.0
+    slot = radius + max(34.0, plan.beside_px() + 4) if beside else 18.0
     widest = int(np.diff(rings.port_start).max()) if graph.switches else 0
-    pitch = max(slot * widest + 40, 2 * radius + 90, 140)
+    pitch = max(slot * widest + 40, 2 * radius + 2 * plan.beside_px() + 16, 2 * radius + 90, 140)
     plan.places = switch_positions(graph) * (pitch, max(0.8 * pitch, 4 * radius + 60))
     for switch in range(graph.switches):
         ports = rings.port_station[rings.port_start[switch] : rings.port_start[switch + 1]].tolist()
@@ -314,17 +324,22 @@ def _loop(plan: RingPlan, ring: int, way: tuple[float, float], long: float, wide
     at = members.index(port)
     normal = np.array(way)
     side = np.array([-normal[1], normal[0]])
-    _ellipse(
-        plan, members[at:] + members[:at], plan.station[port] + normal * long, -normal * long, -side * wide
-    )
+    least = float(np.arccos(1 - min(OFF_BOX_PX / long, 1.0))) if len(members) > 2 else 0.0
+    centre = plan.station[port] + normal * long
+    _ellipse(plan, members[at:] + members[:at], centre, -normal * long, -side * wide, least)
 
 
-def _ellipse(plan: RingPlan, members: list[int], centre: Points, first: Points, second: Points) -> None:
-    """Place stations evenly on an ellipse and draw the links between them as its arcs."""
-    step = 2 * np.pi / len(members)
-    handle = 4 / 3 * np.tan(step / 4)
-    for index, at in enumerate(members):
-        turn, ahead = index * step, (index + 1) * step
+def _ellipse(
+    plan: RingPlan, members: list[int], centre: Points, first: Points, second: Points, least: float = 0.0
+) -> None:
+    """Place stations on an ellipse, evenly but the first at least the angle ``least`` from its neighbours,
+    and draw the links between them as arcs.
+    """
+    count = len(members)
+    ends = max(2 * np.pi / count, least)
+    turns = [0.0, *np.linspace(ends, 2 * np.pi - ends, count - 1).tolist(), 2 * np.pi]
+    for at, turn, ahead in zip(members, turns[:-1], turns[1:], strict=True):
+        handle = 4 / 3 * np.tan((ahead - turn) / 4)
         one = first * np.cos(turn) + second * np.sin(turn)
         two = first * np.cos(ahead) + second * np.sin(ahead)
         bend = (second * np.cos(turn) - first * np.sin(turn)) * handle
@@ -414,13 +429,13 @@ def _draw_terminal(plan: RingPlan, station: int) -> None:
         f'<circle{which} cx="{number(x)}" cy="{number(y)}" r="4" fill="{colour}" stroke="{SOFT}"'
         f' stroke-width="0.5">{title(text)}</circle>'
     )
-    plan.corners += [(x - 34, y - 14), (x + 34, y + 18)]
+    room = max(34.0, 10 + text_width(name, NAME_SIZE)) if plan.rings.stations <= MAX_NAMED else 34.0
+    plan.corners += [(x - room, y - 14), (x + room, y + 18)]
     if plan.rings.stations > MAX_NAMED:
         return
     across, down = plan.away[station]
     if abs(across) > 0.5 * abs(down):
-        plan.over.append(
-            label(name, x + (8 if across > 0 else -8), y + 3.4, 9.5, "start" if across > 0 else "end", SOFT)
-        )
+        aside, anchor = (8, "start") if across > 0 else (-8, "end")
+        plan.over.append(label(name, x + aside, y + 3.4, NAME_SIZE, anchor, SOFT))
     else:
-        plan.over.append(label(name, x, y + (15.5 if down > 0 else -8), 9.5, "middle", SOFT))
+        plan.over.append(label(name, x, y + (15.5 if down > 0 else -8), NAME_SIZE, "middle", SOFT))
