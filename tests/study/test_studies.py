@@ -227,6 +227,23 @@ def test_channel_load_bound_of_a_line() -> None:
     assert found["load_bound"] == pytest.approx(7 / 16)
 
 
+def told_bound(**sections: Any) -> str:
+    return dict(inspection.lines(inspection.inspect(small(**sections))))["throughput"]
+
+
+def test_a_bound_says_of_what_it_holds(tmp_path: Path) -> None:
+    """Two sources of one target fill its link at half load; the third goes on, and in all more is taken."""
+    weights = tmp_path / "weights.csv"
+    weights.write_text("source,destination,weight\n0,1,1\n2,1,1\n3,4,1\n", encoding="utf-8")
+    traffic = {"pattern": {"kind": "matrix", "path": str(weights)}, "length": "32 B", "load": 1.0}
+    told = told_bound(traffic=traffic)
+    assert "MB/s in these proportions, at load 0.5: " in told
+    scenario = small(traffic=traffic)
+    bound = inspection.inspect(scenario)["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert simulate.run(scenario).summary["accepted_mbytes_per_s"] > 1.2 * bound
+    assert "proportions" not in told_bound(), "the links of the terminals are full first: there is no more"
+
+
 def test_channel_load_bound_of_a_hot_spot_in_a_large_network() -> None:
     """4095 terminals send a tenth, and one of the rest, to one: all that it does not take counts as well."""
     pattern = {"kind": "hot-spot", "target": 0, "share": 0.1}

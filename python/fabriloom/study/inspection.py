@@ -156,7 +156,7 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("scenario", f"{found['name'] or 'without a name'} ({found['scenario_sha256'][:12]})"),
         *(ring_inspection.lines(found) if of_rings else _network_lines(found)),
         *(_program_lines(found["program"]) if "program" in found else []),
-        *_bound_lines(found["channel_load"]),
+        *_bound_lines(found["channel_load"], "program" in found),
         *_latency_lines(found["zero_load_latency_ns"]),
         ("deadlock", _deadlock_text(found["deadlock"])),
     ]
@@ -200,11 +200,16 @@ def _bisection_text(cut: dict[str, Any]) -> str:
     return f"{sure}{cut['links']} links, {_figures(cut['mbytes_per_s'])} MB/s both directions together{why}"
 
 
-def _bound_lines(load: dict[str, Any]) -> list[tuple[str, str]]:
+def _bound_lines(load: dict[str, Any], of_program: bool) -> list[tuple[str, str]]:
+    """The bound. It holds of traffic in its proportions, which a program keeps; sources keep them only up to
+    the load at which something is full, and then what goes elsewhere can be more.
+    """
     if load["busiest_link"] is None:
         return []
-    bound = f"at most {_figures(load['accepted_mbytes_per_s_bound'])} MB/s, at load {load['load_bound']:.3g}"
-    return [("throughput", f"{bound}: {load['busiest_link']} is full first")]
+    kept = of_program or load["load_bound"] == 1.0
+    rate = _figures(load["accepted_mbytes_per_s_bound"])
+    most = f"at most {rate} MB/s{'' if kept else ' in these proportions'}"
+    return [("throughput", f"{most}, at load {load['load_bound']:.3g}: {load['busiest_link']} is full first")]
 
 
 def _latency_lines(latency: dict[str, Any]) -> list[tuple[str, str]]:
