@@ -268,3 +268,7 @@ def test_a_check_of_many_terminals_on_rings_is_quick() -> None:
     # From a row or a column over two buses, from elsewhere over three, on the own ringlet over none.
     buses = 64 * (30 * 2 + 225 * 3) / 16383
     assert found["network"]["mean_buses_on_the_way"] == pytest.approx(buses)
+
+
+def test_one_switch_is_one() -> None:
+    assert dict(inspection.lines(inspection.inspect(small())))["network"] == "crossbar: 8 terminals, 1 switch"

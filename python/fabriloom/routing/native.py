@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..topology.graph import Graph
-from .table import RouteTable, RoutingError
+from .table import RouteTable, RoutingError, check_size
 
 
 def numbers(values: ArrayLike) -> NDArray[np.uint32]:
@@ -60,6 +60,7 @@ class Core:
         """Build a table by one of the core's rules; class ``t`` leads to terminal ``t``, then come the
         ``via``."""
         via_switch = numbers(via)
+        check_size(self.graph.switches, self.graph.terminals + len(via_switch), self.parameter)
         made = getattr(self, rule)(*arguments, spread, via_switch)
         group_switch, group_start, group_links, route = made
         terminals = self.graph.terminals

@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from ..topology.graph import Graph
 from .check import verify
-from .table import NONE, RouteTable, RoutingError
+from .table import NONE, RouteTable, RoutingError, check_size
 
 HEADINGS = ["switch", "terminal", "links"]
-MOST_ENTRIES = 1 << 27
 
 
 def own_table(graph: Graph, path: str | Path, adaptive: bool = True) -> RouteTable:
@@ -29,8 +28,7 @@ def own_table(graph: Graph, path: str | Path, adaptive: bool = True) -> RouteTab
     With ``adaptive=False`` only the first link of each row is used. Raises ``RoutingError`` with the line at
     fault.
     """
-    if graph.switches * graph.terminals > MOST_ENTRIES:
-        raise RoutingError(f"a table of {graph.switches} by {graph.terminals} entries is too large", "path")
+    check_size(graph.switches, graph.terminals, "path")
     maker = _Maker(graph, adaptive)
     rows = [maker.row(*row) for row in _rows(path)]
     for of_switch in (True, False):

@@ -11,12 +11,24 @@ NONE = 0xFFFF_FFFF
 """No entry: packets of this class never come to this switch."""
 
 
+MOST_ENTRIES = 1 << 27
+"""Of a table: 512 MB."""
+
+
 class RoutingError(ValueError):
     """A routing that cannot be built. ``parameter`` names the setting at fault, if one is."""
 
     def __init__(self, message: str, parameter: str | None = None) -> None:
         super().__init__(message)
         self.parameter = parameter
+
+
+def check_size(switches: int, classes: int, parameter: str | None) -> None:
+    """Raise ``RoutingError`` if the table would be too large; the core refuses it too, in fewer words."""
+    if switches * classes > MOST_ENTRIES:
+        message = f"a routing table of {switches:,} switches by {classes:,} destinations has "
+        message += f"{switches * classes:,} entries, more than the {MOST_ENTRIES:,} that are made; "
+        raise RoutingError(f"{message}take fewer switches or terminals", parameter)
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,8 @@ def _network_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         (
             "network",
-            f"{network['family']}: {network['terminals']:,} terminals, {network['switches']:,} switches",
+            f"{network['family']}: {_several(network['terminals'], 'terminal')}, "
+            f"{_several(network['switches'], 'switch', 'es')}",
         ),
         (
             "cables",
@@ -185,6 +186,10 @@ def _network_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         ("bisection", _bisection_text(found["bisection"])),
     ]
+
+
+def _several(count: int, what: str, plural: str = "s") -> str:
+    return f"{count:,} {what}{'' if count == 1 else plural}"
 
 
 def _figures(value: float) -> str:
