@@ -2,9 +2,10 @@
 
     import fabriloom
 
-    scenario = fabriloom.load("scenarios/clos-256.toml")
+    scenario = fabriloom.load("scenarios/macrame-clos-256.toml")
     results = fabriloom.run(scenario)
     results.summary, results.links, results.flows, results.latency
+    fabriloom.curve(scenario, [0.1, 0.3]).table
 
 Everything is imported when it is first used, so that the command answers at once.
 """
@@ -18,15 +19,26 @@ if TYPE_CHECKING:
     from .results import Results
     from .scenario import Scenario, ScenarioError, load
     from .simulate import run
-    from .study import curve, saturate
+    from .study import compare, curve, saturate
 
-__all__ = ["Results", "Scenario", "ScenarioError", "__version__", "curve", "load", "run", "saturate"]
+__all__ = [
+    "Results",
+    "Scenario",
+    "ScenarioError",
+    "__version__",
+    "compare",
+    "curve",
+    "load",
+    "run",
+    "saturate",
+]
 
 _HOMES = {
     "__version__": "._native",
     "Results": ".results",
     "Scenario": ".scenario",
     "ScenarioError": ".scenario",
+    "compare": ".study",
     "curve": ".study",
     "load": ".scenario",
     "run": ".simulate",

@@ -51,11 +51,16 @@ def run(
 ) -> Results:
     """Run a scenario to its end; Ctrl-C ends it early with what there is, marked ``interrupted``.
 
-    ``hops``: of so many stays of packets on links the newest are kept, in ``Results.native`` as ``hop_…``,
-    none that ended before ``hops_since_ps``.
+    Args:
+        scenario: what to run.
+        progress: called now and then with a :class:`Progress`; what it raises ends the run, and
+            KeyboardInterrupt ends it with what there is.
+        hops: of so many stays of packets on links the newest are kept, in ``Results.native`` as ``hop_…``.
+        hops_since_ps: none of these that ended before.
 
     Raises:
         ScenarioError: the scenario cannot be run.
+        TypeError: it is no scenario but, say, the name of a file.
     """
     compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
     began = time.perf_counter()

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import hist
 import numpy as np
 import polars as pl
 import pytest
@@ -87,6 +88,22 @@ def test_nothing_that_arrived_has_no_latency() -> None:
     for name in ("latency_ns_mean", "total_latency_ns_mean"):
         assert none[name].null_count() == len(none)
         assert some[name].null_count() == 0
+
+
+def test_a_histogram_can_be_taken_over(small: Results) -> None:
+    """By libraries that make one of their own of it, bins, counts and name."""
+    ours, theirs = small.latency, hist.Hist(small.latency)
+    assert np.array_equal(theirs.values(), ours.values())
+    assert np.array_equal(theirs.axes[0].edges, ours.axes[0].edges)
+    assert theirs.axes[0].label == "latency_ns"
+
+
+def test_there_is_no_file_of_a_trace_that_was_not_kept(tmp_path: Path) -> None:
+    topology = {"kind": "crossbar", "terminals": 4}
+    scenario = {"topology": topology, "traffic": {"load": 0.1}, "run": {"duration": "100 us"}}
+    with pytest.raises(ValueError, match=r"output\.trace = true"):
+        run(Scenario.from_dict(scenario)).to_chrome_trace(tmp_path / "trace.json")
+    assert not list(tmp_path.iterdir())
 
 
 def test_latency_of_the_trace_is_the_latency_of_the_summary(small: Results) -> None:

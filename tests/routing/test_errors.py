@@ -60,9 +60,7 @@ def test_a_disconnected_graph_is_named() -> None:
 
 def test_a_table_of_too_many_entries_is_refused_before_it_is_made() -> None:
     graph = topology.hypercube(14, 1)
-    with pytest.raises(
-        RoutingError, match=r"16,384 switches by 16,384 destinations .* fewer"
-    ):
+    with pytest.raises(RoutingError, match=r"16,384 switches by 16,384 destinations .* fewer"):
         routing.build(graph)
 
 

@@ -29,6 +29,13 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "grid.toml"
 
 
+def test_one_override_need_not_be_a_list(tmp_path: Path) -> None:
+    """A text is many letters, none of which is a setting."""
+    path = tmp_path / "small.json"
+    path.write_text('{"topology": {"kind": "crossbar", "terminals": 4}, "traffic": {"load": 0.1}}')
+    assert load(path, "traffic.load=0.5").traffic.load == 0.5
+
+
 def test_values_are_toml_or_else_strings(file: str) -> None:
     overrides = [
         "traffic.load=0.25",

@@ -8,8 +8,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import fabriloom
 import pytest
 from fabriloom import Scenario, ScenarioError, curve, saturate, simulate
 from fabriloom.results import columns
@@ -173,6 +174,26 @@ def test_two_studies_may_keep_their_points_in_one_folder(tmp_path: Path) -> None
     said = [process.communicate()[1] for process in running]
     assert said == [b"", b"", b""]
     assert len(list(tmp_path.iterdir())) == 300
+
+
+def test_a_name_is_not_taken_for_a_scenario() -> None:
+    """What is easily tried first is answered in words, and not from the depths of a module."""
+    wrong: Any = "my-network.toml"
+    for ask in (fabriloom.run, curve, saturate, lambda name: fabriloom.compare({"one": name})):
+        with pytest.raises(TypeError, match=r"takes a Scenario, not a str; make one by fabriloom\.load"):
+            ask(wrong)
+    with pytest.raises(TypeError, match=r"not a dict; make one by fabriloom\.Scenario\.from_dict"):
+        fabriloom.run(cast("Any", {"topology": {"kind": "crossbar"}}))
+
+
+def test_studies_show_themselves_in_a_notebook() -> None:
+    found = curve(small(), [0.1])
+    assert repr(found) == "<Curve 'Crossbar': 1 point>"
+    assert "<p>Crossbar: 1 point</p>" in found._repr_html_()
+    full = saturate(small(), "backlog")
+    assert repr(full).startswith("<Saturation 'Crossbar': ")
+    assert repr(full).endswith(" by backlog>")
+    assert "backlog</p>" in full._repr_html_()
 
 
 def test_unknown_definition() -> None:

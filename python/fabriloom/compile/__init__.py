@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from .. import topology, traffic
 from ..programs import Programs
-from ..scenario import Scenario
+from ..scenario import Scenario, needed
 from ..technology import RingTechnology, Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
@@ -91,7 +91,9 @@ def compile(scenario: Scenario) -> Compiled:
 
     Raises:
         ScenarioError: the scenario describes something that cannot be built; it says where and why.
+        TypeError: this is no scenario.
     """
+    needed(scenario)
     graph = graph_of(scenario)
     if scenario.of_rings:
         parts = RingParts(scenario, graph)

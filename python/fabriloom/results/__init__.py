@@ -31,7 +31,8 @@ class Results:
     """The results of one run.
 
     ``native`` is the engine's dictionary of numbers and arrays in ticks of ``tick_ps`` picoseconds;
-    ``graph`` gives the names. Tables are made when they are first asked for.
+    ``graph`` gives the names. Tables are made when they are first asked for. In the summary and in the tables
+    times are nanoseconds and rates MB/s, 10^6 bytes of payload; ``columns`` says what each key and column is.
 
     Raises:
         ConservationError: the engine lost or invented a packet.
@@ -98,7 +99,7 @@ class Results:
 
     @cached_property
     def batches(self) -> pl.DataFrame:
-        """One row per batch of the measuring window."""
+        """One row per batch of the measuring window: throughput and latency; shows whether it was steady."""
         return tables.batches(self.native, self.tick_ps / 1000)
 
     @cached_property
@@ -168,7 +169,9 @@ class Results:
         return files.write_parquet(self, folder)
 
     def to_chrome_trace(self, path: str | Path) -> None:
-        """Write the packet trace in the Chrome trace format, which Perfetto opens."""
+        """Write the packet trace in the Chrome trace format, which Perfetto opens. ValueError without one."""
+        if not self.has_trace:
+            raise ValueError("no packet was traced: set output.trace = true in the scenario")
         files.write_chrome_trace(self, Path(path))
 
     def _repr_html_(self) -> str:

@@ -92,6 +92,13 @@ class Histogram:
         """Variance of each count, taken as Poisson."""
         return self.values()
 
+    def _to_uhi_(self) -> dict[str, Any]:
+        """What ``hist.Hist`` and ``boost_histogram.Histogram`` make a histogram of their own from."""
+        axis = {"type": "variable", "edges": self._axis.edges, "metadata": {"label": self._axis.label}}
+        axis |= {"underflow": False, "overflow": False, "circular": False}
+        storage = {"type": "int", "values": self._counts}
+        return {"uhi_schema": 1, "writer_info": {}, "metadata": {}, "axes": [axis], "storage": storage}
+
     def __len__(self) -> int:
         return len(self._axis)
 

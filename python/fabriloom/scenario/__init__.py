@@ -5,7 +5,15 @@ from fabriloom.scenario.errors import Place, ScenarioError
 from fabriloom.scenario.load import load
 from fabriloom.scenario.schema import Scenario
 
-__all__ = ["Place", "Scenario", "ScenarioError", "json_schema", "load"]
+__all__ = ["Place", "Scenario", "ScenarioError", "json_schema", "load", "needed"]
+
+
+def needed(scenario: object) -> None:
+    """Raise TypeError for what is no scenario, and say how to get one: a file's name is easily tried."""
+    if isinstance(scenario, Scenario):
+        return
+    how = "Scenario.from_dict(…)" if isinstance(scenario, dict) else "load(…)"
+    raise TypeError(f"this takes a Scenario, not a {type(scenario).__name__}; make one by fabriloom.{how}")
 
 
 def json_schema() -> dict[str, object]:

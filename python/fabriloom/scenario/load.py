@@ -132,7 +132,7 @@ def _override(
     data: dict[str, Any], source: SourceMap, overrides: Iterable[str]
 ) -> tuple[dict[str, Any], SourceMap]:
     done: list[Override] = []
-    for text in overrides:
+    for text in [overrides] if isinstance(overrides, str) else overrides:
         key, equals, value = text.partition("=")
         key, value = key.strip(), value.strip()
         if not equals or not all(key.split(".")):

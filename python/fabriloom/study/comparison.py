@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..compile import graph_of
 from ..results import Provenance
+from ..scenario import needed
 from .curves import LOAD, LOADS, Curve, varied
 from .points import Advance, Point, Store, run_points
 
@@ -20,7 +21,7 @@ NAME = "scenario"
 """What the table of points calls the column that says which scenario a point is of."""
 
 
-@dataclass
+@dataclass(repr=False)
 class Comparison(Curve):
     """The finished points of all scenarios, those of a scenario together, in their order."""
 
@@ -85,6 +86,7 @@ def compare(
     """
     runs = []
     for name, scenario in scenarios.items():
+        needed(scenario)
         base = scenario.alone()
         if base.needs_load:
             runs += [({NAME: name, LOAD: load}, varied(base, {LOAD: load})) for load in loads or LOADS]

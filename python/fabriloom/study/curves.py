@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..compile import graph_of
 from ..results import Provenance, files
+from ..scenario import needed
 from .points import Advance, Point, Store, run_points
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _program_columns(summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@dataclass
+@dataclass(repr=False)
 class Curve:
     """The finished points of a curve or sweep, in the order of the settings that were varied."""
 
@@ -128,8 +129,15 @@ class Curve:
         files.write_table(self.table, folder / "points.parquet")
         return [folder / "points.parquet"]
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.provenance.name!r}: {self._counted()}>"
+
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.provenance.name)}: {len(self.points)} points</p>{self.table._repr_html_()}"
+        return f"<p>{escape(self.provenance.name)}: {self._counted()}</p>{self.table._repr_html_()}"
+
+    def _counted(self) -> str:
+        points = f"{len(self.points)} point{'' if len(self.points) == 1 else 's'}"
+        return f"{points}, interrupted" if self.interrupted else points
 
 
 def settings_of(sweep: dict[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -172,8 +180,9 @@ def curve(
         progress: called now and then with how far it is.
         on_point: called with every point as it is finished.
 
-    Ctrl-C ends it early with the finished points and ``interrupted`` set.
+    Ctrl-C ends it early with the finished points and ``interrupted`` set. Raises ScenarioError.
     """
+    needed(scenario)
     sweep: dict[str, Sequence[Any]] = dict(scenario.sweep or {})
     if loads is not None:
         sweep = {**{path: values for path, values in sweep.items() if path != LOAD}, LOAD: list(loads)}

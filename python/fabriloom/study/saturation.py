@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..results import Provenance, files
+from ..scenario import needed
 from .curves import LOAD, Curve, varied
 from .points import Advance, Point, Store, run_points
 
@@ -24,7 +26,7 @@ DEFINITIONS: dict[str, str] = {
 RESOLUTION = 0.01
 
 
-@dataclass
+@dataclass(repr=False)
 class Saturation:
     """The saturation of a network, the definition it is by, and the runs it rests on."""
 
@@ -70,6 +72,19 @@ class Saturation:
         """Write ``points.parquet`` into ``folder``, which is made if needed; returns the files."""
         return Curve(self.points, [], self.provenance, len(self.points)).to_parquet(folder)
 
+    def _told(self) -> str:
+        rate, half = self.accepted_mbytes_per_s, self.accepted_mbytes_per_s_ci95
+        told = "nothing measured" if rate is None else f"{rate:.4g} MB/s"
+        told += "" if rate is None or half is None else f" ± {half:.2g}"
+        return f"{told} by {self.definition}{', interrupted' if self.interrupted else ''}"
+
+    def __repr__(self) -> str:
+        return f"<Saturation {self.provenance.name!r}: {self._told()}>"
+
+    def _repr_html_(self) -> str:
+        table = Curve(self.points, [], self.provenance, len(self.points)).table
+        return f"<p>{escape(self.provenance.name)}: {escape(self._told())}</p>{table._repr_html_()}"
+
 
 def sustained(summary: dict[str, Any]) -> bool:
     """Whether the network accepted what was offered, within the confidence of what it accepted."""
@@ -97,7 +112,20 @@ def saturate(
     three, and then looks beside the best of these: which loads are tried does not depend on ``jobs``. The
     largest of several measured throughputs is a little too large by chance; its half-width is that of its own
     run.
+
+    Args:
+        scenario: what to run; its ``[sweep]`` is left out.
+        definition: the largest accepted throughput over offered loads, or that of sources that never wait.
+        jobs: runs at a time; the result does not depend on it.
+        resolution: of the sustained load, a share of what a terminal's link carries; 0.001 or more.
+        out: folder in which every finished run is kept at once, see :func:`~fabriloom.study.curve`.
+        progress: called now and then with how far it is.
+        on_point: called with every run as it is finished.
+
+    Ctrl-C ends it early with the finished runs and ``interrupted`` set. Raises ScenarioError, of traffic that
+    has no load too, and ValueError for an unknown definition.
     """
+    needed(scenario)
     resolution = max(resolution, 1e-3)
     if definition not in DEFINITIONS:
         raise ValueError(f"no definition of saturation is called {definition!r}; there are: peak, backlog")
