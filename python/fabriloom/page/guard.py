@@ -68,5 +68,5 @@ def refused(scope: Scope) -> tuple[int, str] | None:
         if not length.isdecimal():
             return 411, "The length of the request is missing."
         if int(length) > limits.BODY_BYTES:
-            return 413, f"This is longer than {limits.BODY_BYTES // 1024} kB, the most the page takes."
+            return 413, f"This is longer than {limits.BODY_BYTES // 1000} kB, the most the page takes."
     return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..topology import Graph
 
-BODY_BYTES = 512 * 1024
+BODY_BYTES = 512_000
 """Longest request: a scenario with room to spare."""
 TERMINALS = 4096
 LINKS = 40_000

@@ -76,7 +76,7 @@ def message_of(error: BaseException) -> str:
     if isinstance(error, ScenarioError | GraphError | RoutingError | TechnologyError):
         return f"error: {error}"
     if isinstance(error, MemoryError):
-        return f"This needs more memory than the page takes ({limits.MEMORY_BYTES >> 30} GB)."
+        return f"This needs more memory than the page takes ({limits.MEMORY_BYTES >> 30} GiB)."
     if isinstance(error, KeyboardInterrupt):
         return "Cancelled before there was anything to show."
     traceback.print_exception(error)
