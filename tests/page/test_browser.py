@@ -300,6 +300,39 @@ def test_the_drawing_is_reached_by_the_keyboard(tab: Tab) -> None:
     assert tab.js("document.querySelectorAll('.fabric [tabindex=\"0\"]').length") == 1
 
 
+@pytest.mark.parametrize("button", ["run", "curve", "replay"])
+def test_the_keyboard_stays_where_it_was(tab: Tab, button: str) -> None:
+    """What was pressed gives way to Cancel and comes back; the focus must not begin at the top again."""
+    drop(tab, "mine.toml", SMALL.replace('"2 ms"', '"1 s"'))
+    tab.until(f"{QUIET} && document.querySelector('#text pre').textContent.includes('1 s')")
+    tab.js(f"document.querySelector('#{button}').focus()")
+    tab.key("Enter")
+    tab.until("document.activeElement.id === 'cancel'")
+    tab.key("Enter")
+    tab.until("!document.querySelector('#run').disabled")
+    assert tab.js("document.activeElement.id") == button
+
+
+def test_a_long_name_stays_on_its_side(tab: Tab) -> None:
+    """As a heading of one of two fabrics it would lie over the other."""
+    drop(tab, "long.toml", SMALL.replace("Mine", "Donaudampfschifffahrt" * 6))
+    tab.until(f"{QUIET} && document.querySelector('#title').textContent.startsWith('Donau')")
+    assert tab.js(
+        "document.querySelector('.side .name').getBoundingClientRect().right"
+        " <= document.querySelector('.side').getBoundingClientRect().right"
+    )
+
+
+def test_what_a_link_carried_goes_with_its_fabric(tab: Tab) -> None:
+    """Its name is one of a network that is no longer there."""
+    tab.js("document.querySelector('.side h2 button').focus()")
+    tab.key("Tab")
+    assert "in use" in tab.text(".side .hover")
+    drop(tab, "bridge.toml", BRIDGE)
+    tab.until(f"{QUIET} && document.querySelectorAll('#fabric-0 [data-label=Phases]').length")
+    assert tab.text(".side .hover") == ""
+
+
 def test_everything_is_reached_by_the_keyboard(tab: Tab) -> None:
     """Whatever can be pressed can be focused, and has a name."""
     unreachable = tab.js(

@@ -21,6 +21,7 @@ export class Fabric {
     const picture = document.createElement("div");
     picture.innerHTML = svg ?? "<p class='note'>This fabric is too large to be drawn.</p>";
     this.place.replaceChildren(picture);
+    this.hover.textContent = "";
     this.shapes = reaching.drawnIn(this.place).map((one) => ({ ...one, step: -1 }));
     const say = (shape) => this.say(shape);
     reaching.reach(picture, { warmth: (on) => Math.max(...on.map((link) => this.busy[link] ?? 0)), point: say, open: say, close: () => { this.hover.textContent = ""; } });

@@ -272,12 +272,16 @@ const forget = () => {
   cards.forEach((one) => { one.replay.clear(); one.clear(); one.fabric.unmark(); });
 };
 
+// The button that began what is running goes, or cannot be pressed; with the keyboard one would begin at the top again.
+let pressed = null;
 const buttons = () => {
-  const ready = state.looked.length > 0 && !state.running;
+  const ready = state.looked.length > 0 && !state.running, focused = document.activeElement;
   for (const name of ["run", "curve", "replay", "beside"]) $(name).disabled = !ready;
   $("run").hidden = state.running;
   $("cancel").hidden = !state.running;
   $("share").hidden = !state.running;
+  if (state.running && ["run", "curve", "replay"].includes(focused.id)) { pressed = focused; $("cancel").focus(); }
+  if (!state.running && pressed) { if (focused === $("cancel")) pressed.focus(); pressed = null; }
 };
 
 // From when on packets are replayed; null: the last ones.
