@@ -16,20 +16,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 OK = 0
+"""Done, whatever the network did: drained, precise enough, saturated and out of time are all results."""
 DISAGREES = 1
+"""``reproduce --strict``: a scored line does not agree; ``run --twin``: the two engines differ."""
 MISTAKE = 2
+"""In the arguments, the scenario or a file it names, and nothing was run; or what was measured could not be
+written, and is printed."""
 DEADLOCK = 3
+"""The run ended deadlocked (its results are written); ``check``: the routing can deadlock."""
 FAULT = 4
+"""Of Fabriloom itself."""
 INTERRUPTED = 130
-
-MEANINGS = {
-    OK: "done, whatever the network did: drained, precise enough, saturated and out of time are all results",
-    DISAGREES: "`reproduce --strict`: a scored line does not agree; `run --twin`: the two engines differ",
-    MISTAKE: "a mistake in the arguments, the scenario or a file it names; nothing was run",
-    DEADLOCK: "the run ended deadlocked (its results are written); `check`: the routing can deadlock",
-    FAULT: "a fault of Fabriloom itself",
-    INTERRUPTED: "interrupted by Ctrl-C or SIGTERM; what was finished is written and marked `interrupted`",
-}
+"""By Ctrl-C or SIGTERM; what was finished is written and marked ``interrupted``."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
