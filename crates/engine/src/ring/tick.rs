@@ -51,25 +51,9 @@ impl Rings {
         self.calendar.next_tick().or_else(|| (self.last > self.now).then_some(self.last))
     }
 
-    /// The next tick, as given by [`Rings::next_tick`], and those after it up to `last` and about so many events, as long
-    /// as none brings anything for others; the number of events and the last tick, in which nothing was started.
-    pub fn go_on(&mut self, now: Time, last: Time, events: u64) -> (u64, Time) {
-        let (mut now, mut count) = (now, 0);
-        loop {
-            count += self.happen(now);
-            let is_alone = self.delivered.is_empty() && self.asking.is_empty();
-            if !is_alone || now >= last || count >= events || self.start().is_err() {
-                return (count, now);
-            }
-            match self.next_tick() {
-                Some(next) if next <= last => now = next,
-                _ => return (count, now),
-            }
-        }
-    }
-
-    /// Ends and arrivals of the next tick; the number of events.
-    fn happen(&mut self, now: Time) -> u64 {
+    /// Ends and arrivals of the next tick, as given by [`Rings::next_tick`]; the number of events.
+    #[inline]
+    pub fn happen(&mut self, now: Time) -> u64 {
         self.now = now;
         let mut count = 0;
         loop {

@@ -184,11 +184,9 @@ impl Run {
         self.now = now;
         // Without programs the network has something in every tick.
         if self.programs.is_none() {
-            let (count, last) = network.happen(now, self.last_alone(), events, &mut self.news);
-            self.events += count;
-            self.now = last;
+            self.go_on(network, now, events)?;
         } else if network.next() == Some(now) {
-            self.events += network.happen(now, now, 0, &mut self.news).0;
+            self.events += network.happen(now, &mut self.news);
         } else {
             network.go_to(now);
         }
@@ -206,6 +204,27 @@ impl Run {
         self.news.deliveries.clear();
         self.news.asking.clear();
         network.decide(self.now)
+    }
+
+    /// Has the network do a tick and those after it, up to about so many events, as long as none brings anything for others.
+    /// What is to be decided in the last one may be left.
+    #[inline(always)]
+    fn go_on<N: Network>(&mut self, network: &mut N, now: Time, events: u64) -> Result<(), RunError> {
+        let (last, mut now, mut count) = (self.last_alone(), now, 0);
+        loop {
+            count += network.happen(now, &mut self.news);
+            if !self.news.is_quiet() || count >= events {
+                break;
+            }
+            network.decide(now)?;
+            match network.next() {
+                Some(next) if next <= last => now = next,
+                _ => break,
+            }
+        }
+        self.events += count;
+        self.now = now;
+        Ok(())
     }
 
     /// Programs do what they do in a tick, in place of sources. Apart, for the loop is to stay small without them.

@@ -26,6 +26,12 @@ pub(super) struct News {
 }
 
 impl News {
+    /// Whether there is nothing for sources and measurements.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.deliveries.is_empty() && self.asking.is_empty()
+    }
+
     /// Whether there is anything that programs have to be told.
     #[inline]
     pub fn is_for_programs(&self) -> bool {
@@ -43,9 +49,8 @@ pub(super) trait Network {
     /// The tick of the next event, if there is one.
     fn next(&mut self) -> Option<Time>;
 
-    /// All that happens in the next tick before anything is decided. If nobody else is concerned, that may be decided at
-    /// once and more ticks follow, up to `last` and as many events. The number of events, and the last tick.
-    fn happen(&mut self, now: Time, last: Time, events: u64, news: &mut News) -> (u64, Time);
+    /// All that happens in the next tick before anything is decided; the number of events.
+    fn happen(&mut self, now: Time, news: &mut News) -> u64;
 
     /// Goes on to a tick in which nothing happens by itself.
     fn go_to(&mut self, now: Time);
@@ -89,33 +94,19 @@ impl Network for Worms {
         self.wheel.peek()
     }
 
-    #[inline]
-    fn happen(&mut self, now: Time, _last: Time, _events: u64, news: &mut News) -> (u64, Time) {
+    #[inline(always)]
+    fn happen(&mut self, now: Time, news: &mut News) -> u64 {
         self.wheel.go_to(now);
         let mut count = 0;
         while let Some(event) = self.wheel.pop() {
             count += 1;
             match Event::of(event) {
                 Event::Request(link) => self.request(link),
-                Event::Release(link) => self.release(link),
-                Event::Deliver(link) => {
-                    let PacketState { source, target, length, created, started, mark } = self.deliver(link);
-                    let delivered = now;
-                    news.deliveries.push(Delivery {
-                        source,
-                        target,
-                        length,
-                        created,
-                        started,
-                        delivered,
-                        mark,
-                    });
-                }
-                Event::Source(terminal) => news.asking.push(terminal),
+                event => handle(self, event, now, news),
             }
         }
         self.heads(&mut news.asking, &mut news.heads);
-        (count, now)
+        count
     }
 
     fn go_to(&mut self, _now: Time) {}
@@ -158,6 +149,22 @@ impl Network for Worms {
     }
 }
 
+/// What happens in a network of worms besides requests. Apart, for most events are requests: told by a jump that is mostly
+/// not taken, rather than by a table.
+#[inline(never)]
+fn handle(worms: &mut Worms, event: Event, now: Time, news: &mut News) {
+    match event {
+        Event::Request(link) => worms.request(link),
+        Event::Release(link) => worms.release(link),
+        Event::Deliver(link) => {
+            let PacketState { source, target, length, created, started, mark } = worms.deliver(link);
+            let delivered = now;
+            news.deliveries.push(Delivery { source, target, length, created, started, delivered, mark });
+        }
+        Event::Source(terminal) => news.asking.push(terminal),
+    }
+}
+
 impl Network for Rings {
     #[inline]
     fn fabric(&self) -> &Fabric {
@@ -169,9 +176,9 @@ impl Network for Rings {
         self.next_tick()
     }
 
-    #[inline]
-    fn happen(&mut self, now: Time, last: Time, events: u64, news: &mut News) -> (u64, Time) {
-        let happened = self.go_on(now, last, events);
+    #[inline(always)]
+    fn happen(&mut self, now: Time, news: &mut News) -> u64 {
+        let count = self.happen(now);
         if !self.delivered.is_empty() {
             news.deliveries.append(&mut self.delivered);
         }
@@ -179,7 +186,7 @@ impl Network for Rings {
             news.asking.append(&mut self.asking);
         }
         self.tell(&mut news.over, &mut news.lost, &mut news.at_bus);
-        happened
+        count
     }
 
     fn go_to(&mut self, now: Time) {
