@@ -91,7 +91,7 @@ clean:
 	find python -name '*.so' -delete
 
 define check-compilers
-@command -v cargo >/dev/null || { echo "fabriloom needs Rust 1.88 or newer to build its engine: install cargo (Debian, Ubuntu: apt install rustup && rustup default stable)" >&2; exit 1; }
+@command -v cargo >/dev/null || { echo "fabriloom needs Rust 1.95 or newer to build its engine: install cargo (Debian, Ubuntu: apt install rustup && rustup default stable)" >&2; exit 1; }
 @command -v cc >/dev/null || { echo "fabriloom needs a C compiler to link its engine (Debian, Ubuntu: apt install gcc)" >&2; exit 1; }
 endef
 

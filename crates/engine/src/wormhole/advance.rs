@@ -1,12 +1,13 @@
 //! What becomes of a packet at the turning points of its way: dispatch, request, grant, release, delivery.
 
+use std::hint::cold_path;
 use std::num::Wrapping;
 
-use super::link::{Kind, Link, two};
+use super::link::two;
 use super::queue::Run;
 use super::state::{Event, Network, PacketState, UNKNOWN};
 use super::timeline::ahead;
-use super::worm::{Crowd, Gone, Header, Worm};
+use super::worm::{Gone, Header, Worm};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Slab;
@@ -34,22 +35,32 @@ impl Network {
             started: UNKNOWN,
             mark: packet.mark,
         });
-        let first = self.links[link as usize].granted;
-        let end = first + Wrapping(headers + packet.length + 1);
-        let (time, packet, next, bound) = (packet.dispatch, number, NONE, false);
+        if !self.links[link as usize].line.has_room() {
+            self.make_room(link);
+        }
         let at = &mut self.links[link as usize];
-        let begins = at.common && at.sending == NONE;
-        *at.append(&mut self.crowd) = Worm { time, packet, next, class, first, end, header, bound };
+        let first = at.granted;
+        let end = first + Wrapping(headers + packet.length + 1);
         at.granted = end;
-        if begins {
-            self.begin::<false>(NONE, link);
-        } else {
-            self.settle(link);
+        let (time, packet, next, bound) = (packet.dispatch, number, NONE, false);
+        let mut worm = Worm { time, packet, next, class, first, end, header, bound };
+        let begins = at.common && at.sending == NONE;
+        let asking = asking_chars(&self.fabric, header);
+        let begun =
+            if begins { at.begin(&self.kinds[at.kind as usize], &mut worm, asking, None) } else { None };
+        *at.append(&mut self.crowd) = worm;
+        match begun {
+            Some(begun) => self.begun::<false>(NONE, link, &begun),
+            None => self.settle(link),
         }
     }
 
     /// Gives the head packet of an input link its output, at the present tick.
+    #[inline(always)]
     pub(super) fn grant(&mut self, input: u32, output: u32, now: Time) {
+        if !self.links[output as usize].line.has_room() {
+            self.make_room(output);
+        }
         let [at, to] = two(&mut self.links, input, output);
         let waited = now - at.port.requested;
         let old = at.worm(at.head, &self.crowd);
@@ -71,13 +82,18 @@ impl Network {
         to.holder = input;
         to.way = kind.onward + if kind.stepwise { 0 } else { kind.arrival };
         let (next, bound) = (NONE, false);
+        let mut worm = Worm { time, packet, next, class, first, end, header, bound };
         let begins = to.common && to.sending == NONE;
-        *to.append(&mut self.crowd) = Worm { time, packet, next, class, first, end, header, bound };
-        self.grants += 1;
-        if begins {
-            self.begin::<true>(input, output);
+        let begun = if begins {
+            to.begin(&self.kinds[to.kind as usize], &mut worm, asking_chars(&self.fabric, header), Some(at))
         } else {
-            self.settle(output);
+            None
+        };
+        *to.append(&mut self.crowd) = worm;
+        self.grants += 1;
+        match begun {
+            Some(begun) => self.begun::<true>(input, output, &begun),
+            None => self.settle(output),
         }
     }
 
@@ -119,10 +135,15 @@ impl Network {
     }
 
     /// Takes those of some terminals that are links: the packets of which the first character has come over these.
+    #[inline(always)]
     pub fn heads(&self, asking: &mut Vec<u32>, heads: &mut Vec<(u32, u32)>) {
-        if !self.tells_heads {
-            return;
+        if self.tells_heads {
+            self.tell_heads(asking, heads);
         }
+    }
+
+    #[cold]
+    fn tell_heads(&self, asking: &mut Vec<u32>, heads: &mut Vec<(u32, u32)>) {
         asking.retain(|&terminal| {
             if let Some(link) = terminal.checked_sub(self.fabric.terminals) {
                 let worm = self.worm(link, self.links[link as usize].head);
@@ -156,51 +177,49 @@ impl Network {
     pub(super) fn ask(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let &Worm { header, class, first, .. } = at.worm(at.head, &self.crowd);
-        let last = first + Wrapping(header_chars(&self.fabric, header).max(1) - 1);
-        if ahead(last, at.line.known()) >= 0 || at.to_terminal {
-            return;
+        let last = first + Wrapping(asking_chars(&self.fabric, header) - 1);
+        if ahead(last, at.line.known()) < 0 && !at.to_terminal {
+            let time = at.asks_at(self.kind(at), at.line.run_from(last).time);
+            self.ask_at(link, class, time);
         }
-        let sent = at.line.run_from(last).time;
-        self.ask_after(link, class, sent);
     }
 
     /// As [`Self::ask`], for a head of which a run has been sent that begins with its header.
     #[inline(always)]
     pub(super) fn ask_first(&mut self, link: u32, (header, class): (Header, u32), run: &Run) {
-        let last = header_chars(&self.fabric, header).max(1) - 1;
-        if run.count > last {
-            self.ask_after(link, class, run.at(last));
+        let header = asking_chars(&self.fabric, header);
+        if run.count >= header {
+            let at = &self.links[link as usize];
+            let time = at.asks_at(self.kind(at), run.at(header - 1));
+            self.ask_at(link, class, time);
         }
     }
 
-    /// Schedules the request of a head when the last character of its header has been sent.
+    /// Schedules the request of a head at a tick.
     #[inline(always)]
-    fn ask_after(&mut self, link: u32, class: u32, sent: Time) {
+    pub(super) fn ask_at(&mut self, link: u32, class: u32, time: Time) {
         let at = &mut self.links[link as usize];
-        let kind = &self.kinds[at.kind as usize];
-        let time = (sent + Time::from(kind.arrival)).max(at.exit_free) + Time::from(kind.decode);
         at.asked = true;
         at.port.entry = self.routes.entry(&self.fabric, at.port.switch, class);
         self.schedule(Event::Request(link), time);
     }
 
-    /// A packet's end leaves the input buffer: its output is released and the next head comes forward, at a tick that is
-    /// asked for.
+    /// A packet's end leaves the input buffer: its output is released and the next head comes forward, at a given tick; of a
+    /// plain link this is worked out.
     #[inline(always)]
-    pub(super) fn left(
-        &mut self,
-        link: u32,
-        output: u32,
-        free: impl FnOnce(&mut Link, &Link, &[Kind], &Crowd) -> Time,
-    ) {
+    pub(super) fn left(&mut self, link: u32, output: u32, free: Option<Time>) {
         let [at, to] = two(&mut self.links, link, output);
-        let free = free(at, to, &self.kinds, &self.crowd);
+        let free = match free {
+            Some(free) => free,
+            None => at.end_leaves(to, &self.kinds, &self.crowd),
+        };
         at.exit_free = free;
         at.output = NONE;
         at.asked = false;
         at.take_head(&mut self.crowd);
         // Without an output there is no credit but what was kept.
         if at.waits_for_credit && at.keeps_credit && !at.woken {
+            cold_path();
             at.woken = true;
             self.work.push(link);
         }
@@ -229,7 +248,14 @@ fn strip(fabric: &Fabric, packets: &Slab<PacketState>, worm: &Worm) -> (Header, 
     (Header::Deleted, worm.class, deleted)
 }
 
+/// Characters that must be there before a head asks: its front header, or its first character.
+#[inline(always)]
+fn asking_chars(fabric: &Fabric, header: Header) -> u32 {
+    header_chars(fabric, header).max(1)
+}
+
 /// Characters of the front header.
+#[inline(always)]
 fn header_chars(fabric: &Fabric, header: Header) -> u32 {
     match header {
         Header::Via => fabric.via_header_chars,

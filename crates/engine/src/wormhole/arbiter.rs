@@ -6,7 +6,7 @@ use crate::kernel::Time;
 
 impl Network {
     /// Queues the head of this input link, which asks in the present tick.
-    #[inline]
+    #[inline(always)]
     pub fn request(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
         let entry = at.port.entry;
@@ -45,14 +45,17 @@ impl Network {
     /// Grants links of a group, for which heads wait, until no head waits or none is free.
     fn serve(&mut self, group: u32, now: Time) {
         self.ports.groups[group as usize].touched = false;
-        while let Some(output) = self.choose_link(group, now) {
-            let input = self.choose_head(group);
-            // The stream is drawn from for the head first.
-            let random = self.ports.groups[group as usize].choice == choice::RANDOM;
-            let output = if random { self.draw_link(group, now) } else { output };
+        loop {
+            let row = &mut self.ports.groups[group as usize];
+            let pair = match row.first_free(&self.links, now) {
+                Some(output) if row.is_simple() => Some((row.take_first(&self.links), output)),
+                None if row.is_near() => None,
+                _ => self.choose(group, now),
+            };
+            let Some((input, output)) = pair else { break };
+            let more = self.ports.groups[group as usize].waiting > 0;
             self.grant(input, output, now);
-            let row = &self.ports.groups[group as usize];
-            if row.waiting == 0 || row.is_held() {
+            if !more || self.ports.groups[group as usize].is_held() {
                 return;
             }
         }
@@ -61,17 +64,17 @@ impl Network {
         }
     }
 
-    /// The free link to be granted next, or any free link if the choice is random.
-    #[inline]
-    fn choose_link(&self, group: u32, now: Time) -> Option<u32> {
-        let row = &self.ports.groups[group as usize];
-        match row.first_free(&self.links, now) {
-            Some(link) if row.choice != choice::LEAST_RECENT => Some(link),
-            _ => self.look_for_link(group, now),
-        }
+    /// The head that is served next, taken out of the group's queue, and the link it is granted; if one is free.
+    #[cold]
+    fn choose(&mut self, group: u32, now: Time) -> Option<(u32, u32)> {
+        let output = self.look_for_link(group, now)?;
+        let input = self.choose_head(group);
+        // The stream is drawn from for the head first.
+        let random = self.ports.groups[group as usize].choice == choice::RANDOM;
+        Some((input, if random { self.draw_link(group, now) } else { output }))
     }
 
-    #[inline(never)]
+    /// The free link to be granted next, or any free link if the choice is random.
     fn look_for_link(&self, group: u32, now: Time) -> Option<u32> {
         let mut free = self.ports.free(&self.links, &self.fabric, group, now);
         match self.ports.groups[group as usize].choice {
@@ -87,14 +90,8 @@ impl Network {
     }
 
     /// Takes the head that is served next out of the group's queue.
-    #[inline]
     fn choose_head(&mut self, group: u32) -> u32 {
         let queue = &mut self.ports.groups[group as usize];
-        if queue.waiting == 1 && queue.arbiter != arbiter::RANDOM {
-            queue.waiting = 0;
-            queue.served = queue.first;
-            return queue.first;
-        }
         let place = match queue.arbiter {
             arbiter::FIFO => 0,
             arbiter::RANDOM => self.streams[group as usize].below(queue.waiting),

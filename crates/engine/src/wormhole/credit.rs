@@ -90,35 +90,19 @@ impl Network {
         }
         let (output, arrival) = (at.output, at.last_arrival(self.kind(at), &self.crowd));
         let place = self.keep_credit(link);
-        self.left(link, output, |at, _, kinds, _| place.max(arrival) + kinds[at.kind as usize].crossing());
+        let crossing = self.kind(&self.links[link as usize]).crossing();
+        self.left(link, output, Some(place.max(arrival) + crossing));
     }
 
     /// Lets a packet leave the input buffer of a plain link for its output, of which all that this depends on is known.
     #[inline(never)]
     pub(super) fn leave_plain(&mut self, link: u32, output: u32) {
-        self.left(link, output, |at, to, kinds, crowd| {
-            let (kind, places) = (&kinds[at.kind as usize], to.places(&kinds[to.kind as usize]));
-            let mut place = places.last_leaving(at, to, at.next_lump).map(|run| {
-                at.keep(kind, &run, true);
-                run.at(run.count - 1)
-            });
-            while ahead(places.end, at.next_lump) > 0 {
-                let number = at.next_lump;
-                let run = places.leaving(at, to, number).expect("the packet has left");
-                let exact = run.time > at.exit_free;
-                let whole = exact & (number + Wrapping(run.count) == places.end);
-                place = whole.then(|| run.at(run.count - 1));
-                at.keep(kind, &run, exact);
-            }
-            let place = place.unwrap_or_else(|| {
-                places.leaving(at, to, places.end - Wrapping(1)).expect("the packet has left").time
-            });
-            place.max(at.last_arrival(kind, crowd)) + 1
-        });
+        self.left(link, output, None);
     }
 
     /// Keeps in the output buffer when those characters of a packet are ready that have left the input buffer and
     /// have not been sent, of which there are some; unless all will be ready anyway.
+    #[cold]
     pub(super) fn hand_over(&mut self, link: u32, output: u32) {
         let to = &self.links[output as usize];
         let worm = to.worm(to.tail, &self.crowd);
@@ -221,6 +205,28 @@ impl Link {
         self.worm(self.head, crowd).time - Time::from(kind.end) + Time::from(kind.arrival)
     }
 
+    /// Notes when the credit is there for all that is left of the head packet of a plain link, which leaves; returns when the
+    /// next one comes forward.
+    #[inline(always)]
+    pub fn end_leaves(&mut self, to: &Link, kinds: &[Kind], crowd: &Crowd) -> Time {
+        let (kind, places) = (&kinds[self.kind as usize], to.places(&kinds[to.kind as usize]));
+        let mut place = places.last_leaving(self, to, self.next_lump).map(|run| {
+            self.keep(kind, &run, true);
+            run.at(run.count - 1)
+        });
+        while ahead(places.end, self.next_lump) > 0 {
+            let run = places.leaving(self, to, self.next_lump).expect("the packet has left");
+            let exact = run.time > self.exit_free;
+            let whole = exact & (self.next_lump + Wrapping(run.count) == places.end);
+            place = whole.then(|| run.at(run.count - 1));
+            self.keep(kind, &run, exact);
+        }
+        let place = place.unwrap_or_else(|| {
+            places.leaving(self, to, places.end - Wrapping(1)).expect("the packet has left").time
+        });
+        place.max(self.last_arrival(kind, crowd)) + 1
+    }
+
     /// Takes credit that packets have left for the next characters of the worm that is sent, which has its time and its end,
     /// and with it all that is there in time for those behind them.
     #[inline(always)]
@@ -300,7 +306,10 @@ impl Places {
         let due = own + Time::from(run.count) * Time::from(kind.character);
         let in_step = run.step.max(last.step) <= kind.character;
         let in_time = last.time + Time::from(kind.credit_delay) <= due;
-        (in_step & in_time).then(|| (kind.lumps(most.min(run.count + last.count)) * kind.quantum, own))
+        if !(in_step & in_time) {
+            return None;
+        }
+        Some((kind.lumps(most.min(run.count + last.count)) * kind.quantum, own))
     }
 
     /// When characters leave that are there in time, from one on, if this is in at most two runs: those whose places become
@@ -314,16 +323,16 @@ impl Places {
         if (rest < 0) | (rest + before <= 0) | (ahead(number, at.deleted) < 0) {
             return None;
         }
-        let time = |run: Run| (run.time + Time::from(self.character)).max(at.exit_free);
+        let (place, own) = (Time::from(self.character), at.exit_free);
         if before <= 0 {
             // All are in the last run.
-            let from = Run { time: last.at(before.unsigned_abs()), ..last };
-            let run = Run { count: (rest + before) as u32, step: last.step, time: time(from) };
+            let time = (last.at(before.unsigned_abs()) + place).max(own);
+            let run = Run { count: (rest + before) as u32, step: last.step, time };
             return Some([run, Run { count: 0, ..run }]);
         }
         let run = to.line.last_run_but_one(number - self.shift)?;
-        let last = Run { count: rest as u32, time: time(last), ..last };
-        Some([Run { count: before as u32, time: time(run), ..run }, last])
+        let last = Run { count: rest as u32, time: (last.time + place).max(own), ..last };
+        Some([Run { count: before as u32, time: (run.time + place).max(own), ..run }, last])
     }
 
     /// When characters leave that are there in time, from one on, as long as their places become free in a straight run. The

@@ -1,6 +1,7 @@
 //! One link: its output buffer, its wire and the input buffer at its target.
 
 use std::collections::HashMap;
+use std::hint::cold_path;
 use std::num::Wrapping;
 
 use super::ports::Port;
@@ -237,7 +238,11 @@ impl Kind {
     pub fn lumps(&self, characters: u32) -> u32 {
         let beyond = characters - 1;
         // Divisions are slow, and most quanta are powers of two.
-        1 + if self.quantum_shift < 32 { beyond >> self.quantum_shift } else { beyond / self.quantum }
+        if self.quantum_shift >= 32 {
+            cold_path();
+            return 1 + beyond / self.quantum;
+        }
+        1 + (beyond >> self.quantum_shift)
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! Kept apart from the state of the links, so that a request or a grant reads a few short rows.
 
+use std::hint::cold_path;
+
 use super::link::{Link, Sent};
 use super::state::{Event, Network, UNKNOWN};
-use crate::fabric::{Fabric, NONE};
+use crate::fabric::{Fabric, NONE, arbiter, choice};
 use crate::kernel::Time;
 use crate::kernel::wheel::Wheel;
 
@@ -154,6 +156,7 @@ impl Ports {
     fn for_groups(&mut self, port: &Port, mut act: impl FnMut(&mut Group, &Member)) {
         act(&mut self.groups[port.group.group as usize], &port.group);
         if port.others != NONE {
+            cold_path();
             for member in &self.others[port.others as usize] {
                 act(&mut self.groups[member.group as usize], member);
             }
@@ -297,6 +300,31 @@ impl Group {
             bits &= bits - 1;
         }
         None
+    }
+
+    /// Whether the first free link is granted to the head that has waited longest, whatever came before.
+    #[inline]
+    pub fn is_simple(&self) -> bool {
+        let first = self.arbiter == arbiter::FIFO || (self.waiting == 1 && self.arbiter != arbiter::RANDOM);
+        first && self.choice == choice::FIRST
+    }
+
+    /// Takes the head that has waited longest.
+    #[inline]
+    pub fn take_first(&mut self, links: &[Link]) -> u32 {
+        let first = self.first;
+        self.served = first;
+        self.waiting -= 1;
+        if self.waiting > 0 {
+            self.first = links[first as usize].port.next;
+        }
+        first
+    }
+
+    /// Whether all its links are listed in this row.
+    #[inline]
+    pub fn is_near(&self) -> bool {
+        self.end - self.start <= NEAR as u32
     }
 
     /// Whether it is known that each of its links is held.

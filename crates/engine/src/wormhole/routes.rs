@@ -5,12 +5,17 @@
 //! so that their entries are a few intervals of regions, as on a switch with interval labels; these fill one cache line
 //! where the table would not fit into a cache.
 
+use std::hint::cold_path;
+
 use crate::fabric::{Fabric, NONE};
 
 /// Classes of a region have different entries. No entry of a table that fits into memory is as large.
 const MIXED: u32 = NONE - 1;
 /// No entry has been seen.
 const UNSEEN: u32 = NONE - 2;
+
+/// No region has this number. Numbers have signs here because processors compare such at once.
+const FAR: i32 = i32::MAX;
 
 /// Intervals that one switch may have.
 const INTERVALS: usize = 8;
@@ -19,8 +24,8 @@ const INTERVALS: usize = 8;
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Row {
-    /// Where the second interval begins, the third and so on; [`NONE`] behind the last.
-    starts: [u32; INTERVALS - 1],
+    /// Where the second interval begins, the third and so on; [`FAR`] behind the last, so that there is one to end with.
+    starts: [i32; INTERVALS],
     entries: [u32; INTERVALS],
 }
 
@@ -58,40 +63,45 @@ impl Routes {
     }
 
     /// The entry of a class at a switch, as in `Fabric::route`.
-    #[inline]
+    #[inline(always)]
     pub fn entry(&self, fabric: &Fabric, switch: u32, class: u32) -> u32 {
         let region = self.region[class as usize];
         let entry = match self.rows.get(switch as usize) {
             Some(row) => row.entry(region),
-            None => self.table[switch as usize * self.regions + region as usize],
+            None => {
+                cold_path();
+                self.table[switch as usize * self.regions + region as usize]
+            }
         };
-        if entry != MIXED {
-            return entry;
+        if entry == MIXED {
+            cold_path();
+            return fabric.route[switch as usize * fabric.classes as usize + class as usize];
         }
-        fabric.route[switch as usize * fabric.classes as usize + class as usize]
+        entry
     }
 }
 
 impl Row {
     /// The intervals of a row of the table, unless there are too many.
     fn new(row: &[u32]) -> Option<Self> {
-        let mut new = Self { starts: [NONE; INTERVALS - 1], entries: [NONE; INTERVALS] };
+        let mut new = Self { starts: [FAR; INTERVALS], entries: [NONE; INTERVALS] };
         let mut last = 0;
         new.entries[0] = row[0];
         for (region, pair) in (1..).zip(row.windows(2)) {
             if pair[1] != pair[0] {
-                *new.starts.get_mut(last)? = region;
+                *new.entries.get_mut(last + 1)? = pair[1];
+                new.starts[last] = region;
                 last += 1;
-                new.entries[last] = pair[1];
             }
         }
         Some(new)
     }
 
-    #[inline]
+    #[inline(always)]
     fn entry(&self, region: u32) -> u32 {
         // Counted rather than searched: that needs no jumps.
-        self.entries[self.starts.iter().filter(|&&start| start <= region).count()]
+        let before: i32 = self.starts.iter().map(|&start| i32::from(start <= region as i32)).sum();
+        self.entries[before as usize % INTERVALS]
     }
 }
 
@@ -149,7 +159,7 @@ mod tests {
                 assert_eq!(routes.entry(&fabric, switch, class), full, "{switch} {class}");
             }
         }
-        assert_eq!(routes.rows[0].starts[..2], [1, NONE]);
+        assert_eq!(routes.rows[0].starts[..2], [1, FAR]);
         assert_eq!(routes.rows[0].entries[..2], [MIXED, 4]);
         assert_eq!(routes.rows[1].entries[..2], [8, MIXED]);
     }

@@ -34,7 +34,8 @@ impl Network {
         }
         if end {
             let last = self.keep_credit(link);
-            self.left(link, output, |at, _, kinds, _| last + kinds[at.kind as usize].crossing());
+            let crossing = self.kind(&self.links[link as usize]).crossing();
+            self.left(link, output, Some(last + crossing));
         }
     }
 

@@ -30,11 +30,17 @@ struct Part {
 
 impl Network {
     /// Sends a packet completely that streams to the terminal at the end of a link.
+    #[inline(always)]
     pub(super) fn stream(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        if at.sending == NONE || ahead(self.worm(link, at.sending).end, at.line.known()) < MANY {
-            return;
+        if at.sending != NONE && ahead(self.worm(link, at.sending).end, at.line.known()) >= MANY {
+            self.stream_rest(link);
         }
+    }
+
+    #[cold]
+    fn stream_rest(&mut self, link: u32) {
+        let at = &self.links[link as usize];
         let mut part = Part { link, start: at.wire_free, number: at.line.known() };
         if !self.sends_last(link) {
             return;

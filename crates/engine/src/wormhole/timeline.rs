@@ -197,14 +197,13 @@ impl Timeline {
                 older.pop_front();
             }
         }
-        let last = self.written - Wrapping(1);
-        let none_older =
-            |older: &Option<Box<VecDeque<_>>>| older.as_ref().is_none_or(|older| older.is_empty());
-        while self.oldest != last
-            && none_older(&self.older)
-            && ahead(keep, self.pieces[(self.oldest.0 as usize).wrapping_add(1) % ROOM].first) >= 0
-        {
-            self.oldest += 1;
+        if self.older.as_ref().is_none_or(|older| older.is_empty()) {
+            // From the latest on, for few are kept.
+            let mut first = self.written - Wrapping(1);
+            while first != self.oldest && ahead(self.pieces[first.0 as usize % ROOM].first, keep) > 0 {
+                first -= 1;
+            }
+            self.oldest = first;
         }
         if !self.has_room() {
             self.older.get_or_insert_default().push_back(self.pieces[self.oldest.0 as usize % ROOM]);

@@ -3,6 +3,7 @@
 //! The equations are those of the module `flow`. Each row concerned is looked up once: the link, the one that its
 //! characters come by, the one that they leave for, and the worm.
 
+use std::hint::cold_path;
 use std::num::Wrapping;
 
 use super::credit::Places;
@@ -100,7 +101,7 @@ impl Network {
         } else if asks {
             self.ask(link);
         }
-        let next = self.tell(link, output, holder, &effects);
+        let next = self.tell::<false>(link, output, holder, &effects);
         if to_terminal {
             self.stream(link);
         }
@@ -109,8 +110,15 @@ impl Network {
 
     /// Tells those that depend on a link what follows for them; returns its holder if there is credit for that.
     #[inline(always)]
-    pub(super) fn tell(&mut self, link: u32, output: u32, holder: u32, effects: &Effects) -> u32 {
+    pub(super) fn tell<const OFTEN: bool>(
+        &mut self,
+        link: u32,
+        output: u32,
+        holder: u32,
+        effects: &Effects,
+    ) -> u32 {
         if self.links[link as usize].woken {
+            cold_path();
             self.work.push(link);
         }
         if effects.supplies {
@@ -127,7 +135,7 @@ impl Network {
             }
         }
         if effects.frees {
-            self.leave_plain(holder, link);
+            if OFTEN { self.left(holder, link, None) } else { self.leave_plain(holder, link) }
         }
         next
     }

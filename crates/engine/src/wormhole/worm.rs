@@ -3,6 +3,8 @@
 //! A link has rarely more than two, unless packets are shorter than its buffers: so many have their place in the row of the
 //! link, where they are found with what else is known of it, and others are kept apart.
 
+use std::hint::cold_path;
+
 use super::link::Link;
 use super::timeline::Number;
 use crate::fabric::NONE;
@@ -101,7 +103,10 @@ impl Link {
     pub fn worm<'a>(&'a self, number: u32, crowd: &'a Crowd) -> &'a Worm {
         match self.worms.get(number as usize) {
             Some(worm) => worm,
-            None => &crowd.rows[number as usize - ROOM],
+            None => {
+                cold_path();
+                &crowd.rows[number as usize - ROOM]
+            }
         }
     }
 
@@ -110,7 +115,10 @@ impl Link {
     pub fn worm_mut<'a>(&'a mut self, number: u32, crowd: &'a mut Crowd) -> &'a mut Worm {
         match self.worms.get_mut(number as usize) {
             Some(worm) => worm,
-            None => &mut crowd.rows[number as usize - ROOM],
+            None => {
+                cold_path();
+                &mut crowd.rows[number as usize - ROOM]
+            }
         }
     }
 
