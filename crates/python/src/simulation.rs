@@ -229,9 +229,7 @@ fn links(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
 fn rings(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
     let (links, buses, timed_out): (Vec<ring::Counts>, Vec<ring::BusCounts>, u64) = match network {
         Fabrics::Worms(_) => (Vec::new(), Vec::new(), 0),
-        Fabrics::Rings(rings) => {
-            (rings.counts().collect(), rings.bus_counts().copied().collect(), rings.timed_out)
-        }
+        Fabrics::Rings(rings) => (rings.counts().collect(), rings.bus_counts().collect(), rings.timed_out),
     };
     column(out, "link_retried", &links, |c| c.retried)?;
     column(out, "link_retry_ticks", &links, |c| c.retry_ticks)?;

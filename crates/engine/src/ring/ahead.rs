@@ -2,34 +2,26 @@
 //! that tells where it is. The rows of some events at a time are read here, so that they wait together. Nothing
 //! follows from what is read.
 
-use super::parts::{Held, Kind, Unit};
-use super::state::Rings;
-use super::tick::{ARRIVE, LOOK, WORK, parts};
+use super::parts::{Entry, Kind, Unit};
+use super::state::{REQUEST, RESPONSE, Rings};
+use super::stations::Switch;
+use super::tick::{ARRIVE, KINDS, LOOK, WORK, parts};
 use crate::fabric::NONE;
 use crate::kernel::calendar::AHEAD;
 use crate::kernel::{Time, bits};
 
-/// Events of one kind.
-#[derive(Clone, Copy)]
+/// Events by kind.
 struct Alike {
-    numbers: [u32; AHEAD],
-    count: usize,
+    numbers: [[u32; AHEAD]; KINDS],
+    counts: [usize; KINDS],
 }
 
 impl Alike {
-    const NONE: Self = Self { numbers: [0; AHEAD], count: 0 };
-
-    /// Adds one if it is of the kind. There is room for all, so that nothing depends on that.
+    /// Reads something for each event of a kind.
     #[inline]
-    fn add(&mut self, number: u32, is_of_kind: bool) {
-        self.numbers[self.count] = number;
-        self.count += usize::from(is_of_kind);
-    }
-
-    /// Reads something for each.
-    #[inline]
-    fn read(&self, of: impl Fn(u32) -> Time) -> Time {
-        self.numbers[..self.count].iter().fold(0, |read, &number| read ^ of(number))
+    fn read(&self, kind: u32, of: impl Fn(u32) -> Time) -> Time {
+        let kind = kind as usize;
+        self.numbers[kind][..self.counts[kind]].iter().fold(0, |read, &number| read ^ of(number))
     }
 }
 
@@ -37,76 +29,102 @@ impl Rings {
     /// Reads what the next events that are due will need, if there are many.
     #[inline(never)]
     pub(super) fn read_ahead(&mut self) {
-        let [mut links, mut works, mut units] = [Alike::NONE; 3];
+        let mut alike = Alike { numbers: [[0; AHEAD]; KINDS], counts: [0; KINDS] };
         for due in self.calendar.ahead().iter().rev() {
             let (kind, number) = parts(due.number);
-            links.add(number, kind == LOOK);
-            works.add(number, kind == WORK);
-            units.add(number, kind == ARRIVE);
+            let (kind, count) = (kind as usize, alike.counts[kind as usize]);
+            alike.numbers[kind][count] = number;
+            alike.counts[kind] += 1;
         }
-        let read = links
-            .read(|link| self.stations[link as usize].look_at ^ self.stations[link as usize].packets as Time)
-            ^ works.read(|station| {
-                Time::from(self.stations[station as usize].port ^ self.stations[station as usize].at_work)
-            })
-            ^ units.read(|unit| self.units[unit].time)
-            ^ links.read(|link| self.read_start(link))
-            ^ works.read(|station| self.read_work(station))
-            ^ units.read(|unit| self.read_arrival(unit))
-            ^ links.read(|link| self.read_next(link))
-            ^ works.read(|station| self.read_target(station))
-            ^ works.read(|station| self.read_transfer(station));
+        let read = alike.read(LOOK, |link| self.links[link as usize].free_at)
+            ^ alike.read(WORK, |station| self.links[station as usize].free_at ^ self.read_held(station))
+            ^ alike.read(ARRIVE, |unit| self.units[unit].time)
+            ^ alike.read(LOOK, |link| self.read_start(link))
+            ^ alike.read(WORK, |station| self.read_work(station))
+            ^ alike.read(ARRIVE, |unit| self.read_arrival(unit))
+            ^ alike.read(LOOK, |link| self.read_units(link))
+            ^ alike.read(WORK, |station| self.read_target(station))
+            ^ alike.read(LOOK, |link| self.read_next(link))
+            ^ alike.read(WORK, |station| self.read_transfer(station));
         std::hint::black_box(read);
     }
 
-    /// Reads what a link may start.
+    /// Reads what a station holds of what has come.
+    #[inline]
+    fn read_held(&self, station: u32) -> Time {
+        Time::from(self.stations[station as usize].at_work)
+    }
+
+    /// Reads the rows in which a link looks for what it may start.
     #[inline]
     fn read_start(&self, link: u32) -> Time {
-        let at = &self.stations[link as usize];
-        let next = &self.stations[at.next as usize];
-        let mut read = next.free_at;
-        if at.leaving < 2 && at.port != NONE {
-            read ^= self.switches[at.home as usize].look_at;
+        let at = &self.links[link as usize];
+        let mut read = self.links[at.next as usize].free_at;
+        if at.waiting > 0 || at.heeds || at.leaving < 2 {
+            read ^= self.stations[link as usize].wait_ticks as Time;
         }
         if at.bypass.head != NONE {
             return read ^ self.units[at.bypass.head].time;
         }
-        read ^= at.wait_ticks as Time ^ Time::from(next.undecided);
-        if at.echoes_due.head != NONE {
-            read ^= self.units[at.echoes_due.head].time;
+        if at.waiting > 0 { read ^ self.read_held(at.next) } else { read }
+    }
+
+    /// Reads what it may start, and what comes behind that.
+    #[inline]
+    fn read_units(&self, link: u32) -> Time {
+        let at = &self.links[link as usize];
+        let mut read = 0;
+        if at.bypass.head != NONE {
+            let Unit { kind, dest, next, .. } = self.units[at.bypass.head];
+            let to = &self.links[at.next as usize];
+            if !kind.is_packet() {
+                read ^= self.stations[at.next as usize].wait_ticks as Time;
+            } else if to.is_port() {
+                read ^= Time::from(self.exits.exit(&self.fabric, to.port(), dest));
+            }
+            if next != NONE {
+                read ^= self.units[next].time;
+            }
         }
-        for entry in [at.fresh[0].head, at.fresh[1].head] {
+        if at.waiting == 0 && !at.heeds {
+            return read;
+        }
+        let own = &self.stations[link as usize];
+        if own.echoes_due.head != NONE {
+            read ^= self.units[own.echoes_due.head].time;
+        }
+        for entry in [own.fresh[0].head, own.fresh[1].head] {
             if entry != NONE {
                 read ^= self.entries[entry].ready;
             }
         }
-        read
+        if own.late { read ^ self.rare[link as usize].retried as Time } else { read }
     }
 
     /// Reads where that comes to.
     #[inline]
     fn read_next(&self, link: u32) -> Time {
-        let at = &self.stations[link as usize];
-        let next = &self.stations[at.next as usize];
-        if at.bypass.head != NONE {
-            let Unit { kind, dest, .. } = self.units[at.bypass.head];
-            return match next.port {
-                _ if !kind.is_packet() => next.packets as Time,
-                NONE => 0,
-                port => Time::from(self.exits.row(port, dest)),
-            };
-        }
+        let at = &self.links[link as usize];
+        let own = &self.stations[link as usize];
         let mut read = 0;
-        if at.late && at.again.head != NONE {
-            read ^= self.entries[at.again.head].ready;
+        if at.leaving < 2 && at.is_port() {
+            read ^= self.switches[own.switch as usize].look_at;
         }
-        if next.port == NONE {
+        if at.bypass.head != NONE || at.waiting == 0 {
             return read;
         }
-        read ^= self.ports[next.port as usize].ready[0] ^ self.switches[next.home as usize].look_at;
-        for entry in [at.fresh[0].head, at.fresh[1].head] {
+        if own.late && self.rare[link as usize].again.head != NONE {
+            read ^= self.entries[self.rare[link as usize].again.head].ready;
+        }
+        let to = &self.links[at.next as usize];
+        if !to.is_port() {
+            return read;
+        }
+        let switch = self.stations[at.next as usize].switch_here;
+        read ^= self.ports[to.port() as usize].ready[0] ^ self.switches[switch as usize].look_at;
+        for entry in [own.fresh[0].head, own.fresh[1].head] {
             if entry != NONE {
-                read ^= Time::from(self.exits.row(next.port, self.entries[entry].dest));
+                read ^= Time::from(self.exits.exit(&self.fabric, to.port(), self.entries[entry].dest));
             }
         }
         read
@@ -116,10 +134,10 @@ impl Rings {
     #[inline]
     fn read_work(&self, station: u32) -> Time {
         let at = &self.stations[station as usize];
-        let mut read = if at.at_work == NONE { 0 } else { self.helds[at.at_work].ready };
-        if at.port != NONE {
-            let of = &self.switches[at.home as usize];
-            read ^= of.look_at ^ of.count.transfers as Time ^ self.ports[at.port as usize].ready[0];
+        let mut read = if at.at_work == NONE { 0 } else { self.entries[at.at_work].ready };
+        let port = self.links[station as usize].port();
+        if port != NONE {
+            read ^= self.switches[at.switch_here as usize].look_at ^ self.ports[port as usize].ready[0];
         }
         read
     }
@@ -128,53 +146,62 @@ impl Rings {
     #[inline]
     fn read_target(&self, station: u32) -> Time {
         let at = &self.stations[station as usize];
-        if at.port == NONE || at.at_work == NONE {
+        if at.switch_here == NONE || at.at_work == NONE {
             return 0;
         }
-        let Held { target, next, .. } = self.helds[at.at_work];
-        let read = Time::from(self.ports[target as usize].station) ^ self.read_ports(at.home);
-        if next == NONE { read } else { read ^ self.helds[next].ready }
+        let Entry { target, next, .. } = self.entries[at.at_work];
+        let of = &self.switches[at.switch_here as usize];
+        let to = &self.ports[(of.first + u32::from(target)) as usize];
+        let read = Time::from(to.station) ^ self.read_ports(of);
+        if next == NONE { read } else { read ^ self.entries[next].ready }
     }
 
     /// Reads the station of that port, and what its switch can transfer next.
     #[inline]
     fn read_transfer(&self, station: u32) -> Time {
         let at = &self.stations[station as usize];
-        if at.port == NONE || at.at_work == NONE {
+        if at.switch_here == NONE || at.at_work == NONE {
             return 0;
         }
-        let to = &self.stations[self.ports[self.helds[at.at_work].target as usize].station as usize];
-        to.free_at ^ to.packets as Time ^ to.wait_ticks as Time ^ self.read_fronts(at.home)
+        let of = &self.switches[at.switch_here as usize];
+        let target = self.entries[at.at_work].target;
+        let to = self.ports[(of.first + u32::from(target)) as usize].station as usize;
+        self.links[to].free_at ^ self.stations[to].wait_ticks as Time ^ self.read_front(of)
     }
 
     /// Reads the packet that an event is about, and the station that it comes to.
     #[inline]
     fn read_arrival(&self, unit: u32) -> Time {
         let it = &self.units[unit];
-        let at = &self.stations[if it.kind == Kind::Open { it.dest } else { it.station } as usize];
-        self.entries[it.entry].ready ^ at.free_at ^ at.wait_ticks as Time ^ Time::from(at.undecided)
+        let read = self.entries[it.entry].ready;
+        if it.kind == Kind::Open {
+            return read ^ self.read_held(it.dest) ^ self.links[it.dest as usize].free_at;
+        }
+        let at = it.station as usize;
+        read ^ self.links[at].free_at ^ self.stations[at].wait_ticks as Time
     }
 
     /// Reads the ports of a switch from which something may be transferred.
     #[inline]
-    fn read_ports(&self, switch: u32) -> Time {
-        let of = &self.switches[switch as usize];
+    fn read_ports(&self, of: &Switch) -> Time {
         bits(of.ready()).fold(0, |read, place| read ^ self.ports[(of.first + place) as usize].ready[0])
     }
 
-    /// Reads their stations, and those to which they go.
+    /// Reads the station of the one that is served next, and that to which it goes: as far as can be foreseen.
     #[inline]
-    fn read_fronts(&self, switch: u32) -> Time {
-        let of = &self.switches[switch as usize];
-        let mut read = 0;
-        for place in bits(of.ready()) {
-            let port = &self.ports[(of.first + place) as usize];
-            read ^= Time::from(self.stations[port.station as usize].at_work);
-            for target in port.target {
-                let to = self.ports[(of.first + u32::from(target)) as usize].station;
-                read ^= self.stations[to as usize].packets as Time;
+    fn read_front(&self, of: &Switch) -> Time {
+        let after = u64::MAX << 1 << of.served;
+        for part in [of.ready() & after, of.ready() & !after] {
+            for place in bits(part) {
+                let port = &self.ports[(of.first + place) as usize];
+                let kind = usize::from(port.ready[RESPONSE] <= port.ready[REQUEST]);
+                let target = port.target[kind];
+                if of.full[kind] >> target & 1 == 0 {
+                    let to = self.ports[(of.first + u32::from(target)) as usize].station;
+                    return self.read_held(port.station) ^ self.stations[to as usize].wait_ticks as Time;
+                }
             }
         }
-        read
+        0
     }
 }

@@ -31,7 +31,7 @@ impl Rings {
     /// Looks at a free link before its next start: does its station go on recovering from what it has sent, and what
     /// do its idle symbols say? That is due when the unit has left; if nothing changes then it may be done later.
     pub(super) fn judge_idles(&mut self, link: u32, ready: Time) {
-        let at = &mut self.stations[link as usize];
+        let at = &mut self.links[link as usize];
         let end = at.free_at;
         if std::mem::replace(&mut at.judged, true) {
             // Nothing has begun since.
@@ -47,13 +47,13 @@ impl Rings {
     }
 
     /// A unit begins on a link; from the beginning of an own one the idle symbols that come are kept.
-    pub(super) fn begin_idles(&mut self, link: u32) {
-        let at = &mut self.stations[link as usize];
+    pub(super) fn begin_idles(&mut self, link: u32, is_own: bool) {
+        let at = &mut self.links[link as usize];
         at.judged = false;
-        if at.own || !at.absorbs {
+        if is_own || !at.absorbs {
             at.saved = false;
         }
-        if at.own {
+        if is_own {
             at.absorbs = true;
             self.idles[link as usize].idle_from = self.now + self.coming_ticks(link);
         }
@@ -62,21 +62,29 @@ impl Rings {
 
     /// How long no idle symbol comes to a station because of a unit that is just coming.
     fn coming_ticks(&self, link: u32) -> Time {
-        let at = &self.stations[link as usize];
+        let at = &self.links[link as usize];
         if at.bypass.is_empty() || self.units[at.bypass.head].time > self.now {
             return 0;
         }
         let symbols = if self.fabric.ring_cut_through == 0 { 1 } else { self.units[at.bypass.head].symbols };
-        Time::from(symbols) * Time::from(at.symbol)
+        Time::from(symbols) * Time::from(self.timing(link).symbol)
     }
 
     /// Heeds what has come to a station, and what will come while its link is busy.
     fn heed_idles(&mut self, link: u32) {
-        let free_at = self.stations[link as usize].free_at;
+        let at = &self.links[link as usize];
+        if !at.heeds {
+            return;
+        }
+        let free_at = at.free_at;
         let until = free_at.max(self.now);
         loop {
             let head = self.idles[link as usize].queue.head;
-            if head == NONE || self.edges[head].time > until {
+            if head == NONE {
+                self.links[link as usize].heeds = !self.stations[link as usize].echoes_due.is_empty();
+                return;
+            }
+            if self.edges[head].time > until {
                 return;
             }
             let Edge { time, go, .. } = self.edges[head];
@@ -90,39 +98,47 @@ impl Rings {
         }
     }
 
+    /// Whether changes are on their way to a station, but for those that have been heeded.
+    #[inline]
+    pub(super) fn hears_more(&self, station: u32) -> bool {
+        self.idles.get(station as usize).is_some_and(|idles| !idles.queue.is_empty())
+    }
+
     /// A change comes to a station.
     fn heed(&mut self, station: u32, time: Time, go: bool) {
-        let at = &mut self.stations[station as usize];
+        let at = &mut self.links[station as usize];
         at.hears_go = go;
         at.saved |= go || at.absorbs && time > self.idles[station as usize].idle_from;
     }
 
     /// Has the idle symbols of a station say something from a tick on.
     fn say(&mut self, link: u32, go: bool, from: Time) {
-        let at = &mut self.stations[link as usize];
+        let at = &mut self.links[link as usize];
         if std::mem::replace(&mut at.says_go, go) == go {
             return;
         }
-        let (station, way, symbol) = (at.next, Time::from(at.ahead), Time::from(at.symbol));
+        let (station, timing) = (at.next, &self.timings[at.timing as usize]);
+        let (way, symbol) = (Time::from(timing.ahead), Time::from(timing.symbol));
         let idles = &mut self.idles[station as usize];
         let time = (from + way).max(idles.last + symbol);
         idles.last = time;
-        if time > self.stations[station as usize].free_at {
+        if time > self.links[station as usize].free_at {
             let number = self.edges.add(Edge { time, next: NONE, go });
             self.idles[station as usize].queue.push(&mut self.edges, number);
+            self.links[station as usize].heeds = true;
             self.await_go(station);
             return;
         }
         self.heed(station, time, go);
-        if self.stations[station as usize].must_be_judged() {
+        if self.links[station as usize].must_be_judged() {
             self.await_end(station);
         }
     }
 
     /// Has the link of a station whose idle symbols say stop be looked at for the go that will come while it is free.
     pub(super) fn await_go(&mut self, station: u32) {
-        let at = &self.stations[station as usize];
-        if at.says_go {
+        let at = &self.links[station as usize];
+        if at.says_go || !at.heeds {
             return;
         }
         let mut number = self.idles[station as usize].queue.head;
@@ -133,7 +149,7 @@ impl Rings {
             return;
         }
         let time = self.edges[number].time;
-        let look = if at.waiting > 0 { time } else { time + Time::from(at.ahead) - 1 };
+        let look = if at.waiting > 0 { time } else { time + Time::from(self.timing(station).ahead) - 1 };
         if look <= self.now {
             self.touch_link(station);
         } else {

@@ -1,6 +1,7 @@
 //! Switches: packets go from port to port over buses.
 
-use super::parts::{Entry, Held};
+use super::links::MOST_COUNT;
+use super::parts::Entry;
 use super::state::{NEVER, REQUEST, RESPONSE, Rings};
 use super::stations::{Port, Switch};
 use super::tick::{BUS, WORK};
@@ -13,10 +14,10 @@ impl Rings {
     pub(super) fn received_at_port(&mut self, station: u32, held: u32, ready: Time, kind: usize) {
         let at = &mut self.stations[station as usize];
         let first = at.held[kind].is_empty();
-        at.held[kind].push(&mut self.helds, held);
-        let (switch, port) = (at.home, at.port);
+        at.held[kind].push(&mut self.entries, held);
+        let (switch, port) = (at.switch_here, self.links[station as usize].port());
         if first {
-            self.set_front(self.switches[switch as usize].first, port, kind, held);
+            self.set_front(port, kind, held);
         }
         let of = &mut self.switches[switch as usize];
         of.holds |= 1 << (port - of.first);
@@ -27,15 +28,14 @@ impl Rings {
         }
     }
 
-    /// Tells a port what is at the front of its receive queue, a packet or [`NONE`]. The first port of its switch is given.
-    fn set_front(&mut self, first: u32, port: u32, kind: usize, held: u32) {
+    /// Tells a port what is at the front of its receive queue, a packet or [`NONE`].
+    fn set_front(&mut self, port: u32, kind: usize, held: u32) {
         let front = &mut self.ports[port as usize];
         if held == NONE {
             front.ready[kind] = NEVER;
         } else {
-            let Held { ready, bytes, target, .. } = self.helds[held];
-            (front.ready[kind], front.bytes[kind]) = (ready, bytes);
-            front.target[kind] = (target - first) as u8;
+            let Entry { ready, bytes, target, .. } = self.entries[held];
+            (front.ready[kind], front.bytes[kind], front.target[kind]) = (ready, bytes, target);
         }
     }
 
@@ -122,53 +122,63 @@ impl Rings {
         let from = &mut self.stations[station as usize];
         let held = from.held[kind].head;
         from.at_work = held;
-        let cycles = (bytes[kind] + at.encapsulation).div_ceil(at.width);
-        let ticks = Time::from(at.setup) + Time::from(cycles) * Time::from(at.cycle);
-        at.count.transfers += 1;
-        at.count.busy_ticks += ticks as u64;
-        at.count.wait_ticks += (self.now - ready[kind]) as u64;
-        self.take_place_to_send(self.ports[to as usize].station, kind);
+        let buses = &self.buses[at.buses as usize];
+        let cycles = (bytes[kind] + buses.encapsulation).div_ceil(buses.width);
+        let ticks = Time::from(buses.setup) + Time::from(cycles) * Time::from(buses.cycle);
+        from.bus_ticks += ticks as u64;
+        from.bus_wait_ticks += (self.now - ready[kind]) as u64;
+        let to = self.ports[to as usize].station;
+        self.count_transfer(to);
+        self.take_place_to_send(to, kind);
         if self.hops.limit > 0 {
             self.keep_transfer(station, held, self.now + ticks);
         }
         self.schedule(WORK, station, self.now + ticks);
     }
 
+    fn count_transfer(&mut self, to: u32) {
+        let at = &mut self.stations[to as usize];
+        at.transfers += 1;
+        if at.transfers == MOST_COUNT {
+            self.tallies[to as usize].transfers += u64::from(std::mem::take(&mut at.transfers));
+        }
+    }
+
     /// Keeps the way of a packet over a bus.
     #[cold]
     fn keep_transfer(&mut self, station: u32, held: u32, end: Time) {
-        let Held { deal, target, response, .. } = self.helds[held];
+        let Entry { deal, target, response, .. } = self.entries[held];
         let (source, started) = (self.deals[deal].source, self.deals[deal].started);
         let kind = if response { hop_kind::RESPONSE } else { hop_kind::PACKET } | hop_kind::BUS;
-        let target = self.ports[target as usize].station;
+        let of = &self.switches[self.stations[station as usize].switch_here as usize];
+        let target = self.ports[(of.first + u32::from(target)) as usize].station;
         self.hops.record(Hop { source, started, target, link: station, begin: self.now, end, kind });
     }
 
     /// A transfer is over.
     pub(super) fn transferred(&mut self, station: u32) {
         let at = &mut self.stations[station as usize];
-        let (switch, port) = (at.home, at.port);
+        let (switch, port) = (at.switch_here, self.links[station as usize].port());
         let held = std::mem::replace(&mut at.at_work, NONE);
-        let Held { deal, from, dest, bytes, target, crossed, response, .. } = self.helds[held];
+        let Entry { deal, from, dest, bytes, target, crossed, response, .. } = self.entries[held];
         let kind = usize::from(response);
-        at.held[kind].pop(&mut self.helds);
+        at.held[kind].pop(&mut self.entries);
         at.in_free[kind] += 1;
         let front = at.held[kind].head;
         let empty = at.held[REQUEST].is_empty() && at.held[RESPONSE].is_empty();
         let of = &mut self.switches[switch as usize];
         of.free[of.lane(kind)] += 1;
         of.sending &= !(1 << (port - of.first));
-        of.receiving &= !(1 << (target - of.first));
+        of.receiving &= !(1 << target);
         if empty {
             of.holds &= !(1 << (port - of.first));
         }
-        self.helds.remove(held);
-        let first = of.first;
-        self.set_front(first, port, kind, front);
-        let to = self.ports[target as usize].station;
-        let ready = self.now + Time::from(self.stations[to as usize].transmit);
+        let to = self.ports[(of.first + u32::from(target)) as usize].station;
+        self.set_front(port, kind, front);
+        let ready = self.now + Time::from(self.timing(to).transmit);
         let crossed = crossed + 1;
-        self.enter(Entry { crossed, ..self.entry(to, ready, deal, response, (from, dest), bytes) });
+        self.entries[held] = Entry { crossed, ..Entry::new(to, ready, deal, response, (from, dest), bytes) };
+        self.enter(held);
         // Routes depend on the port and the terminal alone: what comes to a port twice on its way, or on its way back,
         // goes on for ever.
         if crossed as usize > 2 * self.ports.len() {

@@ -108,9 +108,9 @@ fn receive(station: u32, kind: usize) -> u32 {
 impl Rings {
     /// Whether a place of this transmit queue is free only after one of other queues has moved, which are added.
     fn transmit_waits(&self, station: u32, kind: usize, waits: &mut Vec<u32>) -> bool {
-        let at = &self.stations[station as usize];
+        let (at, link) = (&self.stations[station as usize], &self.links[station as usize]);
         if at.out_free[kind] > 0
-            || usize::from(at.leaving) == kind
+            || usize::from(link.leaving) == kind
             || self.is_receiving(station)
             || !at.echoes_due.is_empty()
         {
@@ -125,7 +125,7 @@ impl Rings {
             entry = self.entries[entry].next;
         }
         let mut busied = 0;
-        let mut entry = at.open;
+        let mut entry = self.rare[station as usize].open;
         while entry != NONE {
             let Entry { response, known_busied, by, open_next, .. } = self.entries[entry];
             if usize::from(response) == kind && known_busied {
@@ -135,14 +135,14 @@ impl Rings {
             entry = open_next;
         }
         // What was not busied will be accepted. And there are places that are held for responses in service.
-        busied > 0 && busied == at.window - at.may_open[kind] && (at.port != NONE || at.at_work == NONE)
+        let open = self.timing(station).window - at.may_open[kind];
+        busied > 0 && busied == open && (link.is_port() || at.at_work == NONE)
     }
 
     /// Whether a transfer to a port is under way.
     fn is_receiving(&self, station: u32) -> bool {
-        let at = &self.stations[station as usize];
-        let switch = self.switches.get(at.switch() as usize);
-        switch.is_some_and(|of| of.receiving >> (at.port - of.first) & 1 != 0)
+        let switch = self.switches.get(self.stations[station as usize].switch as usize);
+        switch.is_some_and(|of| of.receiving >> (self.links[station as usize].port() - of.first) & 1 != 0)
     }
 
     /// The same for a receive queue.
@@ -152,19 +152,20 @@ impl Rings {
             return false;
         }
         let mut held = at.held[kind].head;
-        if at.port != NONE {
-            let to = self.ports[self.helds[held].target as usize].station;
+        if self.links[station as usize].is_port() {
+            let first = self.switches[at.switch_here as usize].first;
+            let to = self.ports[(first + u32::from(self.entries[held].target)) as usize].station;
             waits.push(transmit(to, kind));
-            return self.helds[held].ready <= self.now;
+            return self.entries[held].ready <= self.now;
         }
         if kind == RESPONSE || self.is_at_bus(station) {
             return false;
         }
         while held != NONE {
-            if self.deals[self.helds[held].deal].transaction == transaction::MOVE {
+            if self.deals[self.entries[held].deal].transaction == transaction::MOVE {
                 return false;
             }
-            held = self.helds[held].next;
+            held = self.entries[held].next;
         }
         waits.push(transmit(station, RESPONSE));
         true

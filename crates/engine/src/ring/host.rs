@@ -89,7 +89,7 @@ impl Rings {
             return false;
         }
         let (terminal, deal) =
-            (self.stations[station as usize].terminal(), &self.deals[self.helds[held].deal]);
+            (self.links[station as usize].terminal(), &self.deals[self.entries[held].deal]);
         let goes = mark::kind(deal.mark) != mark::ACK;
         if goes {
             self.hosts.asking.push(Asking { terminal, held, bytes: deal.payload });
@@ -101,13 +101,13 @@ impl Rings {
     /// A packet has gone over the host's bus: it is ready to be served.
     pub fn off_bus(&mut self, terminal: u32, held: u32) {
         self.hosts.at_bus[terminal as usize] -= 1;
-        self.helds[held].ready = self.now;
+        self.entries[held].ready = self.now;
         self.await_service(self.fabric.terminal_out_link[terminal as usize], held);
     }
 
     /// Whether something at a station waits for the bus of its host or uses it.
     pub(super) fn is_at_bus(&self, station: u32) -> bool {
-        let terminal = self.stations[station as usize].terminal();
+        let terminal = self.links[station as usize].terminal();
         self.hosts.at_bus.get(terminal as usize).is_some_and(|&count| count > 0)
     }
 

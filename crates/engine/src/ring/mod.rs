@@ -9,6 +9,7 @@ mod allocation;
 mod bus;
 mod deadlock;
 mod host;
+mod links;
 mod output;
 mod parts;
 mod phases;

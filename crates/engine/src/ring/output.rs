@@ -3,6 +3,7 @@
 use super::parts::{Entry, Kind, Unit};
 use super::phases::UNLABELLED;
 use super::state::{NEVER, REQUEST, RESPONSE, Rings};
+use super::stations::Rare;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
@@ -35,7 +36,7 @@ impl Rings {
     /// A link is to be looked at: the place of what has left it is free, and what waits may start.
     pub(super) fn look_due(&mut self, link: u32) {
         let now = self.now;
-        let at = &mut self.stations[link as usize];
+        let at = &mut self.links[link as usize];
         if at.look_at != now {
             // It was looked at before, and then there was nothing to be looked at now.
             return;
@@ -48,17 +49,36 @@ impl Rings {
         self.touch_link(link);
     }
 
+    /// The first of the echoes that a station holds back, or [`NONE`].
+    #[inline(never)]
+    fn held_back(&self, station: u32) -> u32 {
+        if self.stations[station as usize].late { self.rare[station as usize].echoes.head } else { NONE }
+    }
+
+    /// Whether a unit of a station's own may start, as far as its idle symbols are concerned.
+    #[inline]
+    pub(super) fn may_insert(&self, station: u32) -> bool {
+        let at = &self.links[station as usize];
+        at.waiting > 0 && (at.says_go || self.held_back(station) != NONE)
+    }
+
+    /// Whether something may wait for the place that is free at the end of the unit on a link.
+    #[inline]
+    fn place_is_awaited(&self, link: u32) -> bool {
+        let leaving = usize::from(self.links[link as usize].leaving);
+        leaving < 2 && self.stations[link as usize].out_free[leaving] == 0
+    }
+
     /// Has the link be looked at when a unit of the station's own is ready and the link is free.
     #[inline]
     pub(super) fn await_own(&mut self, station: u32, ready: Time) {
-        let at = &self.stations[station as usize];
-        if !at.may_insert() {
+        if !self.may_insert(station) {
             if self.fabric.ring_allocation != 0 {
                 self.await_go(station);
             }
             return;
         }
-        let look = ready.max(at.free_at);
+        let look = ready.max(self.links[station as usize].free_at);
         if look <= self.now {
             self.touch_link(station);
         } else {
@@ -68,16 +88,16 @@ impl Rings {
 
     /// Has a link that is not free be looked at when something may start or must be judged.
     pub(super) fn await_end(&mut self, link: u32) {
-        let at = &self.stations[link as usize];
+        let at = &self.links[link as usize];
         let free_at = at.free_at;
         let mut due = NEVER;
-        if at.must_be_judged() || at.place_is_awaited() {
+        if at.must_be_judged() || self.place_is_awaited(link) {
             due = free_at;
         } else {
             if !at.bypass.is_empty() {
                 due = self.units[at.bypass.head].time;
             }
-            if at.may_insert() && due > free_at {
+            if due > free_at && self.may_insert(link) {
                 due = due.min(self.own_due(link));
             }
         }
@@ -89,16 +109,18 @@ impl Rings {
     /// When the first of the units of a station's own is ready.
     fn own_due(&self, link: u32) -> Time {
         let at = &self.stations[link as usize];
+        let says_go = self.links[link as usize].says_go;
         let mut due = NEVER;
         if at.late {
-            if !at.echoes.is_empty() {
-                due = self.units[at.echoes.head].time;
+            let Rare { again, echoes, .. } = &self.rare[link as usize];
+            if !echoes.is_empty() {
+                due = self.units[echoes.head].time;
             }
-            if at.says_go && !at.again.is_empty() {
-                due = due.min(self.entries[at.again.head].ready);
+            if says_go && !again.is_empty() {
+                due = due.min(self.entries[again.head].ready);
             }
         }
-        if at.says_go {
+        if says_go {
             for queue in at.fresh {
                 if !queue.is_empty() {
                     due = due.min(self.entries[queue.head].ready);
@@ -111,7 +133,7 @@ impl Rings {
     /// Puts the next unit on a link, if it is free and there is one.
     pub(super) fn start_link(&mut self, link: u32) {
         let now = self.now;
-        let at = &mut self.stations[link as usize];
+        let at = &mut self.links[link as usize];
         at.touched = false;
         if at.free_at > now {
             self.await_end(link);
@@ -120,13 +142,13 @@ impl Rings {
             }
             return;
         }
-        if let Some(free) = at.out_free.get_mut(usize::from(at.leaving)) {
+        if at.leaving < 2 {
             // A place that nobody waited for: there are others.
-            *free += 1;
-            at.leaving = 2;
+            let kind = usize::from(std::mem::replace(&mut at.leaving, 2));
+            self.stations[link as usize].out_free[kind] += 1;
         }
         let front = at.bypass.head;
-        if !at.echoes_due.is_empty() {
+        if at.heeds {
             self.heed_echoes(link);
         }
         let ready = if front == NONE { NEVER } else { self.units[front].time };
@@ -164,15 +186,13 @@ impl Rings {
     /// Puts the front of the bypass FIFO on the link.
     fn start_passing(&mut self, link: u32) {
         self.count_bypass(link);
-        let at = &mut self.stations[link as usize];
-        let unit = at.bypass.pop(&mut self.units);
-        at.own = false;
-        self.put(link, unit);
+        let unit = self.links[link as usize].bypass.pop(&mut self.units);
+        self.put(link, unit, false);
     }
 
     /// Symbols that stand in the bypass FIFO before its front starts.
     fn count_bypass(&mut self, link: u32) {
-        let at = &self.stations[link as usize];
+        let (at, symbol) = (&self.links[link as usize], u64::from(self.timing(link).symbol));
         let front = &self.units[at.bypass.head];
         let waited = self.now - front.time;
         if waited <= 0 {
@@ -180,23 +200,23 @@ impl Rings {
         }
         // Units follow each other on a link, so that there are no more symbols than have come since the front was ready.
         let stored = if self.fabric.ring_cut_through == 0 { front.symbols } else { 0 };
-        let most = self.rare[link as usize].bypass_most;
-        if waited as u64 + u64::from(stored) * u64::from(at.symbol) > most * u64::from(at.symbol) {
-            let symbols = self.in_bypass(link);
-            self.rare[link as usize].bypass_most = most.max(symbols);
+        let most = at.bypass_most;
+        if waited as u64 + u64::from(stored) * symbol > u64::from(most) * symbol {
+            let symbols = u32::try_from(self.in_bypass(link)).unwrap_or(u32::MAX);
+            self.links[link as usize].bypass_most = most.max(symbols);
         }
     }
 
     fn in_bypass(&self, link: u32) -> u64 {
-        let at = &self.stations[link as usize];
-        let (mut unit, mut symbols) = (at.bypass.head, 0);
+        let symbol = u64::from(self.timing(link).symbol);
+        let (mut unit, mut symbols) = (self.links[link as usize].bypass.head, 0);
         while unit != NONE {
             let it = &self.units[unit];
             if it.time >= self.now {
                 break;
             }
             // Those that have come before this tick, the one that is just coming aside.
-            let there = ((self.now - it.time) as u64).div_ceil(u64::from(at.symbol));
+            let there = ((self.now - it.time) as u64).div_ceil(symbol);
             let all = u64::from(it.symbols);
             symbols += if self.fabric.ring_cut_through == 0 { all } else { there.min(all) };
             unit = it.next;
@@ -206,14 +226,14 @@ impl Rings {
 
     /// Puts a unit of the station's own on the link, if one may start; else sees to being woken in time.
     fn start_own(&mut self, link: u32) -> bool {
-        if self.stations[link as usize].waiting == 0 {
+        if self.links[link as usize].waiting == 0 {
             return false;
         }
         let now = self.now;
         let mut later = NEVER;
-        let at = &self.stations[link as usize];
-        if at.late && !at.echoes.is_empty() {
-            let echo = at.echoes.head;
+        let late = self.stations[link as usize].late;
+        let echo = if late { self.rare[link as usize].echoes.head } else { NONE };
+        if echo != NONE {
             if self.units[echo].time <= now {
                 self.start_echo(link);
                 return true;
@@ -241,10 +261,10 @@ impl Rings {
 
     /// The send packet that may start and comes first; `later` is when the next one is ready otherwise.
     fn choose(&mut self, link: u32, later: &mut Time) -> Option<Choice> {
-        let at = &self.stations[link as usize];
-        if !at.says_go {
+        if !self.links[link as usize].says_go {
             return None;
         }
+        let at = &self.stations[link as usize];
         let mut blocked = false;
         let mut best: Option<Choice> = None;
         let mut offer = |choice: Choice| {
@@ -253,8 +273,8 @@ impl Rings {
                 best = Some(choice);
             }
         };
-        if at.late && !at.again.is_empty() {
-            let first = at.again.head;
+        let first = if at.late { self.rare[link as usize].again.head } else { NONE };
+        if first != NONE {
             if self.entries[first].ready <= self.now {
                 offer(Choice { entry: first, before: NONE, again: true });
             } else {
@@ -294,7 +314,7 @@ impl Rings {
     /// Whether a packet between the same terminals has been sent by the station and not been accepted.
     pub(super) fn has_open_before(&self, entry: u32) -> bool {
         let it = &self.entries[entry];
-        let mut other = self.stations[it.station as usize].open;
+        let mut other = self.rare[it.station as usize].open;
         while other != NONE {
             let that = &self.entries[other];
             if (that.response, that.from, that.dest) == (it.response, it.from, it.dest) {
@@ -306,33 +326,32 @@ impl Rings {
     }
 
     fn start_echo(&mut self, link: u32) {
-        let at = &mut self.stations[link as usize];
-        let unit = at.echoes.pop(&mut self.units);
-        at.late = !at.echoes.is_empty() || !at.again.is_empty();
-        at.own = true;
-        at.waiting -= 1;
+        let (at, rare) = (&mut self.stations[link as usize], &mut self.rare[link as usize]);
+        let unit = rare.echoes.pop(&mut self.units);
+        at.late = !rare.echoes.is_empty() || !rare.again.is_empty();
         at.wait_ticks += (self.now - self.units[unit].time) as u64;
-        self.put(link, unit);
+        self.links[link as usize].waiting -= 1;
+        self.put(link, unit, true);
     }
 
     fn start_packet(&mut self, link: u32, choice: Choice) {
         let Choice { entry, before, again } = choice;
         let Entry { ready, deal, from, dest, bytes, response, label, ends_deal, .. } = self.entries[entry];
         let kind = usize::from(response);
-        let at = &mut self.stations[link as usize];
-        at.own = true;
-        at.waiting -= 1;
+        let (at, on) = (&mut self.stations[link as usize], &mut self.links[link as usize]);
+        on.waiting -= 1;
         at.wait_ticks += (self.now - ready) as u64;
         if again {
-            at.again.pop(&mut self.entries);
-            at.late = !at.echoes.is_empty() || !at.again.is_empty();
+            let rare = &mut self.rare[link as usize];
+            rare.again.pop(&mut self.entries);
+            at.late = !rare.echoes.is_empty() || !rare.again.is_empty();
         } else {
             at.fresh[kind].take(&mut self.entries, before, entry);
             at.may_open[kind] -= 1;
             if self.fabric.ring_hold_until_echo == 0 {
-                at.leaving = kind as u8;
+                on.leaving = kind as u8;
             }
-            if !response && at.terminal() == from {
+            if !response && on.is_of(from) {
                 self.deals[deal].started = self.now;
             }
             if self.fabric.ring_in_order != 0 {
@@ -354,36 +373,44 @@ impl Rings {
             again,
             ends_deal,
         });
-        self.put(link, unit);
+        self.put(link, unit, true);
     }
 
-    /// Starts a unit on a link.
-    fn put(&mut self, link: u32, unit: u32) {
+    /// Starts a unit on a link, of the station's own or not.
+    fn put(&mut self, link: u32, unit: u32, is_own: bool) {
         let now = self.now;
         let Unit { symbols, kind, again, .. } = self.units[unit];
-        let at = &mut self.stations[link as usize];
-        let ticks = Time::from(symbols) * Time::from(at.symbol);
+        let at = &mut self.links[link as usize];
+        let (next, timing) = (at.next, self.timings[at.timing as usize]);
+        let ticks = Time::from(symbols) * Time::from(timing.symbol);
         at.free_at = now + ticks;
-        at.symbols += u64::from(symbols);
+        if at.count(symbols, kind.is_packet()) {
+            self.put_counts_aside(link);
+        }
         self.units_started += 1;
         if kind.is_packet() {
-            at.packets += 1;
             self.packet_hops += 1;
             if again {
                 let rare = &mut self.rare[link as usize];
                 rare.retried += 1;
                 rare.retry_symbols += u64::from(symbols);
             }
-        } else {
-            at.echo_symbols += u64::from(symbols);
         }
         if self.fabric.ring_allocation != 0 {
-            self.begin_idles(link);
+            self.begin_idles(link, is_own);
         }
         if self.hops.limit > 0 {
             self.keep_hop(link, unit, now + ticks);
         }
-        self.forward(link, unit);
+        self.forward(next, unit, timing);
+    }
+
+    /// Makes room for the counts of a link.
+    #[cold]
+    fn put_counts_aside(&mut self, link: u32) {
+        let (at, aside) = (&mut self.links[link as usize], &mut self.tallies[link as usize]);
+        *aside = at.tally(aside);
+        at.clear_counts();
     }
 
     /// Keeps the way of a unit over a link.
@@ -411,7 +438,7 @@ impl Rings {
     /// Notes that a packet was sent and not accepted: at once if packets must stay in order, else when it is busied.
     pub(super) fn open(&mut self, entry: u32) {
         let station = self.entries[entry].station;
-        let first = std::mem::replace(&mut self.at(station).open, entry);
+        let first = std::mem::replace(&mut self.rare[station as usize].open, entry);
         let it = &mut self.entries[entry];
         (it.open_next, it.open_before) = (first, NONE);
         if first != NONE {
@@ -423,7 +450,7 @@ impl Rings {
     pub(super) fn close(&mut self, entry: u32) {
         let Entry { station, open_next, open_before, .. } = self.entries[entry];
         if open_before == NONE {
-            self.at(station).open = open_next;
+            self.rare[station as usize].open = open_next;
         } else {
             self.entries[open_before].open_next = open_next;
         }
@@ -433,13 +460,14 @@ impl Rings {
     }
 
     /// Enters a packet into a transmit queue in which it has a place already; its number there is still to be given.
-    pub(super) fn enter(&mut self, packet: Entry) {
-        let Entry { station, ready, response, .. } = packet;
+    pub(super) fn enter(&mut self, entry: u32) {
+        let it = &mut self.entries[entry];
+        let (station, ready, kind) = (it.station, it.ready, usize::from(it.response));
         let at = &mut self.stations[station as usize];
         at.entered = at.entered.wrapping_add(1);
-        at.waiting += 1;
-        let number = self.entries.add(Entry { number: at.entered, ..packet });
-        at.fresh[usize::from(response)].push(&mut self.entries, number);
+        it.number = at.entered;
+        at.fresh[kind].push(&mut self.entries, entry);
+        self.links[station as usize].waiting += 1;
         self.await_own(station, ready);
     }
 }

@@ -1,6 +1,7 @@
 //! What is on its way: units on links, packets in queues, transactions.
 
-use crate::fabric::transaction;
+use super::phases::UNLABELLED;
+use crate::fabric::{NONE, transaction};
 use crate::kernel::Time;
 use crate::kernel::slab::Linked;
 
@@ -60,10 +61,12 @@ pub(super) struct Edge {
     pub go: bool,
 }
 
-/// A send packet in the transmit queues of a station, until its sender knows that it was accepted.
+/// A packet, in the transmit queues of a station until it was accepted and then in receive queues, so that there is one
+/// row for it all the time. Only if its sender must know of it until its echo has come there is one of its own for that.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Entry {
+    /// When it is ready for the link; for the bus or the user, where it was received.
     pub ready: Time,
     /// Its transaction, until it was accepted.
     pub deal: u32,
@@ -95,26 +98,11 @@ pub(super) struct Entry {
     pub label: u8,
     /// Whether it goes out as `NOTRY`.
     pub no_try: bool,
+    /// Received by a switch: the place of the port by which it leaves.
+    pub target: u8,
 }
 
 const _: () = assert!(size_of::<Entry>() == 64, "a packet to be sent is a line of the cache");
-
-/// A packet in a receive queue.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
-    /// When it is ready for the bus or the terminal.
-    pub ready: Time,
-    pub deal: u32,
-    pub next: u32,
-    pub from: u32,
-    pub dest: u32,
-    pub bytes: u32,
-    /// In a switch: the port by which it leaves.
-    pub target: u32,
-    /// Buses that its transaction has crossed.
-    pub crossed: u32,
-    pub response: bool,
-}
 
 /// A transaction from its dispatch until nothing of it is left.
 #[derive(Clone, Copy, Debug)]
@@ -164,15 +152,42 @@ impl Linked for Entry {
     }
 }
 
-impl Linked for Held {
-    #[inline]
-    fn next(&mut self) -> &mut u32 {
-        &mut self.next
-    }
-}
-
 /// What a lock carries each way.
 pub(super) const LOCK_BYTES: u32 = 16;
+
+impl Entry {
+    /// A packet that a station is to send.
+    pub fn new(
+        station: u32,
+        ready: Time,
+        deal: u32,
+        response: bool,
+        (from, dest): (u32, u32),
+        bytes: u32,
+    ) -> Self {
+        Self {
+            ready,
+            deal,
+            station,
+            from,
+            dest,
+            bytes,
+            crossed: 0,
+            number: 0,
+            next: NONE,
+            open_next: NONE,
+            open_before: NONE,
+            busied: 0,
+            by: NONE,
+            response,
+            ends_deal: false,
+            known_busied: false,
+            label: UNLABELLED,
+            no_try: false,
+            target: 0,
+        }
+    }
+}
 
 impl Deal {
     /// Bytes of data that its request or its response carries.

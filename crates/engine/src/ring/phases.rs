@@ -55,7 +55,7 @@ impl Rings {
     pub(super) fn goes_behind(&self, entry: u32) -> bool {
         let Entry { station, response, .. } = self.entries[entry];
         let mut taker = None;
-        let mut other = self.stations[station as usize].open;
+        let mut other = self.rare[station as usize].open;
         while other != NONE {
             let it = &self.entries[other];
             let busied = other != entry && it.known_busied && it.response == response;
@@ -70,7 +70,7 @@ impl Rings {
     /// The station that will take a packet off the ring on which it is sent, or [`NONE`].
     fn taker(&self, entry: u32) -> u32 {
         let Entry { station, dest, .. } = self.entries[entry];
-        let mut at = self.stations[station as usize].next;
+        let mut at = self.links[station as usize].next;
         loop {
             if self.taken_to(at, dest).is_some() {
                 return at;
@@ -78,7 +78,7 @@ impl Rings {
             if at == station {
                 return NONE;
             }
-            at = self.stations[at as usize].next;
+            at = self.links[at as usize].next;
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use super::allocation::Idles;
 use super::host::Hosts;
-use super::parts::{Deal, Edge, Entry, Held, Unit};
-use super::phases::{Reservation, UNLABELLED};
-use super::stations::{BusCounts, Counts, Port, Rare, Station, Switch};
+use super::links::{Link, Tally, Timing, links};
+use super::parts::{Deal, Edge, Entry, Unit};
+use super::phases::Reservation;
+use super::stations::{BusCounts, Buses, Counts, Port, Rare, Station, Switch, switches};
 use crate::fabric::{Exits, Fabric, NONE, transaction};
 use crate::kernel::Time;
 use crate::kernel::calendar::Calendar;
@@ -31,17 +32,21 @@ pub(super) struct Numbers {
 pub struct Rings {
     pub(super) fabric: Fabric,
     pub(super) exits: Exits,
+    /// Per station: its link, and what it holds.
+    pub(super) links: Vec<Link>,
     pub(super) stations: Vec<Station>,
-    /// Per station: what is seldom counted.
+    /// Per station: what is seldom needed.
     pub(super) rare: Vec<Rare>,
+    pub(super) tallies: Vec<Tally>,
+    pub(super) timings: Vec<Timing>,
     pub(super) switches: Vec<Switch>,
+    pub(super) buses: Vec<Buses>,
     pub(super) ports: Vec<Port>,
     /// Per station: places it owes, by kind; no stations without phases.
     pub(super) reserved: Vec<[Reservation; 2]>,
     pub(super) numbers: Vec<Numbers>,
     pub(super) units: Slab<Unit>,
     pub(super) entries: Slab<Entry>,
-    pub(super) helds: Slab<Held>,
     pub(super) deals: Slab<Deal>,
     /// Transactions with a number, in order of dispatch.
     pub(super) oldest: u32,
@@ -84,41 +89,33 @@ pub struct Rings {
 impl Rings {
     /// An empty network. The fabric must have passed [`crate::fabric::check`].
     pub fn new(fabric: Fabric) -> Self {
-        let links = fabric.links();
-        let mut stations: Vec<Station> = (0..links).map(|link| Station::new(&fabric, link)).collect();
-        let mut seen = vec![false; links];
-        for (link, station) in stations.iter_mut().enumerate() {
-            // Links are gone through in order, so the first of a ring has its lowest number.
-            station.scrubs = !std::mem::replace(&mut seen[fabric.station_ring[link] as usize], true);
-        }
-        for (before, &next) in fabric.station_next.iter().enumerate() {
-            stations[next as usize].before = before as u32;
-        }
-        let switches = (0..fabric.switches as usize).map(|switch| Switch::new(&fabric, switch)).collect();
-        for switch in 0..fabric.switches {
-            for port in fabric.port_start[switch as usize]..fabric.port_start[switch as usize + 1] {
-                let station = &mut stations[fabric.port_station[port as usize] as usize];
-                (station.home, station.port) = (switch, port);
+        let count = fabric.links();
+        let ((links, timings), (switches, buses)) = (links(&fabric), switches(&fabric));
+        let mut switch_of = vec![NONE; count];
+        for (switch, ends) in fabric.port_start.windows(2).enumerate() {
+            for &station in &fabric.port_station[ends[0] as usize..ends[1] as usize] {
+                switch_of[station as usize] = switch as u32;
             }
         }
+        let stations = (0..count).map(|link| Station::new(&fabric, link, switch_of[link])).collect();
         let port = |&station: &u32| Port { ready: [NEVER; 2], bytes: [0; 2], station, target: [0; 2] };
         let ports = fabric.port_station.iter().map(port).collect();
-        for (terminal, &station) in fabric.terminal_out_link.iter().enumerate() {
-            stations[station as usize].home = terminal as u32;
-        }
         let numbers =
             fabric.terminal_transactions.iter().map(|&free| Numbers { free, asked: false }).collect();
-        let allocating = if fabric.ring_allocation == 0 { 0 } else { links };
+        let allocating = if fabric.ring_allocation == 0 { 0 } else { count };
         Self {
+            links,
             stations,
-            rare: vec![Rare::default(); links],
+            rare: vec![Rare::NOTHING; count],
+            tallies: vec![Tally::default(); count],
+            timings,
             switches,
+            buses,
             ports,
-            reserved: vec![[Reservation::default(); 2]; if fabric.ring_phases == 0 { 0 } else { links }],
+            reserved: vec![[Reservation::default(); 2]; if fabric.ring_phases == 0 { 0 } else { count }],
             numbers,
             units: Slab::default(),
             entries: Slab::default(),
-            helds: Slab::default(),
             deals: Slab::default(),
             oldest: NONE,
             newest: NONE,
@@ -128,7 +125,7 @@ impl Rings {
             services_touched: Vec::new(),
             edges: Slab::default(),
             idles: vec![Idles::GO; allocating],
-            calendar: Calendar::new(2 * links),
+            calendar: Calendar::new(2 * count),
             now: -1,
             last: -1,
             astray: None,
@@ -153,23 +150,50 @@ impl Rings {
 
     /// What every link did since the last [`Rings::clear_counts`].
     pub fn counts(&self) -> impl Iterator<Item = Counts> {
-        self.stations.iter().zip(&self.rare).map(|(station, rare)| station.counts(rare))
+        (0..self.links.len()).map(|link| {
+            let (at, rare) = (&self.links[link], &self.rare[link]);
+            let ticks = |symbols: u64| symbols * u64::from(self.timings[at.timing as usize].symbol);
+            let echo_bytes = self.fabric.ring_echo_bytes + self.fabric.ring_echo_idle_bytes;
+            let tally = at.tally(&self.tallies[link]);
+            Counts {
+                packets: tally.packets,
+                symbols: tally.symbols,
+                busy_ticks: ticks(tally.symbols),
+                wait_ticks: self.stations[link].wait_ticks,
+                retried: rare.retried,
+                retry_ticks: ticks(rare.retry_symbols),
+                echo_ticks: ticks(tally.echoes * u64::from(echo_bytes.div_ceil(2))),
+                busied: self.rare[at.next as usize].busied,
+                bypass_most: u64::from(at.bypass_most),
+            }
+        })
     }
 
     /// What the buses of every switch did since the last [`Rings::clear_counts`].
-    pub fn bus_counts(&self) -> impl Iterator<Item = &BusCounts> {
-        self.switches.iter().map(|switch| &switch.count)
+    pub fn bus_counts(&self) -> impl Iterator<Item = BusCounts> {
+        self.fabric.port_start.windows(2).map(|ends| {
+            let ports = &self.ports[ends[0] as usize..ends[1] as usize];
+            ports.iter().fold(BusCounts::default(), |sum, port| {
+                let at = &self.stations[port.station as usize];
+                let aside = self.tallies[port.station as usize].transfers;
+                BusCounts {
+                    transfers: sum.transfers + aside + u64::from(at.transfers),
+                    busy_ticks: sum.busy_ticks + at.bus_ticks,
+                    wait_ticks: sum.wait_ticks + at.bus_wait_ticks,
+                }
+            })
+        })
     }
 
     /// Starts counting anew.
     pub fn clear_counts(&mut self) {
-        for station in &mut self.stations {
-            station.clear_counts();
+        for link in &mut self.links {
+            link.clear_counts();
+            link.bypass_most = 0;
         }
-        self.rare.fill(Rare::default());
-        for switch in &mut self.switches {
-            switch.count = BusCounts::default();
-        }
+        self.tallies.fill(Tally::default());
+        self.stations.iter_mut().for_each(Station::clear_counts);
+        self.rare.iter_mut().for_each(Rare::clear_counts);
     }
 
     /// Whether nothing is on its way and every place is free.
@@ -181,24 +205,25 @@ impl Rings {
     }
 
     fn is_empty(&self) -> bool {
-        let free = |(link, at): (usize, &Station)| {
-            let f = &self.fabric;
+        let free = |(number, at): (usize, &Station)| {
+            let (f, link) = (&self.fabric, &self.links[number]);
             let mut out_free = at.out_free;
-            if let Some(count) = out_free.get_mut(usize::from(at.leaving)) {
+            if let Some(count) = out_free.get_mut(usize::from(link.leaving)) {
                 *count += 1;
             }
-            out_free == [f.station_requests_out[link], f.station_responses_out[link]]
-                && at.in_free == [f.station_requests_in[link], f.station_responses_in[link]]
-                && (at.may_open, at.says_go, at.waiting) == ([at.window; 2], true, 0)
+            out_free == [f.station_requests_out[number], f.station_responses_out[number]]
+                && at.in_free == [f.station_requests_in[number], f.station_responses_in[number]]
+                && (at.may_open, link.says_go, link.waiting) == ([f.station_window[number]; 2], true, 0)
         };
         let owed = self.reserved.iter().flatten().any(|reserved| reserved.owed != [0; 2]);
-        let empty = self.units.is_all_free() && self.entries.is_all_free() && self.helds.is_all_free();
+        let empty = self.units.is_all_free() && self.entries.is_all_free();
         empty && !owed && self.stations.iter().enumerate().all(free)
     }
 
+    /// What does not change at a station.
     #[inline]
-    pub(super) fn at(&mut self, station: u32) -> &mut Station {
-        &mut self.stations[station as usize]
+    pub(super) fn timing(&self, station: u32) -> &Timing {
+        &self.timings[self.links[station as usize].timing as usize]
     }
 
     /// A request or a response that a station is to send.
@@ -215,39 +240,7 @@ impl Rings {
         Entry {
             ends_deal,
             crossed: of.crossed,
-            ..self.entry(station, ready, deal, response, (from, dest), bytes)
-        }
-    }
-
-    /// A packet that a station is to send, as it comes from a bus.
-    pub(super) fn entry(
-        &self,
-        station: u32,
-        ready: Time,
-        deal: u32,
-        response: bool,
-        (from, dest): (u32, u32),
-        bytes: u32,
-    ) -> Entry {
-        Entry {
-            ready,
-            deal,
-            station,
-            from,
-            dest,
-            bytes,
-            crossed: 0,
-            number: 0,
-            next: NONE,
-            open_next: NONE,
-            open_before: NONE,
-            busied: 0,
-            by: NONE,
-            response,
-            ends_deal: false,
-            known_busied: false,
-            label: UNLABELLED,
-            no_try: false,
+            ..Entry::new(station, ready, deal, response, (from, dest), bytes)
         }
     }
 
@@ -259,19 +252,28 @@ impl Rings {
         if at.out_free[kind] > 0 {
             return;
         }
-        if usize::from(at.leaving) == kind {
-            if at.free_at <= self.now {
-                at.leaving = 2;
+        let link = &mut self.links[station as usize];
+        if usize::from(link.leaving) == kind {
+            if link.free_at <= self.now {
+                link.leaving = 2;
                 at.out_free[kind] += 1;
                 return;
             }
-            let end = at.free_at;
+            let end = link.free_at;
             self.look_at(station, end);
         }
-        let at = &self.stations[station as usize];
-        if let Some(of) = self.switches.get_mut(at.switch() as usize) {
-            of.full[kind] |= 1 << (at.port - of.first);
-        }
+        self.set_full(station, kind, true);
+    }
+
+    /// Tells the switch of a port whether its transmit queue has no place; whether there is a switch.
+    pub(super) fn set_full(&mut self, station: u32, kind: usize, is_full: bool) -> bool {
+        let port = self.links[station as usize].port();
+        let Some(of) = self.switches.get_mut(self.stations[station as usize].switch as usize) else {
+            return false;
+        };
+        let bit = 1 << (port - of.first);
+        of.full[kind] = if is_full { of.full[kind] | bit } else { of.full[kind] & !bit };
+        true
     }
 
     /// Symbols of a packet, idle ones included.

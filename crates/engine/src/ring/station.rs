@@ -1,7 +1,8 @@
 //! What a station does with what comes along its ring: pass, strip and echo.
 
+use super::links::Timing;
 use super::output::Order;
-use super::parts::{Entry, Held, Kind, Unit};
+use super::parts::{Entry, Kind, Unit};
 use super::state::{RESPONSE, Rings};
 use super::tick::{ARRIVE, LOOK};
 use crate::fabric::{NONE, PASS, retry};
@@ -13,15 +14,15 @@ const MOST_DELAY_TICKS: Time = 1 << 40;
 impl Rings {
     /// Sends a unit that starts on a link on its way. What becomes of it at the next station is known at once; only
     /// what must be decided there is an event, for until it is ready for the output a unit that passes does nothing.
-    pub(super) fn forward(&mut self, link: u32, unit: u32) {
+    #[inline]
+    pub(super) fn forward(&mut self, station: u32, unit: u32, Timing { symbol, decoded, ahead, .. }: Timing) {
         let cut_through = self.fabric.ring_cut_through != 0;
-        let on = &self.stations[link as usize];
-        let (station, symbol) = (on.next, Time::from(on.symbol));
-        let head = self.now + Time::from(on.decoded);
+        let symbol = Time::from(symbol);
+        let head = self.now + Time::from(decoded);
         let Unit { kind, symbols, station: sender, dest, .. } = self.units[unit];
         let tail = head + Time::from(symbols - 1) * symbol;
         let decision = if cut_through { head } else { tail };
-        let mut ready = decision + Time::from(on.ahead - on.decoded);
+        let mut ready = decision + Time::from(ahead - decoded);
         if !kind.is_packet() {
             if sender == station {
                 self.await_echo(station, unit, tail);
@@ -31,7 +32,7 @@ impl Rings {
             let cut = self.becomes_echo(unit);
             ready += if cut_through { Time::from(cut) * symbol } else { 0 };
             self.plan_decision(unit, station, target, decision);
-        } else if self.stations[station as usize].scrubs {
+        } else if self.timing(station).scrubs {
             self.units[unit].kind = Kind::Marked;
             if kind == Kind::Marked {
                 self.schedule(ARRIVE, unit, decision);
@@ -63,8 +64,10 @@ impl Rings {
         self.last = self.last.max(time);
         let at = &mut self.stations[station as usize];
         at.echoes_due.push(&mut self.units, unit);
+        let link = &mut self.links[station as usize];
+        link.heeds = true;
         if at.blocked {
-            let look = time.max(at.free_at);
+            let look = time.max(link.free_at);
             self.look_at(station, look);
         }
     }
@@ -73,7 +76,11 @@ impl Rings {
     pub(super) fn heed_echoes(&mut self, station: u32) {
         loop {
             let head = self.stations[station as usize].echoes_due.head;
-            if head == NONE || self.units[head].time > self.now {
+            if head == NONE {
+                self.links[station as usize].heeds = self.hears_more(station);
+                return;
+            }
+            if self.units[head].time > self.now {
                 return;
             }
             self.stations[station as usize].echoes_due.pop(&mut self.units);
@@ -82,23 +89,23 @@ impl Rings {
             if again || self.fabric.ring_in_order != 0 {
                 self.drop_entry(entry);
             } else {
-                // Nobody knows of it.
+                // Nobody knows of it, and its row went on with it.
                 self.stations[station as usize].may_open[usize::from(response)] += 1;
-                self.entries.remove(entry);
             }
         }
     }
 
     /// Has a station decide about a packet at `time`. That it will be accepted is known beforehand if there is a place
     /// and all packets before it have been decided about.
-    fn plan_decision(&mut self, unit: u32, station: u32, target: u32, time: Time) {
+    fn plan_decision(&mut self, unit: u32, station: u32, target: u8, time: Time) {
         let Unit { entry, response, .. } = self.units[unit];
         let kind = usize::from(response);
         let owes = self.reserved.get(station as usize).is_some_and(|reserved| reserved[kind].owed != [0; 2]);
+        let receive = self.timing(station).receive;
         let at = &mut self.stations[station as usize];
         let foregone = at.in_free[kind] > 0 && at.undecided == 0 && !owes;
         // What is ready for its user at once is so in the step of arrivals.
-        if foregone && at.receive > 0 {
+        if foregone && receive > 0 {
             self.units[unit].kind = Kind::Ready;
             self.hold(station, entry, target, time);
         } else {
@@ -125,34 +132,34 @@ impl Rings {
         }
     }
 
-    /// Whether a station takes packets for a terminal off its ring: the port to which they go on, [`NONE`] if they
-    /// stay.
+    /// Whether a station takes packets for a terminal off its ring: the place of the port to which they go on, 0 if
+    /// they stay.
     #[inline]
-    pub(super) fn taken_to(&self, station: u32, dest: u32) -> Option<u32> {
-        let at = &self.stations[station as usize];
-        if at.port == NONE {
-            return (at.home == dest).then_some(NONE);
+    pub(super) fn taken_to(&self, station: u32, dest: u32) -> Option<u8> {
+        let at = &self.links[station as usize];
+        if !at.is_port() {
+            return at.is_of(dest).then_some(0);
         }
-        let way = self.exits.exit(&self.fabric, at.port, dest);
-        (way != PASS).then(|| self.switches[at.home as usize].first + u32::from(way))
+        let way = self.exits.exit(&self.fabric, at.port(), dest);
+        (way != PASS).then_some(way)
     }
 
     /// Puts a unit into a bypass FIFO, in which it is ready for the output at a later tick.
     fn pass(&mut self, station: u32, unit: u32, ready: Time) {
         self.units[unit].time = ready;
-        let at = &mut self.stations[station as usize];
-        let first = at.bypass.is_empty();
+        let at = &mut self.links[station as usize];
+        let (look, first) = (ready.max(at.free_at), at.bypass.is_empty());
         at.bypass.push(&mut self.units, unit);
-        if first {
-            let look = ready.max(at.free_at);
-            self.look_at(station, look);
+        if first && look < at.look_at {
+            at.look_at = look;
+            self.schedule(LOOK, station, look);
         }
     }
 
     /// Has a link be looked at, at a later tick.
     #[inline]
     pub(super) fn look_at(&mut self, link: u32, time: Time) {
-        let at = &mut self.stations[link as usize];
+        let at = &mut self.links[link as usize];
         if time < at.look_at {
             at.look_at = time;
             self.schedule(LOOK, link, time);
@@ -162,16 +169,15 @@ impl Rings {
     /// Takes a send packet off the ring; the echo that stands in its place says whether it was accepted.
     fn strip(&mut self, unit: u32) {
         let Unit { entry, dest: station, response, time, .. } = self.units[unit];
-        self.at(station).undecided -= 1;
+        self.stations[station as usize].undecided -= 1;
         let accepted = self.accepts(station, entry, usize::from(response));
         if accepted {
             self.units[unit].kind = Kind::Ready;
-            let target = self.taken_to(station, self.entries[entry].dest).unwrap_or(NONE);
+            let target = self.taken_to(station, self.entries[entry].dest).unwrap_or(0);
             self.hold(station, entry, target, self.now);
             return;
         }
-        let before = self.stations[station as usize].before;
-        self.rare[before as usize].busied += 1;
+        self.rare[station as usize].busied += 1;
         self.units[unit].kind = Kind::Busy;
         let it = &mut self.entries[entry];
         it.busied += 1;
@@ -183,17 +189,20 @@ impl Rings {
     }
 
     /// Puts a packet that is accepted at `time` into its receive queue.
-    fn hold(&mut self, station: u32, entry: u32, target: u32, time: Time) {
-        let Entry { deal, from, dest, bytes, crossed, response, .. } = self.entries[entry];
+    fn hold(&mut self, station: u32, entry: u32, target: u8, time: Time) {
+        let Entry { bytes, response, ends_deal, known_busied, .. } = self.entries[entry];
         let symbols = self.symbols(bytes);
-        let at = &mut self.stations[station as usize];
-        at.in_free[usize::from(response)] -= 1;
+        self.stations[station as usize].in_free[usize::from(response)] -= 1;
         // With cut-through its tail is still to come.
         let rest = if self.fabric.ring_cut_through == 0 { 0 } else { symbols - 1 };
-        let ready = time + Time::from(rest) * Time::from(at.symbol) + Time::from(at.receive);
-        let held =
-            self.helds.add(Held { ready, deal, next: NONE, from, dest, bytes, target, crossed, response });
-        self.received(station, held);
+        let timing = self.timing(station);
+        let ready = time + Time::from(rest) * Time::from(timing.symbol) + Time::from(timing.receive);
+        let in_order = self.fabric.ring_in_order != 0;
+        let stays = known_busied || ends_deal || in_order || self.fabric.ring_hold_until_echo != 0;
+        let held = if stays { self.entries.add(self.entries[entry]) } else { entry };
+        let it = &mut self.entries[held];
+        (it.ready, it.target) = (ready, target);
+        self.received(station, held, ready, usize::from(response));
     }
 
     fn delay(&self, busied: u32) -> Time {
@@ -208,16 +217,16 @@ impl Rings {
 
     /// A busy echo that its station keeps for the delay of the retry: it leaves the bypass FIFO.
     fn hold_back(&mut self, station: u32, unit: u32, ready: Time) {
-        let at = &mut self.stations[station as usize];
+        let at = &mut self.links[station as usize];
         let (mut before, mut other) = (NONE, at.bypass.head);
         while other != unit {
             (before, other) = (other, self.units[other].next);
         }
         at.bypass.take(&mut self.units, before, unit);
         self.units[unit].time = ready;
-        at.late = true;
-        at.echoes.insert(&mut self.units, unit, |a, b| a.time > b.time);
         at.waiting += 1;
+        self.stations[station as usize].late = true;
+        self.rare[station as usize].echoes.insert(&mut self.units, unit, |a, b| a.time > b.time);
         self.await_own(station, ready);
     }
 
@@ -241,10 +250,9 @@ impl Rings {
         if first && self.fabric.ring_in_order == 0 {
             self.open(entry);
         }
-        let at = &mut self.stations[station as usize];
-        at.late = true;
-        at.again.insert(&mut self.entries, entry, |a, b| a.order() > b.order());
-        at.waiting += 1;
+        self.stations[station as usize].late = true;
+        self.rare[station as usize].again.insert(&mut self.entries, entry, |a, b| a.order() > b.order());
+        self.links[station as usize].waiting += 1;
         self.await_own(station, ready);
     }
 
@@ -274,8 +282,7 @@ impl Rings {
     /// What hindered units of a station's own from starting may be gone.
     #[inline]
     pub(super) fn reconsider(&mut self, station: u32) {
-        let at = &self.stations[station as usize];
-        if at.may_insert() {
+        if self.may_insert(station) {
             self.await_own(station, self.now);
         }
     }
@@ -284,14 +291,13 @@ impl Rings {
     pub(super) fn place_to_send(&mut self, station: u32, kind: usize) {
         let at = &mut self.stations[station as usize];
         at.out_free[kind] += 1;
-        let (switch, port, terminal) = (at.switch(), at.port, at.terminal());
-        if let Some(of) = self.switches.get_mut(switch as usize) {
-            of.full[kind] &= !(1 << (port - of.first));
+        let switch = at.switch;
+        if self.set_full(station, kind, false) {
             self.touch_switch(switch);
         } else if kind == RESPONSE {
             self.services_touched.push(station);
         } else {
-            self.ask(terminal);
+            self.ask(self.links[station as usize].terminal());
         }
     }
 

@@ -21,6 +21,8 @@ pub(super) const ARRIVE: u32 = 5;
 const SOURCE: u32 = 6;
 /// The kind of an event stands above the number of what it happens to.
 const KIND_SHIFT: u32 = 29;
+/// So many kinds there can be.
+pub(super) const KINDS: usize = 1 << (32 - KIND_SHIFT);
 
 /// Kind and number of an event.
 #[inline]
@@ -104,9 +106,9 @@ impl Rings {
     /// Has a link be looked at in this tick.
     #[inline]
     pub(super) fn touch_link(&mut self, link: u32) {
-        let station = &mut self.stations[link as usize];
-        if !station.touched {
-            station.touched = true;
+        let at = &mut self.links[link as usize];
+        if !at.touched {
+            at.touched = true;
             self.links_touched.push(link);
         }
     }

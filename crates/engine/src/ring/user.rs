@@ -1,6 +1,6 @@
 //! Terminals: transactions and their numbers, service, time-outs; and when packets are ready for who takes them.
 
-use super::parts::{Deal, Held, LOCK_BYTES};
+use super::parts::{Deal, Entry, LOCK_BYTES};
 use super::state::{NEVER, REQUEST, RESPONSE, Rings};
 use super::tick::{USER, WORK};
 use crate::fabric::{NONE, transaction};
@@ -54,16 +54,16 @@ impl Rings {
             self.may_time_out(deal);
         }
         let host = Time::from(self.fabric.terminal_host_ticks[at]);
-        let ready = self.now + host + Time::from(self.stations[station as usize].transmit);
-        self.enter(self.packet(station, deal, false, ready));
+        let ready = self.now + host + Time::from(self.timing(station).transmit);
+        let entry = self.entries.add(self.packet(station, deal, false, ready));
+        self.enter(entry);
         self.has_room(terminal)
     }
 
     /// A packet was accepted.
-    pub(super) fn received(&mut self, station: u32, held: u32) {
-        let Held { ready, response, .. } = self.helds[held];
-        if self.stations[station as usize].port != NONE {
-            self.received_at_port(station, held, ready, usize::from(response));
+    pub(super) fn received(&mut self, station: u32, held: u32, ready: Time, kind: usize) {
+        if self.links[station as usize].is_port() {
+            self.received_at_port(station, held, ready, kind);
             return;
         }
         if ready <= self.now {
@@ -71,7 +71,7 @@ impl Rings {
             return;
         }
         let at = &mut self.stations[station as usize];
-        at.coming.push(&mut self.helds, held);
+        at.coming.push(&mut self.entries, held);
         if !at.user_pending {
             at.user_pending = true;
             self.schedule(USER, station, ready);
@@ -87,22 +87,22 @@ impl Rings {
                 at.user_pending = false;
                 return;
             }
-            let ready = self.helds[held].ready;
+            let ready = self.entries[held].ready;
             if ready > self.now {
                 self.schedule(USER, station, ready);
                 return;
             }
-            at.coming.pop(&mut self.helds);
+            at.coming.pop(&mut self.entries);
             self.ready_for_user(station, held);
         }
     }
 
     fn ready_for_user(&mut self, station: u32, held: u32) {
-        let Held { deal, response, .. } = self.helds[held];
+        let Entry { deal, response, .. } = self.entries[held];
         let at = &mut self.stations[station as usize];
         if response && self.deals[deal].transaction == transaction::WRITE {
             at.in_free[RESPONSE] += 1;
-            self.helds.remove(held);
+            self.entries.remove(held);
             self.end_deal(deal);
             self.forget(deal);
         } else if !self.goes_over_bus(station, held) {
@@ -112,15 +112,15 @@ impl Rings {
 
     /// Puts a packet behind those that are to be served.
     pub(super) fn await_service(&mut self, station: u32, held: u32) {
-        let kind = usize::from(self.helds[held].response);
+        let kind = usize::from(self.entries[held].response);
         let at = &mut self.stations[station as usize];
-        at.held[kind].push(&mut self.helds, held);
+        at.held[kind].push(&mut self.entries, held);
         self.services_touched.push(station);
     }
 
     /// A transfer from a port or the service of a terminal is over.
     pub(super) fn work_done(&mut self, station: u32) {
-        if self.stations[station as usize].port != NONE {
+        if self.links[station as usize].is_port() {
             self.transferred(station);
         } else {
             self.served(station);
@@ -135,18 +135,18 @@ impl Rings {
         }
         let response = at.held[RESPONSE].head;
         let (before, request) = self.first_request(station);
-        let requested =
-            request != NONE && (response == NONE || self.helds[request].ready < self.helds[response].ready);
+        let requested = request != NONE
+            && (response == NONE || self.entries[request].ready < self.entries[response].ready);
         let held = if requested { request } else { response };
         if held == NONE {
             return;
         }
-        let deal = self.helds[held].deal;
+        let deal = self.entries[held].deal;
         let answers = requested && self.deals[deal].transaction != transaction::MOVE;
         let at = &mut self.stations[station as usize];
-        at.held[usize::from(!requested)].take(&mut self.helds, if requested { before } else { NONE }, held);
+        at.held[usize::from(!requested)].take(&mut self.entries, if requested { before } else { NONE }, held);
         at.at_work = held;
-        let terminal = at.home as usize;
+        let terminal = self.links[station as usize].terminal() as usize;
         if answers {
             self.take_place_to_send(station, RESPONSE);
         }
@@ -163,7 +163,7 @@ impl Rings {
         let at = &self.stations[station as usize];
         let (mut before, mut request) = (NONE, at.held[REQUEST].head);
         while request != NONE && at.out_free[RESPONSE] == 0 {
-            let Held { deal, next, .. } = self.helds[request];
+            let Entry { deal, next, .. } = self.entries[request];
             if self.deals[deal].transaction == transaction::MOVE {
                 break;
             }
@@ -175,10 +175,10 @@ impl Rings {
     fn served(&mut self, station: u32) {
         let at = &mut self.stations[station as usize];
         let held = std::mem::replace(&mut at.at_work, NONE);
-        let Held { deal, crossed, response, .. } = self.helds[held];
+        let Entry { deal, crossed, response, .. } = self.entries[held];
         at.in_free[usize::from(response)] += 1;
-        let ready = self.now + Time::from(at.transmit);
-        self.helds.remove(held);
+        let ready = self.now + Time::from(self.timing(station).transmit);
+        self.entries.remove(held);
         self.services_touched.push(station);
         let kind = self.deals[deal].transaction;
         if response || matches!(kind, transaction::WRITE | transaction::MOVE) {
@@ -188,7 +188,8 @@ impl Rings {
             self.end_deal(deal);
         } else if kind != transaction::MOVE {
             self.deals[deal].crossed = crossed;
-            self.enter(self.packet(station, deal, true, ready));
+            let entry = self.entries.add(self.packet(station, deal, true, ready));
+            self.enter(entry);
             return;
         }
         self.forget(deal);

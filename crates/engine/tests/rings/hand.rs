@@ -96,7 +96,7 @@ fn one_write_over_a_bus() {
     // Accepted by the port at 87 + 194 = 281, for the bus at 387; 80 + 8 B are 11 cycles: 30 + 143 ticks; at the other
     // port at 560, ready at 642; accepted at 836, for the user at 942, stored at 997.
     assert_eq!(times(&done), [(0, 87, 997)]);
-    let bus = *done.rings().expect("rings").bus_counts().next().expect("a bus");
+    let bus = done.rings().expect("rings").bus_counts().next().expect("a bus");
     // The response is 16 + 8 B: 3 cycles.
     assert_eq!((bus.transfers, bus.busy_ticks, bus.wait_ticks), (2, 173 + 69, 0));
 }
@@ -157,7 +157,7 @@ fn buses_take_turns() {
         f.terminal_transaction = vec![transaction::MOVE; 4];
         send(&mut f, &[(0, 1, 64), (1, 0, 64)]);
         let done = run(&f, 100_000, true);
-        let bus = *done.rings().expect("rings").bus_counts().next().expect("a bus");
+        let bus = done.rings().expect("rings").bus_counts().next().expect("a bus");
         assert_eq!(bus.transfers, 2);
         // Both are ready at 387, a transfer takes 173: ports 0 and 1 in this order.
         let targets: Vec<u32> = done.run.trace.packets.iter().map(|packet| packet.target).collect();

@@ -50,7 +50,7 @@ fn link_counts(simulation: &Simulation) -> Vec<RingLinkCounts> {
 
 fn bus_counts(simulation: &Simulation) -> Vec<BusCounts> {
     let counts = simulation.rings().expect("a network of rings").bus_counts();
-    let like = |c: &fabriloom_engine::ring::BusCounts| BusCounts {
+    let like = |c: fabriloom_engine::ring::BusCounts| BusCounts {
         transfers: c.transfers,
         busy_ticks: c.busy_ticks,
         wait_ticks: c.wait_ticks,

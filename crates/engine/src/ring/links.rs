@@ -1,0 +1,217 @@
+//! Links: what a unit that passes needs of a station, in a line of the cache of its own.
+
+use std::collections::HashMap;
+
+use super::state::NEVER;
+use crate::fabric::{Fabric, NONE};
+use crate::kernel::Time;
+use crate::kernel::slab::Queue;
+
+/// Above this gates are terminals.
+const TERMINAL: u32 = 1 << 31;
+/// When so many symbols or transfers have been counted the counts go to where there is room for more.
+pub(super) const MOST_COUNT: u32 = 1 << 31;
+
+/// A link and the station that sends on it, as units that pass see them.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Link {
+    /// End of the last unit on it.
+    pub free_at: Time,
+    /// When it is looked at next, or [`NEVER`].
+    pub look_at: Time,
+    /// Units in the bypass FIFO, and on the link to the station those that will pass.
+    pub bypass: Queue,
+    pub next: u32,
+    /// Its place among the ports of all switches; or the terminal, and [`TERMINAL`]; or [`NONE`].
+    gate: u32,
+    /// Units of the station's own that wait, ready or not.
+    pub waiting: u32,
+    /// Which of [`super::state::Rings::timings`] are its own.
+    pub timing: u32,
+    /// Send packets put on the link, passing ones included, that are not in [`Tally`].
+    pub packets: u32,
+    /// Symbols of all units, and echoes, that are not there.
+    pub symbols: u32,
+    pub echoes: u32,
+    /// Most symbols in the bypass FIFO behind which the link begins.
+    pub bypass_most: u32,
+    /// Whether it is among those that may start something in this tick.
+    pub touched: bool,
+    /// Kind of the packet whose place is free at the end of the unit on the link, 2 if none. While there are other
+    /// places nobody waits for this one, and it is counted as taken until the link is looked at again.
+    pub leaving: u8,
+    /// What its idle symbols say.
+    pub says_go: bool,
+    /// What those say that come.
+    pub hears_go: bool,
+    /// Whether the station keeps what comes: a unit of its own is on the link, or it recovers from one.
+    pub absorbs: bool,
+    /// Whether a go has come since that unit began, or else since the last unit did.
+    pub saved: bool,
+    /// Whether it is known what the idle symbols behind the last unit say.
+    pub judged: bool,
+    /// Whether echoes or changes of what idle symbols say may be on their way whose coming is no event.
+    pub heeds: bool,
+}
+
+const _: () = assert!(size_of::<Link>() == 64, "a link is a line of the cache");
+
+/// What does not change at a station; most have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(align(32))]
+pub(super) struct Timing {
+    /// Ticks per symbol.
+    pub symbol: u32,
+    /// Ticks from the start of a symbol until the next station has decoded it.
+    pub decoded: u32,
+    /// Ticks from the start of a symbol until it can be at the output of the next station.
+    pub ahead: u32,
+    pub transmit: u32,
+    pub receive: u32,
+    /// How many packets of a kind may be sent and not accepted.
+    pub window: u32,
+    /// Whether the station removes what has passed it twice.
+    pub scrubs: bool,
+}
+
+/// What was counted at a link and has no room there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub packets: u64,
+    pub symbols: u64,
+    pub echoes: u64,
+    /// Packets that buses have moved to its station.
+    pub transfers: u64,
+}
+
+impl Link {
+    /// Its place among the ports of all switches, or [`NONE`].
+    #[inline]
+    pub fn port(&self) -> u32 {
+        if self.gate < TERMINAL { self.gate } else { NONE }
+    }
+
+    /// Whether it is a port of a switch.
+    #[inline]
+    pub fn is_port(&self) -> bool {
+        self.gate < TERMINAL
+    }
+
+    /// Its terminal, or [`NONE`].
+    #[inline]
+    pub fn terminal(&self) -> u32 {
+        if self.gate == NONE || self.is_port() { NONE } else { self.gate - TERMINAL }
+    }
+
+    /// Whether it is the station of a terminal.
+    #[inline]
+    pub fn is_of(&self, terminal: u32) -> bool {
+        self.gate == TERMINAL + terminal
+    }
+
+    /// Makes it a port.
+    pub fn set_port(&mut self, port: u32) {
+        self.gate = port;
+    }
+
+    /// Gives it to a terminal.
+    pub fn set_terminal(&mut self, terminal: u32) {
+        self.gate = TERMINAL + terminal;
+    }
+
+    /// Whether its idle symbols may say something else when the unit on it has left.
+    #[inline]
+    pub fn must_be_judged(&self) -> bool {
+        !self.judged && (self.saved || self.hears_go) != self.says_go
+    }
+
+    /// Counts symbols; whether the counts must go to where there is more room.
+    #[inline]
+    pub fn count(&mut self, symbols: u32, is_packet: bool) -> bool {
+        self.symbols += symbols;
+        self.packets += u32::from(is_packet);
+        self.echoes += u32::from(!is_packet);
+        self.symbols >= MOST_COUNT
+    }
+
+    /// Counts with those that have been put aside.
+    pub fn tally(&self, aside: &Tally) -> Tally {
+        Tally {
+            packets: aside.packets + u64::from(self.packets),
+            symbols: aside.symbols + u64::from(self.symbols),
+            echoes: aside.echoes + u64::from(self.echoes),
+            ..*aside
+        }
+    }
+
+    /// Starts counting anew.
+    pub fn clear_counts(&mut self) {
+        (self.packets, self.symbols, self.echoes) = (0, 0, 0);
+    }
+
+    fn new(next: u32, timing: u32) -> Self {
+        Self {
+            free_at: -1,
+            look_at: NEVER,
+            bypass: Queue::EMPTY,
+            next,
+            gate: NONE,
+            waiting: 0,
+            timing,
+            packets: 0,
+            symbols: 0,
+            echoes: 0,
+            bypass_most: 0,
+            touched: false,
+            leaving: 2,
+            says_go: true,
+            hears_go: true,
+            absorbs: false,
+            saved: false,
+            judged: true,
+            heeds: false,
+        }
+    }
+}
+
+/// All links of a fabric, and their timings.
+pub(super) fn links(f: &Fabric) -> (Vec<Link>, Vec<Timing>) {
+    let mut seen = vec![false; f.links()];
+    let (mut timings, mut known) = (Vec::new(), HashMap::new());
+    let mut links: Vec<Link> = (0..f.links())
+        .map(|link| {
+            // Links are gone through in order, so the first of a ring has its lowest number.
+            let scrubs = !std::mem::replace(&mut seen[f.station_ring[link] as usize], true);
+            let timing = Timing::new(f, link, scrubs);
+            let number = *known.entry(timing).or_insert_with(|| {
+                timings.push(timing);
+                timings.len() as u32 - 1
+            });
+            Link::new(f.station_next[link], number)
+        })
+        .collect();
+    for (port, &station) in f.port_station.iter().enumerate() {
+        links[station as usize].set_port(port as u32);
+    }
+    for (terminal, &station) in f.terminal_out_link.iter().enumerate() {
+        links[station as usize].set_terminal(terminal as u32);
+    }
+    (links, timings)
+}
+
+impl Timing {
+    fn new(f: &Fabric, link: usize, scrubs: bool) -> Self {
+        let next = f.station_next[link] as usize;
+        let decoded = f.link_arrival_ticks[link] + f.station_decode_ticks[next];
+        Self {
+            symbol: f.link_character_ticks[link],
+            decoded,
+            ahead: decoded + f.station_bypass_ticks[next],
+            transmit: f.station_transmit_ticks[link],
+            receive: f.station_receive_ticks[link],
+            window: f.station_window[link],
+            scrubs,
+        }
+    }
+}
