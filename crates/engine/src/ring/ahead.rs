@@ -60,13 +60,13 @@ impl Rings {
     fn read_start(&self, link: u32) -> Time {
         let at = &self.links[link as usize];
         let mut read = self.links[at.next as usize].free_at;
-        if at.waiting > 0 || at.heeds || at.leaving < 2 {
+        if at.may_start_own() || at.heeds || at.leaving < 2 {
             read ^= self.stations[link as usize].wait_ticks as Time;
         }
         if at.bypass.head != NONE {
             return read ^ self.units[at.bypass.head].time;
         }
-        if at.waiting > 0 { read ^ self.read_held(at.next) } else { read }
+        if at.may_start_own() { read ^ self.read_held(at.next) } else { read }
     }
 
     /// Reads what it may start, and what comes behind that.
@@ -75,18 +75,21 @@ impl Rings {
         let at = &self.links[link as usize];
         let mut read = 0;
         if at.bypass.head != NONE {
-            let Unit { kind, dest, next, .. } = self.units[at.bypass.head];
+            let Unit { kind, station, dest, next, .. } = self.units[at.bypass.head];
             let to = &self.links[at.next as usize];
-            if !kind.is_packet() {
+            if !to.bypass.is_empty() {
+                read ^= self.units[to.bypass.tail()].time;
+            }
+            if station == at.next {
                 read ^= self.stations[at.next as usize].wait_ticks as Time;
-            } else if to.is_port() {
+            } else if kind.is_packet() && to.is_port() {
                 read ^= Time::from(self.exits.exit(&self.fabric, to.port(), dest));
             }
             if next != NONE {
                 read ^= self.units[next].time;
             }
         }
-        if at.waiting == 0 && !at.heeds {
+        if !at.may_start_own() && !at.heeds {
             return read;
         }
         let own = &self.stations[link as usize];
@@ -107,10 +110,10 @@ impl Rings {
         let at = &self.links[link as usize];
         let own = &self.stations[link as usize];
         let mut read = 0;
-        if at.leaving < 2 && at.is_port() {
+        if at.is_port() && own.out_free.get(usize::from(at.leaving)) == Some(&0) {
             read ^= self.switches[own.switch as usize].look_at;
         }
-        if at.bypass.head != NONE || at.waiting == 0 {
+        if at.bypass.head != NONE || !at.may_start_own() {
             return read;
         }
         if own.late && self.rare[link as usize].again.head != NONE {

@@ -120,6 +120,12 @@ impl Link {
         self.gate = TERMINAL + terminal;
     }
 
+    /// Whether a unit of the station's own may start, unless only an echo that was held back may.
+    #[inline]
+    pub fn may_start_own(&self) -> bool {
+        self.waiting > 0 && self.says_go
+    }
+
     /// Whether its idle symbols may say something else when the unit on it has left.
     #[inline]
     pub fn must_be_judged(&self) -> bool {

@@ -291,6 +291,10 @@ impl Rings {
     pub(super) fn place_to_send(&mut self, station: u32, kind: usize) {
         let at = &mut self.stations[station as usize];
         at.out_free[kind] += 1;
+        if at.out_free[kind] > 1 {
+            // There was another one, for which nobody waited.
+            return;
+        }
         let switch = at.switch;
         if self.set_full(station, kind, false) {
             self.touch_switch(switch);

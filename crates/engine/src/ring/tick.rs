@@ -90,6 +90,7 @@ impl Rings {
     ///
     /// # Errors
     /// The terminal.
+    #[inline(always)]
     pub fn start(&mut self) -> Result<(), u32> {
         while let Some(station) = self.services_touched.pop() {
             self.serve(station);
