@@ -97,12 +97,6 @@ impl Queue {
         self.head == NONE
     }
 
-    /// The last, if there is one.
-    #[inline]
-    pub fn tail(&self) -> u32 {
-        self.tail
-    }
-
     /// Puts an item behind the others.
     #[inline]
     pub fn push<T: Linked>(&mut self, slab: &mut Slab<T>, number: u32) {

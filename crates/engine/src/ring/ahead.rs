@@ -77,9 +77,6 @@ impl Rings {
         if at.bypass.head != NONE {
             let Unit { kind, station, dest, next, .. } = self.units[at.bypass.head];
             let to = &self.links[at.next as usize];
-            if !to.bypass.is_empty() {
-                read ^= self.units[to.bypass.tail()].time;
-            }
             if station == at.next {
                 read ^= self.stations[at.next as usize].wait_ticks as Time;
             } else if kind.is_packet() && to.is_port() {

@@ -71,12 +71,16 @@ impl Rings {
     }
 
     /// Heeds what has come to a station, and what will come while its link is busy.
+    #[inline]
     fn heed_idles(&mut self, link: u32) {
-        let at = &self.links[link as usize];
-        if !at.heeds {
-            return;
+        if self.links[link as usize].heeds {
+            self.heed_changes(link);
         }
-        let free_at = at.free_at;
+    }
+
+    #[inline(never)]
+    fn heed_changes(&mut self, link: u32) {
+        let free_at = self.links[link as usize].free_at;
         let until = free_at.max(self.now);
         loop {
             let head = self.idles[link as usize].queue.head;
@@ -136,11 +140,17 @@ impl Rings {
     }
 
     /// Has the link of a station whose idle symbols say stop be looked at for the go that will come while it is free.
+    #[inline]
     pub(super) fn await_go(&mut self, station: u32) {
         let at = &self.links[station as usize];
-        if at.says_go || !at.heeds {
-            return;
+        if !at.says_go && at.heeds {
+            self.await_change(station);
         }
+    }
+
+    #[inline(never)]
+    fn await_change(&mut self, station: u32) {
+        let at = &self.links[station as usize];
         let mut number = self.idles[station as usize].queue.head;
         while number != NONE && !self.edges[number].go {
             number = self.edges[number].next;
