@@ -144,11 +144,18 @@ impl Calendar {
             (block.count, block.next) = (1, next);
         } else {
             self.heads[slot] = self.blocks.len() as u32;
-            self.blocks.push(Block { keys: [key; ROOM], count: 1, next });
+            self.add_block(key, next);
         }
     }
 
-    /// Puts an event in its place among those of the present bucket.
+    #[cold]
+    #[inline(never)]
+    fn add_block(&mut self, key: u64, next: u32) {
+        self.blocks.push(Block { keys: [key; ROOM], count: 1, next });
+    }
+
+    /// Puts an event in its place among those of the present bucket. Apart, so that the usual way needs few registers.
+    #[inline(never)]
     fn insert(&mut self, event: Event) {
         if self.due.len() < CROWD {
             self.sort_in(event);
@@ -192,6 +199,12 @@ impl Calendar {
     #[inline]
     pub fn pop(&mut self, time: Time) -> Option<u32> {
         self.due.pop_if(|event| event.time == time).map(|event| event.number)
+    }
+
+    /// Whether so many events may be pending that it pays to know some of them ahead.
+    #[inline]
+    pub fn is_large(&self) -> bool {
+        self.fill > 0
     }
 
     /// Whether the next events that are due have not been given by [`Calendar::ahead`], and are many.
@@ -266,7 +279,7 @@ impl Calendar {
             self.due.extend(self.keys.drain(..).map(event));
         }
         self.given += self.due.len() as u32;
-        if self.fill > 0 && self.due.len() > 2 {
+        if self.is_large() && self.due.len() > 2 {
             self.unread = self.due.len();
         }
     }

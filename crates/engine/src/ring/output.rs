@@ -121,9 +121,9 @@ impl Rings {
             }
         }
         if says_go {
-            for queue in at.fresh {
-                if !queue.is_empty() {
-                    due = due.min(self.entries[queue.head].ready);
+            for entry in [at.fresh[REQUEST].head, at.fresh[RESPONSE].head] {
+                if entry != NONE {
+                    due = due.min(self.entries[entry].ready);
                 }
             }
         }

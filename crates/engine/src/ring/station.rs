@@ -101,13 +101,13 @@ impl Rings {
         let Unit { entry, response, .. } = self.units[unit];
         let kind = usize::from(response);
         let owes = self.reserved.get(station as usize).is_some_and(|reserved| reserved[kind].owed != [0; 2]);
-        let receive = self.timing(station).receive;
+        let timing = *self.timing(station);
         let at = &mut self.stations[station as usize];
         let foregone = at.in_free[kind] > 0 && at.undecided == 0 && !owes;
         // What is ready for its user at once is so in the step of arrivals.
-        if foregone && receive > 0 {
+        if foregone && timing.receive > 0 {
             self.units[unit].kind = Kind::Ready;
-            self.hold(station, entry, target, time);
+            self.hold(station, entry, target, time, timing);
         } else {
             at.undecided += 1;
             let it = &mut self.units[unit];
@@ -174,7 +174,7 @@ impl Rings {
         if accepted {
             self.units[unit].kind = Kind::Ready;
             let target = self.taken_to(station, self.entries[entry].dest).unwrap_or(0);
-            self.hold(station, entry, target, self.now);
+            self.hold(station, entry, target, self.now, *self.timing(station));
             return;
         }
         self.rare[station as usize].busied += 1;
@@ -189,13 +189,12 @@ impl Rings {
     }
 
     /// Puts a packet that is accepted at `time` into its receive queue.
-    fn hold(&mut self, station: u32, entry: u32, target: u8, time: Time) {
+    fn hold(&mut self, station: u32, entry: u32, target: u8, time: Time, timing: Timing) {
         let Entry { bytes, response, ends_deal, known_busied, .. } = self.entries[entry];
         let symbols = self.symbols(bytes);
         self.stations[station as usize].in_free[usize::from(response)] -= 1;
         // With cut-through its tail is still to come.
         let rest = if self.fabric.ring_cut_through == 0 { 0 } else { symbols - 1 };
-        let timing = self.timing(station);
         let ready = time + Time::from(rest) * Time::from(timing.symbol) + Time::from(timing.receive);
         let in_order = self.fabric.ring_in_order != 0;
         let stays = known_busied || ends_deal || in_order || self.fabric.ring_hold_until_echo != 0;

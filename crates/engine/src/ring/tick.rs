@@ -57,9 +57,9 @@ impl Rings {
     #[inline]
     pub fn happen(&mut self, now: Time) -> u64 {
         self.now = now;
-        let mut count = 0;
+        let (mut count, is_large) = (0, self.calendar.is_large());
         loop {
-            if self.calendar.has_ahead() {
+            if is_large && self.calendar.has_ahead() {
                 self.read_ahead();
             }
             let Some(event) = self.calendar.pop(now) else { break };
