@@ -221,3 +221,22 @@ impl Timing {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_that_are_put_aside_are_not_lost() {
+        let (mut link, mut aside) = (Link::new(0, 0), Tally::default());
+        for _ in 0..5 {
+            if link.count(MOST_COUNT - 1, true) | link.count(9, false) {
+                aside = link.tally(&aside);
+                link.clear_counts();
+            }
+        }
+        let all = link.tally(&aside);
+        assert_eq!((all.packets, all.symbols, all.echoes), (5, 5 * (u64::from(MOST_COUNT) + 8), 5));
+        assert!(link.symbols < MOST_COUNT);
+    }
+}
