@@ -112,12 +112,15 @@ impl Rings {
     }
 
     /// Takes what programs have to be told: transactions that are over, what was lost, and what asks for a bus.
-    #[inline]
     pub fn tell(&mut self, over: &mut Vec<(u32, u32)>, lost: &mut Vec<u32>, asking: &mut Vec<Asking>) {
-        if self.hosts.told {
-            over.append(&mut self.hosts.over);
-            lost.append(&mut self.hosts.lost);
-            asking.append(&mut self.hosts.asking);
-        }
+        over.append(&mut self.hosts.over);
+        lost.append(&mut self.hosts.lost);
+        asking.append(&mut self.hosts.asking);
+    }
+
+    /// Whether the tick has brought nothing for sources or measurements, and there are no programs to be told anything.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.delivered.is_empty() && self.asking.is_empty() && !self.hosts.told
     }
 }

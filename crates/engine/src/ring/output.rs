@@ -87,6 +87,7 @@ impl Rings {
     }
 
     /// Has a link that is not free be looked at when something may start or must be judged.
+    #[inline(always)]
     pub(super) fn await_end(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let free_at = at.free_at;
@@ -131,16 +132,13 @@ impl Rings {
     }
 
     /// Puts the next unit on a link, if it is free and there is one.
+    #[inline(always)]
     pub(super) fn start_link(&mut self, link: u32) {
         let now = self.now;
         let at = &mut self.links[link as usize];
         at.touched = false;
         if at.free_at > now {
-            self.await_end(link);
-            if self.fabric.ring_allocation != 0 {
-                self.await_go(link);
-            }
-            return;
+            return self.go_on_waiting(link);
         }
         if at.leaving < 2 {
             // A place that nobody waited for: there are others.
@@ -152,20 +150,29 @@ impl Rings {
             self.heed_echoes(link);
         }
         let ready = if front == NONE { NEVER } else { self.units[front].time };
-        if self.fabric.ring_allocation == 0 {
-            if self.start_next(link, ready) {
-                self.await_end(link);
-            }
-            return;
+        let allocates = self.fabric.ring_allocation != 0;
+        if allocates {
+            self.judge_idles(link, ready);
         }
-        self.judge_idles(link, ready);
         if self.start_next(link, ready) {
             self.await_end(link);
         }
-        self.await_go(link);
+        if allocates {
+            self.await_go(link);
+        }
+    }
+
+    /// Has a link be looked at again that was looked at too early.
+    #[cold]
+    fn go_on_waiting(&mut self, link: u32) {
+        self.await_end(link);
+        if self.fabric.ring_allocation != 0 {
+            self.await_go(link);
+        }
     }
 
     /// Puts the next unit on a free link; whether there is one. The front of the bypass FIFO is ready at `ready`.
+    #[inline(always)]
     fn start_next(&mut self, link: u32, ready: Time) -> bool {
         let now = self.now;
         if ready < now {
@@ -184,6 +191,7 @@ impl Rings {
     }
 
     /// Puts the front of the bypass FIFO on the link.
+    #[inline]
     fn start_passing(&mut self, link: u32) {
         self.count_bypass(link);
         let unit = self.links[link as usize].bypass.pop(&mut self.units);

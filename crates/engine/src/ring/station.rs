@@ -134,7 +134,7 @@ impl Rings {
 
     /// Whether a station takes packets for a terminal off its ring: the place of the port to which they go on, 0 if
     /// they stay.
-    #[inline]
+    #[inline(always)]
     pub(super) fn taken_to(&self, station: u32, dest: u32) -> Option<u8> {
         let at = &self.links[station as usize];
         if !at.is_port() {
@@ -189,6 +189,7 @@ impl Rings {
     }
 
     /// Puts a packet that is accepted at `time` into its receive queue.
+    #[inline]
     fn hold(&mut self, station: u32, entry: u32, target: u8, time: Time, timing: Timing) {
         let Entry { bytes, response, ends_deal, known_busied, .. } = self.entries[entry];
         let symbols = self.symbols(bytes);

@@ -165,6 +165,14 @@ fn handle(worms: &mut Worms, event: Event, now: Time, news: &mut News) {
     }
 }
 
+/// Takes what a network of rings has for others.
+#[inline(never)]
+fn tell(rings: &mut Rings, news: &mut News) {
+    news.deliveries.append(&mut rings.delivered);
+    news.asking.append(&mut rings.asking);
+    rings.tell(&mut news.over, &mut news.lost, &mut news.at_bus);
+}
+
 impl Network for Rings {
     #[inline]
     fn fabric(&self) -> &Fabric {
@@ -179,13 +187,9 @@ impl Network for Rings {
     #[inline(always)]
     fn happen(&mut self, now: Time, news: &mut News) -> u64 {
         let count = self.happen(now);
-        if !self.delivered.is_empty() {
-            news.deliveries.append(&mut self.delivered);
+        if !self.is_quiet() {
+            tell(self, news);
         }
-        if !self.asking.is_empty() {
-            news.asking.append(&mut self.asking);
-        }
-        self.tell(&mut news.over, &mut news.lost, &mut news.at_bus);
         count
     }
 
