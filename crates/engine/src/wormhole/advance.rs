@@ -174,6 +174,7 @@ impl Network {
     }
 
     /// Schedules the request of the head of an input buffer of a switch, once its header is readable.
+    #[inline(always)]
     pub(super) fn ask(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let &Worm { header, class, first, .. } = at.worm(at.head, &self.crowd);
