@@ -67,7 +67,7 @@ def test_nothing_is_lost(scenario: dict[str, Any]) -> None:
     """Offered = delivered + refused + in flight; flows and histogram add up to the total."""
     native = simulate(scenario).native
     assert native["offered"] == native["delivered"] + native["refused"] + native["in_flight"]
-    assert len(native["trace_source"]) == native["delivered"]
+    assert len(native["trace_source"]) + native["trace_dropped"] == native["delivered"]
     if native["end_reason"] == "drained":
         assert native["in_flight"] == 0
     assert int(np.sum(native["flow_packets"])) == native["measured_packets"]

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -37,6 +38,8 @@ def on_a_terminal(arguments: list[str], press_when: Any) -> tuple[int, str]:
     """Run it and press Ctrl-C twice once ``press_when`` says so; its exit code and all it wrote."""
     pid, terminal = pty.fork()
     if pid == 0:
+        # Whoever runs the tests in the background ignores Ctrl-C, and so would what is started here.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.execv(sys.executable, [*FABRILOOM, *arguments])
     began, pressed, said = time.monotonic(), False, b""
     while time.monotonic() - began < PATIENCE_S:
