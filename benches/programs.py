@@ -98,7 +98,7 @@ NOTES = """1024 sources send a fragment of 1 KB each to one of 1024 destinations
 Clos of DS-Links with C104, as fast as they can. The aim: at least 1 M packet-hops/s with programs on.
 
 * A hop is a packet granted an output of a switch; acknowledgements are packets, too. Events per second are
-  those built in a second of processor time, in the best of three rounds.
+  those built in a second of processor time, in the better of two rounds.
 * Wall is on the clock, other work on the machine included; start is, on the clock, from the scenario to the
   first wake-up.
 * Memory is the peak of the whole process, interpreter included.

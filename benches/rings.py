@@ -107,7 +107,7 @@ load that it carries, for 100 us of simulated time. The aims: at least 2 M packe
 in under 2 GB.
 
 * A hop is a request or a response put on a link; its echo is simulated too and not counted.
-* Seconds are of processor time; they are the median of five stretches, and the best of three rounds.
+* Seconds are of processor time; they are the median of five stretches, and the better of two rounds.
 * Start is, on the clock, from the scenario to the first event: topology, routes, checks, arrays, engine.
 * Peak memory is that of the whole process, interpreter included.
 * The twin moves every symbol. Both ran the same stretch, from an empty network, and delivered as many.

@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 SIDES = {64: 2, 256: 4, 1024: 8, 4096: 16, 16384: 32}
 """Terminals: side of the square grid of switches with 16 terminals each and 4 links per edge."""
 LENGTHS_BYTES = (8, 64, 1000)
-ROUNDS = 3
+ROUNDS = 2
 """How often everything is measured."""
 SLICES = 5
 """Stretches that are timed one by one; the median counts, so that a disturbance of one does not."""
@@ -225,8 +225,8 @@ traffic; counted as in any run: latencies, links, flows up to 65,536 pairs. 50 %
 of what is accepted at saturation.
 
 * A hop is a packet granted an output of a switch. Seconds are of processor time, so other work on the machine
-  counts little; they are the median of five stretches. All cases are run three times, one after the other,
-  and the best is given: the clock of a machine that others use, too, may fall to half for minutes.
+  counts little; they are the median of five stretches. All cases are run twice, one after the other, and
+  the best is given: the clock of a machine that others use, too, may fall to half for minutes.
 * A wake-up is an event handled. A piece is a straight run of characters worked out on a link at such a
   wake-up.
 * Start is, on the clock, from the scenario to the first event: topology, routes, checks, arrays, engine.
