@@ -23,6 +23,7 @@ RUNNING = DESCRIBING | {"scenario", "compile", "results", "simulate"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "units": set(),
+    "children": set(),
     "topology": {"units", "_native"},
     "routing": {"units", "_native", "topology"},
     "traffic": {"units", "_native"},
@@ -34,10 +35,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "simulate": DESCRIBING | {"scenario", "compile", "results"},
     "study": RUNNING,
     "report": {"units", "results", "published"},
-    "page": RUNNING | {"study", "report"},
+    "page": RUNNING | {"study", "report", "children"},
     "published": set(),
     "experiments": RUNNING | {"study", "published", "report"},
-    "cli": RUNNING | {"study", "published", "report", "page", "experiments"},
+    "cli": RUNNING | {"study", "published", "report", "page", "experiments", "children"},
     "__init__": RUNNING | {"study"},
     "__main__": {"cli"},
 }

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command with the arguments of the process."""
+    from ..children import leave_out_present_folder
+
+    leave_out_present_folder()
     try:
         from .app import app
 

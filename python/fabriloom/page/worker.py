@@ -81,7 +81,3 @@ def message_of(error: BaseException) -> str:
         return "Cancelled before there was anything to show."
     traceback.print_exception(error)
     return f"fault: {type(error).__name__}: {error}\n  This is a fault of Fabriloom, not of your scenario."
-
-
-if __name__ == "__main__":
-    main()

@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import json
 import signal
-import sys
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
+
+from .. import children
 
 _LONGEST_LINE = 64 << 20
 _IDLE = 2
@@ -28,7 +29,7 @@ class Worker:
     async def start(cls) -> Worker:
         """Start a process; it gets ready by itself."""
         pipe = asyncio.subprocess.PIPE
-        command = (sys.executable, "-m", f"{__package__}.worker")
+        command = children.command(f"{__package__}.worker")
         # Away from the terminal: its Ctrl-C is for the server, which ends the workers.
         process = await asyncio.create_subprocess_exec(
             *command, stdin=pipe, stdout=pipe, limit=_LONGEST_LINE, start_new_session=True
