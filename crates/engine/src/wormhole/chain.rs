@@ -177,6 +177,10 @@ impl Network {
         let stop = earlier(worm.end, from.line.known() - at.shift);
         let most = (stop - next).0;
         let run = Run { count: at.credited.min(most), step: kind.character, time: at.wire_free };
+        // Nothing was to be sent so far, so a link without credit does not wait for it yet.
+        if run.count == 0 {
+            return self.wake_instead(output);
+        }
         let in_step = at.line.goes_on(&run) && from.in_time(at, kind, run.time, most);
         if worm.bound | (next == worm.first) | !in_step {
             return self.wake_instead(output);

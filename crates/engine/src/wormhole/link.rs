@@ -236,6 +236,7 @@ impl Kind {
     /// Lumps that a number of characters touches, if the first begins one.
     #[inline(always)]
     pub fn lumps(&self, characters: u32) -> u32 {
+        debug_assert!(characters > 0);
         let beyond = characters - 1;
         // Divisions are slow, and most quanta are powers of two.
         if self.quantum_shift >= 32 {

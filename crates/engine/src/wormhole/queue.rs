@@ -51,6 +51,7 @@ impl Run {
     /// When a character `step` ticks behind the last one is due.
     #[inline]
     pub fn after(&self, step: u32) -> Time {
+        debug_assert!(self.count > 0);
         self.at(self.count - 1) + Time::from(step)
     }
 }
@@ -116,9 +117,10 @@ impl Queue {
         }
     }
 
-    /// Appends a run, which begins no earlier than the last one ends.
+    /// Appends a run of at least one character, which begins no earlier than the last one ends.
     #[inline]
     pub fn push(&mut self, run: Run) {
+        debug_assert!(run.count > 0);
         if self.len > 0 {
             if self.rest.as_ref().is_some_and(|rest| !rest.is_empty()) {
                 return self.push_rest(run.count, run.step, run.time);

@@ -160,9 +160,12 @@ impl Timeline {
         run.time == self.due && run.step == self.step
     }
 
-    /// Appends a run, which begins no earlier than the last one ends. There must be room.
+    /// Appends a run of at least one character, which begins no earlier than the last one ends. There must be room.
     #[inline(always)]
     pub fn push(&mut self, run: &Run) {
+        // All that a link sends is put here. After a run of no characters its wire would be busy for ever, and what
+        // was delivered so far would look like a result.
+        assert!(run.count > 0, "a run of no characters");
         if self.goes_on(run) {
             self.single = false;
         } else {
