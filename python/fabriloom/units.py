@@ -35,6 +35,10 @@ BYTE_RATE_BITS_PER_S: Final = {
     "GB/s": 8 * 10**9,
     "TB/s": 8 * 10**12,
 }
+LONGEST_CABLE_M: Final = 10**6
+"""The longest cable that is taken, a fortieth of the way around the earth."""
+
+_SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _LARGEST: Final = 2**62
 _NUMBER: Final = re.compile(
     r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?(\d+))?)\s*(.*?)\s*", re.DOTALL | re.ASCII
@@ -117,8 +121,9 @@ def parse_delay_ps_per_m(value: object, *, positive: bool = False) -> int:
 def parse_length_m(value: object, *, positive: bool = False) -> float:
     """Metres of a cable length such as "2 m"."""
     amount = _amount(value, "a length", LENGTH_M, "2 m", positive)
-    if amount > 10**9:
-        raise UnitError(f"{_quote(value)} is too long for a cable", 'write a length such as "2 m"')
+    if amount > LONGEST_CABLE_M:
+        longest = format_length_m(LONGEST_CABLE_M)
+        raise UnitError(f"{_quote(value)} is too long for a cable", f"the most is {longest}")
     return float(amount)
 
 
@@ -165,6 +170,13 @@ def nearest(word: str, choices: list[str] | tuple[str, ...], likeness: float = 0
         return lower[word.lower()]
     found = difflib.get_close_matches(word[:80].lower(), list(lower), n=1, cutoff=likeness)
     return lower[found[0]] if found else None
+
+
+def other_separator(header: str) -> str | None:
+    """What separates the columns of a CSV file with this first line, if it is not the comma."""
+    if "," in header:
+        return None
+    return next((name for sign, name in _SEPARATORS.items() if sign in header), None)
 
 
 def _parse(value: object, what: str, units: dict[str, int], example: str, positive: bool) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,10 +69,12 @@ def odd_graphs(draw) -> Graph:
     reverse = np.where(mates == 2, place + 1, np.where(mates == 1, place - 1, -1))
     order = np.array(draw(st.permutations(range(len(links)))))
     where = np.argsort(order)
-    numbers = st.floats(1e-3, 1e15) | st.just(float("nan"))
+    legal = {"rate_bits_per_s": st.integers(10**3, 10**12).map(float), "length_m": st.floats(0, 1e6)}
     attributes = {
-        key: np.array(draw(st.lists(numbers, min_size=len(links), max_size=len(links))))
-        for key in ("rate_bits_per_s", "length_m")
+        key: np.array(
+            draw(st.lists(numbers | st.just(float("nan")), min_size=len(links), max_size=len(links)))
+        )
+        for key, numbers in legal.items()
     }
     return Graph(
         switch_names=names[:switches],
@@ -152,10 +155,85 @@ def test_any_networkx_graph():
     assert topology.from_networkx(multi, 1).links == 2 * (3 + 3)
 
 
+WIRE = {"parallel": 3, "rate": "10 Mbit/s", "length": "150 cm"}
+
+
+def two_switches(form: str, folder: Path, edge: dict[str, object], node: dict[str, object]) -> Graph:
+    """Two switches and what a format says of the cable between them and of the first switch."""
+    edge, node = dict(edge), dict(node)
+    path = folder / f"net.{form}"
+    if form == "csv":
+        columns = ["kind", "source", "target", *edge, *node]
+        cable = ["cable", "a", "b", *map(str, edge.values()), *["" for _ in node]]
+        switch = ["switch", "a", "", *["" for _ in edge], *map(str, node.values())]
+        path.write_text("\n".join(",".join(line) for line in (columns, switch, cable)))
+        return topology.file(path, terminals_per_switch=1)
+    found = networkx.Graph()
+    found.add_node("a", **node)
+    found.add_edge("a", "b", **edge)
+    if form == "networkx":
+        return topology.from_networkx(found, 1)
+    if form == "graphml":
+        networkx.write_graphml(found, path)
+    else:
+        path.write_text(json.dumps(networkx.node_link_data(found, edges="links")))
+    return topology.file(path, terminals_per_switch=1)
+
+
+FORMS = ["csv", "json", "graphml", "networkx"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_attribute_means_the_same_in_every_format(form, tmp_path):
+    graph = two_switches(
+        form, tmp_path, {**WIRE, "_tray": "B7", "label": "trunk"}, {"label": "left", "x": 1.5}
+    )
+    assert graph.link_names[4:] == ["a>b#0", "b>a#0", "a>b#1", "b>a#1", "a>b#2", "b>a#2"]
+    assert graph.attributes["rate_bits_per_s"][4:].tolist() == [1e7] * 6
+    assert graph.attributes["length_m"][4:].tolist() == [1.5] * 6
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("edge", "node", "message"),
+    [
+        ({"paralel": 2}, {}, 'unknown {} "paralel"; did you mean "parallel"?'),
+        ({"lenght_m": 2}, {}, 'unknown {} "lenght_m"; did you mean "length_m"?'),
+        ({"foo": 2}, {}, 'unknown {} "foo"; there are '),
+        ({}, {"knd": "terminal"}, 'unknown {} "knd"; did you mean "kind"?'),
+        ({"rate": 100_000_000}, {}, "has no unit; expected a rate in bits per second"),
+        ({"rate": "100 MB/s"}, {}, 'write "800 Mbit/s" for the same rate'),
+        ({"parallel": 1.5}, {}, "it must be a whole number"),
+        ({"parallel": 10**9}, {}, "a network has at most 4,194,304 links in all"),
+        ({"length": "1e12 m"}, {}, "is too long for a cable; the most is 1000000 m"),
+    ],
+)
+def test_what_has_no_meaning_is_refused_in_every_format(form, edge, node, message, tmp_path):
+    what = "column" if form == "csv" else "attribute of a " + ("cable" if edge else "switch or terminal")
+    with pytest.raises(GraphError) as caught:
+        two_switches(form, tmp_path, edge, node)
+    assert message.format(what) in str(caught.value)
+
+
+def test_what_yed_draws_is_passed_over(tmp_path):
+    path = tmp_path / "yed.graphml"
+    path.write_text(
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://www.yworks.com/xml/graphml">'
+        '<key for="node" id="d5" yfiles.type="nodegraphics"/>'
+        '<key for="edge" id="d9" yfiles.type="edgegraphics"/>'
+        '<key attr.name="description" attr.type="string" for="node" id="d4"/>'
+        '<graph edgedefault="undirected"><node id="n0"><data key="d4"/><data key="d5"><y:ShapeNode>'
+        '<y:NodeLabel>left</y:NodeLabel></y:ShapeNode></data></node><node id="n1"/>'
+        '<edge id="e0" source="n0" target="n1"><data key="d9">'
+        "<y:PolyLineEdge/></data></edge></graph></graphml>"
+    )
+    assert topology.file(path, terminals_per_switch=1).links == 6
+
+
 TERMINALS = "kind,source,target\nterminal,x,a\nterminal,y,a\n"
 BAD = {
     "empty.csv": ("", "the file is empty"),
-    "columns.csv": ("source,targt\na,b\n", 'line 1: there is no column "targt"'),
+    "columns.csv": ("source,targt\na,b\n", 'line 1: unknown column "targt"; did you mean "target"?'),
     "target.csv": ("source,name\na,b\n", 'line 1: the column "target" is missing'),
     "short.csv": (
         "source,target,name\na,b,c\na,b\n",
@@ -170,7 +248,10 @@ BAD = {
         'line 2: terminal "x" sends on 2 links to a and b (line 2',
     ),
     "loose.csv": (TERMINALS + "terminal,z,\n", 'line 4: terminal "z" sends on 0 links'),
-    "parts.csv": (TERMINALS + "terminal,z,b\n", "the network falls into 2 parts that no link joins"),
+    "parts.csv": (
+        TERMINALS + "terminal,z,b\n",
+        'the network falls into 2 parts that no link joins: "a", "x", "y"; "b", "z"',
+    ),
     "names.csv": (
         "kind,source,target,name\nterminal,x,a,l\nterminal,y,a,\ncable,a,b,m\ncable,a,b,m\n",
         'line 5: two links are named "m" (the other: line 4)',
@@ -178,12 +259,54 @@ BAD = {
     "again.csv": (TERMINALS + "terminal,x,a\n", 'line 4: "x" is there already (line 2)'),
     "self.csv": (TERMINALS + "cable,a,a\n", 'line 4: a link leads from "a" to itself'),
     "both.csv": (TERMINALS + "cable,x,y\n", 'line 4: "x" and "y" are both terminals'),
-    "many.csv": ("source,target,parallel\na,b,999999999\n", "line 2: 999999999 parallel cables"),
-    "float.csv": ("source,target,parallel\na,b,1.5\n", 'line 2: parallel is "1.5"'),
+    "many.csv": (
+        "source,target,parallel\na,b,1000000000\n",
+        "line 2: parallel is '1000000000'; a network has at most 4,194,304 links in all",
+    ),
+    "nobody.csv": ("source,target,parallel\na,b,0\n", "line 2: parallel is '0'; it must be 1 or more"),
+    "semicolons.csv": (
+        "source;target;parallel\na;b;2\n",
+        "line 1: the columns are separated by semicolons; save the file with commas",
+    ),
+    "bare.csv": (
+        "source,target,rate\na,b,100000000\n",
+        'line 2: rate: "100000000" has no unit; expected a rate in bits per second; give it a unit',
+    ),
+    "extreme.csv": (
+        "source,target,rate_bits_per_s\na,b,1e15\n",
+        "line 2: rate_bits_per_s is '1e15'; the rate of a link is from 1 kbit/s to 1 Tbit/s",
+    ),
+    "long.csv": ("source,target,length\na,b,1e9 km\n", 'line 2: length: "1e9 km" is too long for a cable'),
+    "said-twice.csv": (
+        "source,target,length,length_m\na,b,2 m,2\n",
+        "line 2: length and length_m say the same; keep one",
+    ),
+    "switch.csv": (
+        "kind,source,target,rate\nswitch,a,,10 Mbit/s\n",
+        "line 2: rate has no meaning in a line of kind switch",
+    ),
+    "undirected-cable.json": (
+        '{"nodes": [{"id": "a"}, {"id": "b"}], "links": [{"source": "a", "target": "b", "cable": 1}]}',
+        "links[0]: cable is for one-way links",
+    ),
+    "top.json": ('{"nodes": [], "links": [], "graf": {}}', 'unknown key "graf"; did you mean "graph"?'),
+    "hyper.graphml": (
+        "<graphml><graph>\n<hyperedge/></graph></graphml>",
+        "line 2: a hyperedge; a cable joins",
+    ),
+    "tag.graphml": (
+        "<graphml><graph><node id='a'/><node id='b'/>\n"
+        "<edge source='a' target='b' parallel='2'/></graph></graphml>",
+        'line 2: <edge parallel="…">: write <data key="parallel">…</data> in the edge',
+    ),
+    "float.csv": (
+        "source,target,parallel\na,b,1.5\n",
+        "line 2: parallel is '1.5'; it must be a whole number",
+    ),
     "length.csv": ("source,target,length_m\na,b,two\n", "line 2: length_m is 'two'; it must be a number"),
     "minus.csv": (
         "kind,source,target,length_m\nterminal,x,a,\nterminal,y,a,-2\n",
-        "line 3: length_m is -2; it must be",
+        "line 3: length_m is '-2'; a cable is from 0 m to 1000000 m long",
     ),
     "half.csv": (
         "kind,source,target,cable\nterminal,x,a,\nterminal,y,a,\nlink,a,b,7\n",

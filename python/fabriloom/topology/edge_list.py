@@ -6,7 +6,11 @@ The first line names the columns; ``source`` and ``target`` are needed, the othe
 ``name``             of the link from source to target; ``reverse_name`` of the one back
 ``parallel``         number of equal cables, 1 if empty
 ``cable``            in lines of kind link: the same text in the two directions of a cable
-``rate_bits_per_s``, ``length_m``, and in lines of kind switch ``x`` and ``y``
+``rate``             such as "100 Mbit/s", or whole bits per second in a column ``rate_bits_per_s``
+``length``           such as "2 m", or metres in a column ``length_m``
+``x``, ``y``         in lines of kind switch
+
+Columns whose names begin with an underscore are the user's own.
 
 A line of kind terminal names a terminal (source) and, as a rule, the switch it is cabled to (target). A line
 of kind switch names a switch; switches are also made where a cable first names them. Lines before the first
@@ -16,25 +20,17 @@ that begin with ``#`` are passed over.
 from __future__ import annotations
 
 import csv
-import difflib
 import io
 from typing import Any
 
+from .. import units
+from . import attributes
 from .graph import Graph
-from .raw import (
-    ATTRIBUTES,
-    RawGraph,
-    RawLink,
-    RawVertex,
-    cables_of,
-    family_line,
-    numbers_of,
-    place_of,
-    read_family,
-    read_numbers,
-)
+from .raw import ATTRIBUTES, RawGraph, cables_of, family_line, numbers_of, place_of, read_family
 
-COLUMNS = ("kind", "source", "target", "name", "reverse_name", "parallel", "cable", *ATTRIBUTES, "x", "y")
+OF_LINKS = tuple(name for name in attributes.OF_LINKS if name != "index")
+COLUMNS = ("kind", "source", "target", *OF_LINKS, "x", "y")
+WRITTEN = ("kind", "source", "target", "name", "reverse_name", "cable", *ATTRIBUTES, "x", "y")
 KINDS = ("cable", "link", "switch", "terminal")
 FAMILY_MARK = "# fabriloom "
 
@@ -69,11 +65,12 @@ def read(raw: RawGraph, text: str) -> None:
 
 def _columns(raw: RawGraph, header: list[str] | None, where: str) -> list[str]:
     columns = [name.strip().lower() for name in header or []]
-    for name in columns:
-        if name not in COLUMNS:
-            near = difflib.get_close_matches(name, COLUMNS, 1)
-            hint = f' Did you mean "{near[0]}"?' if near else ""
-            raw.fail(f'there is no column "{name}"; columns are {", ".join(COLUMNS)}.{hint}', where)
+    sign = units.other_separator(",".join(columns))
+    if sign:
+        raw.fail(f"the columns are separated by {sign}; save the file with commas", where)
+    kept = [name for name in columns if not attributes.is_passed_over(name, attributes.DRAWN)]
+    attributes.refuse_unknown(raw, kept, COLUMNS, "column", where)
+    for name in kept:
         if columns.count(name) > 1:
             raw.fail(f'two columns are named "{name}"', where)
     for name in ("source", "target"):
@@ -90,9 +87,18 @@ def _declare(raw: RawGraph, row: dict[str, Any], where: str) -> None:
         raw.fail("the source is empty", where)
     if kind == "switch" and row["target"]:
         raw.fail("a line of kind switch has no target; for a cable leave the kind out", where)
+    joins = kind in ("cable", "link") or bool(row["target"])
+    foreign = ("x", "y") if kind in ("cable", "link") else () if joins else OF_LINKS
+    for name in foreign:
+        if row.get(name):
+            raw.fail(
+                f"{name} has no meaning in a line of kind {kind}{'' if row['target'] else ' without target'}",
+                where,
+            )
     if kind in ("switch", "terminal"):
-        place = read_numbers(raw, row, ("x", "y"), where)
-        raw.add_vertex(RawVertex(row["source"], kind == "terminal", where, place.get("x"), place.get("y")))
+        attributes.add_vertex(
+            raw, row["source"], {key: row.get(key) for key in attributes.OF_VERTICES}, where
+        )
 
 
 def _join(raw: RawGraph, row: dict[str, Any], where: str) -> None:
@@ -103,20 +109,9 @@ def _join(raw: RawGraph, row: dict[str, Any], where: str) -> None:
         raw.fail("the target is empty", where)
     for end in (row["source"], row["target"]):
         if end not in raw.vertices:
-            raw.add_vertex(RawVertex(end, False, where))
-    numbers = read_numbers(raw, row, ATTRIBUTES, where)
-    link = RawLink(
-        row["source"], row["target"], row.get("name") or None, row.get("cable") or None, where, numbers
-    )
-    parallel = row.get("parallel") or "1"
-    if not parallel.isascii() or not parallel.isdigit() or len(parallel) > 9:
-        raw.fail(f'parallel is "{parallel}"; it must be a whole number', where)
-    if kind == "link":
-        if parallel != "1":
-            raw.fail("parallel is for cables; repeat the line of kind link instead", where)
-        raw.links.append(link)
-    else:
-        raw.add_cable(link, row.get("reverse_name") or None, int(parallel))
+            attributes.add_vertex(raw, end, {}, where)
+    values = {key: row[key] for key in OF_LINKS if key in row}
+    attributes.add_links(raw, row["source"], row["target"], values, where, one_way=kind == "link")
 
 
 def write(graph: Graph) -> str:
@@ -125,7 +120,7 @@ def write(graph: Graph) -> str:
     family = family_line(graph)
     if family:
         out.write(f"{FAMILY_MARK}{family}\n")
-    columns = [column for column in COLUMNS if column != "parallel" and _used(graph, column)]
+    columns = [column for column in WRITTEN if _used(graph, column)]
     writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
     for vertex in range(graph.switches + graph.terminals):

@@ -1,9 +1,7 @@
 """Graphs as GraphML, as graph editors and networkx write it.
 
-Nodes may carry ``kind`` ("switch", the default, or "terminal"), ``x``, ``y``; edges ``name``,
-``reverse_name``, ``cable``,
-``rate_bits_per_s``, ``length_m``. An undirected edge is a cable, two links; directed edges are paired as in
-JSON.
+Nodes and edges carry the attributes of :mod:`.attributes`. An undirected edge is a cable, two links; directed
+edges are paired as in JSON. What editors draw (data that yEd marks as its own) is passed over.
 """
 
 from __future__ import annotations
@@ -12,20 +10,12 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
+from . import attributes
 from .graph import Graph, GraphError
-from .raw import (
-    ATTRIBUTES,
-    RawGraph,
-    RawLink,
-    RawVertex,
-    cables_of,
-    family_line,
-    numbers_of,
-    place_of,
-    read_family,
-    read_kind,
-    read_numbers,
-)
+from .raw import ATTRIBUTES, RawGraph, cables_of, family_line, numbers_of, place_of, read_family
+
+XML = {"node": ("id",), "edge": ("id", "source", "target", "directed", "sourceport", "targetport")}
+"""What GraphML itself says of an element; anything else belongs into ``<data>``."""
 
 
 class _Reader:
@@ -55,7 +45,7 @@ class _Reader:
     def line(self) -> str:
         return f"line {self.parser.CurrentLineNumber}"
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
+    def start(self, tag: str, given: dict[str, str]) -> None:
         name = tag.rsplit(" ", 1)[-1]
         if not self.stack and name != "graphml":
             self.raw.fail(f"the file must begin with <graphml>, not <{name}>", self.line())
@@ -65,16 +55,20 @@ class _Reader:
             self.graphs += 1
             if self.graphs > 1:
                 self.raw.fail("a second graph; a file holds one", self.line())
-            self.directed = attributes.get("edgedefault", "undirected") == "directed"
+            self.directed = given.get("edgedefault", "undirected") == "directed"
         elif name == "key":
-            self.key = (attributes.get("for", "all"), attributes.get("id", ""))
-            self.keys[attributes.get("id", "")] = attributes.get("attr.name", attributes.get("id", ""))
-        elif name in ("node", "edge"):
-            self.opened[name] = attributes
+            self.key = (given.get("for", "all"), given.get("id", ""))
+            drawn = any(name.startswith("yfiles") for name in given)
+            name = given.get("attr.name", given.get("id", ""))
+            self.keys[given.get("id", "")] = f"_{name}" if drawn else name
+        elif name == "hyperedge":
+            self.raw.fail("a hyperedge; a cable joins two ends, so write edges", self.line())
+        elif name in XML:
+            self.opened[name] = given
             self.values[name] = {}
             self.where[name] = self.line()
         elif name == "data":
-            self.key = ("data", attributes.get("key", ""))
+            self.key = ("data", given.get("key", ""))
 
     def end(self, _: str) -> None:
         name = self.stack.pop()
@@ -91,31 +85,28 @@ class _Reader:
         common = {key: value for (kind, key), value in self.defaults.items() if kind in (element, "all")}
         return common | self.values[element]
 
-    def node(self, attributes: dict[str, str], values: dict[str, Any], where: str) -> None:
-        if "id" not in attributes:
+    def node(self, given: dict[str, str], values: dict[str, Any], where: str) -> None:
+        if "id" not in given:
             self.raw.fail("a node without an id", where)
-        place = read_numbers(self.raw, values, ("x", "y"), where)
-        terminal = read_kind(self.raw, values.get("kind"), where)
-        self.raw.add_vertex(RawVertex(attributes["id"], terminal, where, place.get("x"), place.get("y")))
+        self.only("node", given, where)
+        attributes.add_vertex(self.raw, given["id"], values, where)
 
-    def edge(self, attributes: dict[str, str], values: dict[str, Any], where: str) -> None:
+    def edge(self, given: dict[str, str], values: dict[str, Any], where: str) -> None:
         for end in ("source", "target"):
-            if end not in attributes:
+            if end not in given:
                 self.raw.fail(f"an edge without a {end}", where)
-        numbers = read_numbers(self.raw, values, ATTRIBUTES, where)
-        link = RawLink(
-            attributes["source"],
-            attributes["target"],
-            values.get("name") or None,
-            values.get("cable"),
-            where,
-            numbers,
-            read_numbers(self.raw, values, ("index",), where).get("index"),
-        )
-        if attributes.get("directed", str(self.directed)).lower() == "true":
-            self.raw.links.append(link)
-        else:
-            self.raw.add_cable(link, values.get("reverse_name") or None)
+        self.only("edge", given, where)
+        one_way = given.get("directed", str(self.directed)).lower() == "true"
+        attributes.add_links(self.raw, given["source"], given["target"], values, where, one_way=one_way)
+
+    def only(self, element: str, given: dict[str, str], where: str) -> None:
+        """Refuse attributes in the tag of an element that are none of GraphML's."""
+        for name in given:
+            if name not in XML[element] and " " not in name and not name.startswith("parse."):
+                self.raw.fail(
+                    f'<{element} {name[:40]}="…">: write <data key="{name[:40]}">…</data> in the {element}',
+                    where,
+                )
 
 
 def read(raw: RawGraph, content: bytes) -> None:

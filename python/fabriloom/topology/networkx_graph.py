@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import attributes
 from .graph import Graph, GraphError
-from .raw import (
-    ATTRIBUTES,
-    RawGraph,
-    RawLink,
-    RawVertex,
-    cables_of,
-    family_line,
-    numbers_of,
-    place_of,
-    read_family,
-    read_kind,
-    read_numbers,
-)
+from .raw import RawGraph, cables_of, family_line, numbers_of, place_of, read_family
 
 if TYPE_CHECKING:
     import networkx
@@ -57,34 +46,20 @@ def from_networkx(graph: networkx.Graph, terminals_per_switch: int = 0) -> Graph
     Nodes with ``kind="terminal"`` are terminals, all others switches; without terminals give
     ``terminals_per_switch``. An undirected edge is a cable, two links, named by its ``name`` and
     ``reverse_name``. Directed edges are single links, joined to cables by equal ``cable`` attributes or, if
-    none has any, in order.
+    none has any, in order. ``parallel`` makes several of an edge; ``rate="100 Mbit/s"`` and ``length="2 m"``
+    are its own. Raises ``GraphError`` for attributes that have no meaning, but for those that say how a graph
+    is drawn, and for names that begin with an underscore.
     """
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise GraphError(f"not a networkx graph: {type(graph).__name__}", "graph")
     raw = RawGraph("networkx graph")
     read_family(raw, graph.graph.get("fabriloom"))
     for node, values in graph.nodes(data=True):
-        where = f"node {node!r}"
-        place = read_numbers(raw, values, ("x", "y"), where)
-        terminal = read_kind(raw, values.get("kind"), where)
-        raw.add_vertex(RawVertex(str(node), terminal, where, place.get("x"), place.get("y")))
+        attributes.add_vertex(raw, str(node), values, f"node {node!r}")
     directed = graph.is_directed()
     for source, target, values in graph.edges(data=True):
         where = f"edge {source!r} to {target!r}"
-        name = values.get("name")
-        link = RawLink(
-            str(source),
-            str(target),
-            None if name is None else str(name),
-            values.get("cable"),
-            where,
-            read_numbers(raw, values, ATTRIBUTES, where),
-            read_numbers(raw, values, ("index",), where).get("index"),
-        )
-        if directed:
-            raw.links.append(link)
-        else:
-            raw.add_cable(link, values.get("reverse_name"))
+        attributes.add_links(raw, str(source), str(target), values, where, one_way=directed)
     if directed:
         raw.pair_links()
     return raw.to_graph(terminals_per_switch)

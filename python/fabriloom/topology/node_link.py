@@ -1,9 +1,9 @@
 """Graphs as JSON in the node-link form: ``{"nodes": [{"id": …}], "links": [{"source": …, "target": …}]}``.
 
-With ``"directed": false`` (or nothing) every entry of ``links`` is a cable, two links; ``parallel`` makes
-several of it. With ``"directed": true`` an entry is one link; two with the same ``cable`` are the two
-directions of a cable; where no entry has a ``cable``, opposite links are paired in order and what remains is
-one-way.
+With ``"directed": false`` (or nothing) every entry of ``links`` is a cable, two links. With
+``"directed": true`` an entry is one link; two with the same ``cable`` are the two directions of a cable;
+where no entry has a ``cable``, opposite links are paired in order and what remains is one-way. The attributes
+of nodes and links are those of :mod:`.attributes`.
 """
 
 from __future__ import annotations
@@ -11,20 +11,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from . import attributes
 from .graph import Graph
-from .raw import (
-    ATTRIBUTES,
-    RawGraph,
-    RawLink,
-    RawVertex,
-    cables_of,
-    family_line,
-    numbers_of,
-    place_of,
-    read_family,
-    read_kind,
-    read_numbers,
-)
+from .raw import RawGraph, cables_of, family_line, numbers_of, place_of, read_family
+
+KEYS = ("nodes", "links", "edges", "directed", "multigraph", "graph")
 
 
 def read(raw: RawGraph, text: str) -> None:
@@ -38,6 +29,8 @@ def read(raw: RawGraph, text: str) -> None:
         raw.fail("not a graph: nested too deeply")
     if not isinstance(data, dict):
         raw.fail('the file must be an object with "nodes" and "links"')
+    own = [key for key in data if not attributes.is_passed_over(key, attributes.DRAWN)]
+    attributes.refuse_unknown(raw, own, KEYS, "key", "")
     links_key = "edges" if "edges" in data and "links" not in data else "links"
     for key in ("nodes", links_key):
         if not isinstance(data.get(key), list):
@@ -58,9 +51,8 @@ def read(raw: RawGraph, text: str) -> None:
 def _read_node(raw: RawGraph, node: Any, where: str) -> None:
     if not isinstance(node, dict) or not isinstance(node.get("id"), str | int):
         raw.fail('a node must be an object with an "id"', where)
-    place = read_numbers(raw, node, ("x", "y"), where)
-    terminal = read_kind(raw, node.get("kind"), where)
-    raw.add_vertex(RawVertex(str(node["id"]), terminal, where, place.get("x"), place.get("y")))
+    values = {key: value for key, value in node.items() if key != "id"}
+    attributes.add_vertex(raw, str(node["id"]), values, where)
 
 
 def _read_link(raw: RawGraph, entry: Any, directed: bool, where: str) -> None:
@@ -69,26 +61,9 @@ def _read_link(raw: RawGraph, entry: Any, directed: bool, where: str) -> None:
     for key in ("source", "target"):
         if not isinstance(entry.get(key), str | int):
             raw.fail(f'"{key}" is missing or is not the id of a node', where)
-    for key in ("name", "reverse_name"):
-        if entry.get(key) is not None and not isinstance(entry[key], str):
-            raw.fail(f"{key} is {entry[key]!r}; it must be a text", where)
-    cable = entry.get("cable")
-    if cable is not None and not isinstance(cable, str | int):
-        raw.fail(f"cable is {cable!r}; it must be a number or a text", where)
-    numbers = read_numbers(raw, entry, ATTRIBUTES, where)
-    index = read_numbers(raw, entry, ("index",), where).get("index")
-    link = RawLink(
-        str(entry["source"]), str(entry["target"]), entry.get("name"), cable, where, numbers, index
-    )
-    parallel = entry.get("parallel", 1)
-    if isinstance(parallel, bool) or not isinstance(parallel, int):
-        raw.fail(f"parallel is {parallel!r}; it must be a whole number", where)
-    if not directed:
-        raw.add_cable(link, entry.get("reverse_name"), parallel)
-    elif parallel != 1:
-        raw.fail("parallel needs an undirected graph; repeat the link instead", where)
-    else:
-        raw.links.append(link)
+    # networkx writes the key of an edge between the same two nodes, which is no attribute of it.
+    values = {key: value for key, value in entry.items() if key not in ("source", "target", "key")}
+    attributes.add_links(raw, str(entry["source"]), str(entry["target"]), values, where, one_way=directed)
 
 
 def write(graph: Graph) -> str:

@@ -10,10 +10,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from .graph import MAX_LINKS, MAX_TERMINALS, Graph, GraphError
+from .graph import MAX_TERMINALS, Graph, GraphError
 
 ATTRIBUTES = ("rate_bits_per_s", "length_m")
 """Numbers a file may give per link."""
+
+SMALLEST_RATE_BITS_PER_S = 10**3
+LARGEST_RATE_BITS_PER_S = 10**12
+"""Rates that a link may have; beyond these the time of a character is no whole number of steps any more."""
+
+
+_PARTS_SHOWN = 4
+_NAMES_SHOWN = 4
 
 
 @dataclass
@@ -68,23 +76,24 @@ class RawGraph:
             self.fail(f"more than {2 * MAX_TERMINALS:,} switches and terminals", vertex.where)
         self.vertices[vertex.name] = vertex
 
+    def add_links(self, link: RawLink, parallel: int = 1) -> None:
+        """Add ``parallel`` one-way links with what ``link`` says."""
+        if parallel > 1 and (link.name or link.cable is not None):
+            self._fail_of_parallel("a name or a cable", link.where)
+        self.links += [replace(link) for _ in range(parallel)]
+
     def add_cable(self, link: RawLink, back_name: str | None = None, parallel: int = 1) -> None:
         """Add ``parallel`` cables, two links each, with the numbers of ``link``."""
-        if not 1 <= parallel <= MAX_LINKS // 2 - len(self.links):
-            self.fail(
-                f"{parallel} parallel cables; it must be 1 or more, in all under {MAX_LINKS:,} links",
-                link.where,
-            )
         if parallel > 1 and (link.name or back_name):
-            self.fail(
-                "parallel cables cannot share a name; leave the name out or give each its own line",
-                link.where,
-            )
+            self._fail_of_parallel("a name", link.where)
         for _ in range(parallel):
             self.cables += 1
             cable = (self.cables,)
             self.links.append(RawLink(link.source, link.target, link.name, cable, link.where, link.numbers))
             self.links.append(RawLink(link.target, link.source, back_name, cable, link.where, link.numbers))
+
+    def _fail_of_parallel(self, what: str, where: str) -> NoReturn:
+        self.fail(f"parallel cables cannot share {what}; leave it out or give each its own line", where)
 
     def pair_links(self) -> None:
         """Make cables of one-way links that nothing pairs: the first a to b with the first b to a, and so
@@ -198,12 +207,10 @@ class RawGraph:
         label = components(vertices, source, target)
         if label.any():
             names = [v.name for v in (*self._kind(False), *self._kind(True))]
-            parts = np.unique(label)
-            sizes = np.bincount(label)[parts]
-            other = names[int(parts[1])]
             self.fail(
-                f"the network falls into {len(parts)} parts that no link joins: "
-                f'"{names[0]}" is in one of {sizes[0]} switches and terminals, "{other}" in one of {sizes[1]}'
+                _parts_text(
+                    [[names[at] for at in np.flatnonzero(label == part)] for part in np.unique(label)]
+                )
             )
 
     def _kind(self, terminal: bool) -> Iterator[RawVertex]:
@@ -259,8 +266,6 @@ class RawGraph:
         found: dict[str, np.ndarray] = {}
         for key in ATTRIBUTES:
             values = np.array([link.numbers.get(key, np.nan) for link in self.links], np.float64)
-            for index in np.flatnonzero(~np.isnan(values) & ~((values > 0) & (values < 1e18)))[:1].tolist():
-                self.fail(f"{key} is {values[index]:g}; it must be above zero", self.links[index].where)
             if not np.isnan(values).all():
                 found[key] = values
         return found
@@ -315,32 +320,17 @@ def read_family(raw: RawGraph, text: str | dict[str, Any] | None) -> None:
         raw.family, raw.parameters = str(found.get("family")), found["parameters"]
 
 
-def read_numbers(
-    raw: RawGraph, values: dict[str, Any], keys: tuple[str, ...], where: str
-) -> dict[str, float]:
-    """Return those of ``keys`` that ``values`` has, as numbers."""
-    numbers: dict[str, float] = {}
-    for key in keys:
-        value = values.get(key)
-        if value is None or value == "":
-            continue
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = math.nan
-        if isinstance(value, bool) or not math.isfinite(number):
-            raw.fail(f"{key} is {value!r}; it must be a number", where)
-        numbers[key] = number
-    return numbers
-
-
-def read_kind(raw: RawGraph, value: object, where: str) -> bool:
-    """Return true for "terminal", false for "switch" or nothing."""
-    if value in (None, "", "switch"):
-        return False
-    if value != "terminal":
-        raw.fail(f"kind is {value!r}; it must be switch or terminal", where)
-    return True
+def _parts_text(parts: list[list[str]]) -> str:
+    """What to say of a network that is not one; the largest parts, and what is in them."""
+    parts = sorted(parts, key=len, reverse=True)
+    shown = []
+    for names in parts[:_PARTS_SHOWN]:
+        more = len(names) - _NAMES_SHOWN
+        listed = ", ".join(f'"{name[:40]}"' for name in names[:_NAMES_SHOWN])
+        shown.append(f"{listed} and {more} more" if more > 0 else listed)
+    rest = len(parts) - len(shown)
+    others = f"; and {rest} more part{'s' if rest > 1 else ''}" if rest else ""
+    return f"the network falls into {len(parts)} parts that no link joins: {'; '.join(shown)}{others}"
 
 
 def family_line(graph: Graph) -> str | None:

@@ -1,0 +1,195 @@
+"""The attributes of switches, terminals and cables: one reader for all formats of graph files.
+
+What has a meaning is read, what drawing programs write is passed over, and so is every name that begins with
+an underscore; anything else is refused, for a misspelt rate would otherwise be the usual rate without a word.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .. import units
+from .graph import MAX_LINKS
+from .raw import LARGEST_RATE_BITS_PER_S, SMALLEST_RATE_BITS_PER_S, RawGraph, RawLink, RawVertex
+
+Values = Mapping[str, Any]
+
+OF_VERTICES = ("kind", "x", "y")
+OF_LINKS = (
+    "name",
+    "reverse_name",
+    "parallel",
+    "cable",
+    "rate",
+    "length",
+    "rate_bits_per_s",
+    "length_m",
+    "index",
+)
+DRAWN = ("label", "description", "comment", "color", "colour", "style", "r", "g", "b")
+DRAWN_VERTICES = (*DRAWN, "pos", "shape", "size", "width", "height")
+"""What networkx, Graphviz, Gephi and yEd say about how a graph looks."""
+_LONGEST_NUMBER = 400
+
+
+def is_passed_over(name: str, drawn: Iterable[str] = ()) -> bool:
+    """Whether an attribute is the user's own, or says how the graph is drawn."""
+    return name.startswith("_") or name.lower() in drawn
+
+
+def refuse_unknown(raw: RawGraph, names: Iterable[str], known: Iterable[str], what: str, where: str) -> None:
+    """Fail for the first name that is not ``known``, with the nearest one that is."""
+    choices = list(known)
+    for name in names:
+        if name in choices:
+            continue
+        near = units.nearest(name, choices)
+        hint = f'did you mean "{near}"?' if near else f"there are {', '.join(choices)}"
+        raw.fail(f'unknown {what} "{name[:60]}"; {hint} A name of your own begins with "_"', where)
+
+
+def add_vertex(raw: RawGraph, name: str, values: Values, where: str) -> None:
+    """Add a switch or a terminal with what a format says of it."""
+    values = {
+        str(key): value for key, value in values.items() if not is_passed_over(str(key), DRAWN_VERTICES)
+    }
+    refuse_unknown(raw, values, OF_VERTICES, "attribute of a switch or terminal", where)
+    kind = _plain(values.get("kind"))
+    if kind not in (None, "", "switch", "terminal"):
+        raw.fail(f"kind is {_shown(kind)}; it must be switch or terminal", where)
+    place = (_number(raw, values, key, where) for key in ("x", "y"))
+    raw.add_vertex(RawVertex(name, kind == "terminal", where, *place))
+
+
+def add_links(raw: RawGraph, source: str, target: str, values: Values, where: str, *, one_way: bool) -> None:
+    """Add a cable, or a one-way link, as often as ``parallel`` says, with what a format says of it."""
+    values = {str(key): value for key, value in values.items() if not is_passed_over(str(key), DRAWN)}
+    refuse_unknown(raw, values, OF_LINKS, "attribute of a cable", where)
+    numbers = {
+        "rate_bits_per_s": _rate(raw, values, where),
+        "length_m": _length(raw, values, where),
+    }
+    link = RawLink(
+        source,
+        target,
+        _text(raw, values, "name", where),
+        _text(raw, values, "cable", where),
+        where,
+        {key: value for key, value in numbers.items() if value is not None},
+        _number(raw, values, "index", where),
+    )
+    back = _text(raw, values, "reverse_name", where)
+    parallel = _parallel(raw, values, where)
+    if one_way:
+        if back is not None:
+            raw.fail("reverse_name is for cables; a one-way link has no way back", where)
+        raw.add_links(link, parallel)
+    else:
+        if link.cable is not None:
+            raw.fail("cable is for one-way links; without a direction this is a cable already", where)
+        raw.add_cable(link, back, parallel)
+
+
+def _plain(value: Any) -> Any:
+    """A value without NumPy's types."""
+    return value.item() if hasattr(value, "item") and not isinstance(value, str) else value
+
+
+def _given(values: Values, key: str) -> Any:
+    """What is given under a name; nothing for an empty text and for a number that is none."""
+    value = _plain(values.get(key))
+    if isinstance(value, str):
+        return value.strip() or None
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**60:
+        return "a huge number"
+    text = repr(value) if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _text(raw: RawGraph, values: Values, key: str, where: str) -> str | None:
+    value = _given(values, key)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool | float) or not isinstance(value, int):
+        raw.fail(f"{key} is {_shown(value)}; it must be a text", where)
+    return _shown(value)
+
+
+def _number(raw: RawGraph, values: Values, key: str, where: str) -> float | None:
+    value = _given(values, key)
+    if value is None:
+        return None
+    try:
+        number = float(value) if len(str(value)) <= _LONGEST_NUMBER else math.nan
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(value, bool) or not math.isfinite(number):
+        raw.fail(f"{key} is {_shown(value)}; it must be a number", where)
+    return number
+
+
+def _parallel(raw: RawGraph, values: Values, where: str) -> int:
+    value = _given(values, "parallel")
+    if value is None:
+        return 1
+    number = _number(raw, values, "parallel", where) or 0.0
+    if number != int(number):
+        raw.fail(f"parallel is {_shown(value)}; it must be a whole number", where)
+    if number < 1:
+        raw.fail(f"parallel is {_shown(value)}; it must be 1 or more", where)
+    if number > MAX_LINKS // 2 - len(raw.links):
+        raw.fail(f"parallel is {_shown(value)}; a network has at most {MAX_LINKS:,} links in all", where)
+    return int(number)
+
+
+def _rate(raw: RawGraph, values: Values, where: str) -> float | None:
+    """Bits per second: ``rate`` has its unit in the value, ``rate_bits_per_s`` in the name."""
+    found = _quantity(raw, values, ("rate", "rate_bits_per_s"), units.parse_rate_bits_per_s, where)
+    if found is None:
+        return None
+    key, rate = found
+    if rate != int(rate) or not SMALLEST_RATE_BITS_PER_S <= rate <= LARGEST_RATE_BITS_PER_S:
+        least, most = (
+            units.format_rate_bits_per_s(bits) for bits in (SMALLEST_RATE_BITS_PER_S, LARGEST_RATE_BITS_PER_S)
+        )
+        shown = _shown(_given(values, key))
+        raw.fail(f"{key} is {shown}; the rate of a link is from {least} to {most}, in whole bit/s", where)
+    return rate
+
+
+def _length(raw: RawGraph, values: Values, where: str) -> float | None:
+    """Metres: ``length`` has its unit in the value, ``length_m`` in the name."""
+    found = _quantity(raw, values, ("length", "length_m"), units.parse_length_m, where)
+    if found is None:
+        return None
+    key, length_m = found
+    if not 0 <= length_m <= units.LONGEST_CABLE_M:
+        most = units.format_length_m(units.LONGEST_CABLE_M)
+        raw.fail(f"{key} is {_shown(_given(values, key))}; a cable is from 0 m to {most} long", where)
+    return length_m
+
+
+def _quantity(
+    raw: RawGraph, values: Values, keys: tuple[str, str], parse: Any, where: str
+) -> tuple[str, float] | None:
+    """A quantity and its name: the first for a text with a unit, the second for a plain number."""
+    with_unit, plain = keys
+    text, number = _given(values, with_unit), _number(raw, values, plain, where)
+    if text is not None and number is not None:
+        raw.fail(f"{with_unit} and {plain} say the same; keep one", where)
+    if number is not None:
+        return plain, number
+    if text is None:
+        return None
+    try:
+        return with_unit, float(parse(text))
+    except units.UnitError as error:
+        bare = str(text).strip().replace(".", "", 1).isdecimal()
+        offer = f"give it a unit, or call it {plain}" if bare else error.hint
+        raw.fail(f"{with_unit}: {error.message}; {offer}", where)
