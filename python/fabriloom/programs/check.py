@@ -49,11 +49,13 @@ def fail(programs: Programs, row: int, message: str, hint: str) -> NoReturn:
 
 
 def _to_itself(programs: Programs) -> None:
-    active = (programs.kind == SEND) | (programs.kind == READ)
+    """A terminal has no way to itself: it can neither send nor read nor receive on it."""
+    active = np.isin(programs.kind, (SEND, READ, RECEIVE))
     wrong = np.flatnonzero(active & (programs.peer == programs.terminal))
     if len(wrong):
         row = int(wrong[0])
-        fail(programs, row, f'"{programs.text(row)}" is to itself', "name another terminal")
+        way = "to" if programs.kind[row] == SEND else "from"
+        fail(programs, row, f'"{programs.text(row)}" is {way} itself', "name another terminal")
 
 
 def _after_a_receive(programs: Programs) -> None:
@@ -137,21 +139,22 @@ def _receives(programs: Programs) -> None:
     if len(nobody):
         row = int(nobody[0])
         fail(programs, row, f'"{programs.text(row)}", but nothing is sent to it', "add a send to it")
+    _matched(programs, receives, sends)
     if not len(loose):
-        _matched(programs, receives, known)
         _enough(programs, receives, known)
 
 
 def _matched(programs: Programs, receives: np.ndarray, sends: np.ndarray) -> None:
-    """Somebody sends with this peer and this tag; all targets are known."""
+    """Somebody sends with this peer and this tag; whoever goes by a message may send to anybody."""
     odd = receives[(programs.peer[receives] < FIRST_SPECIAL) | (programs.tag[receives] < FIRST_SPECIAL)]
     if not len(odd):
         return
     # A message without a tag fits a receive without one; one whose tag is found out later may fit any.
     free = np.isin(programs.tag[sends], (SAME, SENDER_NUMBER))
-    everybody, anything = -1, -1
+    everybody, anybody, anything = -1, -1, -1
     offered: set[tuple[int, int, int]] = set()
-    source, target, tag = (programs.terminal[sends], programs.peer[sends], programs.tag[sends])
+    target = np.where(programs.peer[sends] < FIRST_SPECIAL, programs.peer[sends], anybody)
+    source, tag = programs.terminal[sends], programs.tag[sends]
     for s, t, g, f in zip(source.tolist(), target.tolist(), tag.tolist(), free.tolist(), strict=True):
         wild = anything if f else g
         offered |= {(s, t, wild), (everybody, t, wild), (s, t, -2), (everybody, t, -2)}
@@ -159,7 +162,7 @@ def _matched(programs: Programs, receives: np.ndarray, sends: np.ndarray) -> Non
         peer, wanted, here = (int(column[row]) for column in (programs.peer, programs.tag, programs.terminal))
         who = peer if peer < FIRST_SPECIAL else everybody
         fits = (-2,) if wanted >= FIRST_SPECIAL else (wanted, anything)
-        if not any((who, here, one) in offered for one in fits):
+        if not any((who, to, one) in offered for to in (here, anybody) for one in fits):
             message = f'"{programs.text(row)}", but nobody sends that to it'
             fail(programs, row, message, "add a send that fits, or receive any")
 
