@@ -58,13 +58,15 @@ def test_as_many_are_received_as_are_sent(name: str) -> None:
 
 
 def test_all_to_all_orders() -> None:
-    def targets(order: str) -> list[list[str]]:
-        found = programs({"kind": "all-to-all", "size": "8 B", "terminals": 4, "order": order})
+    def targets(order: str | None) -> list[list[str]]:
+        given = {"order": order} if order else {}
+        found = programs({"kind": "all-to-all", "size": "8 B", "terminals": 4, **given})
         return [[text.split()[1] for text in do if text.startswith("send")] for do in lists(found)[:4]]
 
     assert targets("rotating")[1] == ["t.2", "t.3", "t.0"]
     assert targets("same")[1] == ["t.0", "t.2", "t.3"]
     assert [sorted(one) for one in targets("random")] == [sorted(one) for one in targets("same")]
+    assert targets(None) == targets("random") != targets("rotating")
 
 
 def test_random_choices_hang_on_the_seed_alone() -> None:

@@ -24,6 +24,10 @@ PROGRAMS: dict[str, dict[str, Any]] = {
     "ping-pong": {"terminals": 4, "program": {"kind": "ping-pong", "size": "64 B", "rounds": 4, "pairs": 2}},
     "out-farming": {"terminals": 5, "program": {"kind": "out-farming", "size": "64 B", "rounds": 2}},
     "funnel-in": {"terminals": 5, "program": {"kind": "funnel-in", "size": "64 B", "rounds": 2}},
+    "all-to-all-random": {
+        "terminals": 4,
+        "program": {"kind": "all-to-all", "size": "64 B", "rounds": 1, "order": "random"},
+    },
     "all-to-all-rotating": {
         "terminals": 4,
         "program": {"kind": "all-to-all", "size": "64 B", "rounds": 1, "order": "rotating"},

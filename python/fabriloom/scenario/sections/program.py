@@ -82,9 +82,9 @@ class AllToAll(Section):
         default="all", description="Who takes part: all, the first so many, or a list"
     )
     order: Literal["rotating", "same", "random"] = Field(
-        default="rotating",
-        description="rotating: each begins with its neighbour; same: all begin with the first; random: each "
-        "has an order of its own",
+        default="random",
+        description="random: each has an order of its own, drawn before the run; rotating: each begins with its "
+        "neighbour, so that no two ever send to the same; same: all begin with the first",
     )
     barrier: bool = Field(default=False, description="Whether all wait for each other between rounds")
 
