@@ -83,8 +83,8 @@ class AllToAll(Section):
     )
     order: Literal["rotating", "same", "random"] = Field(
         default="random",
-        description="random: each has an order of its own, drawn before the run; rotating: each begins with its "
-        "neighbour, so that no two ever send to the same; same: all begin with the first",
+        description="random: each has an order of its own, drawn before the run; rotating: each begins with "
+        "its neighbour, so that no two ever send to the same; same: all begin with the first",
     )
     barrier: bool = Field(default=False, description="Whether all wait for each other between rounds")
 
