@@ -18,17 +18,18 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "fabriloom"
 CRATES = ROOT / "crates"
 
-DESCRIBING = {"units", "_native", "topology", "routing", "traffic", "programs", "technology"}
+DESCRIBING = {"units", "reading", "_native", "topology", "routing", "traffic", "programs", "technology"}
 RUNNING = DESCRIBING | {"scenario", "compile", "results", "simulate"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "units": set(),
     "children": set(),
-    "topology": {"units", "_native"},
-    "routing": {"units", "_native", "topology"},
-    "traffic": {"units", "_native"},
-    "programs": {"units", "_native", "traffic"},
-    "technology": {"units", "_native"},
+    "reading": {"units", "children"},
+    "topology": {"units", "reading", "_native"},
+    "routing": {"units", "reading", "_native", "topology"},
+    "traffic": {"units", "reading", "_native"},
+    "programs": {"units", "reading", "_native", "traffic"},
+    "technology": {"units", "reading", "_native"},
     "scenario": DESCRIBING,
     "compile": DESCRIBING | {"scenario"},
     "results": DESCRIBING | {"scenario", "compile"},

@@ -9,6 +9,7 @@ Numbers are read exactly (as fractions), so "0.1 us" is 100000 ps and not a neig
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from fractions import Fraction
 from typing import Final
@@ -40,6 +41,9 @@ LONGEST_CABLE_M: Final = 10**6
 
 _SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _LARGEST: Final = 2**62
+_MOST_COMPARED: Final = 5000
+_LONGEST_COMPARED: Final = 64
+"""Names, and their characters, among which the nearest is looked for: likeness costs their product."""
 _NUMBER: Final = re.compile(
     r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?(\d+))?)\s*(.*?)\s*", re.DOTALL | re.ASCII
 )
@@ -168,7 +172,8 @@ def nearest(word: str, choices: list[str] | tuple[str, ...], likeness: float = 0
     lower = {choice.lower(): choice for choice in reversed(choices)}
     if word.lower() in lower:
         return lower[word.lower()]
-    found = difflib.get_close_matches(word[:80].lower(), list(lower), n=1, cutoff=likeness)
+    tried = [choice for choice in itertools.islice(lower, _MOST_COMPARED) if len(choice) <= _LONGEST_COMPARED]
+    found = difflib.get_close_matches(word[:_LONGEST_COMPARED].lower(), tried, n=1, cutoff=likeness)
     return lower[found[0]] if found else None
 
 

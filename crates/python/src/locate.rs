@@ -30,12 +30,54 @@ fn locate(text: &str, path: Vec<Step>, key: bool) -> Option<(usize, usize, usize
     Some(place(text, span))
 }
 
-/// Line, column, length and reason of the first place where a text is not TOML; None when it is.
+/// Line, column, length and reason of the first place where a text is not TOML, is nested deeper than `deepest`, or
+/// has more keys than `most_keys`; None when it is fine.
 #[pyfunction]
-fn mistake(text: &str) -> Option<(usize, usize, usize, String)> {
-    let error = DeTable::parse(text).err()?;
-    let (line, column, length) = place(text, error.span().unwrap_or(text.len()..text.len()));
-    Some((line, column, length, error.message().to_owned()))
+fn mistake(text: &str, deepest: usize, most_keys: usize) -> Option<(usize, usize, usize, String)> {
+    let (span, reason) = match DeTable::parse(text) {
+        Ok(table) => Bounds { deepest, keys_left: most_keys }.table(table.get_ref(), 1).err()?,
+        Err(error) => (error.span().unwrap_or(text.len()..text.len()), error.message().to_owned()),
+    };
+    let (line, column, length) = place(text, span);
+    Some((line, column, length, reason))
+}
+
+/// How much a text may hold; the parser itself ends at a depth of 80, so recursion is safe here.
+struct Bounds {
+    deepest: usize,
+    keys_left: usize,
+}
+
+impl Bounds {
+    fn table(&mut self, table: &DeTable<'_>, depth: usize) -> Result<(), (Range<usize>, String)> {
+        for (key, value) in table {
+            self.one(key.span(), depth)?;
+            self.value(value, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, value: &Spanned<DeValue<'_>>, depth: usize) -> Result<(), (Range<usize>, String)> {
+        match value.get_ref() {
+            DeValue::Table(table) => {
+                self.one(value.span(), depth)?;
+                self.table(table, depth)
+            }
+            DeValue::Array(array) => array.iter().try_for_each(|value| self.value(value, depth + 1)),
+            _ => Ok(()),
+        }
+    }
+
+    fn one(&mut self, span: Range<usize>, depth: usize) -> Result<(), (Range<usize>, String)> {
+        if depth > self.deepest {
+            return Err((span, "nested too deeply".to_owned()));
+        }
+        if self.keys_left == 0 {
+            return Err((span, "too many keys".to_owned()));
+        }
+        self.keys_left -= 1;
+        Ok(())
+    }
 }
 
 fn find(table: &DeTable<'_>, path: &[Step], key: bool) -> Option<Range<usize>> {

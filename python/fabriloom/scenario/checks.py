@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.sections.ring_technology import RingLinks
@@ -163,26 +164,44 @@ def _alike(file: FilePath) -> list[str]:
 
 def _files(scenario: Scenario) -> None:
     """Files that a scenario names must be there, and be the ones that it says they are."""
-    from fabriloom import units
     from fabriloom.scenario.resolve import checksum, files
 
     for path in files(scenario):
-        table = scenario
+        table: Any = scenario
         for step in path[:-1]:
             table = getattr(table, str(step))
-        file = scenario.base_dir / table.path  # type: ignore[attr-defined]
-        if file.is_dir():
-            raise scenario.error(f"{table.path} is a folder", path, "name a file in it")  # type: ignore[attr-defined]
-        if not file.is_file():
-            names = _alike(file)
-            near = units.nearest(file.name, names, 0.8)
-            hint = f'did you mean "{near}"?' if near else "paths are relative to the folder of the scenario"
-            raise scenario.error(f"no such file: {table.path}", path, hint)  # type: ignore[attr-defined]
+        file = scenario.base_dir / table.path
+        _ordinary(scenario, file, table.path, path)
         try:
-            found = checksum(file) if table.sha256 else None  # type: ignore[attr-defined]
+            found = checksum(file) if table.sha256 else None
         except OSError as error:
             reason = (error.strerror or "unknown reason").lower()
             raise scenario.error(f"cannot be read: {reason}", path, "check its permissions") from None
-        if found != table.sha256:  # type: ignore[attr-defined]
+        if found != table.sha256:
             hint = "the file has changed; remove sha256, or bring the old file back"
-            raise scenario.error(f"the checksum of {table.path} is another one", (*path[:-1], "sha256"), hint)  # type: ignore[attr-defined]
+            raise scenario.error(f"the checksum of {table.path} is another one", (*path[:-1], "sha256"), hint)
+
+
+def _ordinary(scenario: Scenario, file: FilePath, written: str, path: Path) -> None:
+    """Refuse what is no file: nothing, a folder, a pipe that would be waited for, a device without an end."""
+    from fabriloom import units
+
+    shown = written if len(written) <= 100 else written[:97] + "..."
+    try:
+        mode = file.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        near = units.nearest(file.name, _alike(file), 0.8)
+        hint = f'did you mean "{near}"?' if near else "paths are relative to the folder of the scenario"
+        raise scenario.error(f"no such file: {shown}", path, hint) from None
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise scenario.error(f"{shown} cannot be read: {reason}", path, "check the name") from None
+    except ValueError:
+        raise scenario.error(
+            "the name of the file holds a NUL character", path, "name another file"
+        ) from None
+    if stat.S_ISDIR(mode):
+        raise scenario.error(f"{shown} is a folder", path, "name a file in it")
+    if not stat.S_ISREG(mode):
+        hint = "save what it holds as a file"
+        raise scenario.error(f"{shown} is a pipe or a device, not a file", path, hint)

@@ -62,12 +62,14 @@ class ScenarioError(ValueError):
         self.file = place.file if place else file
         self.others = others
         self.unknown_key = False
+        self.unplaced = 0
+        """Mistakes besides, which were counted only."""
 
     def __str__(self) -> str:
         shown = [self._block()]
         shown += [other._block() for other in self.others[:2]]
-        if len(self.others) > 2:
-            left = len(self.others) - 2
+        left = len(self.others[2:]) + self.unplaced
+        if left:
             shown.append(f"and {left} more mistake{'s' if left > 1 else ''}")
         return "\n\n".join(shown)
 
@@ -79,7 +81,7 @@ class ScenarioError(ValueError):
         if self.hint:
             margin = " " * len(str(self.place.line)) if self.place and self.place.line else ""
             lines.append(f"{margin} = {self.hint}" if self.place else f"  {self.hint}")
-        return "\n".join(lines)
+        return "\n".join(lines).encode("utf-8", "replace").decode()  # half a character cannot be printed
 
     def in_file(self, file: str) -> ScenarioError:
         """The same error, said to be in ``file`` unless it has a place already."""

@@ -12,14 +12,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from fabriloom.reading.jsons import DEEPEST
 from fabriloom.scenario.checks import check
 from fabriloom.scenario.errors import Path, ScenarioError
-from fabriloom.scenario.read import read
+from fabriloom.scenario.read import mistake_in, read
 from fabriloom.scenario.schema import Scenario, with_preset
 from fabriloom.scenario.source import Override, SourceMap
 from fabriloom.scenario.translate import translate
 
 _MOST_POINTS = 100_000
+_MOST_ENTRIES = 20_000_000
+"""Values of a sweep times entries of its scenario, which is checked anew for each: some tens of seconds."""
 _SHORT = {("traffic", "pattern"): "kind", ("traffic", "arrivals"): "kind", ("traffic", "length"): "value"}
 
 
@@ -90,9 +93,22 @@ def _check_sweep(scenario: Scenario) -> None:
         message = f"{count} combinations are more than {_MOST_POINTS}"
         raise scenario.error(message, ("sweep",), "shorten the lists")
     base = _alone(scenario._raw)
+    tried = sum(len(values) for values in scenario.sweep.values())
+    if tried * _entries(base) > _MOST_ENTRIES:
+        message = (
+            f"{tried} values of a scenario with lists of {_entries(base):,} entries are too many to check"
+        )
+        raise scenario.error(message, ("sweep",), "put the long lists into a file, or shorten the sweep")
     for key, values in scenario.sweep.items():
         for index, value in enumerate(values):
             _check_tried(scenario, base, {key: value}, ("sweep",), (index,))
+
+
+def _entries(data: Any) -> int:
+    """Values in tables and lists, all levels together."""
+    if not isinstance(data, dict | list):
+        return 1
+    return sum(_entries(inner) for inner in (data.values() if isinstance(data, dict) else data))
 
 
 def _check_variants(scenario: Scenario) -> None:
@@ -145,6 +161,8 @@ def _override(
 
 def _value(text: str) -> Any:
     """A value in TOML, or else the text itself as a string."""
+    if mistake_in(f"value = {text}") is not None:
+        return text
     try:
         table = tomllib.loads(f"value = {text}")
     except (ValueError, RecursionError):
@@ -157,6 +175,10 @@ def _set(data: dict[str, Any], override: Override, value: Any) -> Path:
 
     A string that stands for a table becomes that table first.
     """
+    if len(override.path) > DEEPEST:
+        message = f"a path of {len(override.path)} steps"
+        hint = "no setting is so deep; see `fabriloom schema` for the settings"
+        raise ScenarioError(message, None, hint)
     table: Any = data
     path: list[str | int] = []
     step: Any

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import json
+import itertools
 import re
 import tomllib
 from collections.abc import Hashable
 from pathlib import Path as FilePath
 from typing import Any
 
-from fabriloom import units
+from fabriloom import reading, units
+from fabriloom.reading import ReadError
+from fabriloom.reading.jsons import DEEPEST, MOST_KEYS, check_depth, has_surrogate
 from fabriloom.scenario.errors import Place, ScenarioError
-from fabriloom.scenario.source import SourceMap
+from fabriloom.scenario.source import Alias, SourceMap, composed
 
 LARGEST_BYTES = 8 * 2**20
-DEEPEST = 40
+LARGEST_YAML_BYTES = 256 * 2**10
+"""YAML is read a hundred times slower than the others."""
 _HINTS = {
     "TOML": 'strings need quotes: kind = "grid"; sections are in brackets: [topology]',
     "JSON": "names and strings need double quotes; no comma after the last entry",
@@ -40,7 +43,7 @@ def parse(source: SourceMap) -> dict[str, Any]:
     parser = {"toml": _toml, "yaml": _yaml, "json": _json}[source.kind]
     try:
         data = parser(source)
-        _check_depth(data, source)
+        check_depth(data, DEEPEST)
     except RecursionError:
         raise ScenarioError(
             "nested too deeply", None, f"at most {DEEPEST} levels", file=source.file
@@ -53,19 +56,20 @@ def parse(source: SourceMap) -> dict[str, Any]:
 
 
 def _text(path: FilePath) -> str:
+    yaml = KINDS[path.suffix.lower()] == "yaml"
+    most_bytes, most = (LARGEST_YAML_BYTES, "256 kB") if yaml else (LARGEST_BYTES, "8 MB")
+    instead = "put long lists into a CSV or Parquet file that the scenario names"
     try:
-        if path.stat().st_size > LARGEST_BYTES:
-            hint = "put long lists into a CSV or Parquet file that the scenario names"
-            raise ScenarioError("the file is larger than 8 MB", None, hint, file=str(path))
-        content = path.read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        message = f"line {line} is not UTF-8 text (byte {content[error.start]:#04x})"
-        raise ScenarioError(message, None, "save the file as UTF-8", file=str(path)) from None
+        return reading.text_of(reading.content(path, most_bytes, most, instead), str(path))
+    except ReadError as error:
+        if isinstance(error.__cause__, OSError):
+            raise _unreadable(path, error.__cause__) from None
+        raise _refused(error, str(path)) from None
+
+
+def _refused(error: ReadError, file: str) -> ScenarioError:
+    place = Place(*error.place) if error.place else None
+    return ScenarioError(error.message, None, error.hint, place, file)
 
 
 def _unreadable(path: FilePath, error: OSError) -> ScenarioError:
@@ -77,8 +81,6 @@ def _unreadable(path: FilePath, error: OSError) -> ScenarioError:
         near = units.nearest(path.name, names, 0.8)
         hint = f"did you mean {near}?" if near else "check the name; paths are relative to the present folder"
         return ScenarioError("no such file", None, hint, file=str(path))
-    if path.is_dir():
-        return _a_folder(path)
     reason = (error.strerror or "unknown reason").lower()
     return ScenarioError(
         f"cannot be read: {reason}", None, "check the file and its permissions", file=str(path)
@@ -90,26 +92,89 @@ def _a_folder(path: FilePath) -> ScenarioError:
 
 
 def _toml(source: SourceMap) -> Any:
+    found = mistake_in(source.text)
+    if found is not None:
+        raise _toml_mistake(source, *found)
     try:
         return tomllib.loads(source.text)
     except tomllib.TOMLDecodeError as error:
-        raise _toml_mistake(source) or _syntax(source, str(error), "TOML") from None
-    except ValueError as error:
-        raise ScenarioError(f"not TOML: {error}", None, "", file=source.file) from None
+        raise _syntax(source, str(error), "TOML") from None
+    except ValueError:
+        found = re.search(r"\d[\d_]{1000,}", source.text)  # the only other: more digits than Python reads
+        place = _spot(source, found.start(), len(found[0])) if found else None
+        hint = "write it with fewer digits"
+        raise ScenarioError("a number that cannot be read", None, hint, place, source.file) from None
 
 
-def _toml_mistake(source: SourceMap) -> ScenarioError | None:
-    """What the parser that keeps places says, which is clearer."""
+_STEPS = re.compile(r"""\.(?=[ \t]*["'\w-]++[ \t]*[.=\]])""")
+"""Within dotted keys; each makes a table, so that a file of some megabytes would take gigabytes."""
+
+
+def mistake_in(text: str) -> tuple[int, int, int, str] | None:
+    """Line, column, length and reason of what makes a text no TOML.
+
+    Asked before the standard parser, whose messages are less clear, and which takes gigabytes for a key of
+    thousands of steps.
+    """
     from fabriloom import _native
 
-    found = _native.mistake(source.text)
-    if found is None:
-        return None
-    line, column, length, reason = found
+    step = next(itertools.islice(_STEPS.finditer(text), MOST_KEYS, None), None)
+    if step is not None:
+        return text.count("\n", 0, step.start()) + 1, 1, 1, "too many keys"
+    return _native.mistake(text, DEEPEST, MOST_KEYS)
+
+
+def _toml_mistake(source: SourceMap, line: int, column: int, length: int, reason: str) -> ScenarioError:
+    if "recurs" in reason or reason in _BOUNDS:
+        if column == 1 and reason == "recursion limit":
+            line = max(1, line - 1)  # of a key it is noticed behind its line
+        message, hint = _BOUNDS.get(reason, _BOUNDS["nested too deeply"])
+        return ScenarioError(message, None, hint, source.stretch(line, column, length))
+    if (opened := _unclosed(source.text, line, column)) is not None:
+        bracket = source.text[opened]
+        message = f'not TOML: this "{bracket}" is not closed'
+        return ScenarioError(message, None, f'add "{_CLOSING[bracket]}"', _spot(source, opened, 1))
     hint = "keep one of the two" if reason == "duplicate key" else _HINTS["TOML"]
     if "must be quoted" in reason:
         reason, hint = "a string without quotes, or values without a comma between", _HINTS["TOML"]
     return ScenarioError(f"not TOML: {reason}", None, hint, source.stretch(line, column, length))
+
+
+_BOUNDS = {
+    "nested too deeply": ("nested too deeply", f"at most {DEEPEST} levels"),
+    "too many keys": (f"more than {MOST_KEYS:,} keys", "put long lists into a CSV or Parquet file"),
+}
+_CLOSING = {"[": "]", "{": "}"}
+_TOKENS = re.compile(
+    r'"""(?:[^\\]|\\.)*?"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*|[\[\]{}]'
+    r"|'''.*?'''|'[^'\n]*'",
+    re.DOTALL,
+)
+_STATEMENT = re.compile(
+    r"^[ \t]*(?:[A-Za-z_][\w.-]*[ \t]*=|\[+[A-Za-z_][\w.-]*\]+[ \t]*(?:#.*)?$)", re.MULTILINE
+)
+
+
+def _unclosed(text: str, line: int, column: int) -> int | None:
+    """Where a list or table began that was to be closed in a line before that of a mistake.
+
+    It is taken for forgotten if the next setting or section, or the end, comes before it is closed.
+    """
+    lines = text.split("\n")
+    before = sum(len(one) + 1 for one in lines[: line - 1])
+    end = min(before + column - 1, len(text))
+    opened: list[int] = []
+    for token in _TOKENS.finditer(text, 0, end):
+        if token[0] in _CLOSING:
+            opened.append(token.start())
+        elif token[0] in _CLOSING.values() and opened:
+            opened.pop()
+    earlier = [place for place in opened if place < before]
+    if not earlier:
+        return None
+    following = _STATEMENT.search(text, text.index("\n", earlier[-1]) + 1)
+    reached = following is not None and following.start() < before + len(lines[line - 1]) + 1
+    return earlier[-1] if reached or not text[end:].strip() else None
 
 
 def _syntax(source: SourceMap, message: str, kind: str) -> ScenarioError:
@@ -131,52 +196,25 @@ def _spot(source: SourceMap, offset: int, length: int) -> Place:
 
 
 def _json(source: SourceMap) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        table = dict(pairs)
-        if len(table) < len(pairs):
-            seen: set[str] = set()
-            twice = next(name for name, _ in pairs if name in seen or seen.add(name))
-            found = [
-                m.start() for m in re.finditer(re.escape(json.dumps(twice, ensure_ascii=False)), source.text)
-            ]
-            place = _spot(source, found[1] if len(found) > 1 else 0, len(twice) + 2)
-            raise ScenarioError(f'"{_short(twice)}" is given twice', None, "keep one of the two", place)
-        return table
-
-    def constant(name: str) -> Any:
-        place = _spot(source, source.text.find(name), len(name))
-        raise ScenarioError(f"{name} is not a number that can be used", None, "write a finite number", place)
-
     try:
-        return json.loads(source.text, object_pairs_hook=once, parse_constant=constant)
-    except json.JSONDecodeError as error:
-        message = f"{error.msg} (at line {error.lineno}, column {error.colno})"
-        raise _syntax(source, message, "JSON") from None
-    except ScenarioError:
-        raise
-    except ValueError as error:
-        raise ScenarioError(f"not JSON: {error}", None, "", file=source.file) from None
+        return reading.json_data(source.text, source.file, DEEPEST, MOST_KEYS)
+    except ReadError as error:
+        raise _refused(error, source.file) from None
 
 
 def _yaml(source: SourceMap) -> Any:
     import yaml
 
     try:
-        depth = 0
-        for event in yaml.parse(source.text, Loader=yaml.SafeLoader):
-            # Ended at once: the parser takes minutes for a long row of brackets.
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > DEEPEST:
-                raise RecursionError
-            if isinstance(event, yaml.AliasEvent):
-                mark = event.start_mark
-                place = source.stretch(mark.line + 1, mark.column + 1, len(event.anchor) + 1)
-                hint = "write the value out; anchors and aliases are not used in scenarios"
-                raise ScenarioError(f'alias "*{event.anchor}"', None, hint, place)
-        node = yaml.compose(source.text, Loader=yaml.SafeLoader)
+        node = composed(source.text)
         return None if node is None else _plain(node, yaml.SafeLoader(""), source)
     except ScenarioError:
         raise
+    except Alias as error:
+        line, column, name = error.args
+        place = source.stretch(line, column, len(name) + 1)
+        hint = "write the value out; anchors and aliases are not used in scenarios"
+        raise ScenarioError(f'alias "*{_short(name)}"', None, hint, place) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f" (at line {mark.line + 1}, column {mark.column + 1})" if mark else ""
@@ -205,6 +243,9 @@ def _plain(node: Any, loader: Any, source: SourceMap) -> Any:
         return table
     if kind == "timestamp":
         return node.value
+    if kind == "str" and has_surrogate(node.value):
+        hint = "write the whole character"
+        raise _at(source, node, "half of a character (a lone surrogate) in a string", hint)
     try:
         return loader.construct_object(node)
     except (ValueError, OverflowError):
@@ -216,20 +257,6 @@ def _at(source: SourceMap, node: Any, message: str, hint: str) -> ScenarioError:
     length = end.column - start.column if end.line == start.line else 1
     place = source.stretch(start.line + 1, start.column + 1, max(1, length))
     return ScenarioError(message, None, hint, place)
-
-
-def _check_depth(data: Any, source: SourceMap) -> None:
-    level = [data]
-    for _ in range(DEEPEST):
-        level = [
-            inner
-            for value in level
-            if isinstance(value, dict | list)
-            for inner in (value.values() if isinstance(value, dict) else value)
-        ]
-        if not level:
-            return
-    raise ScenarioError("nested too deeply", None, f"at most {DEEPEST} levels", file=source.file)
 
 
 def _name(value: Any) -> str:

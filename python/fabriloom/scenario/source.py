@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
 
+from fabriloom.reading.jsons import DEEPEST
 from fabriloom.scenario.errors import Path, Place
 
 
@@ -76,12 +79,42 @@ class SourceMap:
         return None
 
 
+class Alias(Exception):
+    """A YAML text repeats a value by its name: line and column, both from 1, and the name."""
+
+
+@lru_cache(maxsize=1)
+def composed(text: str) -> Any:
+    """The nodes of a YAML text with their places; kept: every mistake asks for them.
+
+    Raises :class:`Alias`, ``yaml.YAMLError``, and RecursionError as soon as it is too deep: the parser takes
+    minutes for a long row of brackets.
+    """
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        depth = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                event = self.peek_event()
+                raise Alias(event.start_mark.line + 1, event.start_mark.column + 1, event.anchor)
+            if self.depth == DEEPEST:
+                raise RecursionError
+            self.depth += 1
+            node = super().compose_node(parent, index)
+            self.depth -= 1
+            return node
+
+    return yaml.compose(text, Loader=Loader)
+
+
 def _in_yaml(text: str, path: Path, key: bool) -> tuple[int, int, int] | None:
     import yaml
 
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, RecursionError, ValueError):
+        node = composed(text)
+    except (yaml.YAMLError, Alias, RecursionError, ValueError):
         return None
     at = node
     for step in path:

@@ -11,6 +11,8 @@ from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.source import SourceMap
 
+_MOST_PLACED = 20
+"""Mistakes that are looked up in the file: each costs another reading, and three are shown."""
 _TAGS = ("kind", "preset")
 _TYPES = {
     "int_type": "a whole number",
@@ -36,7 +38,8 @@ def translate(error: ValidationError, data: dict[str, Any], source: SourceMap) -
     """One error for all that the schema found wrong, the first in the file first."""
     found: list[ScenarioError] = []
     paths: set[Path] = set()
-    details = error.errors(include_url=False)
+    count = error.error_count()
+    details = error.errors(include_url=False)[:_MOST_PLACED]
     unknown = {tuple(d["loc"]) for d in details if d["type"] == "extra_forbidden"}
     for detail in details:
         if detail["type"] == "missing" and _misspelt(detail["loc"], unknown):
@@ -50,6 +53,7 @@ def translate(error: ValidationError, data: dict[str, Any], source: SourceMap) -
     found.sort(key=lambda e: (e.place is None, e.place.line if e.place else 0))
     first = found[0]
     first.others = tuple(found[1:])
+    first.unplaced = count - len(details)
     if not first.place:
         first.in_file(source.file)
     for other in found[1:]:
@@ -116,6 +120,8 @@ def _message(kind: str, ctx: Any, detail: Any, value: Any, path: Path) -> tuple[
         near = units.nearest(str(value), choices) if isinstance(value, str) else None
         hint = (f'did you mean "{near}"? ' if near else "") + "choices: " + ctx["expected"].replace("'", '"')
         return f"{name} cannot be {_show(value)}", hint
+    if kind == "string_unicode":
+        return f"{name} holds half of a character (a lone surrogate)", "write the whole character"
     if kind == "too_short":
         return f"{name} needs at least {ctx['min_length']} entries, found {ctx['actual_length']}", "add some"
     if kind == "too_long":

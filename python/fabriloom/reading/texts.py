@@ -1,0 +1,63 @@
+"""The bytes and the text of a file."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+from fabriloom.reading.errors import Place, ReadError
+
+
+def content(path: Path, most_bytes: int, most: str, instead: str) -> bytes:
+    """The bytes of an ordinary file.
+
+    Args:
+        path: the file.
+        most_bytes: a larger one is refused before it is read.
+        most: the same in words, such as "8 MB".
+        instead: what to do with a larger one.
+
+    Raises:
+        ReadError: there is no such file, it cannot be read, is too large, or is a folder, a pipe or a device.
+            A missing file is not looked for elsewhere; see ``cause`` for the OSError.
+    """
+    try:
+        about = path.stat()
+        if stat.S_ISDIR(about.st_mode):
+            raise ReadError("this is a folder", "name a file in it")
+        if not stat.S_ISREG(about.st_mode):
+            # A pipe would be waited for, a device may never end.
+            raise ReadError("this is a pipe or a device, not a file", "save what it holds as a file")
+        if about.st_size > most_bytes:
+            raise ReadError(f"the file is larger than {most}", instead)
+        return path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise ReadError(f"cannot be read: {reason}", "check the file and its permissions") from error
+    except ReadError:
+        raise
+    except ValueError:
+        raise ReadError("the name of the file holds a NUL character", "name another file") from None
+
+
+def text_of(content: bytes, file: str) -> str:
+    """The text of a file in UTF-8, a mark at its beginning left out. Raises :class:`ReadError`."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        begin = content.rfind(b"\n", 0, error.start) + 1
+        end = content.find(b"\n", error.start)
+        shown = content[begin : end if end >= 0 else len(content)].rstrip(b"\r")
+        column = len(content[begin : error.start].decode("utf-8", "replace")) + 1
+        place = (file, line, column, 1, shown.decode("utf-8", "replace"))
+        message = f"not UTF-8 text (byte {content[error.start]:#04x})"
+        raise ReadError(message, "save the file as UTF-8", place) from None
+
+
+def place_at(text: str, offset: int, length: int, file: str) -> Place:
+    """The place of a stretch by its offset in the text."""
+    begin = text.rfind("\n", 0, offset) + 1
+    end = text.find("\n", offset)
+    line = text[begin : end if end >= 0 else len(text)].rstrip("\r")
+    return file, text.count("\n", 0, offset) + 1, offset - begin + 1, max(1, length), line
