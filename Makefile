@@ -31,7 +31,7 @@ help:
 	@echo "make test        every test: Rust, Python, documentation, format, lint, types, walls"
 	@echo "make setup       the fabriloom command in $(FABRILOOM), and nothing else"
 	@echo "make reproduce   every figure and number of the papers, published beside ours; reproduction.html"
-	@echo "make bench       measure speed and memory; writes benches/RESULTS.md"
+	@echo "make bench       measure speed and memory; writes the tables of benches/"
 	@echo "make docs        the documentation as a site in out/docs"
 	@echo "make fmt         format Rust and Python"
 	@echo "make clean       remove everything that was built here"
@@ -65,6 +65,7 @@ test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp
 
 bench: setup $(VENV)/dev.stamp
 	$(PY) benches/run.py
+	$(PY) benches/presets.py
 	$(PY) benches/rings.py
 	$(PY) benches/programs.py
 
