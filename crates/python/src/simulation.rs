@@ -145,6 +145,7 @@ impl Simulation {
             Some(End::Precision) => "precision",
             Some(End::Saturated) => "saturated",
             Some(End::Deadlocked) => "deadlocked",
+            Some(End::Livelocked) => "livelocked",
             Some(End::TimeLimit) => "time_limit",
             Some(End::PacketLimit) => "packet_limit",
             None => "interrupted",
@@ -153,6 +154,9 @@ impl Simulation {
         out.set_item("end_reason", reason)?;
         out.set_item("end_time_ticks", run.now())?;
         out.set_item("deadlock_links", run.cycle().to_vec().into_pyarray(out.py()))?;
+        let (still, busied) = run.rings().map_or((0, 0), |rings| rings.stood_still());
+        out.set_item("livelock_ticks", still)?;
+        out.set_item("livelock_busied", busied)?;
         out.set_item("measure_start_ticks", run.run.measure.start)?;
         out.set_item("offered", balance.offered)?;
         out.set_item("delivered", balance.delivered)?;

@@ -23,7 +23,7 @@ MISTAKE = 2
 """In the arguments, the scenario or a file it names, and nothing was run; or what was measured could not be
 written, and is printed."""
 DEADLOCK = 3
-"""The run ended deadlocked (its results are written); ``check``: the routing can deadlock."""
+"""The run ended deadlocked or livelocked (its results are written); ``check``: the routing can deadlock."""
 FAULT = 4
 """Of Fabriloom itself."""
 INTERRUPTED = 130

@@ -87,7 +87,9 @@ def run(scenario: Scenario, json: bool, folder: Path | None) -> int:
         folders.write_run(at, results)
 
     _give(folder, json, results.to_json, lambda: show.run(results), write)
-    codes = {"deadlocked": exits.DEADLOCK, "interrupted": exits.INTERRUPTED}
+    from ..results.ends import STUCK
+
+    codes = {**dict.fromkeys(STUCK, exits.DEADLOCK), "interrupted": exits.INTERRUPTED}
     return codes.get(results.end_reason, exits.OK)
 
 
@@ -206,11 +208,13 @@ def interrupted(finished: int, folder: Path | None) -> str:
 
 def _code(study: Any, folder: Path | None) -> int:
     """Exit code of a study of several runs."""
+    from ..results.ends import STUCK
+
     if study.interrupted:
         exits.complain(interrupted(len(study.points), folder))
         return exits.INTERRUPTED
-    ended = [point.summary["end"]["reason"] for point in study.points]
-    return exits.DEADLOCK if "deadlocked" in ended else exits.OK
+    stuck = any(point.summary["end"]["reason"] in STUCK for point in study.points)
+    return exits.DEADLOCK if stuck else exits.OK
 
 
 def saturate(scenario: Scenario, definition: str, jobs: int, json: bool, folder: Path | None) -> int:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..results import ends
 from ..results.html import of_programs
 from . import program_sections, ring_sections, sections
 from .page import Page, Text, number, plus_minus, render
@@ -13,8 +14,6 @@ from .page import Page, Text, number, plus_minus, render
 if TYPE_CHECKING:
     from ..results import Provenance, Results
     from ..study import Curve, Saturation
-
-_BAD_ENDS = {"deadlocked", "interrupted"}
 
 
 def again(command: str, options: str = "") -> tuple[str, str]:
@@ -99,7 +98,7 @@ def for_run(results: Results) -> str:
         kind="run",
         description=provenance.description,
         status=(summary["end"]["reason"].replace("_", " "), summary["end"]["message"]),
-        status_mark="bad" if summary["end"]["reason"] in _BAD_ENDS else "",
+        status_mark="bad" if summary["end"]["reason"] in ends.BAD else "",
         warnings=list(summary["warnings"]),
         facts=_facts(summary) if results.program is None else program_sections.facts(summary),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..results.ends import STUCK
 from .page import Axis, Cell, Chart, Series, Table, number
 from .sections import numeric, settings_text
 
@@ -241,7 +242,7 @@ def _points(points: Sequence[Any], varied: Sequence[str]) -> Table:
                 Cell(number(rate), None, rate),
                 *(Cell(_micro(latency[key]), None, latency[key]) for key in ("mean", "p99")),
                 Cell(_percent(share), share, share),
-                Cell(reason.replace("_", "\u00a0"), None, None, "bad" if reason == "deadlocked" else "quiet"),
+                Cell(reason.replace("_", "\u00a0"), None, None, "bad" if reason in STUCK else "quiet"),
             ]
         )
     note = "Mean latency of events; of messages where a program has none. Waited: senders for a free place."

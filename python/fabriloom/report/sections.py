@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..results.ends import STUCK
 from ..results.html import in_html
 from .page import Axis, Cell, Chart, Drawing, Prose, Series, Table, number, plus_minus
 
@@ -274,7 +275,7 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
                 Cell(plus_minus(accepted, summary["accepted_mbytes_per_s_ci95"]), None, accepted),
                 Cell(plus_minus(_micro(mean), _micro(latency["mean_ci95"])), None, mean),
                 *(Cell(number(_micro(latency[key])), None, latency[key]) for key in ("p99", "max")),
-                Cell(reason.replace("_", "\u00a0"), None, None, "bad" if reason == "deadlocked" else "quiet"),
+                Cell(reason.replace("_", "\u00a0"), None, None, "bad" if reason in STUCK else "quiet"),
             ]
         )
     return Table("The points", head, rows, [*numeric(points, varied), *[True] * 5, False])

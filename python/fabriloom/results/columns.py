@@ -84,8 +84,8 @@ SUMMARY = Table(
         Column(
             "end.reason",
             "text",
-            "Why the run ended: `drained`, `precision`, `saturated`, `deadlocked`, `time_limit`, `packet_limit` or "
-            "`interrupted`.",
+            "Why the run ended: `drained`, `precision`, `saturated`, `deadlocked`, `livelocked`, `time_limit`, "
+            "`packet_limit` or `interrupted`.",
         ),
         Column("end.message", "text", "The same as a sentence."),
         Column(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import columns, statistics, tables
+from . import columns, ends, statistics, tables
 from .programs import ProgramRun
 from .provenance import Provenance
 
@@ -35,30 +35,6 @@ def check_conservation(native: Mapping[str, Any]) -> None:
 
 def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
-
-
-def _after(simulated_ns: float) -> str:
-    return f"after {simulated_ns / 1e6:.6g} ms of simulated time"
-
-
-def end_message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = False) -> str:
-    """Why the run ended, as a sentence; ``lost``: sources refused packets."""
-    after = _after(simulated_ns)
-    if reason == "deadlocked":
-        if not cycle:
-            return f"The network deadlocked {after}."
-        waits = ", which waits for the one on ".join([*cycle, cycle[0]])
-        return f"The network deadlocked {after}: the packet on {waits.replace(', which waits', ' waits', 1)}."
-    grew = "sources lost packets" if lost else "the queues at the sources grew without end"
-    sentences = {
-        "drained": f"Every packet was delivered and none is to come ({after}).",
-        "precision": f"The wanted precision of mean latency and throughput was reached {after}.",
-        "saturated": f"Saturated: {grew}; stopped {after}.",
-        "time_limit": f"The time limit was reached {after}.",
-        "packet_limit": f"The wanted number of packets was delivered {after}.",
-        "interrupted": f"Interrupted {after}: these results are partial.",
-    }
-    return sentences.get(reason, f"The run ended {after}: {reason}.")
 
 
 def _latency(native: Mapping[str, Any], which: str, tick_ns: float, of_rings: bool) -> dict[str, Any]:
@@ -127,7 +103,7 @@ def summary(
         "seed": provenance.seed,
         "end": {
             "reason": reason,
-            "message": end_message(reason, cycle, end_ticks * tick_ns, int(native["refused"]) > 0),
+            "message": _message(native, graph, tick_ps, cycle),
             "cycle": cycle,
         },
         "network": {"switches": graph.switches, "terminals": graph.terminals, "links": graph.links},
@@ -164,10 +140,19 @@ def summary(
     return found
 
 
+def _message(native: Mapping[str, Any], graph: Graph, tick_ps: int, cycle: list[str]) -> str:
+    """Why the run ended."""
+    reason = str(native["end_reason"])
+    if reason == "livelocked":
+        return ends.livelock(native, graph, tick_ps)
+    after_ns = int(native["end_time_ticks"]) * tick_ps / 1000
+    return ends.message(reason, cycle, after_ns, int(native["refused"]) > 0)
+
+
 def add_program(summary: dict[str, Any], program: ProgramRun) -> None:
     """Add the keys of ``columns.PROGRAM_SUMMARY``; a stop of programs alone is told as what they wait for."""
     end, native = summary["end"], program.native
-    after = _after(summary["simulated_ns"])
+    after = ends.after(summary["simulated_ns"])
     waiting = program.waiting() if end["reason"] == "deadlocked" else []
     if waiting and not end["cycle"]:
         shown = "; ".join([*waiting[:4], *([f"{len(waiting) - 4} more"] if len(waiting) > 4 else [])])

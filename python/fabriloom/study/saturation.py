@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..results import Provenance, files
+from ..results.ends import STUCK
 from ..scenario import needed
 from .curves import LOAD, Curve, varied
 from .points import Advance, Point, Store, run_points
@@ -88,7 +89,7 @@ class Saturation:
 
 def sustained(summary: dict[str, Any]) -> bool:
     """Whether the network accepted what was offered, within the confidence of what it accepted."""
-    if summary["end"]["reason"] in ("saturated", "deadlocked"):
+    if summary["end"]["reason"] in ("saturated", *STUCK):
         return False
     offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]
     if offered is None or accepted is None:

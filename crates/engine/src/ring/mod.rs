@@ -10,6 +10,7 @@ mod bus;
 mod deadlock;
 mod host;
 mod links;
+mod livelock;
 mod output;
 mod parts;
 mod phases;

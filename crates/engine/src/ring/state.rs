@@ -3,6 +3,7 @@
 use super::allocation::Idles;
 use super::host::Hosts;
 use super::links::{Link, Tally, Timing, links};
+use super::livelock::Still;
 use super::parts::{Deal, Edge, Entry, Unit};
 use super::phases::Reservation;
 use super::stations::{BusCounts, Buses, Counts, Port, Rare, Station, Switch, switches};
@@ -65,6 +66,9 @@ pub struct Rings {
     pub(super) now: Time,
     /// When the last of the echoes comes home whose coming is no event.
     pub(super) last: Time,
+    /// Packets accepted, and since when it has been so many.
+    pub(super) accepted: u64,
+    pub(super) still: Still,
     /// A destination whose packets go in a circle through switches, if there is one.
     pub(super) astray: Option<u32>,
     /// What was delivered in this tick.
@@ -128,6 +132,8 @@ impl Rings {
             calendar: Calendar::new(2 * count),
             now: -1,
             last: -1,
+            accepted: 0,
+            still: Still::default(),
             astray: None,
             delivered: Vec::new(),
             asking: Vec::new(),

@@ -193,6 +193,7 @@ impl Rings {
     fn hold(&mut self, station: u32, entry: u32, target: u8, time: Time, timing: Timing) {
         let Entry { bytes, response, ends_deal, known_busied, .. } = self.entries[entry];
         let symbols = self.symbols(bytes);
+        self.accepted += 1;
         self.stations[station as usize].in_free[usize::from(response)] -= 1;
         // With cut-through its tail is still to come.
         let rest = if self.fabric.ring_cut_through == 0 { 0 } else { symbols - 1 };
@@ -205,7 +206,8 @@ impl Rings {
         self.received(station, held, ready, usize::from(response));
     }
 
-    fn delay(&self, busied: u32) -> Time {
+    /// Ticks after which a packet that was busied so often is sent again.
+    pub(super) fn delay(&self, busied: u32) -> Time {
         let first = self.fabric.ring_retry_delay_ticks as Time;
         let factor = match self.fabric.ring_retry_strategy {
             retry::LINEAR => Time::from(busied),

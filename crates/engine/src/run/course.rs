@@ -394,10 +394,12 @@ impl Run {
         self.watch.deadlock_events = self.events;
     }
 
-    fn look_for_deadlock<N: Network>(&mut self, network: &N) {
+    fn look_for_deadlock<N: Network>(&mut self, network: &mut N) {
         self.cycle = network.deadlock();
         if !self.cycle.is_empty() {
             self.end = Some(End::Deadlocked);
+        } else if network.livelocked() {
+            self.end = Some(End::Livelocked);
         }
     }
 
@@ -453,6 +455,7 @@ impl Run {
             return;
         }
         self.now = now;
+        self.look_for_deadlock(network);
         if self.end.is_none() {
             self.end =
                 Some(if self.is_saturated(network.fabric(), now) { End::Saturated } else { End::TimeLimit });

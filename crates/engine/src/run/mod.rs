@@ -68,6 +68,8 @@ pub enum End {
     Saturated,
     /// Packets wait for each other in a circle, or programs for what does not come.
     Deadlocked,
+    /// Packets are sent again and again, and none is accepted.
+    Livelocked,
     /// The time was up.
     TimeLimit,
     /// The wanted number of packets was delivered.

@@ -70,6 +70,9 @@ pub(super) trait Network {
     /// Links that wait for each other in a circle; empty if nothing is deadlocked.
     fn deadlock(&self) -> Vec<u32>;
 
+    /// Whether packets are sent again and again and nothing comes of it; to be asked as often as for deadlock.
+    fn livelocked(&mut self) -> bool;
+
     /// Events beside which a search for deadlock costs little.
     fn search_events(&self) -> u64;
 
@@ -130,6 +133,10 @@ impl Network for Worms {
 
     fn deadlock(&self) -> Vec<u32> {
         deadlock(self)
+    }
+
+    fn livelocked(&mut self) -> bool {
+        false
     }
 
     fn search_events(&self) -> u64 {
@@ -217,6 +224,10 @@ impl Network for Rings {
 
     fn deadlock(&self) -> Vec<u32> {
         ring_deadlock(self)
+    }
+
+    fn livelocked(&mut self) -> bool {
+        self.is_livelocked()
     }
 
     fn search_events(&self) -> u64 {

@@ -1,0 +1,111 @@
+//! Whether rings are busy with packets that are sent again and again, and nothing comes of it.
+//!
+//! Nothing moves as long as no station accepts a packet: everything else that happens to a packet follows from that
+//! within times that are known. So the count of what was accepted is looked at from time to time. While it stands still,
+//! nothing is on its way to a user, a bus or a memory, and packets are busied all the time, they go round for nothing. How
+//! long that may last is told by the scenario's own times, see [`Rings::is_livelocked`].
+
+use super::state::Rings;
+use crate::fabric::NONE;
+use crate::kernel::Time;
+
+/// So many times the longest that a packet may have to wait for its next try.
+const PATIENCE: Time = 200;
+
+/// The longest payload of the standard, in bytes.
+const LONGEST_BYTES: u32 = 256;
+
+/// Since when nothing was accepted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Still {
+    /// Tick of the first look at which `accepted` was found.
+    since: Time,
+    /// Packets accepted and busied up to then.
+    accepted: u64,
+    busied: u64,
+    /// Ticks of the longest way round, with a packet put in by every station; 0: not known yet.
+    round: Time,
+}
+
+impl Rings {
+    /// Whether since an earlier look no packet was accepted, while packets were busied, for longer than [`PATIENCE`]
+    /// times the longest way round a ring, on which every station puts in a packet, and the longest delay that a packet
+    /// waits for now. A delay that grows is so never taken for a livelock, however long it has become.
+    pub fn is_livelocked(&mut self) -> bool {
+        let busied = self.rare.iter().map(|rare| rare.busied).sum();
+        if self.accepted != self.still.accepted || busied < self.still.busied {
+            self.still = Still { since: self.now, accepted: self.accepted, busied, ..self.still };
+            return false;
+        }
+        if busied == self.still.busied || self.in_flight == 0 {
+            return false;
+        }
+        if self.still.round == 0 {
+            self.still.round = self.longest_round();
+        }
+        let lasted = self.now - self.still.since;
+        lasted >= PATIENCE * self.still.round
+            && self.longest_delay().is_some_and(|delay| lasted / PATIENCE >= self.still.round + delay)
+    }
+
+    /// Ticks since which nothing was accepted, and packets busied since then.
+    pub fn stood_still(&self) -> (Time, u64) {
+        let busied: u64 = self.rare.iter().map(|rare| rare.busied).sum();
+        (self.now - self.still.since, busied.saturating_sub(self.still.busied))
+    }
+
+    /// Ticks round the longest ring for what has to wait for one of the longest packets at every station.
+    fn longest_round(&self) -> Time {
+        let header = self.fabric.ring_request_header_bytes.max(self.fabric.ring_response_header_bytes);
+        let symbols = (header + LONGEST_BYTES + self.fabric.ring_send_idle_bytes).div_ceil(2);
+        let mut seen = vec![false; self.links.len()];
+        let mut longest = 1;
+        for start in 0..self.links.len() {
+            let (mut round, mut at) = (0, start);
+            while !std::mem::replace(&mut seen[at], true) {
+                let timing = self.timing(at as u32);
+                round += Time::from(timing.ahead) + Time::from(symbols) * Time::from(timing.symbol);
+                at = self.links[at].next as usize;
+            }
+            longest = longest.max(round);
+        }
+        longest
+    }
+
+    /// The longest delay of a retry that a packet waits for; none if something is on its way that will be accepted, served
+    /// or moved, or is ready for the first time later.
+    fn longest_delay(&self) -> Option<Time> {
+        let mut longest = 0;
+        for station in 0..self.stations.len() as u32 {
+            if self.is_at_work(station) {
+                return None;
+            }
+            let mut entry = self.rare[station as usize].open;
+            while entry != NONE {
+                let it = &self.entries[entry];
+                if it.known_busied {
+                    longest = longest.max(self.delay(it.busied));
+                }
+                entry = it.open_next;
+            }
+            let mut echo = self.rare[station as usize].echoes.head;
+            while echo != NONE {
+                let it = &self.units[echo];
+                longest = longest.max(self.delay(self.entries[it.entry].busied));
+                echo = it.next;
+            }
+        }
+        Some(longest)
+    }
+
+    /// Whether something is done at a station that will be over: a service, a transfer, a latency before or behind them.
+    fn is_at_work(&self, station: u32) -> bool {
+        let at = &self.stations[station as usize];
+        let comes_later = |entry: u32| entry != NONE && self.entries[entry].ready > self.now;
+        at.at_work != NONE
+            || self.is_at_bus(station)
+            || !at.coming.is_empty()
+            || at.held.iter().any(|queue| comes_later(queue.head))
+            || at.fresh.iter().any(|queue| comes_later(queue.head))
+    }
+}

@@ -1,0 +1,58 @@
+"""Why runs end, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import tables
+
+if TYPE_CHECKING:
+    from ..topology.graph import Graph
+
+STUCK = ("deadlocked", "livelocked")
+"""Ends at which the network had stopped to deliver."""
+BAD = (*STUCK, "interrupted")
+"""Ends after which the numbers are not those that were asked for."""
+
+
+def after(simulated_ns: float) -> str:
+    """When, as a part of a sentence."""
+    return f"after {simulated_ns / 1e6:.6g} ms of simulated time"
+
+
+def message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = False) -> str:
+    """Why the run ended, as a sentence; ``lost``: sources refused packets."""
+    when = after(simulated_ns)
+    if reason == "deadlocked":
+        if not cycle:
+            return f"The network deadlocked {when}."
+        waits = ", which waits for the one on ".join([*cycle, cycle[0]])
+        return f"The network deadlocked {when}: the packet on {waits.replace(', which waits', ' waits', 1)}."
+    grew = "sources lost packets" if lost else "the queues at the sources grew without end"
+    sentences = {
+        "drained": f"Every packet was delivered and none is to come ({when}).",
+        "precision": f"The wanted precision of mean latency and throughput was reached {when}.",
+        "saturated": f"Saturated: {grew}; stopped {when}.",
+        "time_limit": f"The time limit was reached {when}.",
+        "packet_limit": f"The wanted number of packets was delivered {when}.",
+        "interrupted": f"Interrupted {when}: these results are partial.",
+    }
+    return sentences.get(reason, f"The run ended {when}: {reason}.")
+
+
+def livelock(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
+    """What a livelock was, as sentences: since when, how many tries, who rejects most, and what helps."""
+    lasted_us = int(native["livelock_ticks"]) * tick_ps / 1e6
+    when = after(int(native["end_time_ticks"]) * tick_ps / 1000)
+    rejected = int(native["livelock_busied"])
+    busied = tables.column(native, "link_busied")
+    most = graph.link_names[int(np.argmax(busied))]
+    return (
+        f"The network livelocked {when}: for the last {lasted_us:.4g} us no station accepted a packet, while "
+        f"packets were rejected {rejected:,} times and sent again; most were rejected at the end of {most}. "
+        "What is sent again takes the rings from what would make room. Longer retry delays, "
+        "bandwidth_allocation, or fewer packets under way at a time (transactions, window) help."
+    )
