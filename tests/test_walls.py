@@ -24,22 +24,23 @@ RUNNING = DESCRIBING | {"scenario", "compile", "results", "simulate"}
 MAY_IMPORT: dict[str, set[str]] = {
     "units": set(),
     "children": set(),
+    "output": set(),
     "reading": {"units", "children"},
-    "topology": {"units", "reading", "_native"},
+    "topology": {"units", "reading", "_native", "output"},
     "routing": {"units", "reading", "_native", "topology"},
     "traffic": {"units", "reading", "_native"},
     "programs": {"units", "reading", "_native", "traffic"},
     "technology": {"units", "reading", "_native"},
     "scenario": DESCRIBING,
     "compile": DESCRIBING | {"scenario"},
-    "results": DESCRIBING | {"scenario", "compile"},
+    "results": DESCRIBING | {"scenario", "compile", "output"},
     "simulate": DESCRIBING | {"scenario", "compile", "results"},
-    "study": RUNNING,
+    "study": RUNNING | {"output"},
     "report": {"units", "results", "published"},
-    "page": RUNNING | {"study", "report", "children"},
+    "page": RUNNING | {"study", "report", "children", "output"},
     "published": set(),
-    "experiments": RUNNING | {"study", "published", "report"},
-    "cli": RUNNING | {"study", "published", "report", "page", "experiments", "children"},
+    "experiments": RUNNING | {"study", "published", "report", "output"},
+    "cli": RUNNING | {"study", "published", "report", "page", "experiments", "children", "output"},
     "__init__": RUNNING | {"study"},
     "__main__": {"cli"},
 }
@@ -155,6 +156,29 @@ def test_published_numbers_are_data() -> None:
     assert [path.name for path in modules] == ["__init__.py"]
     body = ast.parse(modules[0].read_text(encoding="utf-8")).body
     assert not any(isinstance(node, ast.ClassDef | ast.For | ast.While) for node in body)
+
+
+WRITES = re.compile(
+    r"\bwrite_text\(|\bwrite_bytes\(|\bsavefig\(\w*(?:path|file)|\bopen\([^)]*[\"'][wax]b?\+?[\"']"
+    r"|\brmtree\(|\bunlink\(|\bos\.remove\(|\bto_csv\(|\bwrite_csv\(\w"
+)
+OWN_WRITERS = {
+    "page/sessions.py": "a folder of the server's own, made by itself and removed with it",
+    "experiments/page.py": "a page of this repository",
+    "experiments/evidence.py": "pages of this repository",
+    "results/reference.py": "a page of this repository",
+    "scenario/reference.py": "pages of this repository",
+}
+
+
+def test_one_room_writes_files() -> None:
+    """What is written for a user goes through ``output``: whole, and instead of nothing of theirs."""
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in python_files()
+        if room_of(path) != "output" and WRITES.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == set(OWN_WRITERS)
 
 
 def test_only_the_command_prints() -> None:

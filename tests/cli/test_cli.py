@@ -16,8 +16,10 @@ from typing import Any
 import polars as pl
 import pytest
 from fabriloom import __version__
+from fabriloom import simulate as simulation
 from fabriloom.cli import exits
 from fabriloom.cli.app import app
+from fabriloom.output import Plain
 from fabriloom.results.files import write_table
 from typer.testing import CliRunner, Result
 
@@ -104,6 +106,7 @@ def test_run_writes_its_folder(file: Path, tmp_path: Path) -> None:
     done = command("run", file, "--out", out, "--set", "output.trace=true")
     assert done.exit_code == exits.OK, done.stderr
     expected = {"summary.json", "report.html", "scenario.toml", "scenario.resolved.json", "trace.json"}
+    expected |= {"fabriloom.sha256"}
     expected |= {f"{name}.parquet" for name in ("links", "flows", "batches", "latency", "trace")}
     assert {path.name for path in out.iterdir()} == expected
     assert (out / "scenario.toml").read_text(encoding="utf-8") == SMALL
@@ -120,16 +123,73 @@ def test_a_used_folder_is_refused_before_the_run(file: Path, tmp_path: Path, nam
     (out / "notes.txt").write_text("mine", encoding="utf-8")
     done = command(name, file, "--out", out)
     assert done.exit_code == exits.MISTAKE
-    assert "exists and is not empty" in done.stderr
-    assert "--force" in done.stderr
+    assert "the folder holds notes.txt, which fabriloom did not write" in done.stderr
     assert [path.name for path in out.iterdir()] == ["notes.txt"]
 
 
-def test_force_writes_and_leaves_other_files_alone(file: Path, tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
-    assert command("run", file, "--out", tmp_path, "--force").exit_code == exits.OK
-    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
-    assert (tmp_path / "summary.json").exists()
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "FILE"],
+        ["curve", "FILE", "--loads", "0.1"],
+        ["compare", "FILE", "FILE", "--loads", "0.1"],
+        ["saturate", "FILE", "--definition", "backlog"],
+        ["reproduce", "sci-retry", "--quick"],
+        ["plot", "REPORT"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_nothing_of_the_users_is_deleted_or_replaced(file: Path, tmp_path: Path, words: list[str]) -> None:
+    """Whatever the names are: a folder ``runs`` was once taken for one of an unfinished reproduction."""
+    report = tmp_path / "written" / "report.html"
+    if "REPORT" in words:
+        assert command("run", file, "--out", report.parent).exit_code == exits.OK
+    known = {"FILE": file, "REPORT": report}
+    out = tmp_path / "mine"
+    names = ("runs/a.json", "points/b.json", "notes/c", "summary.json", "report.html", "scenario.toml")
+    for name in (*names, "reproduction.html", "fabriloom.sha256", ".writing", ".lock", "1-curve.svg"):
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (out / name).write_text("mine", encoding="utf-8")
+    (out / "trace.parquet").symlink_to(file)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for force in ([], ["--force"]):
+        done = command(*(known.get(word, word) for word in words), "--out", out, *force)
+        assert done.exit_code == exits.MISTAKE, done.output
+        assert "which fabriloom did not write; nothing of yours is replaced" in done.stderr
+        assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_force_replaces_an_earlier_result(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert command("run", file, "--out", out, "--set", "output.trace=true").exit_code == exits.OK
+    done = command("curve", file, "--loads", "0.1", "--out", out)
+    assert "holds an earlier result of run; name another one, or add --force to replace it" in done.stderr
+    assert command("curve", file, "--loads", "0.1", "--out", out, "--force").exit_code == exits.OK
+    names = {"fabriloom.sha256", "points", "points.parquet", "report.html", "scenario.resolved.json"}
+    assert {path.name for path in out.iterdir()} == {*names, "scenario.toml", "summary.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "small.toml"}
+
+
+def test_the_home_folder_is_found(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell leaves ``"~/x"`` in quotes as it is; a folder called ~ is what nobody wants."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    done = command("run", "~/small.toml", "--out", "~/x")
+    assert (done.exit_code, (tmp_path / "x" / "report.html").exists()) == (exits.OK, True)
+    assert f"Written to x{os.sep}; open {Path('x') / 'report.html'}" in done.stdout
+    assert command("draw", file, "-o", "~/net.svg").exit_code == exits.OK
+    assert command("plot", "~/x/report.html", "--out", "~/figures").exit_code == exits.OK
+    made = {path.name for path in tmp_path.glob("[!.]*")}  # matplotlib has folders of its own there
+    assert made == {"x", "net.svg", "figures", "small.toml"}
+
+
+def test_a_drawing_follows_no_link(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "net.svg").symlink_to(file)
+    for force in ([], ["--force"]):
+        done = command("draw", file, "-o", tmp_path / "net.svg", *force)
+        assert done.exit_code == exits.MISTAKE
+    assert "it is a symbolic link; name the file itself" in done.stderr
+    assert file.read_text(encoding="utf-8") == SMALL
 
 
 @pytest.mark.parametrize("json", [False, True])
@@ -173,20 +233,26 @@ def test_a_disk_that_fills_up_in_a_curve_loses_no_point(tmp_path: Path) -> None:
 def test_a_table_says_that_the_disk_is_full() -> None:
     """Polars has an error of its own for it, which would look like a fault of ours."""
     with pytest.raises(OSError, match=f"Errno {errno.ENOSPC}"):
-        write_table(pl.DataFrame({"number": [1]}), Path("/dev/full"))
+        write_table(Plain(Path("/dev")), "full", pl.DataFrame({"number": [1]}))
 
 
-@pytest.mark.parametrize("left", ['{"interrupted": fa', None])
 def test_a_study_that_could_not_be_written_is_taken_up_again(
-    file: Path, tmp_path: Path, left: str | None
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk was full, or the command killed while it wrote: the summary is missing or cut short."""
-    out = tmp_path / "out"
-    assert command("curve", file, "--loads", "0.1", "--out", out).exit_code == exits.OK
-    (out / "summary.json").unlink()
-    if left:
-        (out / "summary.json").write_text(left, encoding="utf-8")
-    assert command("curve", file, "--loads", "0.1,0.2", "--out", out).exit_code == exits.OK
+    """The disk was full when it was to be written: its points are there, and no result that looks whole."""
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    out, again = tmp_path / "out", ["curve", file, "--loads", "0.1", "--out", tmp_path / "out"]
+    with monkeypatch.context() as patched:
+        patched.setattr("fabriloom.results.files.put_text", full)
+        assert command(*again).exit_code == exits.MISTAKE
+    assert not out.exists()
+    assert len(list((tmp_path / "out.partial" / "points").iterdir())) == 1
+    monkeypatch.setattr("fabriloom.simulate.run", full)  # nothing is run again
+    assert command(*again).exit_code == exits.OK
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "small.toml"}
 
 
 def test_a_drawing_is_svg(file: Path, tmp_path: Path) -> None:
@@ -279,12 +345,22 @@ def test_curve_and_saturation_print_their_tables(file: Path, tmp_path: Path) -> 
     assert "±" in saturated.stdout
 
 
-def test_an_interrupted_curve_is_taken_up_again(file: Path, tmp_path: Path) -> None:
+def test_an_interrupted_curve_is_taken_up_again(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = tmp_path / "curve"
-    assert command("curve", file, "--loads", "0.1", "--out", out).exit_code == exits.OK
-    assert command("curve", file, "--loads", "0.1,0.2", "--out", out).exit_code == exits.MISTAKE
-    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    (out / "summary.json").write_text(json.dumps({**summary, "interrupted": True}), encoding="utf-8")
+    simulate = simulation.run
+
+    def once(scenario: Any, **options: Any) -> Any:
+        if scenario.traffic.load > 0.1:
+            raise KeyboardInterrupt
+        return simulate(scenario, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("fabriloom.simulate.run", once)
+        done = command("curve", file, "--loads", "0.1,0.2", "--jobs", 1, "--out", out)
+    assert (done.exit_code, (out / "summary.json").exists()) == (exits.INTERRUPTED, True)
+    assert "an earlier result of curve" in command("saturate", file, "--out", out).stderr
     done = command("curve", file, "--loads", "0.1,0.2", "--out", out)
     assert done.exit_code == exits.OK, done.stderr
     assert len(json.loads((out / "summary.json").read_text(encoding="utf-8"))["points"]) == 2

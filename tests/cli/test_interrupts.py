@@ -63,7 +63,7 @@ def test_a_second_ctrl_c_loses_nothing(tmp_path: Path) -> None:
     path.write_text(LONG, encoding="utf-8")
     loads = ",".join(f"0.{n:02}" for n in range(1, 60))
     arguments = ["curve", str(path), "--loads", loads, "--out", str(out)]
-    code, said = on_a_terminal(arguments, lambda _: len(list(out.glob("points/*.json"))) > 1)
+    code, said = on_a_terminal(arguments, lambda _: len(list(tmp_path.glob("out.partial/points/*.json"))) > 1)
     assert code == exits.INTERRUPTED, said
     assert "Interrupted before" not in said
     assert "runs were finished, and only they are shown. The same command goes on from here." in said

@@ -156,7 +156,7 @@ def test_a_full_disk_does_not_end_a_study(tmp_path: Path, monkeypatch: pytest.Mo
     def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.warns(UserWarning, match="no longer kept here: no space left on device"):
         found = curve(small(), [0.1, 0.2], out=tmp_path)
     assert len(found.points) == 2
@@ -166,8 +166,9 @@ def test_a_full_disk_does_not_end_a_study(tmp_path: Path, monkeypatch: pytest.Mo
 def test_two_studies_may_keep_their_points_in_one_folder(tmp_path: Path) -> None:
     """The same point at the same time: neither takes away the other's half-written file."""
     script = (
-        "import sys; from pathlib import Path; from fabriloom.results.files import keep\n"
-        "for n in range(300): keep(Path(sys.argv[1]) / f'{n}.json', 'x' * 20000)"
+        "import sys; from pathlib import Path; from fabriloom.output import Pieces\n"
+        "pieces = Pieces.at(Path(sys.argv[1]))\n"
+        "for n in range(300): pieces.put(f'{n}.json', 'x' * 20000)"
     )
     command = [sys.executable, "-W", "error", "-c", script, str(tmp_path)]
     running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(3)]

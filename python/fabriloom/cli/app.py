@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,9 @@ import typer
 
 from .. import experiments
 from . import exits
+
+POINTS = "points"
+"""Where a study keeps its finished points; ``study.points`` is imported only when it is needed."""
 
 _EPILOG = (
     "Exit codes: 0 done, saturated included; 1 numbers or engines disagree, when asked to compare; "
@@ -25,8 +29,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+def _at_home(value: Any) -> Any:
+    """Paths with ``~`` for the home folder, which a shell leaves alone in quotes."""
+    if isinstance(value, list | tuple):
+        return [_at_home(path) for path in value]
+    return value and Path(os.path.expanduser(value))
+
+
 File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Scenario: TOML, YAML or JSON.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="FILE", help="Scenario: TOML, YAML or JSON.", show_default=False, callback=_at_home
+    ),
 ]
 Set = Annotated[
     list[str] | None,
@@ -37,7 +52,7 @@ Set = Annotated[
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Start of every random stream.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write results and report.html here.")]
-Force = Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an earlier result of fabriloom.")]
 Loads = Annotated[
     str | None, typer.Option("--loads", metavar="LOAD,LOAD…", help="Offered loads, such as 0.1,0.3,0.5.")
 ]
@@ -81,11 +96,11 @@ def run(
     ] = False,
 ) -> int:
     """Run a scenario once."""
-    from . import work
+    from . import folders, work
 
-    folder = work.prepare(out, force)
-    scenario = _load(file, settings, seed)
-    return work.beside_twin(scenario, json) if twin else work.run(scenario, json, folder)
+    with folders.taken(out, "run", force) as folder:
+        scenario = _load(file, settings, seed)
+        return work.beside_twin(scenario, json) if twin else work.run(scenario, json, folder)
 
 
 @app.command()
@@ -108,10 +123,10 @@ def curve(
 
     With --out every finished point is kept at once; the same command takes an interrupted curve up again.
     """
-    from . import work
+    from . import folders, work
 
-    folder = work.prepare(out, force, resumes="points")
-    return work.curve(_load(file, settings, seed), work.numbers(loads), jobs, json, folder, published)
+    with folders.taken(out, "curve", force, POINTS) as folder:
+        return work.curve(_load(file, settings, seed), work.numbers(loads), jobs, json, folder, published)
 
 
 @app.command()
@@ -119,7 +134,9 @@ def curve(
 def compare(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE…", help="Scenarios, or one with [variants].", show_default=False),
+        typer.Argument(
+            metavar="FILE…", help="Scenarios, or one with [variants].", show_default=False, callback=_at_home
+        ),
     ],
     settings: Set = None,
     seed: Seed = None,
@@ -133,11 +150,11 @@ def compare(
 
     With --out every finished point is kept at once; the same command takes an interrupted one up again.
     """
-    from . import work
+    from . import folders, work
 
-    folder = work.prepare(out, force, resumes="points")
-    scenarios = [_load(file, settings, seed) for file in files]
-    return work.compare(scenarios, work.numbers(loads), jobs, json, folder)
+    with folders.taken(out, "compare", force, POINTS) as folder:
+        scenarios = [_load(file, settings, seed) for file in files]
+        return work.compare(scenarios, work.numbers(loads), jobs, json, folder)
 
 
 @app.command()
@@ -160,10 +177,10 @@ def saturate(
     force: Force = False,
 ) -> int:
     """The saturation throughput, with its confidence."""
-    from . import work
+    from . import folders, work
 
-    folder = work.prepare(out, force, resumes="points")
-    return work.saturate(_load(file, settings, seed), definition, jobs, json, folder)
+    with folders.taken(out, "saturate", force, POINTS) as folder:
+        return work.saturate(_load(file, settings, seed), definition, jobs, json, folder)
 
 
 @app.command()
@@ -181,7 +198,7 @@ def draw(
     file: File,
     settings: Set = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE.svg", help="Where to.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE.svg", help="Where to.", callback=_at_home)
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that exists.")] = False,
 ) -> int:
@@ -196,7 +213,12 @@ def draw(
 def plot(
     report: Annotated[
         Path,
-        typer.Argument(metavar="REPORT", help="A report.html or reproduction.html.", show_default=False),
+        typer.Argument(
+            metavar="REPORT",
+            help="A report.html or reproduction.html.",
+            show_default=False,
+            callback=_at_home,
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to.")] = Path("figures"),
     form: Annotated[str, typer.Option("--format", metavar="svg|pdf|png", help="Kind of the files.")] = "svg",
@@ -245,8 +267,8 @@ def reproduce(
     """
     from . import folders, work
 
-    folder = work.prepare(out, force, resumes=folders.RUNS)
-    return work.reproduce(name, json, quick, jobs, folder, strict)
+    with folders.taken(out, "reproduce", force, folders.RUNS, forget=True) as folder:
+        return work.reproduce(name, json, quick, jobs, folder, strict)
 
 
 @app.command()

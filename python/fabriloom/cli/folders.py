@@ -4,129 +4,118 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .exits import Mistake, undisturbed
+from ..output import Files, Output, OutputError, Working
+from .exits import Mistake, complain
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from ..results import Provenance, Results
-
-
-def prepare(out: Path | None, force: bool, resumes: str = "") -> Path | None:
-    """Make the folder, or say why it cannot be used.
-
-    ``resumes`` names a folder that an unfinished command of this kind leaves in it: that is taken up again.
-
-    Raises:
-        Mistake: it exists and is not empty, is no folder, or cannot be written.
-    """
-    if out is None:
-        return None
-    try:
-        if out.exists() and not out.is_dir():
-            raise Mistake(f"--out {out}: there is a file of this name; name a folder")
-        used = out.is_dir() and any(out.iterdir())
-        if used and not force and not (resumes and _is_unfinished(out, resumes)):
-            raise Mistake(
-                f"--out {out}: the folder exists and is not empty; name another one, or add --force to write "
-                "into it"
-            )
-        out.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=out):
-            pass
-    except OSError as error:
-        raise Mistake(f"--out {out}: cannot be written: {error.strerror or error}") from error
-    return out
-
 
 RUNS = "runs"
 """Holds what an unfinished reproduction has finished; a finished one has none."""
 
 
-_OF_STUDIES = {"summary.json", "points.parquet", "report.html", "scenarios.resolved.json"}
+def taken(
+    out: Path | None, command: str, force: bool = False, kept: str = "", forget: bool = False
+) -> AbstractContextManager[Output | None]:
+    """The output folder of a command, if it has one, for as long as it works; see ``Output``.
 
+    Raises:
+        Mistake: it cannot be taken, and why.
+    """
+    if out is None:
+        return nullcontext()
+    from .. import __version__
 
-def _is_unfinished(out: Path, kept: str) -> bool:
-    """Whether what is kept is here, and no summary, which is written last, that says it was finished."""
-    if not (out / kept).is_dir():
-        return False
-    if kept == RUNS:
-        return True
     try:
-        return bool(json.loads((out / "summary.json").read_text(encoding="utf-8"))["interrupted"])
-    except FileNotFoundError:
-        names = {path.name for path in out.iterdir() if path.stem not in ("scenario", "scenario.resolved")}
-        return names <= {kept, *_OF_STUDIES}
-    except json.JSONDecodeError:
-        return True  # cut short: the disk was full, or the command was killed
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+        return Output(out, command, __version__, force, kept, forget)
+    except OutputError as error:
+        raise Mistake(f"--out {out}: {error}") from None
+    except OSError as error:
+        raise Mistake(f"--out {out}: cannot be written: {error.strerror or error}") from error
 
 
-def _scenario_files(out: Path, provenance: Provenance) -> None:
-    resolved = json.dumps(provenance.resolved, indent=2, ensure_ascii=False)
-    (out / "scenario.resolved.json").write_text(resolved + "\n", encoding="utf-8")
+@contextmanager
+def cached(name: str) -> Iterator[Working | None]:
+    """Where a reproduction without an output folder keeps its finished runs until it is complete: among the
+    files that programs of this user may forget. None if that cannot be; the runs are then not kept.
+    """
+    from .. import __version__
+
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(cache) / "fabriloom" / "runs" / name
+    working = None
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        working = Working(folder, "reproduce", __version__)
+    except (OutputError, OSError, RuntimeError) as error:
+        complain(f"warning: {folder}: finished runs are not kept here: {error}")
+    try:
+        yield working
+    finally:
+        if working is not None:
+            working.release()
+
+
+def _json(files: Files, name: str, value: Any) -> None:
+    from ..results.files import put_text
+
+    put_text(files, name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def _scenario_files(files: Files, provenance: Provenance) -> None:
+    from ..results.files import put_text
+
+    _json(files, "scenario.resolved.json", provenance.resolved)
     if provenance.source_text:
         suffix = Path(provenance.source_name).suffix or ".toml"
-        (out / f"scenario{suffix}").write_text(provenance.source_text, encoding="utf-8")
+        put_text(files, f"scenario{suffix}", provenance.source_text)
 
 
-def write_run(out: Path, results: Results) -> None:
-    """Everything of one run."""
+def write_run(files: Files, results: Results) -> None:
+    """Everything of one run; the summary last."""
     from ..report import for_run
+    from ..results.files import put_text, write_chrome_trace, write_parquet
 
-    with undisturbed():
-        results.to_json(out / "summary.json")
-        results.to_parquet(out)
-        if results.has_trace:
-            results.to_chrome_trace(out / "trace.json")
-        _scenario_files(out, results.provenance)
-        (out / "report.html").write_text(for_run(results), encoding="utf-8")
-
-
-def write_study(out: Path, study: Any, html: str) -> None:
-    """Everything of a curve or a saturation: summary, table of points, scenario, report."""
-    with undisturbed():
-        if study.points:
-            study.to_parquet(out)
-        _scenario_files(out, study.provenance)
-        (out / "report.html").write_text(html, encoding="utf-8")
-        study.to_json(out / "summary.json")
+    write_parquet(results, files)
+    if results.has_trace:
+        with files.file("trace.json") as out:
+            write_chrome_trace(results, out)
+    _scenario_files(files, results.provenance)
+    put_text(files, "report.html", for_run(results))
+    put_text(files, "summary.json", results.to_json())
 
 
-def write_comparison(out: Path, comparison: Any, html: str) -> None:
+def write_study(files: Files, study: Any, html: str) -> None:
+    """Everything of a curve or a saturation: table of points, scenario, report, summary."""
+    _scenario_files(files, study.provenance)
+    _write_points(files, study, html)
+
+
+def write_comparison(files: Files, comparison: Any, html: str) -> None:
     """Everything of a comparison; of each scenario its resolved form."""
-    with undisturbed():
-        if comparison.points:
-            comparison.to_parquet(out)
-        resolved = {name: part.resolved for name, part in comparison.parts.items()}
-        text = json.dumps(resolved, indent=2, ensure_ascii=False)
-        (out / "scenarios.resolved.json").write_text(text + "\n", encoding="utf-8")
-        (out / "report.html").write_text(html, encoding="utf-8")
-        comparison.to_json(out / "summary.json")
+    _json(files, "scenarios.resolved.json", {name: part.resolved for name, part in comparison.parts.items()})
+    _write_points(files, comparison, html)
 
 
-def write_reproduction(out: Path, records: list[dict[str, Any]], html: str) -> None:
+def _write_points(files: Files, study: Any, html: str) -> None:
+    from ..results.files import put_text, write_table
+
+    if study.points:
+        write_table(files, "points.parquet", study.table)
+    put_text(files, "report.html", html)
+    put_text(files, "summary.json", study.to_json())
+
+
+def write_reproduction(files: Files, records: list[dict[str, Any]], html: str) -> None:
     """The lines and the page of reproduced papers."""
-    with undisturbed():
-        text = json.dumps(records, indent=2, ensure_ascii=False)
-        (out / "reproduction.json").write_text(text + "\n", encoding="utf-8")
-        (out / "reproduction.html").write_text(html, encoding="utf-8")
+    from ..results.files import put_text
 
-
-def kept_runs(out: Path | None, name: str) -> Path:
-    """Where a reproduction keeps its finished runs until it is complete: in its output folder if it has one,
-    otherwise among the files that programs of this user may forget.
-    """
-    if out is not None:
-        return out / RUNS
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "fabriloom" / "reproduce" / name
-
-
-def forget(kept: Path) -> None:
-    """Remove what was kept of a reproduction: it is complete."""
-    shutil.rmtree(kept, ignore_errors=True)
+    put_text(files, "reproduction.html", html)
+    _json(files, "reproduction.json", records)

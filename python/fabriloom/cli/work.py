@@ -5,14 +5,15 @@ from __future__ import annotations
 import json as jsonlib
 import os
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import bars, exits, folders, show
 from .exits import Mistake
-from .folders import prepare
 
 if TYPE_CHECKING:
+    from ..output import Output
     from ..scenario import Scenario
 
 __all__ = [
@@ -23,7 +24,6 @@ __all__ = [
     "draw",
     "numbers",
     "plot",
-    "prepare",
     "reproduce",
     "run",
     "saturate",
@@ -50,31 +50,37 @@ def numbers(text: str | None) -> list[float] | None:
 
 
 def _give(
-    folder: Path | None,
+    folder: Output | None,
     json: bool,
     text: Callable[[], str],
     tell: Callable[[], None],
-    write: Callable[[Path], None],
+    write: Callable[[Output], None],
     page: str = "report.html",
+    finished: bool = True,
 ) -> None:
     """Write a result if there is a folder for it, and tell it, as JSON or in words, even if the disk is full.
 
+    What is not finished is taken up by the same command later.
+
     Afterwards, because who reads what we print may go away (`| head`).
     """
+    place = None
     try:
         if folder is not None:
             with exits.undisturbed():
                 write(folder)
+                place = folder.finish(finished)
     finally:
         if json:
             show.line(text().rstrip("\n"))
         else:
             tell()
-    if folder is not None and not json:
-        show.line(f"Written to {folder}{os.sep}; open {folder / page}")
+    if place is not None and not json:
+        place = shown_path(place)
+        show.line(f"Written to {place}{os.sep}; open {place / page}")
 
 
-def run(scenario: Scenario, json: bool, folder: Path | None) -> int:
+def run(scenario: Scenario, json: bool, folder: Output | None) -> int:
     """One run, printed and written."""
     from .. import simulate
 
@@ -83,7 +89,7 @@ def run(scenario: Scenario, json: bool, folder: Path | None) -> int:
     for warning in results.warnings:
         exits.complain(f"warning: {warning}")
 
-    def write(at: Path) -> None:
+    def write(at: Output) -> None:
         folders.write_run(at, results)
 
     _give(folder, json, results.to_json, lambda: show.run(results), write)
@@ -123,7 +129,7 @@ def curve(
     loads: list[float] | None,
     jobs: int,
     json: bool,
-    folder: Path | None,
+    folder: Output | None,
     published: bool,
 ) -> int:
     """A curve or sweep, printed and written, beside published numbers if asked for."""
@@ -138,7 +144,7 @@ def curve(
         if beside is None:
             raise Mistake(f"--published: {_nothing_published()}")
     with bars.bar("Curve") as bar:
-        found = study.curve(scenario, loads, jobs=jobs, out=folder, progress=bar.study)
+        found = study.curve(scenario, loads, jobs=jobs, out=folder and folder.kept, progress=bar.study)
     rows = beside.rows(found) if beside else []
 
     def text() -> str:
@@ -149,16 +155,16 @@ def curve(
         if beside:
             show.beside(rows)
 
-    def write(at: Path) -> None:
+    def write(at: Output) -> None:
         points = beside.points(found) if beside else ()
         folders.write_study(at, found, for_curve(found, points, rows))
 
-    _give(folder, json, text, tell, write)
+    _give(folder, json, text, tell, write, finished=not found.interrupted)
     return _code(found, folder)
 
 
 def compare(
-    scenarios: Sequence[Scenario], loads: list[float] | None, jobs: int, json: bool, folder: Path | None
+    scenarios: Sequence[Scenario], loads: list[float] | None, jobs: int, json: bool, folder: Output | None
 ) -> int:
     """Scenarios beside each other, or one and its variants."""
     from .. import study
@@ -168,15 +174,15 @@ def compare(
         raise Mistake("one scenario without [variants] has nothing to be compared with; name another file")
     with bars.bar("Comparison") as bar:
         named = _named(scenarios)
-        found = study.compare(named, loads, jobs=jobs, out=folder, progress=bar.study)
+        found = study.compare(named, loads, jobs=jobs, out=folder and folder.kept, progress=bar.study)
 
     def tell() -> None:
         show.points(found.points, found.varied, " beside ".join(named))
 
-    def write(at: Path) -> None:
+    def write(at: Output) -> None:
         folders.write_comparison(at, found, for_comparison(found))
 
-    _give(folder, json, found.to_json, tell, write)
+    _give(folder, json, found.to_json, tell, write, finished=not found.interrupted)
     return _code(found, folder)
 
 
@@ -198,7 +204,7 @@ def _nothing_published() -> str:
     return f"no paper that is here prints numbers about this network; there are some about: {KNOWN}"
 
 
-def interrupted(finished: int, folder: Path | None) -> str:
+def interrupted(finished: int, folder: Output | None) -> str:
     """What is said of a study that Ctrl-C ended after so many finished runs."""
     found = {0: "no run was finished", 1: "1 run was finished, and only it is shown"}
     many = f"{finished} runs were finished, and only they are shown"
@@ -206,7 +212,7 @@ def interrupted(finished: int, folder: Path | None) -> str:
     return f"Interrupted: {found.get(finished, many)}.{again}"
 
 
-def _code(study: Any, folder: Path | None) -> int:
+def _code(study: Any, folder: Output | None) -> int:
     """Exit code of a study of several runs."""
     from ..results.ends import STUCK
 
@@ -217,7 +223,7 @@ def _code(study: Any, folder: Path | None) -> int:
     return exits.DEADLOCK if stuck else exits.OK
 
 
-def saturate(scenario: Scenario, definition: str, jobs: int, json: bool, folder: Path | None) -> int:
+def saturate(scenario: Scenario, definition: str, jobs: int, json: bool, folder: Output | None) -> int:
     """The saturation, printed and written."""
     from .. import study
     from ..report import for_saturation
@@ -227,12 +233,12 @@ def saturate(scenario: Scenario, definition: str, jobs: int, json: bool, folder:
     if definition not in DEFINITIONS:
         raise Mistake(f"--definition {definition}: there are {' and '.join(sorted(DEFINITIONS))}")
     with bars.bar("Saturation") as bar:
-        found = study.saturate(scenario, chosen, jobs=jobs, out=folder, progress=bar.study)
+        found = study.saturate(scenario, chosen, jobs=jobs, out=folder and folder.kept, progress=bar.study)
 
-    def write(at: Path) -> None:
+    def write(at: Output) -> None:
         folders.write_study(at, found, for_saturation(found))
 
-    _give(folder, json, found.to_json, lambda: show.saturation(found), write)
+    _give(folder, json, found.to_json, lambda: show.saturation(found), write, finished=not found.interrupted)
     return _code(found, folder)
 
 
@@ -250,20 +256,28 @@ def check(scenario: Scenario, json: bool) -> int:
     return exits.OK if found["deadlock"]["free"] else exits.DEADLOCK
 
 
+def shown_path(path: Path) -> Path:
+    """A path as short as it can be said from here."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
 def draw(scenario: Scenario, output: Path | None, force: bool) -> int:
     """The network as SVG."""
     from ..compile import graph_of
+    from ..output import encoded, file
     from ..report.drawing import fabric_svg
 
     if output is not None and output.suffix.lower() not in ("", ".svg"):
         raise Mistake(f"-o {output}: a drawing is SVG; name it {output.with_suffix('.svg').name}")
-    if output is not None and output.exists() and not force:
+    if output is not None and os.path.lexists(output) and not force:
         raise Mistake(f"-o {output}: the file exists; name another one, or add --force to write over it")
     svg = fabric_svg(graph_of(scenario))
     if output is None:
         show.line(svg)
     else:
-        output.write_text(svg, encoding="utf-8")
+        with file(output) as out:
+            out.write(encoded(svg))
         show.line(f"Written to {output}")
     return exits.OK
 
@@ -283,12 +297,17 @@ def plot(report: Path, out: Path, form: str, numbers: Sequence[int], force: bool
     for number in numbers:
         if not 1 <= number <= len(charts):
             raise Mistake(f"--figure {number}: the report has {len(charts)} charts, count from 1")
-    prepare(out, force)
-    for number, chart in enumerate(charts, 1):
-        if not numbers or number in numbers:
-            file = out / plots.file_name(number, chart, form)
-            plots.write(chart, file)
-            show.line(f"Written to {file}: {chart.title}")
+    drawn = {plots.file_name(n, chart, form): chart for n, chart in enumerate(charts, 1)}
+    chosen = [name for n, name in enumerate(drawn, 1) if not numbers or n in numbers]
+    with folders.taken(out, "plot", force) as folder:
+        assert folder is not None
+        for name in chosen:
+            with folder.file(name) as file:
+                file.write(plots.drawn(drawn[name], form))
+        with exits.undisturbed():
+            place = shown_path(folder.finish())
+    for name in chosen:
+        show.line(f"Written to {place / name}: {drawn[name].title}")
     return exits.OK
 
 
@@ -300,19 +319,26 @@ def schema() -> int:
     return exits.OK
 
 
-def reproduce(name: str, json: bool, quick: bool, jobs: int, folder: Path | None, strict: bool) -> int:
+def reproduce(name: str, json: bool, quick: bool, jobs: int, folder: Output | None, strict: bool) -> int:
     """The numbers of one paper or of all, and ours."""
     from .. import experiments
     from ..experiments import evidence
+    from ..output import Pieces
 
     if name not in (*experiments.names(), "all"):
         raise Mistake(
             f"nothing to reproduce is called {name}; there is: {', '.join(experiments.names())}, and all"
         )
     papers = experiments.names() if name == "all" else (name,)
-    keep = folders.kept_runs(folder, f"{name}-quick" if quick else name)
-    with bars.bar(f"Reproducing {name}") as bar:
-        found = experiments.studies(papers, quick, jobs, bar.steps, keep)
+    with ExitStack() as stack:
+        cache = None
+        if folder is None:
+            cache = stack.enter_context(folders.cached(f"{name}-quick" if quick else name))
+        keep = folder.kept if folder else cache and Pieces(cache, cache.path / folders.RUNS)
+        with bars.bar(f"Reproducing {name}") as bar:
+            found = experiments.studies(papers, quick, jobs, bar.steps, keep)
+        if cache and not any(one.unfinished for one in found.values()):
+            cache.discard()
     lines = {paper: evidence.lines_of(paper, one, quick) for paper, one in found.items()}
     missing = [f"{paper} {part}" for paper, one in found.items() for part in one.unfinished]
     partial = (
@@ -331,19 +357,18 @@ def reproduce(name: str, json: bool, quick: bool, jobs: int, folder: Path | None
             if known:
                 show.records(known)
 
-    def write(at: Path) -> None:
+    def write(at: Output) -> None:
         _write_reproduction(at, found, lines, quick, partial)
 
-    _give(folder, json, text, tell, write, "reproduction.html")
+    _give(folder, json, text, tell, write, "reproduction.html", finished=not partial)
     if partial:
         exits.complain(f"{partial}. The same command goes on from here.")
         return exits.INTERRUPTED
-    folders.forget(keep)
     disagree = any(line["within"] is False for group in lines.values() for line in group)
     return exits.DISAGREES if strict and disagree else exits.OK
 
 
-def _write_reproduction(folder: Path, found: Any, lines: Any, quick: bool, partial: str) -> None:
+def _write_reproduction(folder: Output, found: Any, lines: Any, quick: bool, partial: str) -> None:
     from .. import __version__
     from ..experiments import evidence
     from ..report import for_reproduction

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..output import Pieces
     from .lab import Findings, Lab, Progress
 
 _PAPERS = ("macrame", "scinet", "sci-retry", "gpmimd", "atlas-sci", "scinet-testbeds")
@@ -33,7 +33,7 @@ def studies(
     quick: bool = False,
     jobs: int = 2,
     progress: Progress | None = None,
-    keep: Path | None = None,
+    keep: Pieces | None = None,
 ) -> dict[str, Findings]:
     """Rows and series of several papers, their runs side by side.
 
@@ -44,7 +44,7 @@ def studies(
         quick: fewer points and shorter runs, for a first look and for continuous integration.
         jobs: runs at the same time; the results do not depend on it.
         progress: called as ``progress(runs done, runs in all, what has just ended)``.
-        keep: folder in which finished runs are kept; what is there is not run again.
+        keep: where finished runs are kept; what is there is not run again.
 
     Raises:
         KeyError: there is no such paper.
@@ -86,7 +86,11 @@ def _findings(running: Lab, module: Any) -> Findings | None:
 
 
 def study(
-    name: str, quick: bool = False, jobs: int = 2, progress: Progress | None = None, keep: Path | None = None
+    name: str,
+    quick: bool = False,
+    jobs: int = 2,
+    progress: Progress | None = None,
+    keep: Pieces | None = None,
 ) -> Findings:
     """Rows and series of one paper from one set of runs; see :func:`studies`."""
     return studies([name], quick, jobs, progress, keep)[name]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..results.files import keep
+from ..output import Pieces
 
 _PACKAGE = Path(__file__).parent.parent
 _ROOMS = ("units", "compile", "simulate", "_native", "topology", "routing", "traffic", "technology")
@@ -37,32 +37,32 @@ def program(*more: str) -> str:
 
 
 class Kept:
-    """A folder of them, one file each; without a folder nothing is kept."""
+    """A folder of them, one file each; without one nothing is kept."""
 
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
+    def __init__(self, pieces: Pieces | None) -> None:
+        self._pieces = pieces
 
     def get(self, key: str, made_by: str) -> Any:
         """What was kept under a key by this program, or none."""
-        if self._folder is None:
+        text = None if self._pieces is None else self._pieces.get(_name(key))
+        if text is None:
             return None
         try:
-            kept = json.loads(self._path(key).read_text(encoding="utf-8"))
+            kept = json.loads(text)
             same = kept["key"] == key and kept["made_by"] == made_by
             return _loaded(kept["value"]) if same else None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError):
             return None  # not there, or cut short by something worse than Ctrl-C: it is made again
 
     def put(self, key: str, made_by: str, value: Any) -> None:
         """Keep numbers, texts, arrays, lists and mappings of them, if there is room."""
-        if self._folder is None:
-            return
-        text = json.dumps({"key": key, "made_by": made_by, "value": _plain(value)})
-        keep(self._path(key), text)
+        if self._pieces is not None:
+            text = json.dumps({"key": key, "made_by": made_by, "value": _plain(value)})
+            self._pieces.put(_name(key), text)
 
-    def _path(self, key: str) -> Path:
-        assert self._folder is not None
-        return self._folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
+
+def _name(key: str) -> str:
+    return f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.json"
 
 
 def _plain(value: Any) -> Any:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from .kept import Kept, program
 from .pool import Pool, Stopped
 
 if TYPE_CHECKING:
+    from ..output import Pieces
     from ..scenario import Scenario as CheckedScenario
 
 Scenario = dict[str, Any]
@@ -153,7 +153,7 @@ class Lab:
         quick: bool = False,
         jobs: int = 2,
         progress: Progress | None = None,
-        keep: Path | None = None,
+        keep: Pieces | None = None,
     ) -> None:
         self.effort = Effort(quick)
         self.order = 0

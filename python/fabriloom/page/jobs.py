@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import study
 from ..compile import compile, graph_of
+from ..output import encoded, file
 from ..report import for_comparison, for_curve, for_run
 from ..report.drawing_style import COLOURS
 from ..results import Results
@@ -85,8 +86,13 @@ def do_run(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
         return
     found = [(name, results[name]) for name in scenarios]
     report = for_run(found[0][1]) if len(found) == 1 else for_comparison(_beside(dict(found), scenarios))
-    Path(job["report"]).write_text(report, encoding="utf-8")
+    _write(job, report)
     emit({"type": "done", "why": clock.why(), "report": True})
+
+
+def _write(job: Mapping[str, Any], report: str) -> None:
+    with file(Path(job["report"])) as out:
+        out.write(encoded(report))
 
 
 def do_replay(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
@@ -153,7 +159,7 @@ def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
         return
     first = next(iter(curves.values()))
     report = for_curve(first) if len(curves) == 1 else for_comparison(_curves_beside(curves, scenarios))
-    Path(job["report"]).write_text(report, encoding="utf-8")
+    _write(job, report)
     emit({"type": "done", "why": clock.why(), "report": True})
 
 

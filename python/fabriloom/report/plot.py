@@ -101,13 +101,14 @@ def _draw(axes: Axes, series: Series, number: int) -> None:
         axes.errorbar(*places, yerr=spread, fmt="none", ecolor=colour, capsize=2.5, linewidth=1)
 
 
-def write(chart: Chart, file: Path) -> None:
-    """Write a chart's figure in the format that the suffix names; the same chart gives the same bytes."""
+def drawn(chart: Chart, form: str) -> bytes:
+    """A chart's figure in a format: the same chart gives the same bytes, whatever a ``matplotlibrc`` says."""
     import matplotlib
 
-    with matplotlib.rc_context({"svg.hashsalt": "fabriloom", "svg.fonttype": "none", "pdf.fonttype": 42}):
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({"svg.hashsalt": "fabriloom", "svg.fonttype": "none", "pdf.fonttype": 42})
         undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-        form = file.suffix.removeprefix(".").lower()
-        drawn = io.BytesIO()  # whole or not at all: matplotlib trips over a full disk
-        figure(chart).savefig(drawn, format=form, dpi=200, metadata=undated.get(form))
-    file.write_bytes(drawn.getvalue())
+        written = io.BytesIO()
+        figure(chart).savefig(written, format=form, dpi=200, metadata=undated.get(form))
+    return written.getvalue()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..output import Plain, file
 from . import files, html, tables
 from .histogram import Histogram
 from .programs import ProgramRun
@@ -166,13 +167,14 @@ class Results:
         """Write the tables as Parquet into ``folder``, which is made if needed; returns the files."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        return files.write_parquet(self, folder)
+        return [folder / name for name in files.write_parquet(self, Plain(folder))]
 
     def to_chrome_trace(self, path: str | Path) -> None:
         """Write the packet trace in the Chrome trace format, which Perfetto opens. ValueError without one."""
         if not self.has_trace:
             raise ValueError("no packet was traced: set output.trace = true in the scenario")
-        files.write_chrome_trace(self, Path(path))
+        with file(Path(path)) as out:
+            files.write_chrome_trace(self, out)
 
     def _repr_html_(self) -> str:
         return html.repr_html(self.summary)

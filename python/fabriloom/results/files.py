@@ -1,37 +1,20 @@
-"""Results as files: Parquet, JSON and the Chrome trace format; and what is kept of unfinished work."""
+"""Results as files: Parquet, JSON and the Chrome trace format."""
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
-import os
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from .. import output
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from ..output import Files
     from . import Results
-
-
-def keep(path: Path, text: str) -> None:
-    """Write what saves work if the rest is interrupted; the file appears whole or not at all.
-
-    Where there is no room for it the work goes on, with a warning: its results do not hang on the file.
-    """
-    partial = path.with_suffix(f".{os.getpid()}.partial")  # two commands may work in one folder
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)  # only when there is something to keep
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            partial.unlink()
-        why = (error.strerror or str(error)).lower()
-        warnings.warn(f"{path.parent}: finished runs are no longer kept here: {why}", stacklevel=2)
 
 
 def to_json(summary: dict[str, Any], path: str | Path | None = None) -> str:
@@ -41,19 +24,28 @@ def to_json(summary: dict[str, Any], path: str | Path | None = None) -> str:
     """
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        with output.file(Path(path)) as out:
+            out.write(output.encoded(text))
     return text
 
 
-def write_table(table: pl.DataFrame, path: Path) -> None:
-    """One table as Parquet. Raises OSError: Polars itself would not say that it is one."""
+def put_text(files: Files, name: str, text: str) -> None:
+    """A text as a file. Raises OSError."""
+    with files.file(name) as out:
+        out.write(output.encoded(text))
+
+
+def write_table(files: Files, name: str, table: pl.DataFrame) -> str:
+    """One table as Parquet; returns the name. Raises OSError: Polars itself would not say that it is one."""
     written = io.BytesIO()
     table.write_parquet(written)
-    path.write_bytes(written.getbuffer())
+    with files.file(name) as out:
+        out.write(written.getbuffer())
+    return name
 
 
-def write_parquet(results: Results, folder: Path) -> list[Path]:
-    """Write the tables that the run kept into an existing folder; returns the files."""
+def write_parquet(results: Results, files: Files) -> list[str]:
+    """Write the tables that the run kept, a file each; returns their names."""
     tables = {"links": results.links} if results.keeps_links else {}
     if results.keeps_links and results.graph.rings is not None:
         tables["buses"] = results.buses
@@ -64,12 +56,7 @@ def write_parquet(results: Results, folder: Path) -> list[Path]:
         tables |= {name: table for name, table in own.items() if len(table)}
     if results.has_trace:
         tables["trace"] = results.trace
-    written = []
-    for name, table in tables.items():
-        path = folder / f"{name}.parquet"
-        write_table(table, path)
-        written.append(path)
-    return written
+    return [write_table(files, f"{name}.parquet", table) for name, table in tables.items()]
 
 
 def _trace_events(results: Results) -> Iterator[dict[str, Any]]:
@@ -94,13 +81,12 @@ def _trace_events(results: Results) -> Iterator[dict[str, Any]]:
         yield {"name": name, "ph": "e", "ts": row["delivered_ns"] / 1e3, **about}
 
 
-def write_chrome_trace(results: Results, path: Path) -> None:
+def write_chrome_trace(results: Results, out: BinaryIO) -> None:
     """Write the packet trace in the Chrome trace format (microseconds), one event a line; Perfetto opens
     it.
     """
-    with path.open("w", encoding="utf-8") as out:
-        out.write('{"displayTimeUnit":"ns","traceEvents":[\n')
-        for number, event in enumerate(_trace_events(results)):
-            out.write(",\n" if number else "")
-            out.write(json.dumps(event, ensure_ascii=False, separators=(",", ":")))
-        out.write("\n]}\n")
+    out.write(b'{"displayTimeUnit":"ns","traceEvents":[\n')
+    for number, event in enumerate(_trace_events(results)):
+        text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
+        out.write(output.encoded(f",\n{text}" if number else text))
+    out.write(b"\n]}\n")

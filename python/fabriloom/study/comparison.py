@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..compile import graph_of
 from ..results import Provenance
 from ..scenario import needed
 from .curves import LOAD, LOADS, Curve, varied
-from .points import Advance, Point, Store, run_points
+from .points import Advance, Out, Point, Store, run_points
 
 if TYPE_CHECKING:
     from ..scenario.schema import Scenario
@@ -70,7 +69,7 @@ def compare(
     loads: Sequence[float] | None = None,
     *,
     jobs: int = 2,
-    out: str | Path | None = None,
+    out: Out = None,
     progress: Callable[[Advance], None] | None = None,
 ) -> Comparison:
     """Run every scenario at every load; one whose traffic has no load, once.
@@ -92,7 +91,7 @@ def compare(
             runs += [({NAME: name, LOAD: load}, varied(base, {LOAD: load})) for load in loads or LOADS]
         else:
             runs.append(({NAME: name}, base))
-    store = Store(None if out is None else Path(out))
+    store = Store.of(out)
     points, interrupted = run_points(runs, jobs=jobs, store=store, progress=progress)
     finished = [point for point in points if point is not None]
     return Comparison.between(finished, scenarios, runs=len(runs), interrupted=interrupted)

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..compile import graph_of
+from ..output import Plain
 from ..results import Provenance, files
 from ..scenario import needed
-from .points import Advance, Point, Store, run_points
+from .points import Advance, Out, Point, Store, run_points
 
 if TYPE_CHECKING:
     import polars as pl
@@ -124,10 +125,7 @@ class Curve:
 
     def to_parquet(self, folder: str | Path) -> list[Path]:
         """Write ``points.parquet`` into ``folder``, which is made if needed; returns the files."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        files.write_table(self.table, folder / "points.parquet")
-        return [folder / "points.parquet"]
+        return [Path(folder) / files.write_table(Plain(Path(folder)), "points.parquet", self.table)]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.provenance.name!r}: {self._counted()}>"
@@ -165,7 +163,7 @@ def curve(
     loads: Sequence[float] | None = None,
     *,
     jobs: int = 2,
-    out: str | Path | None = None,
+    out: Out = None,
     progress: Callable[[Advance], None] | None = None,
     on_point: Callable[[Point], None] | None = None,
 ) -> Curve:
@@ -190,7 +188,7 @@ def curve(
         sweep = {LOAD: list(LOADS)}
     base = scenario.alone()
     runs = [(settings, varied(base, settings)) for settings in settings_of(sweep)]
-    store = Store(None if out is None else Path(out))
+    store = Store.of(out)
     points, interrupted = run_points(runs, jobs=jobs, store=store, progress=progress, on_point=on_point)
     finished = [point for point in points if point is not None]
     graph = None if any(path.startswith("topology.") for path in sweep) else graph_of(base)

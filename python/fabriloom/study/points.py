@@ -10,12 +10,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..results import files
+from ..output import Pieces
 
 if TYPE_CHECKING:
     from ..results import Results
     from ..scenario.schema import Scenario
 
+POINTS = "points"
+"""The folder of finished points in an output folder."""
+Out = str | Path | Pieces | None
+"""Where finished points are kept: an output folder, what a command has of one, or nowhere."""
 MOST_LINKS = 1 << 13
 """A point of a network with more links than this does not keep how busy each was."""
 
@@ -61,33 +65,36 @@ class Store:
     interrupted.
     """
 
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = None if folder is None else folder / "points"
-        if self._folder is not None:
-            self._folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, pieces: Pieces | None) -> None:
+        self._pieces = pieces
 
-    def _path(self, sha256: str) -> Path | None:
-        return None if self._folder is None else self._folder / f"{sha256[:24]}.json"
+    @classmethod
+    def of(cls, out: Out) -> Store:
+        """In an output folder, or nowhere."""
+        return cls(out if out is None or isinstance(out, Pieces) else Pieces.at(Path(out) / POINTS))
+
+    @staticmethod
+    def _name(sha256: str) -> str:
+        return f"{sha256[:24]}.json"
 
     def get(self, settings: dict[str, Any], sha256: str, version: str) -> Point | None:
         """The kept point of this very scenario and version, if there is one that can be read."""
-        path = self._path(sha256)
-        if path is None or not path.is_file():
+        text = None if self._pieces is None else self._pieces.get(self._name(sha256))
+        if text is None:
             return None
         try:
-            kept = json.loads(path.read_text(encoding="utf-8"))
+            kept = json.loads(text)
             summary = kept["summary"]
             same = summary["scenario_sha256"] == sha256 and summary["version"] == version
             return Point(settings, summary, kept["tail"], kept["utilisation"]) if same else None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError):
             return None  # a file cut short by an interruption: the run is made again
 
     def put(self, point: Point) -> None:
         """Keep a point, if there is room for it."""
-        path = self._path(point.summary["scenario_sha256"])
-        if path is None:
-            return
-        files.keep(path, json.dumps(asdict(point), ensure_ascii=False))
+        if self._pieces is not None:
+            text = json.dumps(asdict(point), ensure_ascii=False)
+            self._pieces.put(self._name(point.summary["scenario_sha256"]), text)
 
 
 class _Watch:

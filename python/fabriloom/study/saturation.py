@@ -8,13 +8,16 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..output import Plain
 from ..results import Provenance, files
 from ..results.ends import STUCK
 from ..scenario import needed
 from .curves import LOAD, Curve, varied
-from .points import Advance, Point, Store, run_points
+from .points import Advance, Out, Point, Store, run_points
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from ..scenario.schema import Scenario
 
 Definition = Literal["peak", "backlog"]
@@ -69,9 +72,14 @@ class Saturation:
         """The summary as JSON text, written to ``path`` too when one is given."""
         return files.to_json(self.summary, path)
 
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per run, see ``results.columns.POINTS``."""
+        return Curve(self.points, [], self.provenance, len(self.points)).table
+
     def to_parquet(self, folder: str | Path) -> list[Path]:
         """Write ``points.parquet`` into ``folder``, which is made if needed; returns the files."""
-        return Curve(self.points, [], self.provenance, len(self.points)).to_parquet(folder)
+        return [Path(folder) / files.write_table(Plain(Path(folder)), "points.parquet", self.table)]
 
     def _told(self) -> str:
         rate, half = self.accepted_mbytes_per_s, self.accepted_mbytes_per_s_ci95
@@ -103,7 +111,7 @@ def saturate(
     *,
     jobs: int = 2,
     resolution: float = RESOLUTION,
-    out: str | Path | None = None,
+    out: Out = None,
     progress: Callable[[Advance], None] | None = None,
     on_point: Callable[[Point], None] | None = None,
 ) -> Saturation:
@@ -130,7 +138,7 @@ def saturate(
     resolution = max(resolution, 1e-3)
     if definition not in DEFINITIONS:
         raise ValueError(f"no definition of saturation is called {definition!r}; there are: peak, backlog")
-    store = Store(None if out is None else Path(out))
+    store = Store.of(out)
     options: dict[str, Any] = {"jobs": jobs, "store": store, "progress": progress, "on_point": on_point}
     scenario = scenario.alone()
     if scenario.program is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from .. import output
 from . import edge_list, graphml, node_link
 from .graph import MAX_TERMINALS, Graph, GraphError, whole
 from .raw import RawGraph
@@ -51,7 +52,8 @@ def write(graph: Graph, path: str | Path, format: str | None = None) -> None:
     form = _format(path, format)
     text = {"graphml": graphml.write, "json": node_link.write, "csv": edge_list.write}[form](graph)
     try:
-        path.write_text(text, encoding="utf-8", newline="")
+        with output.file(path) as out:
+            out.write(output.encoded(text))
     except OSError as error:
         raise GraphError(f"{path}: cannot be written: {error.strerror}", "path") from None
 

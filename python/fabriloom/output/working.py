@@ -1,0 +1,163 @@
+"""A folder in which one command works, under a lock that ends with its process."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from . import manifest
+from .refusal import OutputError
+from .whole import encoded, replacing
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
+"""What file systems say that cannot lock: the command goes on without."""
+_TRIES = 100
+
+
+class Working:
+    """A folder that lists what is written into it, in the order: list it, then have it there.
+
+    A process that is killed at any moment leaves nothing in it that the list does not prove.
+    """
+
+    def __init__(self, path: Path, command: str, version: str) -> None:
+        """Make the folder, or take it up from a process that has ended. Raises OutputError and OSError."""
+        self.path = path
+        self._command, self._version = command, version
+        self.before: manifest.Manifest | None = None
+        """What the list said when the folder was taken up."""
+        self.listed: dict[str, str] = {}
+        """Checksums of what was written, by name, without what the folder needs for itself."""
+        self._one = threading.Lock()
+        if manifest.read(path) is None:
+            _refuse_foreign(path)
+        self._locked: int | None = _lock(path)
+        try:
+            _refuse_foreign(path)
+            self._begin()
+        except BaseException:
+            self.release()
+            raise
+
+    def _begin(self) -> None:
+        """Write the head of the list, and drop a file that a killed process had under way."""
+        self.before = manifest.read(self.path)
+        self.listed = manifest.content(self.path).checksums
+        with contextlib.suppress(FileNotFoundError):
+            (self.path / manifest.WRITING).unlink()
+        if self.before is None:
+            self._append(manifest.head(self._version, self._command, manifest.UNFINISHED))
+
+    def _append(self, text: str) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        descriptor = os.open(self.path / manifest.NAME, flags, 0o666)
+        with os.fdopen(descriptor, "ab") as out:
+            out.write(encoded(text))
+
+    @contextmanager
+    def file(self, name: str) -> Iterator[BinaryIO]:
+        """A file of the folder, or of one in it, there at the end of the block or not at all. OSError."""
+        path, writing = self.path / name, self.path / manifest.WRITING
+        with self._one, replacing(writing, path) as out:
+            yield out
+            out.flush()
+            checksum = manifest.checksum(writing)
+            self._append(f"\n{checksum}  {name}\n")  # after a line that a full disk has cut short
+            path.parent.mkdir(exist_ok=True)
+            self.listed[name] = checksum
+
+    def drop(self, name: str) -> None:
+        """Remove a file that was written, and its folder with the last one."""
+        (self.path / name).unlink(missing_ok=True)
+        self.listed.pop(name, None)
+        if "/" in name:
+            with contextlib.suppress(OSError):
+                (self.path / name).parent.rmdir()
+
+    def seal(self, finished: bool) -> None:
+        """Write the list anew: what is there, and whether that is all. Raises OSError."""
+        state = manifest.FINISHED if finished else manifest.UNFINISHED
+        head = manifest.head(self._version, self._command, state)
+        lines = [f"{checksum}  {name}\n" for name, checksum in sorted(self.listed.items())]
+        with replacing(self.path / manifest.WRITING, self.path / manifest.NAME) as out:
+            out.write(encoded(head + "".join(lines)))
+
+    def discard(self) -> None:
+        """Remove what was written, and let go of the folder."""
+        for name in list(self.listed):
+            self.drop(name)
+        self.release()
+
+    def release(self) -> None:
+        """Let go of the folder; one in which nothing was written is removed."""
+        if self._locked is None:
+            return
+        with contextlib.suppress(OSError, OutputError):
+            if not manifest.content(self.path).checksums:
+                manifest.remove(self.path)
+        os.close(self._locked)
+        self._locked = None
+
+    def move(self, place: Path) -> None:
+        """Give the folder its final name, under which it needs no lock any more. Raises OSError."""
+        self.path.rename(place)
+        self.path = place
+        with contextlib.suppress(OSError):
+            (place / manifest.LOCK).unlink()
+        if self._locked is not None:
+            os.close(self._locked)
+            self._locked = None
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Raise OutputError if there is something that no command of ours can have left."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISDIR(mode):
+        raise OutputError(f"{path} is in the way, where results are written first; move it away")
+    just_made = [manifest.LOCK] if manifest.read(path) is None else []
+    found = manifest.content(path)
+    if found.foreign not in ([], just_made):
+        raise OutputError(
+            f"results are written first to {path}, which holds {found.named()}: fabriloom did not write "
+            "that; move it away"
+        )
+
+
+def _lock(path: Path) -> int:
+    """The descriptor of the lock of a folder, which is made if needed. Raises OutputError when it is taken.
+
+    Another process may move the folder to its final name meanwhile, and our lock with it: then once more.
+    """
+    for _ in range(_TRIES):
+        with contextlib.suppress(FileExistsError):
+            path.mkdir()
+        try:
+            descriptor = os.open(path / manifest.LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            message = "another command is writing there; wait for it, or name another folder"
+            raise OutputError(message) from None
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                os.close(descriptor)
+                raise
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(descriptor), (path / manifest.LOCK).lstat()):
+                return descriptor
+        os.close(descriptor)
+    raise OutputError("other commands are writing there; name another folder")
