@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -71,7 +70,7 @@ def run(
     except _InterruptedError as interrupted:
         compiled, native = interrupted.compiled, interrupted.native
     native = _in_bytes(native, compiled)
-    native["reverse_load"] = float(compiled.reverse_load)
+    native["reverse_load"] = compiled.reverse_load
     wall_s = time.perf_counter() - began
     provenance = Provenance.of(compiled.scenario, "rings" if compiled.scenario.of_rings else "trains")
     program = _program_run(compiled, native)
@@ -99,11 +98,12 @@ class _InterruptedError(Exception):
 def matched(compiled: Compiled) -> Compiled:
     """The same, with flow control matched to how busy opposite directions are, if the scenario asks for it.
 
-    That is measured by one or two short runs, to a tenth: a tenth of the share is 0.5 % of a character.
+    That is measured for each link by one or two short runs and rounded up to a tenth: a tenth of the share is
+    0.5 % of a character, and a link that is full never carries more than its flow control leaves.
     """
     if compiled.technology.flow_control != "matched":
         return compiled
-    guess = Fraction(1, 2)
+    guess = np.full(compiled.graph.links, 5, np.int64)
     for _ in range(2):
         pilot = compiled.beside(guess)
         options = {
@@ -114,28 +114,26 @@ def matched(compiled: Compiled) -> Compiled:
             "flows": 0,
             "trace": 0,
         }
-        options["until"] = max(1, options["until"] // 4)
-        options["warmup"] = (
-            None if options["warmup"] is None else min(options["warmup"], options["until"] // 2)
-        )
+        duration_ps, warmup_ps = pilot.scenario.run.duration_ps // 4, pilot.scenario.run.warmup_ps
+        options["until"] = max(1, pilot.grain_ticks(duration_ps))
+        if warmup_ps != "auto":
+            options["warmup"] = pilot.grain_ticks(min(int(warmup_ps), duration_ps // 2))
         native = _simulate(pilot, options, None)
         if native["end_reason"] == "interrupted":
             raise _InterruptedError(pilot, native)
-        found = Fraction(round(10 * _reverse_load(native, pilot)), 10)
-        if found == guess:
+        found = _reverse_tenths(native, pilot)
+        if np.array_equal(found, guess):
             return pilot
         guess = found
     return compiled.beside(guess)
 
 
-def _reverse_load(native: dict[str, Any], compiled: Compiled) -> float:
-    """How busy the opposite direction is, on the mean over the characters that were sent."""
-    ticks = native["end_time_ticks"] - native["measure_start_ticks"]
-    characters = np.asarray(native["link_characters"], np.float64)
+def _reverse_tenths(native: dict[str, Any], compiled: Compiled) -> NDArray[np.int64]:
+    """Per link how busy the opposite direction of its cable was, in tenths, rounded up."""
+    ticks = max(1, native["end_time_ticks"] - native["measure_start_ticks"])
     reverse = np.asarray(compiled.graph.link_reverse)
-    busy = np.where(reverse < 0, 0.0, np.asarray(native["link_busy_ticks"], np.float64)[reverse])
-    total = characters.sum() * ticks
-    return min(1.0, float((characters * busy).sum() / total)) if total > 0 else 0.0
+    busy = np.where(reverse < 0, 0, np.asarray(native["link_busy_ticks"], np.int64)[reverse])
+    return np.minimum(-(-10 * busy // ticks), 10)
 
 
 def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | None) -> dict[str, Any]:
@@ -161,14 +159,13 @@ def _so_far(simulation: Any, compiled: Compiled) -> dict[str, Any]:
 
 def options_of(compiled: Compiled) -> dict[str, Any]:
     """The engine's options for a scenario, in ticks."""
-    run, output, tick_ps = compiled.scenario.run, compiled.scenario.output, compiled.tick_ps
-    until = run.duration_ps // tick_ps
+    run, output = compiled.scenario.run, compiled.scenario.output
     return {
-        "until": until,
-        "warmup": None if run.warmup_ps == "auto" else int(run.warmup_ps) // tick_ps,
+        "until": compiled.grain_ticks(run.duration_ps),
+        "warmup": None if run.warmup_ps == "auto" else compiled.grain_ticks(int(run.warmup_ps)),
         "precision": run.precision,
         "packets": run.packets,
-        "batch": _batch_ticks(compiled, until),
+        "batch": compiled.grain_ticks(_batch_ps(compiled)) or int(compiled.arrays["grain_ticks"]),
         "drain": run.drain,
         "flows": _flows(compiled, output.flows),
         "trace": _TRACE_AT_MOST if output.trace else 0,
@@ -176,7 +173,7 @@ def options_of(compiled: Compiled) -> dict[str, Any]:
     }
 
 
-def _batch_ticks(compiled: Compiled, until: int) -> int:
+def _batch_ps(compiled: Compiled) -> int:
     """First length of a batch: some packet times, and long enough for some tens of packets."""
     scenario, arrays = compiled.scenario, compiled.arrays
     if compiled.programs is None:
@@ -188,9 +185,8 @@ def _batch_ticks(compiled: Compiled, until: int) -> int:
         longest_bytes = int(arrays["message_packet_bytes"])
         senders = max(1, int(np.count_nonzero(np.diff(arrays["program_start"]))))
         load = 0.5
-    packet = max(1, compiled.technology.packet_ps(longest_bytes) // compiled.tick_ps)
-    wanted = packet * max(20.0, 64.0 / (load * senders))
-    return max(1, min(int(wanted), until // 256))
+    wanted = compiled.technology.packet_ps(longest_bytes) * max(20.0, 64.0 / (load * senders))
+    return int(min(wanted, compiled.scenario.run.duration_ps / 256))
 
 
 def _flows(compiled: Compiled, wanted: bool | str) -> int:
@@ -222,7 +218,7 @@ def compare(scenario: Scenario | Compiled, duration_ps: int | None = None) -> Co
     ``duration_ps`` shortens the run; the twin is some tens to hundreds of times slower.
     """
     compiled = matched(scenario if isinstance(scenario, Compiled) else compile(scenario))
-    until = (duration_ps or compiled.scenario.run.duration_ps) // compiled.tick_ps
+    until = compiled.grain_ticks(duration_ps or compiled.scenario.run.duration_ps)
     options = {**options_of(compiled), "until": until, "precision": 0.0, "packets": 0, "drain": False}
     began = time.perf_counter()
     simulation = _native.Simulation(compiled.arrays, **{**options, "trace": _TRACE_AT_MOST})

@@ -104,7 +104,7 @@ def test_a_ring_of_a_slower_kind_is_full_at_a_load_of_one() -> None:
     slow = scenario("sci-module", {"senders": ["t0"], "pattern": {"kind": "shift", "by": 1}})
     assert inspection.inspect(slow)["link"]["payload_mbytes_per_s"] == pytest.approx(500 * 64 / 84)
     compiled = compile_scenario(slow)
-    assert compiled.arrays["source_interval_ticks"][0] * compiled.tick_ps == pytest.approx(210_000 / 0.2)
+    assert compiled.arrays["source_interval_grains"][0] * compiled.grain_ps == pytest.approx(210_000 / 0.2)
 
 
 def test_the_twin_delivers_the_same() -> None:

@@ -258,9 +258,10 @@ def test_a_bound_says_of_what_it_holds(tmp_path: Path) -> None:
     weights = tmp_path / "weights.csv"
     weights.write_text("source,destination,weight\n0,1,1\n2,1,1\n3,4,1\n", encoding="utf-8")
     traffic = {"pattern": {"kind": "matrix", "path": str(weights)}, "length": "32 B", "load": 1.0}
-    told = told_bound(traffic=traffic)
+    average = {"preset": "ds-link-c104", "flow_control": "average"}
+    told = told_bound(traffic=traffic, technology=average)
     assert "MB/s in these proportions, at load 0.5: " in told
-    scenario = small(traffic=traffic)
+    scenario = small(traffic=traffic, technology=average)
     bound = inspection.inspect(scenario)["channel_load"]["accepted_mbytes_per_s_bound"]
     assert simulate.run(scenario).summary["accepted_mbytes_per_s"] > 1.2 * bound
     assert "proportions" not in told_bound(), "the links of the terminals are full first: there is no more"
@@ -272,6 +273,7 @@ def test_channel_load_bound_of_a_hot_spot_in_a_large_network() -> None:
     scenario = Scenario.from_dict(
         {
             "topology": {"kind": "grid", "shape": [8, 8], "terminals_per_switch": 64},
+            "technology": {"preset": "ds-link-c104", "flow_control": "average"},
             "traffic": {"load": 0.1, "pattern": pattern},
         }
     )
@@ -281,6 +283,43 @@ def test_channel_load_bound_of_a_hot_spot_in_a_large_network() -> None:
     assert bound["load"] == pytest.approx(4095 * 0.1 + 0.9)
     assert bound["accepted_mbytes_per_s_bound"] == pytest.approx(4096 / bound["load"] * link)
     assert found["network"]["mean_links_on_the_way"] < 10
+
+
+def bounded(topology: Any, pattern: Any, length: str) -> tuple[float, float]:
+    """What is accepted of a backlog, and the bound, in MB/s."""
+    scenario = Scenario.from_dict(
+        {
+            "topology": topology,
+            "traffic": {"pattern": pattern, "arrivals": "backlog", "length": length},
+            "run": {"duration": "3 ms", "warmup": "1 ms", "precision": 0.0},
+        }
+    )
+    bound = inspection.inspect(scenario)["channel_load"]["accepted_mbytes_per_s_bound"]
+    return simulate.run(scenario).summary["accepted_mbytes_per_s"], bound
+
+
+@pytest.mark.parametrize("length", ["16 B", "500 B"])
+def test_no_network_carries_more_than_its_flow_control_leaves(length: str) -> None:
+    """Cables that are busy both ways, one way, and some of both."""
+    size = int(length.split()[0])
+    line = {"kind": "crossbar", "terminals": 4}
+    for topology, pattern in (
+        (line, {"kind": "permutation", "map": [1, 0, 3, 2]}),
+        (line, {"kind": "permutation", "map": [1, 2, 3, 0]}),
+        ({"kind": "grid", "shape": [2, 2], "terminals_per_switch": 1}, {"kind": "shift", "by": 1}),
+        ({"kind": "grid", "shape": [4], "terminals_per_switch": 1}, {"kind": "shift", "by": 1}),
+        ({"kind": "torus", "shape": [3, 3]}, "transpose"),
+    ):
+        accepted, bound = bounded(topology, pattern, length)
+        # A packet is counted whole at its end: one more for each of at most nine senders in 2 ms.
+        assert bound * 0.95 < accepted <= bound + 9 * size / 2000
+
+
+def test_a_cable_that_is_idle_one_way_pays_no_flow_control() -> None:
+    """Full at 10 bits a character, not at half a bit more; the bound knows of it."""
+    one_way = {"kind": "hot-spot", "target": 1, "share": 1.0}
+    _, bound = bounded({"kind": "crossbar", "terminals": 2}, one_way, "500 B")
+    assert bound == pytest.approx(2 * 500 / 52.755)
 
 
 def test_a_check_of_many_terminals_on_rings_is_quick() -> None:

@@ -9,7 +9,7 @@ from fabriloom.technology import technology
 from fabriloom.topology import Graph
 
 LINK = technology("ds-link-c104")
-TICK_PS = 5000
+GRAIN_PS = 1000
 
 
 def grid(*shape: int, terminals: int = 1, links: int = 1) -> Graph:
@@ -29,6 +29,4 @@ def build(graph: Graph, pattern: Any = "uniform", **settings: Any) -> dict[str, 
     }
     via = settings.pop("via", False)
     seed = settings.pop("seed", 1)
-    return traffic.build(
-        graph, settings.pop("technology", LINK), base | settings, tick_ps=TICK_PS, seed=seed, via=via
-    )
+    return traffic.build(graph, settings.pop("technology", LINK), base | settings, seed=seed, via=via)

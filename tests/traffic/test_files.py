@@ -45,7 +45,7 @@ def test_descriptors_by_name_and_number_with_and_without_units(tmp_path: Path) -
     assert columns["list_start"].tolist() == [0, 1, 3] + [3] * 6
     assert columns["list_target"].tolist() == [3, 7, 0]
     assert columns["list_length"].tolist() == [32, 64, 0]
-    assert columns["list_wait_ticks"].tolist() == [20, 400, 0]
+    assert columns["list_wait_ps"].tolist() == [100_000, 2_000_000, 0]
     assert columns["list_repeat"].tolist() == [0] * 8
 
 
@@ -70,7 +70,7 @@ def test_parquet_is_the_same(tmp_path: Path) -> None:
 
 def test_wait_may_be_missing(tmp_path: Path) -> None:
     columns = listed(write(tmp_path, "source,destination,length\n0,1,64\n"))
-    assert columns["list_wait_ticks"].tolist() == [0]
+    assert columns["list_wait_ps"].tolist() == [0]
 
 
 def test_windows_line_ends_and_byte_order_mark(tmp_path: Path) -> None:
@@ -127,9 +127,9 @@ def test_matrix_in_both_forms(tmp_path: Path) -> None:
         assert weights(columns, 0) == {1: 0.25, 2: 0.75}
         assert weights(columns, 1) == {0: 1.0}
         assert columns["source_arrival"].tolist() == [3, 3, 0]
-        assert columns["source_interval_ticks"][0] == columns["source_interval_ticks"][1]
+        assert columns["source_interval_grains"][0] == columns["source_interval_grains"][1]
     columns = build(crossbar, {"kind": "matrix", "path": dense, "rows": "proportional"})
-    assert columns["source_interval_ticks"][1] == pytest.approx(2 * columns["source_interval_ticks"][0])
+    assert columns["source_interval_grains"][1] == pytest.approx(2 * columns["source_interval_grains"][0])
 
 
 def test_permutation_file(tmp_path: Path) -> None:

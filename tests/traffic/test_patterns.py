@@ -127,7 +127,7 @@ def test_hot_spot() -> None:
 def test_senders() -> None:
     columns = build(grid(2, 2), senders=["t(0,1).0", 3])
     assert columns["source_arrival"].tolist() == [0, 3, 0, 3]
-    assert columns["source_interval_ticks"][0] == 0
+    assert columns["source_interval_grains"][0] == 0
 
 
 @pytest.mark.parametrize(

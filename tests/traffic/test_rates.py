@@ -12,9 +12,9 @@ from fabriloom.technology import technology
 from fabriloom.traffic import TrafficError
 from fabriloom.traffic.kinds import LENGTH_FIXED, LENGTH_TABLE, LENGTH_UNIFORM
 
-from .common import LINK, TICK_PS, build, grid
+from .common import GRAIN_PS, LINK, build, grid
 
-PACKET_TICKS = LINK.packet_ps(64) / TICK_PS
+PACKET_GRAINS = LINK.packet_ps(64) / GRAIN_PS
 
 
 def test_fixed_uniform_and_given_lengths() -> None:
@@ -42,33 +42,34 @@ def test_load_is_a_fraction_of_packets_back_to_back() -> None:
     graph = grid(2, 2)
     for kind in ("poisson", "constant"):
         columns = build(graph, load=0.25, arrivals={"kind": kind})
-        assert columns["source_interval_ticks"] == pytest.approx(4 * PACKET_TICKS)
+        assert columns["source_interval_grains"] == pytest.approx(4 * PACKET_GRAINS)
     for kind in ("wait", "random-wait"):
         columns = build(graph, load=0.25, arrivals={"kind": kind})
-        assert columns["source_interval_ticks"] == pytest.approx(3 * PACKET_TICKS)
-    assert build(graph, load=1.0, arrivals={"kind": "wait"})["source_interval_ticks"].tolist() == [0] * 4
+        assert columns["source_interval_grains"] == pytest.approx(3 * PACKET_GRAINS)
+    assert build(graph, load=1.0, arrivals={"kind": "wait"})["source_interval_grains"].tolist() == [0] * 4
     explicit = build(graph, load=None, arrivals={"kind": "wait", "wait_ps": 2_000_000})
-    assert explicit["source_interval_ticks"].tolist() == [400] * 4
+    assert explicit["source_interval_grains"].tolist() == [2000] * 4
 
 
 def test_mean_length_decides() -> None:
     given = {"kind": "table", "lengths_bytes": [32, 96], "weights": None}
-    assert build(grid(2, 2), length=given)["source_interval_ticks"] == pytest.approx(2 * PACKET_TICKS)
+    assert build(grid(2, 2), length=given)["source_interval_grains"] == pytest.approx(2 * PACKET_GRAINS)
 
 
 def test_bursts_have_the_load() -> None:
     columns = build(grid(2, 2), load=0.2, arrivals={"kind": "on-off", "burst_packets": 8, "on_load": 0.8})
-    burst, interval, gap = (columns[f"source_{name}"][0] for name in ("burst", "interval_ticks", "gap_ticks"))
+    names = ("burst", "interval_grains", "gap_grains")
+    burst, interval, gap = (columns[f"source_{name}"][0] for name in names)
     assert burst == 8
-    assert interval == pytest.approx(PACKET_TICKS / 0.8)
-    assert burst * PACKET_TICKS / (burst * interval + gap) == pytest.approx(0.2)
+    assert interval == pytest.approx(PACKET_GRAINS / 0.8)
+    assert burst * PACKET_GRAINS / (burst * interval + gap) == pytest.approx(0.2)
     with pytest.raises(TrafficError, match="above the on_load"):
         build(grid(2, 2), load=0.9, arrivals={"kind": "on-off", "burst_packets": 8, "on_load": 0.8})
 
 
 def test_header_to_an_intermediate_counts() -> None:
-    ticks = build(grid(2, 2), load=1.0, via=True)["source_interval_ticks"][0]
-    assert ticks == pytest.approx(LINK.packet_ps(64, via=True) / TICK_PS)
+    ticks = build(grid(2, 2), load=1.0, via=True)["source_interval_grains"][0]
+    assert ticks == pytest.approx(LINK.packet_ps(64, via=True) / GRAIN_PS)
 
 
 def test_load_follows_the_rate_of_each_terminal() -> None:
@@ -76,8 +77,10 @@ def test_load_follows_the_rate_of_each_terminal() -> None:
     rates = np.full(graph.links, np.nan)
     rates[graph.terminal_out_links[2]] = 50e6
     graph.attributes["rate_bits_per_s"] = rates
-    interval = build(graph, load=1.0)["source_interval_ticks"]
-    assert interval.tolist() == pytest.approx([PACKET_TICKS, PACKET_TICKS, 2 * PACKET_TICKS, PACKET_TICKS])
+    interval = build(graph, load=1.0)["source_interval_grains"]
+    assert interval.tolist() == pytest.approx(
+        [PACKET_GRAINS, PACKET_GRAINS, 2 * PACKET_GRAINS, PACKET_GRAINS]
+    )
 
 
 def test_flits() -> None:
@@ -85,7 +88,7 @@ def test_flits() -> None:
     flits = technology("generic")
     columns = build(grid(2, 2), technology=flits, length={"kind": "fixed", "value_bytes": 40}, load=1.0)
     assert columns["length_min"].tolist() == [4] * 4
-    assert columns["source_interval_ticks"] == pytest.approx(5 * flits.character_ps() / TICK_PS)
+    assert columns["source_interval_grains"] == pytest.approx(5 * flits.character_ps() / GRAIN_PS)
 
 
 @pytest.mark.parametrize("load", [0, -0.5, 1.5, None])

@@ -12,10 +12,10 @@ from fabriloom.topology import Graph
 from fabriloom.traffic import TrafficError, demand
 from fabriloom.traffic.kinds import FIXED, NO_QUEUE, SILENT, TOGETHER, UNIFORM, WEIGHTED
 
-from .common import TICK_PS, build, grid
+from .common import GRAIN_PS, build, grid
 
 RING = ring_technology("scinet")
-PACKET_TICKS = RING.packet_ps(64) / TICK_PS
+PACKET_GRAINS = RING.packet_ps(64) / GRAIN_PS
 
 
 def banyan(wiring: str = "ringlet") -> Graph:
@@ -128,17 +128,17 @@ def test_a_load_of_one_is_requests_back_to_back() -> None:
     ring = topology.build("sci-ring", terminals=3)
     for kind in ("poisson", "constant", "together"):
         found = columns(ring, load=0.5, arrivals={"kind": kind})
-        assert found["source_interval_ticks"] == pytest.approx(2 * PACKET_TICKS)
+        assert found["source_interval_grains"] == pytest.approx(2 * PACKET_GRAINS)
     reading = RING.carrying("nread")
     found = build(ring, technology=reading, load=1.0)
-    assert found["source_interval_ticks"] * TICK_PS == pytest.approx(reading.packet_ps(64))
+    assert found["source_interval_grains"] * GRAIN_PS == pytest.approx(reading.packet_ps(64))
     assert reading.packet_ps(64) < RING.packet_ps(64)
 
 
 def test_a_slower_ring_has_a_longer_interval() -> None:
     """User ports of the D515 run at 400 MB/s: a symbol takes 5 ns instead of 4."""
     found = columns(topology.build("sci-module"), load=1.0)
-    assert found["source_interval_ticks"] * TICK_PS == pytest.approx(RING.packet_ps(64) * 5 / 4)
+    assert found["source_interval_grains"] * GRAIN_PS == pytest.approx(RING.packet_ps(64) * 5 / 4)
 
 
 def test_in_step_and_without_a_queue() -> None:

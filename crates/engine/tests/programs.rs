@@ -14,10 +14,18 @@ type Row = (u8, u32, u32);
 
 /// Two terminals at a switch; one header character.
 fn fabric(programs: [&[Row]; 2]) -> Fabric {
-    let mut f =
-        Fabric { tick_ps: 1, switches: 1, terminals: 2, classes: 2, header_chars: 1, ..Fabric::default() };
+    let mut f = Fabric {
+        tick_ps: 1,
+        grain_ticks: 1,
+        switches: 1,
+        terminals: 2,
+        classes: 2,
+        header_chars: 1,
+        ..Fabric::default()
+    };
     f.switch_decode_ticks = vec![DECODE as u32];
     f.switch_crossbar_ticks = vec![0];
+    (f.switch_handover_ticks, f.switch_next_head_ticks) = (vec![1], vec![1]);
     f.switch_forward_ticks = vec![FORWARD as u32];
     (f.switch_arbiter, f.switch_choice) = (vec![0], vec![0]);
     f.link_source = vec![1, 0, 2, 0];
@@ -38,7 +46,7 @@ fn fabric(programs: [&[Row]; 2]) -> Fabric {
     f.source_target = vec![0; 2];
     f.source_length = vec![0; 2];
     for column in
-        [&mut f.source_interval_ticks, &mut f.source_burst, &mut f.source_gap_ticks, &mut f.target_share]
+        [&mut f.source_interval_grains, &mut f.source_burst, &mut f.source_gap_grains, &mut f.target_share]
     {
         *column = vec![0.0; 2];
     }

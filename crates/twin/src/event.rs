@@ -16,8 +16,10 @@ pub enum What {
     Credit { link: u32 },
     /// A character has left the output buffer of the link completely.
     PlaceFree { link: u32 },
-    /// The tail of the front packet has gone from the input buffer at the target of the link.
+    /// The tail of the packet that held the link has gone there, and the link is free again.
     Release { link: u32 },
+    /// The next packet is at the front of the input buffer at the target of the link.
+    NextHead { link: u32 },
     /// The header of the front packet of the link has been decoded.
     Request { link: u32 },
     /// The end of a packet has been received by the terminal at the target of the link.

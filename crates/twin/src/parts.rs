@@ -62,8 +62,8 @@ pub enum Front {
     Waiting { strip: bool },
     /// It crosses to this link; `delete` more characters are to be thrown away first.
     Crossing { output: u32, delete: u32 },
-    /// Its end of packet has crossed to this link, but it is not released yet.
-    Leaving { output: u32 },
+    /// Its end of packet has crossed, but the next one is not at the front yet.
+    Leaving,
 }
 
 /// One direction of a cable: the output buffer before it, its wire, the input buffer behind it.

@@ -162,24 +162,40 @@ impl Twin<'_> {
         let pace = i64::from(self.fabric.switch_crossbar_ticks[switch]);
         self.links[link as usize].crossbar_free = self.now + pace;
         if character.kind == Kind::End {
-            self.links[link as usize].front = Front::Leaving { output };
-            self.agenda.add(self.now + pace.max(1), What::Release { link });
+            self.leave(link, output);
         } else if pace > 0 {
             self.agenda.add(self.now + pace, What::Cross { link });
         }
         true
     }
 
-    /// The output link is free again, and the next packet is at the front.
+    /// The end of packet at the front has crossed.
+    fn leave(&mut self, link: u32, output: u32) {
+        let switch = self.switch_at(link);
+        let handover = i64::from(self.fabric.switch_handover_ticks[switch]);
+        let next_head = i64::from(self.fabric.switch_next_head_ticks[switch]);
+        self.links[link as usize].front = Front::Leaving;
+        self.agenda.add(self.now + handover, What::Release { link: output });
+        if next_head == 0 {
+            self.next_head(link);
+        } else {
+            self.agenda.add(self.now + next_head, What::NextHead { link });
+        }
+    }
+
+    /// The link is free again.
     pub(crate) fn release(&mut self, link: u32) {
-        let Front::Leaving { output } = self.links[link as usize].front else {
-            panic!("no packet is leaving")
-        };
-        self.links[link as usize].front = Front::Nothing;
-        self.links[output as usize].holder = None;
-        for &group in &self.groups_of_link[output as usize] {
+        assert!(self.links[link as usize].holder.is_some(), "nobody holds link {link}");
+        self.links[link as usize].holder = None;
+        for &group in &self.groups_of_link[link as usize] {
             self.agenda.add(self.now, What::Arbitrate { group });
         }
+    }
+
+    /// The next packet is at the front.
+    pub(crate) fn next_head(&mut self, link: u32) {
+        assert_eq!(self.links[link as usize].front, Front::Leaving, "no packet is leaving");
+        self.links[link as usize].front = Front::Nothing;
         self.look_at_header(link);
     }
 }

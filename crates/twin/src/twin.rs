@@ -80,6 +80,7 @@ impl<'a> Twin<'a> {
                 What::Credit { link } => self.credit(link),
                 What::PlaceFree { link } => self.place_free(link),
                 What::Release { link } => self.release(link),
+                What::NextHead { link } => self.next_head(link),
                 What::Request { link } => self.request(link),
                 What::Deliver { link } => self.deliver(link),
                 What::Ask { terminal } => self.ask(terminal),

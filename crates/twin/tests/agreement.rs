@@ -103,7 +103,7 @@ fn lines_agree() {
 #[test]
 fn deadlocks_found_on_the_way_are_real() {
     let mut found = 0;
-    for seed in 0..200 {
+    for seed in 0..300 {
         let fabric = random_fabric(seed);
         let fast = simulate_in_batches(&fabric, time_for(&fabric, 20), false, 16);
         if fast.end() == Some(End::Deadlocked) {

@@ -48,7 +48,8 @@ fn latency_without_load() {
 /// A slow crossbar, not the links, sets the pace of a long packet.
 #[test]
 fn a_slow_crossbar_limits() {
-    let mut f = line(&[Switch { crossbar_ticks: 25, decode_ticks: 0, forward_ticks: 0, ..C104 }], DS_LINK);
+    let slow = Switch { crossbar_ticks: 25, next_head_ticks: 25, decode_ticks: 0, forward_ticks: 0, ..C104 };
+    let mut f = line(&[slow], DS_LINK);
     send_list(&mut f, &[&[(1, 1000, 0)], &[]]);
     let result = counted(&f, i64::MAX);
     // The header crosses at 10, the end of packet 1001 characters later, and is sent and received in 4.

@@ -275,7 +275,7 @@ fn sources_without_a_waiting_place() {
     f.length_min.fill(6);
     // A packet is on its link for 16 ticks.
     for (interval, lost) in [(16, 0), (8, 1), (5, 3)] {
-        f.source_interval_ticks.fill(f64::from(interval));
+        f.source_interval_grains.fill(f64::from(interval));
         let result = run_rings(&f, 799);
         let kept = result.offered - result.refused;
         assert_eq!(result.offered, 800_u64.div_ceil(interval as u64));

@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
 
 from .. import topology, traffic
 from ..programs import Programs
@@ -15,14 +17,13 @@ from ..scenario import Scenario, needed
 from ..technology import RingTechnology, Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
-from .columns import Arrays, unused
+from .columns import Arrays, Tenths, unused
 from .links import LinkParts
-from .programs import packet_demand, program_columns, programs_of
+from .programs import packet_demand, program_columns, program_durations, programs_of
 from .rings import RingParts
+from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
 
 __all__ = ["Arrays", "Compiled", "LinkParts", "RingParts", "compile", "graph_of"]
-
-_MAX_TICKS = 2**62
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,13 @@ class Compiled:
     scenario: Scenario
     parts: LinkParts | RingParts
     """The network by its kind, with its routes."""
-    technology: Technology | RingTechnology
     arrays: Arrays
     """The columns of the engine (their meaning: ``crates/engine/src/fabric``) and its scalars."""
     warnings: list[str] = field(default_factory=list)
     programs: Programs | None = None
     """What terminals do; none: they are sources."""
+    reverse_tenths: Tenths | None = None
+    """How busy opposite directions are taken to be; none: fully, as for loads and bounds."""
 
     @property
     def graph(self) -> Graph:
@@ -45,22 +47,37 @@ class Compiled:
         return self.parts.graph
 
     @property
+    def technology(self) -> Technology | RingTechnology:
+        """What loads and bounds are counted with."""
+        return self.parts.technology
+
+    @property
     def tick_ps(self) -> int:
         """Picoseconds of one tick of the engine."""
         return int(self.arrays["tick_ps"])
 
     @property
-    def reverse_load(self) -> Fraction:
-        """How busy opposite directions are taken to be, see ``Technology.reverse_load``."""
-        return self.technology.reverse_load
+    def grain_ps(self) -> int:
+        """Picoseconds of a grain: what has no exact duration is rounded down to whole ones."""
+        return self.technology.grain_ps
 
-    def beside(self, reverse_load: Fraction) -> Compiled:
+    def grain_ticks(self, time_ps: int) -> int:
+        """A duration, rounded down to whole grains, in ticks."""
+        return time_ps // self.grain_ps * int(self.arrays["grain_ticks"])
+
+    @property
+    def reverse_load(self) -> float:
+        """How busy opposite directions are taken to be, the mean over links; 1 as bounds have it."""
+        if isinstance(self.parts, RingParts):
+            return 0.0
+        return 1.0 if self.reverse_tenths is None else float(self.reverse_tenths.mean()) / 10
+
+    def beside(self, reverse_tenths: Tenths) -> Compiled:
         """The same network, sources included, with opposite directions that are this busy."""
         if isinstance(self.parts, RingParts):
             return self
-        tech = self.parts.technology.beside(reverse_load)
-        columns = _joined(self.scenario, self.parts, self.parts.columns(tech), self.programs)
-        return Compiled(self.scenario, self.parts, tech, columns, self.warnings, self.programs)
+        arrays = _joined(self.scenario, self.parts, self.programs, reverse_tenths)
+        return replace(self, arrays=arrays, reverse_tenths=reverse_tenths)
 
     @property
     def cycle(self) -> list[int] | None:
@@ -95,15 +112,10 @@ def compile(scenario: Scenario) -> Compiled:
     """
     needed(scenario)
     graph = graph_of(scenario)
-    if scenario.of_rings:
-        parts = RingParts(scenario, graph)
-        columns = parts.columns()
-    else:
-        parts = LinkParts(scenario, graph)
-        columns = parts.columns(parts.technology)
+    parts = RingParts(scenario, graph) if scenario.of_rings else LinkParts(scenario, graph)
     programs = programs_of(scenario, graph)
-    arrays = _joined(scenario, parts, columns, programs)
-    compiled = Compiled(scenario, parts, parts.technology, arrays, programs=programs)
+    arrays = _joined(scenario, parts, programs)
+    compiled = Compiled(scenario, parts, arrays, programs=programs)
     if compiled.cycle:
         names = compiled.cycle_names()
         shown = " -> ".join([*names[:8], *(["…"] if len(names) > 8 else []), names[0]])
@@ -113,27 +125,34 @@ def compile(scenario: Scenario) -> Compiled:
 
 
 def _joined(
-    scenario: Scenario, parts: LinkParts | RingParts, columns: Arrays, programs: Programs | None
+    scenario: Scenario, parts: Any, programs: Programs | None, beside: Tenths | None = None
 ) -> Arrays:
-    """All arrays: of the network and of its terminals, whose loads are of the parts' technology."""
-    tick_ps = int(columns["tick_ps"])
-    if scenario.run.duration_ps // tick_ps > _MAX_TICKS:
-        raise scenario.error("the run is too long", ("run", "duration"), "shorten it")
+    """All arrays: of the network, with opposite directions that are as busy as ``beside`` says, and of its
+    terminals, whose loads are counted with the full share of flow control."""
+    sources = _sources(scenario, parts) if programs is None else {}
+    waits_ps = sources.pop("list_wait_ps", None)
     if programs is None:
-        terminals = _sources(scenario, parts, tick_ps)
+        own = [Durations.of("a wait of the list", ("traffic", "pattern"), waits_ps, MOST_WAIT_TICKS)]
+        if scenario.traffic.arrivals.kind == "wait" and scenario.traffic.arrivals.wait_ps is not None:
+            path = ("traffic", "arrivals", "wait")
+            own += [Durations.of("a wait", path, scenario.traffic.arrivals.wait_ps, MOST_WAIT_TICKS)]
     else:
-        terminals = program_columns(scenario, parts, programs, tick_ps)
+        own = program_durations(scenario, programs)
+    tick = tick_ps(scenario, [*parts.durations(beside), *own], parts.technology.grain_ps)
+    if programs is None:
+        terminals = {**sources, "list_wait_ticks": (waits_ps // tick).astype(np.uint64)}
+    else:
+        terminals = program_columns(scenario, parts, programs, tick)
     counts = {"switches": parts.graph.switches, "terminals": parts.graph.terminals, "seed": scenario.seed}
-    return {**unused(), **counts, **columns, **terminals}
+    return {**unused(), **counts, **parts.columns(beside, tick), **terminals}
 
 
-def _sources(scenario: Scenario, parts: LinkParts | RingParts, tick_ps: int) -> Arrays:
+def _sources(scenario: Scenario, parts: LinkParts | RingParts) -> Arrays:
     try:
         return traffic.build(
             parts.graph,
             parts.technology,
             scenario.parameters("traffic"),
-            tick_ps=tick_ps,
             seed=scenario.seed,
             via=parts.via,
         )

@@ -13,6 +13,8 @@ from ..topology import Graph
 
 Arrays = dict[str, Any]
 Times = dict[str, NDArray[np.int64]]
+Tenths = NDArray[np.int64]
+"""Per link how busy its opposite direction is taken to be, 0 to 10."""
 
 _DTYPES = {"u8": np.uint8, "u32": np.uint32, "u64": np.uint64, "f64": np.float64}
 
@@ -25,18 +27,23 @@ def unused() -> Arrays:
     }
 
 
-def per_link(graph: Graph, times_of: Callable[[int | None, float | None], dict[str, int]]) -> Times:
-    """Per link the times in ps that ``times_of(rate_bits_per_s, length_m)`` gives; None is the usual.
+def per_link(
+    graph: Graph,
+    times_of: Callable[[int | None, float | None, int], dict[str, int]],
+    beside: NDArray[np.int64] | None = None,
+) -> Times:
+    """Per link the times in ps that ``times_of(rate_bits_per_s, length_m, beside)`` gives; None is the usual.
 
-    A topology may give links a rate and a length of their own.
+    A topology may give links a rate and a length of their own. ``beside``: one more number per link.
     """
     rates = graph.attributes.get("rate_bits_per_s")
     lengths = graph.attributes.get("length_m")
     rate = np.full(graph.links, np.nan) if rates is None else np.asarray(rates, np.float64)
     length = np.full(graph.links, np.nan) if lengths is None else np.asarray(lengths, np.float64)
-    pairs = np.stack([np.nan_to_num(rate, nan=-1.0), np.nan_to_num(length, nan=-1.0)], axis=1)
-    kinds, kind_of = np.unique(pairs, axis=0, return_inverse=True)
-    rows = [times_of(None if r < 0 else round(r), None if m < 0 else float(m)) for r, m in kinds]
+    other = np.zeros(graph.links) if beside is None else beside
+    keys = np.stack([np.nan_to_num(rate, nan=-1.0), np.nan_to_num(length, nan=-1.0), other], axis=1)
+    kinds, kind_of = np.unique(keys, axis=0, return_inverse=True)
+    rows = [times_of(None if r < 0 else round(r), None if m < 0 else float(m), int(b)) for r, m, b in kinds]
     return {name: np.array([row[name] for row in rows], np.int64)[kind_of.ravel()] for name in rows[0]}
 
 

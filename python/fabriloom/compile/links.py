@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cached_property
-from math import gcd
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from ..routing import RoutingError
 from ..scenario import Scenario
 from ..technology import Technology, TechnologyError, technology
 from ..topology import Graph
-from .columns import Arrays, Times, fill, per_link, terminal_links, u32
+from .columns import Arrays, Tenths, Times, fill, per_link, terminal_links, u32
+from .ticks import MOST_LINK_TICKS, Durations
 
 _NONE = 0xFFFF_FFFF
 _ARBITERS = {"fifo": 0, "round-robin": 1, "fixed": 2, "random": 3}
@@ -46,22 +48,41 @@ class LinkParts:
         """Links of a cycle in the channel dependency graph; none if the routing cannot deadlock."""
         return routing.dependency_cycle(self.graph, self.table)
 
-    def columns(self, tech: Technology) -> Arrays:
-        """The engine's columns of the network, with the link times of ``tech``."""
-        times_ps = per_link(self.graph, lambda rate, length: _times_of(tech, rate, length))
-        tick_ps = _tick(times_ps, tech)
-        return {**_links(self.graph, tech, times_ps, tick_ps), **self._switches(tech, tick_ps)}
+    def times_ps(self, beside: Tenths | None) -> Times:
+        """Per link its durations; ``beside``: how busy its opposite direction is, None: as bounds have it."""
+
+        def times_of(rate: int | None, length: float | None, tenths: int) -> dict[str, int]:
+            tech = self.technology if beside is None else self.technology.beside(Fraction(tenths, 10))
+            return _times_of(tech, rate, length)
+
+        return per_link(self.graph, times_of, beside)
+
+    def durations(self, beside: Tenths | None) -> list[Durations]:
+        """All durations of links and switches."""
+        found = _durations_ps(self.technology, self.times_ps(beside))
+        return [
+            Durations.of(f"technology.{name}", ("technology", name), values, MOST_LINK_TICKS)
+            for name, values in found.items()
+        ]
+
+    def columns(self, beside: Tenths | None, tick_ps: int) -> Arrays:
+        """The engine's columns of the network."""
+        links = _links(self.graph, self.technology, self.times_ps(beside), tick_ps)
+        return {**links, **self._switches(self.technology, tick_ps)}
 
     def _switches(self, tech: Technology, tick: int) -> Arrays:
         graph, table = self.graph, self.table
         return {
             "tick_ps": tick,
+            "grain_ticks": tech.grain_ps // tick,
             "classes": table.route.shape[1],
             "header_chars": tech.header_chars,
             "via_header_chars": tech.via_header_chars,
             "switch_decode_ticks": fill(graph.switches, tech.decode_latency_ps // tick),
             "switch_crossbar_ticks": fill(graph.switches, tech.crossbar_ps // tick),
             "switch_forward_ticks": fill(graph.switches, tech.forward_latency_ps // tick),
+            "switch_handover_ticks": fill(graph.switches, tech.release_ps // tick),
+            "switch_next_head_ticks": fill(graph.switches, tech.front_ps // tick),
             "switch_arbiter": np.full(graph.switches, _ARBITERS[tech.arbiter], np.uint8),
             "switch_choice": np.full(graph.switches, _CHOICES[tech.group_choice], np.uint8),
             "group_switch": u32(table.group_switch),
@@ -84,10 +105,26 @@ def _times_of(tech: Technology, rate: int | None, length_m: float | None) -> dic
     }
 
 
-def _tick(times: Times, tech: Technology) -> int:
-    """The longest tick of which every duration is a whole number."""
-    tick = gcd(tech.decode_latency_ps, tech.forward_latency_ps, tech.crossbar_ps)
-    return int(np.gcd.reduce(np.concatenate([np.unique(column) for column in times.values()]), initial=tick))
+def _durations_ps(tech: Technology, times: Times) -> dict[str, Any]:
+    """Every duration by the setting that has most of a say in it; zeros and all."""
+    characters = np.concatenate([times[name] for name in ("character", "end", "flow_control")])
+    if tech.preset == "generic":
+        return {
+            "cycle": [*characters, tech.crossbar_ps, tech.grain_ps],
+            "router_cycles": tech.decode_latency_ps,
+            "link_cycles": times["arrival"],
+            "turn_around_cycles": times["credit"],
+            "handover_cycles": tech.release_ps,
+            "next_head_cycles": tech.front_ps,
+        }
+    return {
+        "link_rate": [*characters, tech.crossbar_ps],
+        "decode_latency": tech.decode_latency_ps,
+        "forward_latency": tech.forward_latency_ps,
+        "handover": [tech.release_ps, tech.front_ps],
+        "cable_length": times["arrival"],
+        "turn_around": times["credit"],
+    }
 
 
 def _links(graph: Graph, tech: Technology, times_ps: Times, tick: int) -> Arrays:

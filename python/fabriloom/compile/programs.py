@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..traffic import TrafficError
 from .columns import Arrays
 from .links import LinkParts
 from .rings import RingParts
+from .ticks import MOST_WAIT_TICKS, Durations
 
 _ACKNOWLEDGE = {"none": 0, "packet": 1, "response": 2}
 _WINDOWS = (
@@ -27,6 +29,8 @@ _WINDOWS = (
     "packets_at_once",
     "receive_at_once",
 )
+_BYTE_TIMES = ("byte", "bus_byte")
+_MOST_BYTE_TICKS = 10**9
 _TIMES = ("send", "receive", "packet", "bus_packet", "ack", "resume", "check")
 
 
@@ -60,13 +64,35 @@ def _protocol(scenario: Scenario) -> dict[str, Any]:
     return found
 
 
+def program_durations(scenario: Scenario, found: Programs) -> list[Durations]:
+    """All durations of a protocol and of programs."""
+    protocol = _protocol(scenario)
+    times = [
+        Durations.of(f"protocol.{name}_time", ("protocol", f"{name}_time"), protocol[f"{name}_time_ps"], most)
+        for names, most in ((_TIMES, MOST_WAIT_TICKS), (_BYTE_TIMES, _MOST_BYTE_TICKS))
+        for name in names
+    ]
+    due = Durations.of("the last event's moment", ("program",), found.events.due_ps, MOST_WAIT_TICKS)
+    waits = found.amount[found.timed]
+    if not found.places:
+        return [*times, due, Durations.of("a wait of the program", ("program",), waits, MOST_WAIT_TICKS)]
+    rows = np.flatnonzero(found.timed)
+    _, first = np.unique(waits, return_index=True)
+    places: Sequence[str] = found.places
+    own = [
+        Durations.of(f'"{found.text(row)}"', _path(places[int(row)]), found.amount[row], MOST_WAIT_TICKS)
+        for row in rows[first].tolist()
+    ]
+    return [*times, due, *own]
+
+
 def program_columns(
     scenario: Scenario, parts: LinkParts | RingParts, found: Programs, tick_ps: int
 ) -> Arrays:
-    """The columns of programs and the scalars of their protocol; times are rounded to ticks."""
+    """The columns of programs and the scalars of their protocol."""
     protocol, tech = _protocol(scenario), parts.technology
     _check_packets(scenario, tech, protocol)
-    times = {f"message_{name}_ticks": round(protocol[f"{name}_time_ps"] / tick_ps) for name in _TIMES}
+    times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
     return {
         **traffic.silent(parts.graph, tech, protocol["packet_bytes"]),
         **found.columns(tick_ps),
@@ -81,8 +107,8 @@ def program_columns(
         "message_ack_at_head": int(protocol["acknowledge_from"] == "head"),
         "message_programmed": int(protocol["programmed"]),
         "message_ahead_bytes": protocol["ahead_bytes"],
-        "message_byte_ticks": protocol["byte_time_ps"] / tick_ps,
-        "message_bus_byte_ticks": protocol["bus_byte_time_ps"] / tick_ps,
+        "message_byte_ticks": protocol["byte_time_ps"] // tick_ps,
+        "message_bus_byte_ticks": protocol["bus_byte_time_ps"] // tick_ps,
         "message_bit_error_rate": float(protocol["bit_error_rate"]),
     }
 

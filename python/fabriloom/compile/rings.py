@@ -13,12 +13,10 @@ from ..scenario import Scenario
 from ..technology import RingTechnology, TechnologyError, ring_technology
 from ..topology import Graph
 from .columns import Arrays, Times, fill, per_link, terminal_links, u32
+from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 
 _TRANSACTIONS = {"nwrite": 0, "dmove": 1, "nread": 2, "lock": 3}
 _STRATEGIES = {"constant": 0, "linear": 1, "exponential": 2}
-_MOST_TICKS = 2**30
-_MOST_DELAY_TICKS = 2**40
-"""What the engine takes; see ``crates/engine/src/fabric/check``."""
 
 
 class RingParts:
@@ -28,7 +26,6 @@ class RingParts:
 
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
         self.graph = graph
-        self._scenario = scenario
         if graph.rings is None:
             message = f"{scenario.topology.kind} is no network of rings"
             raise scenario.error(message, ("topology", "kind"), "choose another topology")
@@ -55,40 +52,45 @@ class RingParts:
         tech = self.technology
         return per_link(
             self.graph,
-            lambda rate, length: {
+            lambda rate, length, _: {
                 "character": tech.symbol_ps(rate),
                 "arrival": tech.arrival_ps(rate, length),
             },
         )
 
-    def columns(self) -> Arrays:
-        """The engine's columns of the network."""
-        tech, times_ps = self.technology, self.times_ps
-        tick = int(np.gcd.reduce([*durations_ps(tech).values(), *np.unique(list(times_ps.values()))]))
-        self._check_ticks(tech, tick)
+    def durations(self, beside: None = None) -> list[Durations]:
+        """All durations of links, stations, buses and memories. Nothing is beside a link."""
+        times = {
+            "link_rate": self.times_ps["character"],
+            "cable_length": self.times_ps["arrival"],
+            **durations_ps(self.technology),
+        }
+        longer = ("retry.delay", "timeout")
+        return [
+            Durations.of(
+                f"technology.{name}",
+                ("technology", *name.split(".")),
+                values,
+                MOST_DELAY_TICKS if name in longer else MOST_LINK_TICKS,
+            )
+            for name, values in times.items()
+        ]
+
+    def columns(self, beside: None, tick: int) -> Arrays:
+        """The engine's columns of the network. Links are one-way: nothing is beside them."""
+        tech = self.technology
         return {
             "tick_ps": tick,
+            "grain_ticks": tech.grain_ps // tick,
             "link_source": u32(self.graph.link_source),
             "link_target": u32(self.graph.link_target),
-            **{f"link_{name}_ticks": u32(column // tick) for name, column in times_ps.items()},
+            **{f"link_{name}_ticks": u32(column // tick) for name, column in self.times_ps.items()},
             **terminal_links(self.graph),
             **_protocol(tech, tick),
             **self._stations(tech, tick),
             **self._buses(tech, tick),
             **self._terminals(tech, tick),
         }
-
-    def _check_ticks(self, tech: RingTechnology, tick: int) -> None:
-        """Refuse durations that are absurdly long beside the shortest ones."""
-        for name, duration in durations_ps(tech).items():
-            most = _MOST_DELAY_TICKS if name in ("retry.delay", "timeout") else _MOST_TICKS
-            if duration // tick > most:
-                error = TechnologyError(
-                    f"{name} is too long beside the other times: more than {most:,} steps of {tick:,} ps",
-                    name,
-                    "shorten it",
-                )
-                raise self._scenario.located(error, "technology")
 
     def _stations(self, tech: RingTechnology, tick: int) -> Arrays:
         count, rings = self.rings.stations, self.rings

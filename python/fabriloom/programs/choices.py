@@ -10,16 +10,19 @@ from fabriloom.programs.kinds import Ints, Settings
 from fabriloom.programs.table import Events
 
 _PS_PER_KS = 10**15
+_PS_PER_NS = 10**3
 
 
 def due_ps(settings: Settings, draws: Draws) -> Ints:
-    """The moment at which each event is due; 0 without a rate."""
+    """The moment at which each event is due, a whole number of nanoseconds; 0 without a rate."""
     count, rate = settings["events"], settings.get("rate_millihz")
     if not rate:
         return np.zeros(count, np.int64)
     if settings.get("arrivals") == "random":
-        return draws.moments(count, min(count * _PS_PER_KS // rate, 2**62))
-    return np.array([event * _PS_PER_KS // rate for event in range(count)], np.int64)
+        moments = draws.moments(count, min(count * _PS_PER_KS // rate, 2**62))
+    else:
+        moments = np.array([event * _PS_PER_KS // rate for event in range(count)], np.int64)
+    return moments // _PS_PER_NS * _PS_PER_NS
 
 
 def events_of(settings: Settings, due: Ints, fragments: int, first: int = 0) -> Events:

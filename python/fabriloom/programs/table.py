@@ -90,10 +90,14 @@ class Programs:
                 found[row + 1 : after + 1] = stack[-1]
         return found
 
+    @property
+    def timed(self) -> np.ndarray:
+        """Rows that have a duration or a moment."""
+        return (self.kind == WAIT) | (self.kind == UNTIL)
+
     def columns(self, tick_ps: int) -> Columns:
-        """The ``program_*``, ``op_*`` and ``event_*`` columns of the engine; times are rounded to ticks."""
-        timed = (self.kind == WAIT) | (self.kind == UNTIL)
-        ticks = np.where(timed, _ticks(self.amount, tick_ps), self.amount)
+        """The ``program_*``, ``op_*`` and ``event_*`` columns of the engine; all times are whole ticks."""
+        ticks = np.where(self.timed, self.amount // tick_ps, self.amount)
         dummies = np.zeros(self.events.first, np.int64)
         return {
             "program_start": self.start.astype(np.uint32),
@@ -102,9 +106,7 @@ class Programs:
             "op_bytes": self.size_bytes.astype(np.uint32),
             "op_tag": self.tag.astype(np.uint32),
             "op_ticks": ticks.astype(np.uint64),
-            "event_due_ticks": np.concatenate([dummies, _ticks(self.events.due_ps, tick_ps)]).astype(
-                np.uint64
-            ),
+            "event_due_ticks": np.concatenate([dummies, self.events.due_ps // tick_ps]).astype(np.uint64),
             "event_fragments": np.concatenate([dummies + NEVER, self.events.fragments]).astype(np.uint32),
         }
 
@@ -154,10 +156,6 @@ class Programs:
 def _tag(tag: int) -> str:
     special = {ANY: "", SAME: " tag same", SENDER_NUMBER: " tag sender"}
     return special.get(tag, f" tag {tag}")
-
-
-def _ticks(time_ps: Ints, tick_ps: int) -> Ints:
-    return (time_ps + tick_ps // 2) // tick_ps
 
 
 class Rows:

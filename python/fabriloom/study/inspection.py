@@ -3,6 +3,7 @@ deadlock."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,7 +84,7 @@ def _program_lines(program: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _network(compiled: Compiled, parts: LinkParts, length_bytes: float) -> dict[str, Any]:
     """What is told of networks of links."""
-    payload = parts.technology.payload_bytes_per_s(max(1, round(length_bytes))) / 1e6
+    payload = _payload_mbytes_per_s(parts, length_bytes)
     demand = compiled.demand()
     loads = routing.channel_loads(parts.graph, parts.table, demand.pairs, demand.even)
     return {
@@ -94,8 +95,13 @@ def _network(compiled: Compiled, parts: LinkParts, length_bytes: float) -> dict[
             "endless_packet_mbytes_per_s": parts.technology.data_bytes_per_s() / 1e6,
         },
         "bisection": _bisection(parts.graph, payload),
-        "channel_load": _channel_load(parts, loads, payload),
+        "channel_load": _channel_load(parts, loads, length_bytes),
     }
+
+
+def _payload_mbytes_per_s(parts: LinkParts, length_bytes: float) -> float:
+    """Payload of packets of this length that a link carries on a cable that is busy both ways."""
+    return parts.technology.payload_bytes_per_s(max(1, round(length_bytes))) / 1e6
 
 
 def _counted(parts: LinkParts, loads: np.ndarray) -> dict[str, Any]:
@@ -124,7 +130,7 @@ def _bisection(graph: Graph, per_link_mbytes_per_s: float) -> dict[str, Any]:
     return {"links": cut.links, "mbytes_per_s": rate, "exact": cut.exact, "method": cut.method}
 
 
-def _channel_load(parts: LinkParts, loads: np.ndarray, per_link_mbytes_per_s: float) -> dict[str, Any]:
+def _channel_load(parts: LinkParts, loads: np.ndarray, length_bytes: float) -> dict[str, Any]:
     """The busiest link under the scenario's traffic, and the throughput at which it would be full.
 
     Loads are relative: the busiest source sends one packet per unit of time.
@@ -136,17 +142,41 @@ def _channel_load(parts: LinkParts, loads: np.ndarray, per_link_mbytes_per_s: fl
     if rates is not None:
         speed = np.where(np.isnan(rates), 1.0, np.asarray(rates) / usual)
     relative = loads / speed
-    busiest = int(np.argmax(relative))
-    most = float(relative[busiest])
-    if most <= 0:
+    full = _full_at(parts, relative, length_bytes)
+    busiest = int(np.argmin(full))
+    most = float(full[busiest])
+    if not np.isfinite(most):
         return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
     sent = float(loads[graph.link_source >= graph.switches].sum())
     return {
         "busiest_link": graph.link_names[busiest],
-        "load": most,
-        "load_bound": min(1.0, 1.0 / most),
-        "accepted_mbytes_per_s_bound": sent / most * per_link_mbytes_per_s,
+        "load": float(relative[busiest]),
+        "load_bound": min(1.0, most),
+        "accepted_mbytes_per_s_bound": sent * most * _payload_mbytes_per_s(parts, length_bytes),
     }
+
+
+def _full_at(parts: LinkParts, relative: np.ndarray, length_bytes: float) -> np.ndarray:
+    """Per link the load at which it is full; infinite for one without any.
+
+    ``relative`` is of packets that pay the full share of flow control. Where that is matched they pay as much
+    of it, ``s`` at most, as the opposite direction is busy, which has ``r`` for ``a`` here: at load ``x``,
+    ``x a (1 - s + s x r) = 1``.
+    """
+    tech, reverse = parts.technology, np.asarray(parts.graph.link_reverse)
+    length = max(1, round(length_bytes))
+    alone = tech.beside(Fraction(0)) if tech.flow_control == "matched" else tech
+    share = 1 - alone.packet_ps(length) / tech.packet_ps(length)
+    beside = np.where(reverse < 0, 0.0, relative[reverse])
+    found = np.full(len(relative), np.inf)
+    used = relative > 0
+    own, beside = relative[used], beside[used]
+    bare, paid = (1 - share) * own, share * own * beside
+    # The positive root, written so that it holds for an idle opposite direction, too.
+    root = 2 / (bare + np.sqrt(bare * bare + 4 * paid))
+    # An opposite direction that is full cannot be more than that.
+    found[used] = np.where(root * beside > 1, 1 / own, root)
+    return found
 
 
 def lines(found: dict[str, Any]) -> list[tuple[str, str]]:

@@ -3,7 +3,6 @@ another."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,7 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     other after the one before has arrived; so do the sources.
     """
     if compiled.technology.flow_control == "matched":
-        compiled = compiled.beside(Fraction(0))  # no packet comes the other way
+        compiled = compiled.beside(np.zeros(compiled.graph.links, np.int64))  # no packet comes the other way
     graph, arrays = compiled.graph, compiled.arrays
     if graph.terminals < 2:
         return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}

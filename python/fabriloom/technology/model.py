@@ -55,12 +55,18 @@ class Technology:
     forward_latency_ps: int
     receiver_latency_ps: int
     turn_around_ps: int
+    handover_ps: int
+    """From an end of packet leaving an input buffer until its output is free again."""
     cable_length_m: float
     cable_delay_ps_per_m: int
     crossbar: Crossbar
     flow_control: FlowControl
     arbiter: Arbiter
     group_choice: GroupChoice
+    next_head_ps: int | None = None
+    """The same until the packet behind is at the front; as long as the handover if not given."""
+    grain_ps: int = 1000
+    """What has no exact duration is rounded down to so many picoseconds: drawn times, the ends of runs."""
     reverse_load: Fraction = Fraction(1)
     """How busy the opposite direction of a cable is, 0 to 1: the part of its flow-control share that a
     character pays. 1 for loads and bounds; what a run is simulated with is measured when it is matched."""
@@ -117,8 +123,29 @@ class Technology:
 
     @property
     def crossbar_ps(self) -> int:
-        """Picoseconds between two characters through the crossbar; 0 is as fast as the buffers allow."""
-        return 0 if self.crossbar == "fast" else self.character_ps()
+        """Picoseconds between two characters through the crossbar; 0 is as fast as the buffers allow.
+
+        Flow-control characters do not pass it, so link rate is that of the bare characters.
+        """
+        return 0 if self.crossbar == "fast" else round(self._bits_ps(Fraction(self.data_bits), None))
+
+    @property
+    def release_ps(self) -> int:
+        """Picoseconds from an end of packet leaving its input buffer until its output is free again.
+
+        The end of packet itself takes as long to cross as a character.
+        """
+        return max(self.handover_ps, self.crossbar_ps)
+
+    @property
+    def front_ps(self) -> int:
+        """Picoseconds from the same moment until the packet behind is at the front.
+
+        With the decoding that is at least as long as the crossbar is busy.
+        """
+        if self.next_head_ps is None:
+            return self.release_ps
+        return max(self.next_head_ps, self.crossbar_ps - self.decode_latency_ps)
 
     @property
     def share_bits(self) -> Fraction:

@@ -2,7 +2,8 @@
 
 A load of 1 means packets back to back. For open sources (poisson, constant, together, on-off) the mean
 interval is the mean time of a packet on the link divided by the load; for closed ones (wait, random-wait) the
-wait after a packet has gone is that interval less the packet itself.
+wait after a packet has gone is that interval less the packet itself. Intervals are in grains, and packets are
+made at whole ones; a wait that follows from a load is a whole number of them.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ KINDS = {
 Floats = NDArray[np.float64]
 
 
-def packet_ticks(network: Network, technology: Links, mean_chars: float, tick_ps: int, via: bool) -> Floats:
-    """Per terminal: mean ticks of a packet on its link, header, payload and end of packet."""
+def packet_grains(network: Network, technology: Links, mean_chars: float, via: bool) -> Floats:
+    """Per terminal: mean grains of a packet on its link, header, payload and end of packet."""
     rates = network.attributes.get("rate_bits_per_s")
     per_terminal = np.full(network.terminals, np.nan)
     if rates is not None:
@@ -50,14 +51,14 @@ def packet_ticks(network: Network, technology: Links, mean_chars: float, tick_ps
     keys = np.nan_to_num(per_terminal, nan=-1.0)
     for rate in np.unique(keys):
         bits = None if rate < 0 else round(rate)
-        found[keys == rate] = technology.mean_packet_ps(mean_chars, bits, via) / tick_ps
+        found[keys == rate] = technology.mean_packet_ps(mean_chars, bits, via) / technology.grain_ps
     return found
 
 
 def arrivals(
-    packet: Floats, load: Floats, sending: NDArray[np.bool_], tick_ps: int, settings: Settings
+    packet: Floats, load: Floats, sending: NDArray[np.bool_], grain_ps: int, settings: Settings
 ) -> Columns:
-    """The columns. ``packet``: ticks of a packet; ``load``: per terminal, 0 for those that are silent."""
+    """The columns. ``packet``: grains of a packet; ``load``: per terminal, 0 for those that are silent."""
     given = settings["arrivals"]
     kind = given["kind"]
     sending = sending & (load > 0)
@@ -67,9 +68,10 @@ def arrivals(
     if kind == "backlog":
         interval = np.zeros(len(packet))
     elif "wait_ps" in given and given["wait_ps"] is not None:
-        interval = np.full(len(packet), given["wait_ps"] / tick_ps)
+        interval = np.full(len(packet), given["wait_ps"] / grain_ps)
     elif kind in ("wait", "random-wait"):
         interval = packet * (1 / share - 1)
+        interval = np.floor(interval) if kind == "wait" else interval
     elif kind == "on-off":
         on_load, packets = float(given["on_load"]), float(given["burst_packets"])
         if np.any(share[sending] > on_load):
@@ -91,8 +93,8 @@ def arrivals(
     places = NO_QUEUE if queue == "none" else min(int(queue), NO_QUEUE - 1)
     return {
         "source_arrival": np.where(sending, KINDS[kind], SILENT).astype(np.uint8),
-        "source_interval_ticks": interval,
+        "source_interval_grains": interval,
         "source_burst": burst,
-        "source_gap_ticks": np.maximum(gap, 0.0),
+        "source_gap_grains": np.maximum(gap, 0.0),
         "source_queue": np.full(terminals, places, np.uint32),
     }

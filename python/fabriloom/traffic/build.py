@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fabriloom.traffic import mirrors, pairs, receivers
-from fabriloom.traffic.arrivals import arrivals, packet_ticks
+from fabriloom.traffic.arrivals import arrivals, packet_grains
 from fabriloom.traffic.descriptors import descriptors
 from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.kinds import (
@@ -33,11 +33,10 @@ def build(
     technology: Links,
     settings: Settings,
     *,
-    tick_ps: int,
     seed: int = 1,
     via: bool = False,
 ) -> Columns:
-    """All ``source_*``, ``target_*``, ``weight_*``, ``length_*`` and ``list_*`` columns.
+    """All ``source_*``, ``target_*``, ``weight_*``, ``length_*`` and ``list_*`` columns, waits in ps.
 
     Args:
         network: the graph.
@@ -45,7 +44,6 @@ def build(
         settings: ``[traffic]`` with whole numbers: ``pattern`` and ``arrivals`` (tables with ``kind``),
             ``length`` (``{"kind": "fixed", "value_bytes": 64}``), ``load``, ``source_queue``, ``senders``;
             paths complete.
-        tick_ps: picoseconds of a tick.
         seed: of random permutations that name none.
         via: true when packets carry a header to an intermediate switch, which counts for the load.
 
@@ -60,13 +58,13 @@ def build(
     columns |= length_columns
     pattern = settings["pattern"]
     if pattern["kind"] == "descriptors":
-        columns |= descriptors(terminals, technology, tick_ps, sending, pattern)
+        columns |= descriptors(terminals, technology, sending, pattern)
     else:
         aim, share = _aim(network, terminals, pattern, sending, seed)
         columns |= aim
         load = _load(settings) * share
-        packet = packet_ticks(network, technology, mean_chars, tick_ps, via)
-        columns |= arrivals(packet, load, sending, tick_ps, settings)
+        packet = packet_grains(network, technology, mean_chars, via)
+        columns |= arrivals(packet, load, sending, technology.grain_ps, settings)
     receivers.check(network, terminals, columns)
     if not columns["source_arrival"].any():
         raise _nothing(pattern["kind"], bool(sending.any()))
@@ -118,9 +116,9 @@ def _empty(count: int) -> Columns:
     """Columns of silent terminals."""
     return {
         "source_arrival": np.zeros(count, np.uint8),
-        "source_interval_ticks": np.zeros(count),
+        "source_interval_grains": np.zeros(count),
         "source_burst": np.zeros(count),
-        "source_gap_ticks": np.zeros(count),
+        "source_gap_grains": np.zeros(count),
         "source_queue": np.zeros(count, np.uint32),
         "source_target": np.full(count, UNIFORM, np.uint8),
         "target_fixed": np.zeros(count, np.uint32),
@@ -131,7 +129,7 @@ def _empty(count: int) -> Columns:
         "list_start": np.zeros(0, np.uint32),
         "list_target": np.zeros(0, np.uint32),
         "list_length": np.zeros(0, np.uint32),
-        "list_wait_ticks": np.zeros(0, np.uint64),
+        "list_wait_ps": np.zeros(0, np.int64),
         "list_repeat": np.zeros(0, np.uint8),
     }
 

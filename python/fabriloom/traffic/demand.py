@@ -62,11 +62,11 @@ def demand(columns: Columns) -> Demand:
 
 def _rates(columns: Columns) -> np.ndarray:
     """Packets of each source relative to the busiest; equal where nothing else is known."""
-    interval, arrival = columns["source_interval_ticks"], columns["source_arrival"]
+    interval, arrival = columns["source_interval_grains"], columns["source_arrival"]
     rate = (arrival != SILENT).astype(np.float64)
     timed = (rate > 0) & (interval > 0) & ~np.isin(arrival, (LIST,))
     period = interval + np.divide(
-        columns["source_gap_ticks"],
+        columns["source_gap_grains"],
         columns["source_burst"],
         out=np.zeros_like(interval),
         where=columns["source_burst"] > 0,

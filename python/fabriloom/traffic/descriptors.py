@@ -16,9 +16,7 @@ from fabriloom.traffic.names import Terminals
 KNOWN = ("source", "destination", "length", "length_bytes", "wait", "wait_ns")
 
 
-def descriptors(
-    terminals: Terminals, technology: Links, tick_ps: int, sending: np.ndarray, pattern: Settings
-) -> Columns:
+def descriptors(terminals: Terminals, technology: Links, sending: np.ndarray, pattern: Settings) -> Columns:
     """The ``list_*`` columns and the arrivals of a CSV or Parquet file.
 
     Columns of the file: ``source`` and ``destination`` (number or name), ``length`` ("64 B", or whole bytes),
@@ -34,7 +32,7 @@ def descriptors(
     wait_ps = table.convert(waits[0], wait_ps_of) if waits else np.zeros(len(source), np.int64)
     if not len(source):
         raise TrafficError(f"{table.path.name} has no packets", "pattern.path", "add rows below the header")
-    return _columns(len(terminals.names), source, target, length, wait_ps, tick_ps, sending, pattern)
+    return _columns(len(terminals.names), source, target, length, wait_ps, sending, pattern)
 
 
 def _columns(
@@ -43,7 +41,6 @@ def _columns(
     target: np.ndarray,
     length: np.ndarray,
     wait_ps: np.ndarray,
-    tick_ps: int,
     sending: np.ndarray,
     pattern: Settings,
 ) -> Columns:
@@ -55,7 +52,7 @@ def _columns(
         "list_start": np.concatenate([[0], np.cumsum(rows)]).astype(np.uint32),
         "list_target": target[kept][order].astype(np.uint32),
         "list_length": length[kept][order].astype(np.uint32),
-        "list_wait_ticks": ((wait_ps[kept][order] + tick_ps // 2) // tick_ps).astype(np.uint64),
+        "list_wait_ps": wait_ps[kept][order],
         "list_repeat": np.full(count, int(pattern.get("repeat", True)), np.uint8),
     }
 

@@ -155,7 +155,7 @@ impl Rings {
         let blocks = bytes.div_ceil(BLOCK_BYTES).max(1);
         let access = Time::from(self.fabric.terminal_access_ticks[terminal]);
         let ticks = access + Time::from(blocks) * Time::from(self.fabric.terminal_block_ticks[terminal]);
-        self.schedule(WORK, station, self.now + ticks.max(1));
+        self.schedule(WORK, station, self.now + ticks.max(self.fabric.grain_ticks as Time));
     }
 
     /// The first request that can be served and the one before it: one that is answered needs a place for that.

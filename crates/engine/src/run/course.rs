@@ -416,7 +416,7 @@ impl Run {
         for (terminal, &then) in self.watch.lags.iter().enumerate() {
             if Sources::is_open(fabric, terminal) {
                 let growth = (self.lag(terminal, now) - then) as f64;
-                let counts = growth.abs() > CHANCE * fabric.source_interval_ticks[terminal];
+                let counts = growth.abs() > CHANCE * Sources::interval_ticks(fabric, terminal);
                 sum += if counts { growth } else { 0.0 };
                 sources += 1;
             }
@@ -494,6 +494,6 @@ impl Run {
 /// Ticks in which sources make about as many packets as may be refused at a time.
 fn catch_up_ticks(fabric: &Fabric) -> Time {
     let refusing = (0..fabric.terminals as usize).filter(|&terminal| Sources::may_refuse(fabric, terminal));
-    let per_tick: f64 = refusing.map(|terminal| fabric.source_interval_ticks[terminal].recip()).sum();
+    let per_tick: f64 = refusing.map(|terminal| Sources::interval_ticks(fabric, terminal).recip()).sum();
     if per_tick > 0.0 { ((ARRIVALS / per_tick) as Time).max(1) } else { Time::MAX }
 }

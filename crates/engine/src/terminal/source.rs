@@ -44,7 +44,7 @@ pub struct Totals {
 #[derive(Clone, Debug)]
 struct Source {
     stream: Stream,
-    /// Arrival of the packet in `ahead`, not rounded, so that intervals do not drift.
+    /// Arrival of the packet in `ahead` in grains, not rounded, so that intervals do not drift.
     clock: f64,
     /// The next arrival of an open source, drawn already.
     ahead: Option<Packet>,
@@ -87,8 +87,8 @@ impl Sources {
         let kind = fabric.source_arrival[terminal];
         if matches!(kind, arrival::CONSTANT | arrival::TOGETHER) {
             let phase = if kind == arrival::CONSTANT { source.stream.unit() } else { 0.0 };
-            source.clock = phase * fabric.source_interval_ticks[terminal];
-            source.ahead = Some(source.packet(fabric, terminal, source.clock as Time));
+            source.clock = phase * fabric.source_interval_grains[terminal];
+            source.ahead = Some(source.packet(fabric, terminal, at_grain(fabric, source.clock)));
         } else if arrival::is_open(kind) {
             source.arrive(fabric, terminal);
         }
@@ -103,13 +103,14 @@ impl Sources {
             arrival::LIST => source.listed(fabric, terminal, free_at)?,
             kind if arrival::is_open(kind) => return self.open(fabric, terminal, free_at),
             _ => {
-                let mean = fabric.source_interval_ticks[terminal];
+                let mean = fabric.source_interval_grains[terminal];
                 let wait = match kind {
-                    arrival::WAIT => mean,
-                    arrival::RANDOM_WAIT => source.stream.exponential(mean),
-                    _ => 0.0,
+                    // Given as a duration it is a whole number of ticks, and so it stays.
+                    arrival::WAIT => (mean * fabric.grain_ticks as f64).round() as Time,
+                    arrival::RANDOM_WAIT => at_grain(fabric, source.stream.exponential(mean)),
+                    _ => 0,
                 };
-                source.packet(fabric, terminal, free_at + wait as Time)
+                source.packet(fabric, terminal, free_at + wait)
             }
         };
         if packet.created > self.last {
@@ -154,7 +155,7 @@ impl Sources {
         }
         while let Some(next) = source.ahead.filter(|packet| packet.created <= now) {
             if alike && source.waiting.len() >= limit {
-                let skipped = source.skip(fabric.source_interval_ticks[terminal], now);
+                let skipped = source.skip(fabric, terminal, now);
                 self.totals.offered += skipped;
                 self.totals.offered_chars += skipped * u64::from(next.length);
                 self.totals.refused += skipped;
@@ -223,6 +224,11 @@ impl Sources {
         arrival::is_open(fabric.source_arrival[terminal])
     }
 
+    /// Mean ticks between the packets of a terminal that makes them at times of its own.
+    pub fn interval_ticks(fabric: &Fabric, terminal: usize) -> f64 {
+        fabric.source_interval_grains[terminal] * fabric.grain_ticks as f64
+    }
+
     /// Whether a terminal makes packets however many wait, and has no place for some of them.
     pub fn may_refuse(fabric: &Fabric, terminal: usize) -> bool {
         Self::is_open(fabric, terminal) && fabric.source_queue[terminal] != 0
@@ -235,6 +241,14 @@ fn are_alike(fabric: &Fabric, terminal: usize) -> bool {
         && fabric.source_target[terminal] == target::FIXED
         && fabric.source_length[terminal] == length::FIXED
         && fabric.via_switch.is_empty()
+}
+
+/// The tick of a moment, or of a wait, that is given in grains: the last whole grain up to it. What lies further ahead than any
+/// run lasts stays there.
+#[inline(always)]
+fn at_grain(fabric: &Fabric, grains: f64) -> Time {
+    const NEVER: Time = 1 << 61;
+    (grains as Time).saturating_mul(fabric.grain_ticks as Time).min(NEVER)
 }
 
 /// Packets that may wait at a source that refuses others.
@@ -257,7 +271,7 @@ impl Source {
     fn arrive(&mut self, fabric: &Fabric, terminal: usize) -> Packet {
         let now = self.ahead;
         self.clock += self.interval(fabric, terminal);
-        let next = self.packet(fabric, terminal, self.clock as Time);
+        let next = self.packet(fabric, terminal, at_grain(fabric, self.clock));
         self.ahead = Some(next);
         now.unwrap_or(next)
     }
@@ -270,7 +284,7 @@ impl Source {
             refused += 1;
             chars += u64::from(next.length);
             self.clock += self.interval(fabric, terminal);
-            next = self.packet(fabric, terminal, self.clock as Time);
+            next = self.packet(fabric, terminal, at_grain(fabric, self.clock));
         }
         self.ahead = Some(next);
         (refused, chars)
@@ -279,8 +293,10 @@ impl Source {
     /// Passes over arrivals that are alike, at least two before the last one up to `now`; how many. The sum of intervals
     /// is rounded at each arrival, and is to be the same here: from one power of two to the next the rounding is the same
     /// every time once it was the same twice.
-    fn skip(&mut self, interval: f64, now: Time) -> u64 {
+    fn skip(&mut self, fabric: &Fabric, terminal: usize, now: Time) -> u64 {
         const EXACT: Time = 1 << f64::MANTISSA_DIGITS;
+        let (interval, now) =
+            (fabric.source_interval_grains[terminal], now.div_euclid(fabric.grain_ticks as Time));
         let Some(packet) = self.ahead.filter(|_| self.clock >= 1.0 && now < EXACT) else { return 0 };
         let power = f64::from_bits(((self.clock.to_bits() >> 52) + 1) << 52);
         let second = self.clock + interval;
@@ -290,19 +306,19 @@ impl Source {
             return 0;
         }
         self.clock += steps * step;
-        let created = self.clock as Time;
+        let created = at_grain(fabric, self.clock);
         self.ahead = Some(Packet { created, dispatch: created, ..packet });
         steps as u64
     }
 
     #[inline(always)]
     fn interval(&mut self, fabric: &Fabric, terminal: usize) -> f64 {
-        let mean = fabric.source_interval_ticks[terminal];
+        let mean = fabric.source_interval_grains[terminal];
         match fabric.source_arrival[terminal] {
             arrival::POISSON => self.stream.exponential(mean),
             arrival::ON_OFF if self.position == 0 => {
                 self.position = self.stream.geometric(fabric.source_burst[terminal]) as u64 - 1;
-                mean + self.stream.exponential(fabric.source_gap_ticks[terminal])
+                mean + self.stream.exponential(fabric.source_gap_grains[terminal])
             }
             arrival::ON_OFF => {
                 self.position -= 1;
@@ -397,7 +413,8 @@ mod tests {
     fn sources(fabric: &mut Fabric, clock: f64, interval: f64) -> Sources {
         fabric.terminals = 2;
         fabric.source_arrival = vec![arrival::CONSTANT; 2];
-        fabric.source_interval_ticks = vec![interval; 2];
+        fabric.source_interval_grains = vec![interval; 2];
+        fabric.grain_ticks = 3;
         fabric.source_queue = vec![NONE, 3];
         fabric.source_target = vec![target::FIXED; 2];
         fabric.target_fixed = vec![1, 0];
@@ -406,7 +423,7 @@ mod tests {
         let mut sources = Sources::new(fabric);
         for (terminal, source) in sources.sources.iter_mut().enumerate() {
             source.clock = clock + terminal as f64 * 0.7;
-            source.ahead = Some(source.packet(fabric, terminal, source.clock as Time));
+            source.ahead = Some(source.packet(fabric, terminal, at_grain(fabric, source.clock)));
         }
         sources
     }
@@ -420,10 +437,11 @@ mod tests {
                 let mut fabric = Fabric::default();
                 let mut at_once = sources(&mut fabric, clock, interval);
                 let mut by_one = at_once.clone();
-                let now = clock as Time + 3000;
+                let from = 3 * clock as Time;
+                let now = from + 3 * 3000;
                 let made = at_once.catch_up(&fabric, now);
-                let counted = (clock as Time..=now).map(|now| {
-                    // From one tick to the next there is hardly anything to pass over.
+                let counted = (from..=now).map(|now| {
+                    // From one tick to the next, a third of a grain, there is hardly anything to pass over.
                     by_one.catch_up(&fabric, now)
                 });
                 assert_eq!(made, counted.sum::<u64>(), "{clock} {interval}");

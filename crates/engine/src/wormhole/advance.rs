@@ -205,16 +205,18 @@ impl Network {
         self.schedule(Event::Request(link), time);
     }
 
-    /// A packet's end leaves the input buffer: its output is released and the next head comes forward, at a given tick; of a
-    /// plain link this is worked out.
+    /// A packet's end leaves the input buffer: its output is released and the next head comes forward; of a plain link it
+    /// is worked out when.
     #[inline(always)]
-    pub(super) fn left(&mut self, link: u32, output: u32, free: Option<Time>) {
+    pub(super) fn left(&mut self, link: u32, output: u32, leaves: Option<Time>) {
         let [at, to] = two(&mut self.links, link, output);
-        let free = match free {
-            Some(free) => free,
+        let leaves = match leaves {
+            Some(leaves) => leaves,
             None => at.end_leaves(to, &self.kinds, &self.crowd),
         };
-        at.exit_free = free;
+        let kind = &self.kinds[at.kind as usize];
+        at.exit_free = leaves + Time::from(kind.next_head);
+        let free = leaves + Time::from(kind.handover);
         at.output = NONE;
         at.asked = false;
         at.take_head(&mut self.crowd);

@@ -90,8 +90,7 @@ impl Network {
         }
         let (output, arrival) = (at.output, at.last_arrival(self.kind(at), &self.crowd));
         let place = self.keep_credit(link);
-        let crossing = self.kind(&self.links[link as usize]).crossing();
-        self.left(link, output, Some(place.max(arrival) + crossing));
+        self.left(link, output, Some(place.max(arrival)));
     }
 
     /// Lets a packet leave the input buffer of a plain link for its output, of which all that this depends on is known.
@@ -205,8 +204,8 @@ impl Link {
         self.worm(self.head, crowd).time - Time::from(kind.end) + Time::from(kind.arrival)
     }
 
-    /// Notes when the credit is there for all that is left of the head packet of a plain link, which leaves; returns when the
-    /// next one comes forward.
+    /// Notes when the credit is there for all that is left of the head packet of a plain link, which leaves; returns when its
+    /// end does.
     #[inline(always)]
     pub fn end_leaves(&mut self, to: &Link, kinds: &[Kind], crowd: &Crowd) -> Time {
         let (kind, places) = (&kinds[self.kind as usize], to.places(&kinds[to.kind as usize]));
@@ -224,7 +223,7 @@ impl Link {
         let place = place.unwrap_or_else(|| {
             places.leaving(self, to, places.end - Wrapping(1)).expect("the packet has left").time
         });
-        place.max(self.last_arrival(kind, crowd)) + 1
+        place.max(self.last_arrival(kind, crowd))
     }
 
     /// Takes credit that packets have left for the next characters of the worm that is sent, which has its time and its end,

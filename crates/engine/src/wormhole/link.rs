@@ -102,6 +102,10 @@ pub(super) struct Kind {
     pub decode: u32,
     /// Of the switch at the target.
     pub crossbar: u32,
+    /// Ticks from the departure of an end of packet until the link it went to is free again.
+    pub handover: u32,
+    /// Ticks from the departure of an end of packet until the next head is at the front.
+    pub next_head: u32,
     /// Whether the packets at its end leave as told in the module `stepwise`.
     pub stepwise: bool,
     /// Whether credit can be late because the characters that it is for were, rather than what took them on.
@@ -220,17 +224,14 @@ impl Kind {
             onward: at_switch(&fabric.switch_forward_ticks, target),
             decode: at_switch(&fabric.switch_decode_ticks, target),
             crossbar,
+            handover: at_switch(&fabric.switch_handover_ticks, target),
+            next_head: at_switch(&fabric.switch_next_head_ticks, target),
             stepwise,
             long,
             plain: !stepwise && !long && crossbar == 0,
             to_terminal: fabric.is_terminal(target),
             from_terminal: fabric.is_terminal(source),
         }
-    }
-
-    /// Ticks from the departure of an end of packet until the next head is at the front.
-    pub fn crossing(&self) -> Time {
-        Time::from(self.crossbar.max(1))
     }
 
     /// Lumps that a number of characters touches, if the first begins one.

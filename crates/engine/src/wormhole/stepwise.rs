@@ -34,8 +34,7 @@ impl Network {
         }
         if end {
             let last = self.keep_credit(link);
-            let crossing = self.kind(&self.links[link as usize]).crossing();
-            self.left(link, output, Some(last + crossing));
+            self.left(link, output, Some(last));
         }
     }
 

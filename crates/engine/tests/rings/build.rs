@@ -10,7 +10,7 @@ pub fn network(rings: &[&[u32]], switches: u32) -> Fabric {
     let vertices: Vec<u32> = rings.concat();
     let terminals = vertices.iter().max().map_or(0, |&last| last + 1 - switches);
     let links = vertices.len();
-    let mut f = Fabric { tick_ps: 1000, switches, terminals, ..Fabric::default() };
+    let mut f = Fabric { tick_ps: 1000, grain_ticks: 1, switches, terminals, ..Fabric::default() };
     f.seed = 1;
     f.ring_request_header_bytes = 16;
     f.ring_response_header_bytes = 16;
@@ -111,9 +111,9 @@ fn at_terminals(f: &mut Fabric) {
     f.terminal_transactions = vec![64; terminals];
     f.terminal_transaction = vec![0; terminals];
     f.source_arrival = vec![arrival::SILENT; terminals];
-    f.source_interval_ticks = vec![0.0; terminals];
+    f.source_interval_grains = vec![0.0; terminals];
     f.source_burst = vec![1.0; terminals];
-    f.source_gap_ticks = vec![0.0; terminals];
+    f.source_gap_grains = vec![0.0; terminals];
     f.source_queue = vec![0; terminals];
     f.source_target = vec![target::UNIFORM; terminals];
     f.target_fixed = vec![0; terminals];

@@ -57,7 +57,7 @@ fn beside_idle_rings(f: &Fabric) -> Fabric {
     }
     f.source_arrival.resize(terminals, arrival::SILENT);
     for column in
-        [&mut f.source_interval_ticks, &mut f.source_burst, &mut f.source_gap_ticks, &mut f.target_share]
+        [&mut f.source_interval_grains, &mut f.source_burst, &mut f.source_gap_grains, &mut f.target_share]
     {
         column.resize(terminals, 1.0);
     }

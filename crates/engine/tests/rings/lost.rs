@@ -14,9 +14,9 @@ const MOST: u64 = 1 << 17;
 fn blocked(hold_ticks: u32, kind: u8, places: u32) -> Fabric {
     let mut f = network(&[&[0, 1]], 0);
     f.source_arrival = vec![kind; 2];
-    f.source_interval_ticks = vec![2.0; 2];
+    f.source_interval_grains = vec![2.0; 2];
     f.source_burst = vec![3.0; 2];
-    f.source_gap_ticks = vec![1.0; 2];
+    f.source_gap_grains = vec![1.0; 2];
     f.source_queue = vec![places; 2];
     f.station_requests_out = vec![1; 2];
     f.terminal_host_ticks = vec![hold_ticks; 2];

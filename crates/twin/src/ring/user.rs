@@ -118,7 +118,7 @@ impl Rings<'_> {
         let blocks = Time::from(self.data_bytes(sent).div_ceil(BLOCK_BYTES).max(1));
         let block = Time::from(self.fabric.terminal_block_ticks[terminal]);
         let ticks = Time::from(self.fabric.terminal_access_ticks[terminal]) + blocks * block;
-        let end = self.now + ticks.max(1);
+        let end = self.now + ticks.max(self.fabric.grain_ticks as Time);
         self.terminals[terminal].service = Some((end, sent));
         self.wake_at(end);
     }

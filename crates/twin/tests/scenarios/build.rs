@@ -32,6 +32,8 @@ pub const DS_LINK: Cable = Cable {
 pub struct Switch {
     pub decode_ticks: u32,
     pub crossbar_ticks: u32,
+    pub handover_ticks: u32,
+    pub next_head_ticks: u32,
     pub forward_ticks: u32,
     pub arbiter: u8,
     pub choice: u8,
@@ -41,6 +43,8 @@ pub struct Switch {
 pub const C104: Switch = Switch {
     decode_ticks: 80,
     crossbar_ticks: 0,
+    handover_ticks: 1,
+    next_head_ticks: 1,
     forward_ticks: 20,
     arbiter: arbiter::FIFO,
     choice: choice::FIRST,
@@ -51,6 +55,7 @@ pub fn empty(switches: &[Switch], terminals: u32, classes: u32) -> Fabric {
     let each = terminals as usize;
     Fabric {
         tick_ps: 10_000,
+        grain_ticks: 1,
         switches: switches.len() as u32,
         terminals,
         classes,
@@ -59,6 +64,8 @@ pub fn empty(switches: &[Switch], terminals: u32, classes: u32) -> Fabric {
         seed: 1,
         switch_decode_ticks: switches.iter().map(|s| s.decode_ticks).collect(),
         switch_crossbar_ticks: switches.iter().map(|s| s.crossbar_ticks).collect(),
+        switch_handover_ticks: switches.iter().map(|s| s.handover_ticks).collect(),
+        switch_next_head_ticks: switches.iter().map(|s| s.next_head_ticks).collect(),
         switch_forward_ticks: switches.iter().map(|s| s.forward_ticks).collect(),
         switch_arbiter: switches.iter().map(|s| s.arbiter).collect(),
         switch_choice: switches.iter().map(|s| s.choice).collect(),
@@ -68,9 +75,9 @@ pub fn empty(switches: &[Switch], terminals: u32, classes: u32) -> Fabric {
         terminal_out_link: vec![NONE; each],
         terminal_in_link: vec![NONE; each],
         source_arrival: vec![arrival::SILENT; each],
-        source_interval_ticks: vec![0.0; each],
+        source_interval_grains: vec![0.0; each],
         source_burst: vec![1.0; each],
-        source_gap_ticks: vec![0.0; each],
+        source_gap_grains: vec![0.0; each],
         source_queue: vec![0; each],
         source_target: vec![target::UNIFORM; each],
         target_fixed: vec![0; each],
@@ -173,7 +180,7 @@ pub fn send_list(f: &mut Fabric, lists: &[&[(u32, u32, u64)]]) {
 /// Gives all terminals the same kind of traffic to uniformly random destinations, all packets of one length.
 pub fn send_uniform(f: &mut Fabric, kind: u8, interval_ticks: f64, chars: u32) {
     f.source_arrival.fill(kind);
-    f.source_interval_ticks.fill(interval_ticks);
+    f.source_interval_grains.fill(interval_ticks);
     f.length_min.fill(chars);
     f.length_max.fill(chars);
 }

@@ -64,6 +64,7 @@ pub fn random_fabric(seed: u64) -> Fabric {
     }
     deletion(&mut f, draw);
     traffic(&mut f, draw, character_ticks);
+    handovers(&mut f, seed);
     check(&f).expect("the generator makes legal fabrics");
     f
 }
@@ -78,12 +79,36 @@ fn switch(draw: &mut Draw, character_ticks: u32) -> Switch {
     let kinds = [arbiter::FIFO, arbiter::FIFO, arbiter::ROUND_ROBIN, arbiter::FIXED, arbiter::RANDOM];
     let choices = [choice::FIRST, choice::FIRST, choice::LEAST_RECENT, choice::RANDOM];
     let odd = draw.between(1, 3 * character_ticks);
+    let decode_ticks = draw.between(0, 10) * draw.between(0, character_ticks);
+    let crossbar_ticks = draw.pick(&[0, 0, 0, character_ticks, 2 * character_ticks, odd]);
     Switch {
-        decode_ticks: draw.between(0, 10) * draw.between(0, character_ticks),
-        crossbar_ticks: draw.pick(&[0, 0, 0, character_ticks, 2 * character_ticks, odd]),
+        decode_ticks,
+        crossbar_ticks,
+        handover_ticks: crossbar_ticks.max(1),
+        next_head_ticks: crossbar_ticks.max(1),
         forward_ticks: draw.pick(&[0, 1, 2, 3]) * draw.between(0, character_ticks),
         arbiter: draw.pick(&kinds),
         choice: draw.pick(&choices),
+    }
+}
+
+/// In half of the fabrics, outputs and heads that wait for longer, or less long, than the crossbar is busy, and grains; drawn
+/// apart from all else, so that a seed means the same network as it did.
+fn handovers(f: &mut Fabric, seed: u64) {
+    let draw = &mut draw_for(seed ^ 0x0bad_cafe);
+    if draw.chance(50) {
+        return;
+    }
+    for switch in 0..f.switches as usize {
+        let crossing = f.switch_crossbar_ticks[switch].max(1);
+        let odd = draw.between(1, 30);
+        f.switch_handover_ticks[switch] = draw.pick(&[1, crossing, odd]);
+        let least = crossing.saturating_sub(f.switch_decode_ticks[switch]);
+        f.switch_next_head_ticks[switch] = draw.pick(&[0, crossing, odd]).max(least);
+    }
+    f.grain_ticks = draw.pick(&[1, 3]);
+    for grains in &mut f.source_interval_grains {
+        *grains = (*grains / f.grain_ticks as f64).max(1.0);
     }
 }
 
@@ -278,9 +303,9 @@ pub fn traffic(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
         };
         let packet = f64::from((low + high) / 2 + 2) * f64::from(character_ticks);
         f.source_arrival[terminal] = if mixed && draw.chance(5) { arrival::SILENT } else { kind };
-        f.source_interval_ticks[terminal] = packet / load;
+        f.source_interval_grains[terminal] = packet / load;
         f.source_burst[terminal] = f64::from(draw.between(1, 8));
-        f.source_gap_ticks[terminal] = packet * f64::from(draw.between(0, 20));
+        f.source_gap_grains[terminal] = packet * f64::from(draw.between(0, 20));
         f.source_queue[terminal] = draw.pick(&[0, 0, 1, 2, 5]);
         f.source_length[terminal] =
             draw.pick(&[length::FIXED, length::UNIFORM, length::UNIFORM, length::TABLE]);

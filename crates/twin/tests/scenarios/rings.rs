@@ -304,7 +304,7 @@ fn adapt_traffic(f: &mut Fabric, draw: &mut Draw) {
         }
         f.length_min[terminal] /= 4;
         f.length_max[terminal] /= 4;
-        f.source_interval_ticks[terminal] = (f.source_interval_ticks[terminal] / 2.0).max(1.0);
+        f.source_interval_grains[terminal] = (f.source_interval_grains[terminal] / 2.0).max(1.0);
     }
     f.list_length.iter_mut().for_each(|length| *length /= 4);
     f.length_values.iter_mut().for_each(|length| *length /= 4);

@@ -98,6 +98,12 @@ class CharacterLinks(AnyTechnology):
         alias="turn_around",
         description="From a place becoming free to the start of the flow-control character",
     )
+    handover_ps: PositiveTimePs | None = Field(
+        default=None,
+        alias="handover",
+        description="From an end of packet leaving an input buffer until its output is free again and the "
+        "next header is looked at; at least as long as it takes to cross",
+    )
     flow_control: Literal["matched", "average", "ignored"] | None = Field(
         default=None,
         description="What characters pay for flow-control characters. average: their full share, as on "
@@ -122,6 +128,15 @@ class Generic(AnyTechnology):
     )
     turn_around_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
         default=None, description="Cycles from a place becoming free until the sender can use its credit"
+    )
+    handover_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
+        default=None,
+        description="Cycles from a tail flit leaving its buffer until another packet can have its output",
+    )
+    next_head_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = Field(
+        default=None,
+        description="Cycles from a tail flit leaving its buffer until the head behind it is at the front and "
+        "begins with router_cycles",
     )
     input_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = Field(
         default=None, description="Flits of the buffer behind every link"

@@ -30,6 +30,7 @@ fn fail(column: &'static str, row: usize, value: impl ToString, expected: &'stat
 
 fn scalars(f: &Fabric) -> Checked {
     const MOST: u32 = 1 << 24;
+    const MOST_GRAIN: u64 = 1 << 40;
     for (name, value) in [("switches", f.switches), ("terminals", f.terminals), ("classes", f.classes)] {
         if value > MOST {
             return fail(name, 0, value, "at most 2^24");
@@ -37,6 +38,9 @@ fn scalars(f: &Fabric) -> Checked {
     }
     if f.tick_ps == 0 {
         return fail("tick_ps", 0, 0, "at least 1");
+    }
+    if !(1..=MOST_GRAIN).contains(&f.grain_ticks) {
+        return fail("grain_ticks", 0, f.grain_ticks, "from 1 to 2^40");
     }
     if f.terminals == 0 {
         return fail("terminals", 0, 0, "at least 1");
@@ -74,9 +78,9 @@ fn shapes(f: &Fabric) -> Shapes {
         ("terminal_out_link", f.terminal_out_link.len(), terminals),
         ("terminal_in_link", f.terminal_in_link.len(), terminals),
         ("source_arrival", f.source_arrival.len(), terminals),
-        ("source_interval_ticks", f.source_interval_ticks.len(), terminals),
+        ("source_interval_grains", f.source_interval_grains.len(), terminals),
         ("source_burst", f.source_burst.len(), terminals),
-        ("source_gap_ticks", f.source_gap_ticks.len(), terminals),
+        ("source_gap_grains", f.source_gap_grains.len(), terminals),
         ("source_queue", f.source_queue.len(), terminals),
         ("source_target", f.source_target.len(), terminals),
         ("target_fixed", f.target_fixed.len(), terminals),

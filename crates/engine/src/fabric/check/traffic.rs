@@ -42,13 +42,13 @@ fn source(f: &Fabric, terminal: usize) -> Checked {
         return Ok(());
     }
     let number = |v: f64, low: f64| v >= low && v <= 1e15;
-    let interval = f.source_interval_ticks[terminal];
+    let interval = f.source_interval_grains[terminal];
     let least = if arrival::is_open(kind) { 1.0 } else { 0.0 };
     if !number(interval, least) {
-        return fail("source_interval_ticks", terminal, interval, "a number of ticks");
+        return fail("source_interval_grains", terminal, interval, "a number of grains");
     }
     if kind == arrival::ON_OFF
-        && !(number(f.source_burst[terminal], 1.0) && number(f.source_gap_ticks[terminal], 0.0))
+        && !(number(f.source_burst[terminal], 1.0) && number(f.source_gap_grains[terminal], 0.0))
     {
         return fail(
             "source_burst",

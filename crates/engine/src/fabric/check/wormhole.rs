@@ -25,6 +25,8 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("switch_decode_ticks", f.switch_decode_ticks.len(), switches),
         ("switch_crossbar_ticks", f.switch_crossbar_ticks.len(), switches),
         ("switch_forward_ticks", f.switch_forward_ticks.len(), switches),
+        ("switch_handover_ticks", f.switch_handover_ticks.len(), switches),
+        ("switch_next_head_ticks", f.switch_next_head_ticks.len(), switches),
         ("switch_arbiter", f.switch_arbiter.len(), switches),
         ("switch_choice", f.switch_choice.len(), switches),
         ("link_end_ticks", f.link_end_ticks.len(), links),
@@ -54,6 +56,15 @@ fn links(f: &Fabric) -> Checked {
     between("switch_decode_ticks", &f.switch_decode_ticks, 0, MOST_TICKS, "a duration")?;
     between("switch_crossbar_ticks", &f.switch_crossbar_ticks, 0, MOST_TICKS, "a duration")?;
     between("switch_forward_ticks", &f.switch_forward_ticks, 0, MOST_TICKS, "a duration")?;
+    between("switch_handover_ticks", &f.switch_handover_ticks, 1, MOST_TICKS, "a positive duration")?;
+    between("switch_next_head_ticks", &f.switch_next_head_ticks, 0, MOST_TICKS, "a duration")?;
+    for switch in 0..f.switches as usize {
+        let next_head = f.switch_next_head_ticks[switch];
+        if next_head + f.switch_decode_ticks[switch] < f.switch_crossbar_ticks[switch].max(1) {
+            let expected = "with the decoding at least a tick, and as long as the crossbar takes";
+            return fail("switch_next_head_ticks", switch, next_head, expected);
+        }
+    }
     let header = f.header_chars.max(f.via_header_chars);
     for link in 0..f.links() {
         let (buffer, quantum) = (f.link_input_buffer[link], f.link_quantum[link]);

@@ -39,7 +39,12 @@ const BARRIER: Row = (operation::BARRIER, ANY, 0, ANY, 0);
 
 /// Terminals with these programs, packets of 10 B and no protocol.
 fn fabric(programs: &[&[Row]]) -> Fabric {
-    let mut f = Fabric { terminals: programs.len() as u32, message_packet_bytes: 10, ..Fabric::default() };
+    let mut f = Fabric {
+        terminals: programs.len() as u32,
+        message_packet_bytes: 10,
+        grain_ticks: 1,
+        ..Fabric::default()
+    };
     f.terminal_out_link = vec![0; programs.len()];
     f.link_target = vec![0];
     f.program_start.push(0);

@@ -1,0 +1,75 @@
+"""The tick of a scenario: the longest time of which every duration in it is a whole number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import units
+from ..scenario import Scenario
+from ..scenario.errors import Path
+
+MOST_LINK_TICKS = 2**30
+"""The longest time of a link, a switch or a station; see ``crates/engine/src/fabric/check``."""
+MOST_DELAY_TICKS = 2**40
+"""The longest retry delay and timeout."""
+MOST_WAIT_TICKS = 2**50
+"""The longest time of a protocol, a program or a list."""
+MOST_RUN_TICKS = 2**60
+"""The longest run."""
+
+
+@dataclass(frozen=True)
+class Durations:
+    """Durations that are given in one place of a scenario."""
+
+    name: str
+    path: Path
+    common_ps: int
+    """Their greatest common divisor; 0 if all are 0."""
+    longest_ps: int
+    most_ticks: int
+
+    @staticmethod
+    def of(
+        name: str, path: Path, values_ps: int | Sequence[int] | NDArray[np.int64], most_ticks: int
+    ) -> Durations:
+        """Those of a list or a column."""
+        values = np.unique(np.atleast_1d(np.asarray(values_ps, np.int64)))
+        common = int(np.gcd.reduce(values)) if len(values) else 0
+        return Durations(name, path, common, int(values.max(initial=0)), most_ticks)
+
+
+def tick_ps(scenario: Scenario, durations: Sequence[Durations], grain_ps: int) -> int:
+    """The tick. Raises ScenarioError for a duration that is too long to be counted in it, or no multiple."""
+    tick = gcd(grain_ps, *(one.common_ps for one in durations))
+    for one in durations:
+        if one.longest_ps // tick > one.most_ticks:
+            raise _too_long(scenario, durations, one, tick, grain_ps)
+    if scenario.run.duration_ps // tick > MOST_RUN_TICKS:
+        run = Durations.of("run.duration", ("run", "duration"), scenario.run.duration_ps, MOST_RUN_TICKS)
+        raise _too_long(scenario, durations, run, tick, grain_ps)
+    return tick
+
+
+def _too_long(
+    scenario: Scenario, durations: Sequence[Durations], found: Durations, tick: int, grain_ps: int
+) -> Exception:
+    """Name the duration that is too long, and the one by which the steps of time are so short."""
+    longest = units.format_time_ps(found.longest_ps)
+    step = units.format_time_ps(tick)
+    message = f"{found.name} of {longest} is too long beside the other times: more than "
+    message += f"{found.most_ticks:,} steps of {step}, of which all of them are whole numbers"
+
+    def without(one: Durations) -> int:
+        return gcd(grain_ps, *(other.common_ps for other in durations if other is not one))
+
+    finest = max((one for one in durations if one.common_ps), key=without, default=None)
+    hint = "shorten it"
+    if finest is not None and finest is not found and without(finest) > tick:
+        hint += f", or round {finest.name}, so that steps of {units.format_time_ps(without(finest))} do"
+    return scenario.error(message, found.path, hint)
