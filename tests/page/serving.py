@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
+from fabriloom.page.server import configured
 
 
 @contextmanager
 def served(app: Any) -> Iterator[int]:
     """The application on a free port, in a thread: the port."""
-    config = uvicorn.Config(app, port=0, log_level="error", ws="none", timeout_graceful_shutdown=1)
-    running = uvicorn.Server(config)
+    running = uvicorn.Server(configured(app, port=0))
     thread = threading.Thread(target=running.run)
     thread.start()
     while not running.started:

@@ -115,6 +115,8 @@ def session(port: int) -> Iterator[tuple[str, Listener]]:
         ({"host": ""}, 400),
         ({"origin": "http://evil.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"origin": "http://["}, 403),
+        ({"transfer_encoding": "chunked", "content_length": ""}, 411),
         ({"sec_fetch_site": "cross-site", "origin": ""}, 403),
         ({"content_type": "text/plain"}, 415),
         ({"content_type": ""}, 415),
@@ -155,13 +157,61 @@ def test_no_other_file_is_given_out(server: int, name: str) -> None:
     assert ask(server, "GET", f"/page/{name}")[0] == 404
 
 
+FIRST = {"file": "a.toml", "text": SMALL}
+
+
 @pytest.mark.parametrize(
-    "body", [b"", b"[]", b"{", b'{"first": 3}', b"[" * 50_000, b'{"first": {"file": 1}}']
+    ("body", "words"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"\xff", "not JSON"),
+        (b"[" * 50_000, "not JSON"),
+        (b'{"first": ' + b"1" * 5000 + b"}", "not JSON"),
+        (b"[]", "not a table"),
+        (b'{"first": {"file": "a.toml", "text": "\\ud800"}}', "half a character"),
+        ({"first": 3}, "no scenario"),
+        ({"first": {}}, "no scenario"),
+        ({"first": {"file": "a.toml"}}, "no scenario"),
+        ({"first": {"shelf": ["x"]}}, "are texts"),
+        ({"first": {"file": 1, "text": SMALL}}, "are texts"),
+        ({"first": {"file": "a.toml", "text": {}}}, "are texts"),
+        ({"first": FIRST, "beside": 1}, "no scenario"),
+        ({"first": {**FIRST, "settings": [1]}}, "a table of paths"),
+        ({"first": {**FIRST, "settings": "x"}}, "a table of paths"),
+        ({"first": {**FIRST, "settings": {"traffic": {"load": 1}}}}, "a table of paths"),
+        (b'{"first": {"text": "", "settings": {"traffic.load": 1e999}}}', "a table of paths"),
+        (b'{"first": {"text": "", "settings": {"traffic.load": NaN}}}', "a table of paths"),
+        ({"first": {**FIRST, "settings": {"": 1}}}, "words with dots"),
+        ({"first": {**FIRST, "settings": {"traffic..load": 1}}}, "words with dots"),
+    ],
 )
-def test_nonsense_is_answered(server: int, body: bytes) -> None:
+def test_nonsense_is_answered(server: int, body: Any, words: str) -> None:
     status, _, answer = ask(server, "POST", "/api/look", body)
-    assert status in (200, 409)
-    assert answer.get("error") or answer["type"] == "error"
+    assert (status, words in answer["error"]) == (400, True), answer
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"topology": 3},
+        {"topology": None},
+        {"topology.kind.x.y": 1},
+        {"topology.kind": None},
+        {"seed.x": 1},
+        {"name": 10**400},
+        {"variants.x": "y"},
+        {"run.duration": True},
+        {"traffic.load": -1e308},
+        {"routing.path": "x"},
+        {"x" * 1000: 1},
+        {".".join("x" * 3000): 1},
+    ],
+)
+def test_settings_that_mean_nothing_are_a_mistake_and_no_fault(server: int, settings: dict[str, Any]) -> None:
+    answer = ask(server, "POST", "/api/look", {"first": {**FIRST, "settings": settings}})[2]
+    assert answer["type"] == "error" or answer["type"] == "look", answer
+    assert "fault" not in answer.get("text", "")
 
 
 def look(port: int, text: str, name: str = "mine.toml") -> dict[str, Any]:
@@ -296,7 +346,7 @@ def test_a_replay_keeps_what_the_run_before_it_showed(server: int) -> None:
         listener.until("idle")
         for wrong in (-1, "1", True, 1e300):
             status, _, answer = ask(server, "POST", "/api/begin", {**job, "do": "replay", "from_ms": wrong})
-            assert (status, "a time in ms" in answer["error"]) == (409, True)
+            assert (status, "a time in ms" in answer["error"]) == (400, True)
         ask(server, "POST", "/api/begin", {**job, "do": "replay", "from_ms": 0.5})
         assert listener.until("replay")["from_ns"] == 5e5
         assert listener.until("done")["report"] is measured["report"] is True

@@ -6,8 +6,6 @@ cannot send JSON to another origin without asking first, so these are looked at 
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -45,7 +43,10 @@ class Guard:
 
         refusal = refused(scope)
         if refusal:
-            await JSONResponse({"error": refusal[1]}, status_code=refusal[0])(scope, receive, with_headers)
+            answer = JSONResponse(
+                {"error": refusal[1]}, status_code=refusal[0], headers={"connection": "close"}
+            )
+            await answer(scope, receive, with_headers)
             return
         await self.app(scope, receive, with_headers)
 
@@ -55,9 +56,10 @@ def refused(scope: Scope) -> tuple[int, str] | None:
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     host, origin = headers.get("host", ""), headers.get("origin")
     name = host if host in NAMES else host.rpartition(":")[0]  # a browser says no port when it is 80
-    if name not in NAMES or len([n for n, _ in scope["headers"] if n == b"host"]) != 1:
+    names = [name for name, _ in scope["headers"]]
+    if name not in NAMES or names.count(b"host") != 1 or names.count(b"origin") > 1:
         return 421, "This server answers to 127.0.0.1 and localhost only."
-    if origin is not None and urlsplit(origin)[:2] != ("http", host):
+    if origin is not None and origin != f"http://{host}":
         return 403, "This request comes from another page."
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return 403, "This request comes from another page."
@@ -65,7 +67,7 @@ def refused(scope: Scope) -> tuple[int, str] | None:
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return 415, "Requests are JSON."
         length = headers.get("content-length", "")
-        if not length.isdecimal():
+        if not length.isdecimal() or "transfer-encoding" in headers:
             return 411, "The length of the request is missing."
         if int(length) > limits.BODY_BYTES:
             return 413, f"This is longer than {limits.BODY_BYTES // 1000} kB, the most the page takes."

@@ -9,6 +9,12 @@ if TYPE_CHECKING:
 
 BODY_BYTES = 512_000
 """Longest request: a scenario with room to spare."""
+CONNECTIONS = 128
+"""Open connections; a newer one takes the place of one that has waited longest without a request."""
+REQUEST_S = 10.0
+"""A request must be complete within this time."""
+LOG_MESSAGES, LOG_S = 20, 60.0
+"""Messages of the server's libraries in so many seconds that are told."""
 TERMINALS = 4096
 LINKS = 40_000
 RUN_S = 120.0
@@ -17,11 +23,16 @@ STUDY_S = 900.0
 """A saturation curve that takes longer is ended, with the points it has."""
 LOOK_S = 30.0
 """A scenario must be read, built and drawn within this time."""
+LOOKING = 2
+"""Scenarios that are looked at at a time, each by a process."""
+LOOKS_WAITING = 16
+"""Scenarios that wait to be looked at, the newest first; older ones are refused."""
 STOP_S = 1.0
 """A cancelled run has this long to hand over what it has; then its process is killed."""
 MEMORY_BYTES = 4 << 30
 """Address space of a worker."""
 SESSIONS = 32
+"""Tabs; a new one takes the place of the one that was seen longest ago and runs nothing."""
 RUNNING = 2
 """Runs at a time, over all tabs."""
 LISTENERS = 8

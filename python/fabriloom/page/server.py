@@ -18,16 +18,19 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from . import shelf
+from . import limits, shelf
+from .asked import BadRequest, body_of, moment, sides
+from .connections import Connection, room, spare_the_log
 from .guard import Guard
-from .limits import LISTENERS, Refusal
+from .limits import Refusal
 from .sessions import Message, Session, Sessions
 
 _KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html", "svg": "image/svg+xml"}
 _PAGE = ("index.html", "page.css", "page.js", "fabric.js", "charts.js", "replay.js", "state.js")
 _OF_REPORTS = {"charts.min.js": "vendor/charts.min.js", "reach.js": "reach.js", "style.css": "style.css"}
 _PING_S = 15.0
-_LONGEST_MS = 1e9
+_LOST_S = 0.5
+"""How often a server that is working for somebody looks whether he is still there."""
 
 
 def serve(port: int, started: Callable[[str], None]) -> None:
@@ -35,22 +38,31 @@ def serve(port: int, started: Callable[[str], None]) -> None:
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.bind(("127.0.0.1", port))
-    config = uvicorn.Config(
-        application(),
-        log_level="error",
-        access_log=False,
-        ws="none",
-        http="h11",
-        loop="asyncio",
-        lifespan="on",
-        server_header=False,
-        timeout_graceful_shutdown=1,
-    )
+    config = configured(application())
+    listening.listen(room())  # before anybody is told of it
     started(f"http://127.0.0.1:{listening.getsockname()[1]}/")
     try:
         _Server(config).run(sockets=[listening])
     finally:
         listening.close()
+
+
+def configured(app: Starlette, **more: Any) -> uvicorn.Config:
+    """How the library serves the application."""
+    spare_the_log()
+    return uvicorn.Config(
+        app,
+        log_level="error",
+        access_log=False,
+        ws="none",
+        http=Connection,
+        loop="asyncio",
+        lifespan="on",
+        server_header=False,
+        timeout_graceful_shutdown=1,
+        backlog=room(),
+        **more,
+    )
 
 
 class _Server(uvicorn.Server):
@@ -90,6 +102,7 @@ def application() -> Starlette:
             Route("/api/report", _report),
         ],
         middleware=[Middleware(Guard)],
+        exception_handlers={Refusal: _refused, BadRequest: _refused},
         lifespan=life,
     )
 
@@ -114,54 +127,38 @@ async def _shelf(request: Request) -> Response:
 async def _session(request: Request) -> Response:
     """A session: the one that the tab had, if it is still there."""
     sessions: Sessions = request.app.state.sessions
-    body = await _body(request)
+    body = await body_of(request)
     session = sessions.get(str(body.get("session", "")))
-    try:
-        return JSONResponse({"session": (session or sessions.create()).name})
-    except Refusal as refusal:
-        return _refused(refusal)
+    return JSONResponse({"session": (session or sessions.create()).name})
 
 
 async def _look(request: Request) -> Response:
-    body = await _body(request)
-    if not isinstance(body.get("first"), dict):
-        return _refused(Refusal("There is no scenario in this request."))
+    body = await body_of(request)
     sessions: Sessions = request.app.state.sessions
-    return JSONResponse(await sessions.look({"do": "look", **_sides(body)}))
+    looking = asyncio.create_task(sessions.look({"do": "look", **sides(body)}))
+    try:
+        while not (await asyncio.wait([looking], timeout=_LOST_S))[0]:
+            if await request.is_disconnected():
+                return Response(status_code=499)
+        return JSONResponse(looking.result())
+    finally:
+        looking.cancel()
 
 
 async def _begin(request: Request) -> Response:
-    body = await _body(request)
+    body = await body_of(request)
     sessions: Sessions = request.app.state.sessions
     session = sessions.get(str(body.get("session", "")))
     if session is None:
         return JSONResponse({"error": "This tab is not known any more; reload the page."}, status_code=404)
-    if body.get("do") not in ("run", "curve", "replay") or not isinstance(body.get("first"), dict):
-        return _refused(Refusal("There is no such job."))
-    try:
-        sessions.begin(session, {"do": body["do"], "from_ms": _moment(body), **_sides(body)})
-    except Refusal as refusal:
-        return _refused(refusal)
+    if body.get("do") not in ("run", "curve", "replay"):
+        raise BadRequest("There is no such job.")
+    sessions.begin(session, {"do": body["do"], "from_ms": moment(body), **sides(body)})
     return JSONResponse({})
 
 
-def _sides(body: Message) -> Message:
-    beside = body.get("beside")
-    return {"first": body["first"], "beside": beside if isinstance(beside, dict) else None}
-
-
-def _moment(body: Message) -> float | None:
-    """From when on packets are replayed, in ms of the run; None: its end."""
-    value = body.get("from_ms")
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LONGEST_MS:
-        raise Refusal("The moment from which packets are replayed is a time in ms, 0 or more.")
-    return float(value)
-
-
 async def _cancel(request: Request) -> Response:
-    body = await _body(request)
+    body = await body_of(request)
     session = request.app.state.sessions.get(str(body.get("session", "")))
     if session is not None:
         await session.cancel()
@@ -171,7 +168,7 @@ async def _cancel(request: Request) -> Response:
 async def _events(request: Request) -> Response:
     """What happens in a session, as it happens."""
     session = request.app.state.sessions.get(request.query_params.get("session", ""))
-    if session is None or len(session.listeners) >= LISTENERS:
+    if session is None or len(session.listeners) >= limits.LISTENERS:
         # 204 tells an EventSource not to try again.
         return Response(status_code=204)
     return StreamingResponse(_stream(session), media_type="text/event-stream")
@@ -207,14 +204,5 @@ async def _report(request: Request) -> Response:
     return FileResponse(session.report, media_type="text/html", filename="report.html")
 
 
-async def _body(request: Request) -> dict[str, Any]:
-    """The JSON of a request; its length was looked at before. Anything else is an empty one."""
-    try:
-        body = json.loads(await request.body())
-    except (ValueError, RecursionError):
-        return {}
-    return body if isinstance(body, dict) else {}
-
-
-def _refused(refusal: Refusal) -> Response:
-    return JSONResponse({"error": str(refusal)}, status_code=409)
+async def _refused(_: Request, refusal: Exception) -> Response:
+    return JSONResponse({"error": str(refusal)}, status_code=getattr(refusal, "status", 409))

@@ -57,6 +57,11 @@ class Session:
             elif queue.qsize() == _QUEUE:
                 queue.put_nowait(None)  # it cannot keep up: it has to come again, and then gets the state
 
+    def hang_up(self) -> None:
+        """End its streams."""
+        for queue in self.listeners:
+            queue.put_nowait(None)
+
     def begin(self, workers: Workers, job: Message) -> None:
         """Start a job; the one before must have ended."""
         self.running, self._cancelled, self.kind = True, False, str(job["do"])
@@ -107,6 +112,43 @@ class Session:
             await asyncio.wait([self._task], timeout=limits.STOP_S)
 
 
+class Turns:
+    """A few at a time; of those that wait the newest is next, and the oldest is refused when they are many.
+
+    Whoever sends many requests so keeps nobody from being served soon.
+    """
+
+    def __init__(self, at_a_time: int, waiting: int) -> None:
+        self._free, self._most = at_a_time, waiting
+        self._waiting: list[asyncio.Future[None]] = []
+
+    async def __aenter__(self) -> None:
+        if self._free:
+            self._free -= 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        if len(self._waiting) > self._most:
+            self._waiting.pop(0).set_exception(Refusal("Too many scenarios are looked at; try again."))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn in self._waiting:
+                self._waiting.remove(turn)
+            elif turn.done() and not turn.cancelled() and turn.exception() is None:
+                self._pass_on()
+            raise
+
+    async def __aexit__(self, *_: object) -> None:
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        if self._waiting:
+            self._waiting.pop().set_result(None)
+        else:
+            self._free += 1
+
+
 class Sessions:
     """All tabs of this server."""
 
@@ -114,16 +156,26 @@ class Sessions:
         self.workers = Workers()
         self._folder = Path(tempfile.mkdtemp(prefix="fabriloom-page-"))
         self._open: dict[str, Session] = {}
+        self._looking = Turns(limits.LOOKING, limits.LOOKS_WAITING)
 
     def create(self) -> Session:
-        """A session for a new tab. Raises Refusal when there are too many."""
-        if len(self._open) >= limits.SESSIONS:
-            raise Refusal(f"{limits.SESSIONS} tabs are open already; close some and reload.")
+        """A session for a new tab. Nobody is locked out: where there are too many, one that nobody looks at
+        is forgotten, or the one that was seen longest ago.
+        """
+        while len(self._open) >= limits.SESSIONS:
+            idle = [session for session in self._open.values() if not session.running]
+            self._forget(min(idle, key=lambda session: (bool(session.listeners), session.seen)))
         name = secrets.token_urlsafe(18)
         folder = self._folder / name
         folder.mkdir()
         self._open[name] = Session(name, folder)
         return self._open[name]
+
+    def _forget(self, session: Session) -> None:
+        """Close a tab for good."""
+        del self._open[session.name]
+        session.hang_up()
+        shutil.rmtree(session.folder, ignore_errors=True)
 
     def get(self, name: str) -> Session | None:
         """The session of a tab, if the server still knows it."""
@@ -143,7 +195,11 @@ class Sessions:
         session.begin(self.workers, job)
 
     async def look(self, job: Message) -> Message:
-        """One short job of no session: what it answers, or the error."""
+        """One short job of no session: what it answers, or the error. Raises Refusal when too many wait."""
+        async with self._looking:
+            return await self._look(job)
+
+    async def _look(self, job: Message) -> Message:
         worker = await self.workers.take()
         answer: Message = {"type": "error", "text": "There was no answer."}
         try:
@@ -172,14 +228,12 @@ class Sessions:
                 elif session.running and now - session.seen > ALONE_S:
                     await session.cancel()
                 elif now - session.seen > _FORGET_S:
-                    del self._open[session.name]
-                    shutil.rmtree(session.folder, ignore_errors=True)
+                    self._forget(session)
 
     def hang_up(self) -> None:
         """End all streams."""
         for session in self._open.values():
-            for queue in session.listeners:
-                queue.put_nowait(None)
+            session.hang_up()
 
     async def close(self) -> None:
         """End everything and leave nothing behind."""

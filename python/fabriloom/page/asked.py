@@ -1,0 +1,84 @@
+"""What a request asks for: its form is looked at here, and what it means by the workers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+
+from . import limits
+
+_LONGEST_MS = 1e9
+_SPEC = {"shelf", "file", "text", "settings"}
+
+
+class BadRequest(Exception):
+    """A request that our page does not make; its text is the message."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+async def body_of(request: Request) -> dict[str, Any]:
+    """The JSON table of a request. Raises BadRequest, at once when it is longer than it may be."""
+    content = bytearray()
+    async for piece in request.stream():
+        content += piece
+        if len(content) > limits.BODY_BYTES:
+            most = limits.BODY_BYTES // 1000
+            raise BadRequest(f"This is longer than {most} kB, the most the page takes.", 413)
+    try:
+        body = json.loads(content)
+        json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise BadRequest("There is half a character in this request.") from None
+    except (ValueError, RecursionError):
+        raise BadRequest("This request is not JSON.") from None
+    if not isinstance(body, dict):
+        raise BadRequest("This request is not a table of JSON.")
+    return body
+
+
+def sides(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The one or two scenarios that are asked for. Raises BadRequest."""
+    first, beside = body.get("first"), body.get("beside")
+    return {"first": _spec(first), "beside": None if beside is None else _spec(beside)}
+
+
+def _spec(value: Any) -> dict[str, Any]:
+    """``{"shelf": name}`` or ``{"file": name, "text": text}``, with ``settings``."""
+    if not isinstance(value, dict) or not ("shelf" in value or "text" in value):
+        raise BadRequest("There is no scenario in this request.")
+    named = {name: value[name] for name in _SPEC - {"settings"} if name in value}
+    if not all(isinstance(text, str) for text in named.values()):
+        raise BadRequest("The name and the text of a scenario are texts.")
+    return {**named, "settings": _settings(value.get("settings"))}
+
+
+def _settings(value: Any) -> dict[str, Any]:
+    settings = {} if value is None else value
+    if not isinstance(settings, dict) or not all(map(_is_setting, settings.values())):
+        raise BadRequest("Settings are a table of paths and single values.")
+    if not all(all(path.split(".")) for path in settings):
+        raise BadRequest("The path of a setting is words with dots between them.")
+    return settings
+
+
+def _is_setting(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, bool | int | str)
+
+
+def moment(body: Mapping[str, Any]) -> float | None:
+    """From when on packets are replayed, in ms of the run; None: its end. Raises BadRequest."""
+    value = body.get("from_ms")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LONGEST_MS:
+        raise BadRequest("The moment from which packets are replayed is a time in ms, 0 or more.")
+    return float(value)
