@@ -33,8 +33,8 @@ def mean_deviation(rows: dict[str, Row], table: int) -> float:
 
 
 @pytest.mark.parametrize("table", PREDICTED)
-def test_predicted_tables_are_within_six_per_cent(rows: dict[str, Row], table: int) -> None:
-    assert mean_deviation(rows, table) <= 0.06
+def test_predicted_tables_are_within_four_per_cent(rows: dict[str, Row], table: int) -> None:
+    assert mean_deviation(rows, table) <= 0.04
 
 
 @pytest.mark.parametrize("table", CALIBRATED)

@@ -17,6 +17,8 @@ STORE_PS = 121_212
 """A store that is not combined: four clocks of a PCI bus at 33 MHz. The 63 and 32 MB/s of Tables 1 and 2 are
 eight and sixteen of them for 64 B."""
 STORES_BYTES = (4, 8)
+AHEAD_BYTES = 32
+"""What can be stored ahead into the chipset: the setting ``ahead`` of the hosts."""
 LINE_WAITS = 3
 """Single stores, neither combined nor gathered, leave in transactions of 16 B. The four of a line of 64 B
 share a buffer, so each but the last has to be answered before the processor can store on; the next line has
@@ -58,6 +60,18 @@ def parts(size_bytes: int, to: str) -> list[str]:
     if size_bytes >= TRANSACTION_BYTES:
         return [f"send {to} {size_bytes} B"]
     return _in_turn([min(SMALL_BYTES, size_bytes - at) for at in range(0, size_bytes, SMALL_BYTES)], to)
+
+
+def flushed(size_bytes: int, to: str, streams: int, most_streams: int) -> list[str]:
+    """Message after message shorter than 64 B through a card that gathers.
+
+    The first store of the next message does not continue what is gathered: it has the card send that, and
+    waits until it is answered. In transactions of 16 B; one after the other, or at once if the card uses all
+    the buffers it has. Calibrated on the row of 32 B of Table 4.
+    """
+    if streams == most_streams:
+        return [f"send {to} {size_bytes} B", "flush"]
+    return [*parts(size_bytes, to), "flush"]
 
 
 def _in_turn(sizes_bytes: Sequence[int], to: str) -> list[str]:

@@ -17,6 +17,8 @@ PARAMETER = "what a store, a burst, the bridge and the barrier take: preset pio-
 NEAR = 0.15
 """A cell is within this part of the printed one; what is asked of a table is its mean deviation."""
 QUICK_SIZES = (16, 64, 512)
+MOST_STREAMS = 8
+"""Stream buffers of a D310."""
 PRESET, BRIDGE_SMALL = "pio-lx-d310", "1825 ns"
 """Of the host; and the bridge's latency before a transaction of 16 B: the preset of the rings has that before
 one of 64 B. Calibrated on Tables 1 and 4."""
@@ -53,6 +55,11 @@ class Cell:
         return not self.gathered and not self.combined and self.store_bytes == min(hosts.STORES_BYTES)
 
     @property
+    def posted(self) -> bool:
+        """Whether a message is stored ahead while that before it is flushed; then it comes in a burst."""
+        return self.gathered and self.table in BANDWIDTHS and self.size_bytes <= hosts.AHEAD_BYTES
+
+    @property
     def small(self) -> bool:
         """Whether the transactions are those of 16 B."""
         return self.single or self.size_bytes < hosts.TRANSACTION_BYTES
@@ -67,7 +74,7 @@ def scenario(cell: Cell) -> Scenario:
     }
     if cell.single:
         protocol["byte_time"] = "0 ns"  # it is in the programs
-    elif not cell.combined:
+    elif not cell.combined and not cell.posted:
         protocol["byte_time"] = f"{hosts.STORE_PS // cell.store_bytes} ps"
     technology: dict[str, Any] = {"preset": "sci-lx-d310"}
     if cell.small:
@@ -79,11 +86,11 @@ def scenario(cell: Cell) -> Scenario:
 
 
 def _bandwidth(cell: Cell) -> dict[str, list[str]]:
-    """Message after message. A card that gathers has to be told to send what does not fill a transaction."""
+    """Message after message."""
     if cell.single:
         done = hosts.lines(cell.size_bytes, "t1")
     elif cell.gathered and cell.small:
-        done = [*hosts.parts(cell.size_bytes, "t1"), "flush"]
+        done = hosts.flushed(cell.size_bytes, "t1", cell.streams, MOST_STREAMS)
     else:
         done = [f"send t1 {cell.size_bytes} B"]
     return hosts.streamed(done, *rounds(cell.size_bytes))
