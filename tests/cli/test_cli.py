@@ -20,6 +20,7 @@ from fabriloom import simulate as simulation
 from fabriloom.cli import exits
 from fabriloom.cli.app import app
 from fabriloom.output import Plain
+from fabriloom.printable import escaped, refused_in
 from fabriloom.results.files import write_table
 from typer.testing import CliRunner, Result
 
@@ -253,6 +254,29 @@ def test_a_study_that_could_not_be_written_is_taken_up_again(
     monkeypatch.setattr("fabriloom.simulate.run", full)  # nothing is run again
     assert command(*again).exit_code == exits.OK
     assert {path.name for path in tmp_path.iterdir()} == {"out", "small.toml"}
+
+
+@pytest.mark.parametrize("name", ["evil\x1b[2J.toml", "evil\x9b2J\u202e.toml", "half\udcff.toml"])
+def test_no_terminal_obeys_the_name_of_a_file(tmp_path: Path, name: str) -> None:
+    """Names come from archives too. A byte that is no character lost the finished run."""
+    path, out = tmp_path / name, tmp_path / "out"
+    path.write_text(SMALL.replace('name = "Small"', ""), encoding="utf-8")
+    for words in (["run"], ["compare", str(path), "--loads", "0.1"], ["run", "--seed", "-1"]):
+        done = subprocess.run(
+            [*FABRILOOM, *words, str(path), "--out", str(out), "--force"], capture_output=True, check=False
+        )
+        said = (done.stdout + done.stderr).decode()
+        assert done.returncode == (exits.MISTAKE if "--seed" in words else exits.OK), said
+        assert not set(said) & {"\x1b", "\x9b", "\u202e", "\udcff"}
+        assert "\\u" in said or "--seed" in words
+
+
+def test_what_is_not_printable_is_shown_and_not_obeyed() -> None:
+    assert (
+        escaped("a\x1b[31m\tb\r\n\x9b \ud800 \u202e ü") == "a\\u001b[31m\tb\\u000d\n\\u009b \\ud800 \\u202e ü"
+    )
+    assert json.loads(f'"{escaped(chr(0x9B))}"') == "\x9b"
+    assert (refused_in("two\nlines"), refused_in("two\r\nlines", lines=True)) == ("U+000A", "")
 
 
 def test_a_drawing_is_svg(file: Path, tmp_path: Path) -> None:

@@ -5,12 +5,19 @@ What each exit code means is said in ``exits.py`` and on the page ``docs/referen
 
 from __future__ import annotations
 
+import io
+
 
 def main() -> None:
     """Run the command with the arguments of the process."""
     from ..children import leave_out_present_folder
 
     leave_out_present_folder()
+    import sys
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a character
     try:
         from .app import app
 

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..printable import escaped
+
 OK = 0
 """Done, whatever the network did: drained, precise enough, saturated and out of time are all results."""
 DISAGREES = 1
@@ -41,8 +43,8 @@ class Mistake(Exception):
 
 
 def complain(text: str) -> None:
-    """One message on standard error, without markup: names from files may hold brackets."""
-    sys.stderr.write(text.rstrip("\n") + "\n")
+    """One message on standard error; names from files may hold markup and control characters."""
+    sys.stderr.write(escaped(text.rstrip("\n")) + "\n")
     sys.stderr.flush()
 
 

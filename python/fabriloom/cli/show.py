@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
+from ..printable import escaped
 from ..results import html
 
 if TYPE_CHECKING:
@@ -30,12 +31,12 @@ def draw(drawn: Table) -> None:
     with console.capture() as captured:
         console.print(drawn)
     lines = [text.rstrip() for text in captured.get().rstrip("\n").split("\n")]
-    line(textwrap.dedent("\n".join(lines)))
+    sys.stdout.write(textwrap.dedent("\n".join(lines)) + "\n")
 
 
 def line(text: str = "") -> None:
-    """One line of text as it is."""
-    sys.stdout.write(text + "\n")
+    """One line of text as it is, but for characters that the terminal would obey."""
+    sys.stdout.write(escaped(text) + "\n")
 
 
 def time(divisor: float, value: float | None, ci95: float | None = None) -> str:
@@ -68,9 +69,11 @@ def table(
         line(title)
     drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name, right in zip(head, numbers, strict=True):
-        drawn.add_column(Text(name), justify="right" if right else "left", overflow="fold", no_wrap=right)
+        drawn.add_column(
+            Text(escaped(name)), justify="right" if right else "left", overflow="fold", no_wrap=right
+        )
     for row in rows:
-        drawn.add_row(*(Text(cell) for cell in row))
+        drawn.add_row(*(Text(escaped(cell)) for cell in row))
     draw(drawn)
 
 
@@ -83,7 +86,7 @@ def pairs(rows: Iterable[tuple[str, str]]) -> None:
     drawn.add_column(style="dim", no_wrap=True)
     drawn.add_column(overflow="fold")
     for what, value in rows:
-        drawn.add_row(Text(what), Text(value))
+        drawn.add_row(Text(escaped(what)), Text(escaped(value)))
     draw(drawn)
 
 

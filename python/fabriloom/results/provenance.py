@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..printable import escaped
+
 if TYPE_CHECKING:
     from ..scenario.schema import Scenario
 
@@ -35,7 +37,7 @@ class Provenance:
 
         source = scenario.source
         return cls(
-            name=scenario.name or Path(source.file).stem or f"{scenario.topology.kind} network",
+            name=scenario.name or escaped(Path(source.file).stem) or f"{scenario.topology.kind} network",
             scenario_sha256=scenario.sha256,
             seed=scenario.seed,
             version=__version__,
@@ -43,5 +45,5 @@ class Provenance:
             description=scenario.description,
             resolved=scenario.resolve(),
             source_text=source.text,
-            source_name=Path(source.file).name,
+            source_name=escaped(Path(source.file).name),
         )

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from fabriloom.printable import refused_in
 from fabriloom.reading.jsons import DEEPEST
 from fabriloom.scenario.checks import check
 from fabriloom.scenario.errors import Path, ScenarioError
@@ -68,6 +69,7 @@ def points(scenario: Scenario) -> Iterator[tuple[dict[str, Any], Scenario]]:
 def build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scenario:
     """A scenario from the data of a text, whose places errors name. Raises :class:`ScenarioError`."""
     try:
+        _check_characters(data, source)
         scenario = Scenario.model_validate(data)
     except ValidationError as error:
         raise translate(error, with_preset(data), source) from None
@@ -78,6 +80,23 @@ def build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scenar
     _check_sweep(scenario)
     _check_variants(scenario)
     return scenario
+
+
+def _check_characters(value: Any, source: SourceMap, path: Path = ()) -> None:
+    """Refuse what a terminal would obey; lines may be in any text but names."""
+    if isinstance(value, str):
+        if found := refused_in(value, lines=path != ("name",)):
+            message = f"the character {found} is not printable"
+            raise ScenarioError(message, path, "leave it out", source.place(path), source.file)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if found := refused_in(key):
+                message = f"the key holds the character {found}, which is not printable"
+                raise ScenarioError(message, path, "leave it out", source.place(path, key=True), source.file)
+            _check_characters(inner, source, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            _check_characters(inner, source, (*path, index))
 
 
 def _alone(data: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..printable import escaped, refused_in
 from .graph import MAX_TERMINALS, Graph, GraphError
 
 ATTRIBUTES = ("rate_bits_per_s", "length_m")
@@ -72,9 +73,14 @@ class RawGraph:
             self.fail(f'"{vertex.name}" is there already ({before.where}); names must differ', vertex.where)
         if not vertex.name:
             self.fail("a switch or terminal has no name", vertex.where)
+        self._check_name(vertex.name, vertex.where)
         if len(self.vertices) >= 2 * MAX_TERMINALS:
             self.fail(f"more than {2 * MAX_TERMINALS:,} switches and terminals", vertex.where)
         self.vertices[vertex.name] = vertex
+
+    def _check_name(self, name: str, where: str) -> None:
+        if found := refused_in(name):
+            self.fail(f'the name "{escaped(name)[:80]}" holds {found}, which is not printable', where)
 
     def add_links(self, link: RawLink, parallel: int = 1) -> None:
         """Add ``parallel`` one-way links with what ``link`` says."""
@@ -254,6 +260,7 @@ class RawGraph:
                 index = count.get(pair, 0)
                 count[pair] = index + 1
                 name = f"{link.source}>{link.target}" + (f"#{index}" if unnamed[pair] > 1 else "")
+            self._check_name(name, link.where)
             before = given.get(name)
             if before is not None:
                 self.fail(
