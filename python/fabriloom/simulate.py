@@ -176,6 +176,8 @@ def options_of(compiled: Compiled) -> dict[str, Any]:
 def _batch_ps(compiled: Compiled) -> int:
     """First length of a batch: some packet times, and long enough for some tens of packets."""
     scenario, arrays = compiled.scenario, compiled.arrays
+    if compiled.programs is None and scenario.traffic.is_open():
+        return _open_batch_ps(compiled)
     if compiled.programs is None:
         lengths = arrays["length_values"] if len(arrays["length_values"]) else arrays["length_max"]
         longest_bytes = compiled.technology.payload_bytes(int(lengths.max(initial=64)))
@@ -186,6 +188,14 @@ def _batch_ps(compiled: Compiled) -> int:
         senders = max(1, int(np.count_nonzero(np.diff(arrays["program_start"]))))
         load = 0.5
     wanted = compiled.technology.packet_ps(longest_bytes) * max(20.0, 64.0 / (load * senders))
+    return int(min(wanted, compiled.scenario.run.duration_ps / 256))
+
+
+def _open_batch_ps(compiled: Compiled) -> int:
+    """The same where rates say how often packets are made: as long as 64 of them take."""
+    interval = compiled.arrays["source_interval_grains"]
+    per_grain = float(np.divide(1.0, interval, out=np.zeros_like(interval), where=interval > 0).sum())
+    wanted = 64.0 / per_grain * compiled.technology.grain_ps
     return int(min(wanted, compiled.scenario.run.duration_ps / 256))
 
 

@@ -39,7 +39,25 @@ BYTE_RATE_BITS_PER_S: Final = {
 LONGEST_CABLE_M: Final = 10**6
 """The longest cable that is taken, a fortieth of the way around the earth."""
 
+_OTHER_WORDS: Final = {
+    "destination": ("target",),
+    "destinations": ("targets",),
+    "target": ("destination",),
+    "targets": ("destinations",),
+    "from": ("source",),
+    "sender": ("source",),
+    "to": ("target", "destination"),
+    "receiver": ("target", "destination"),
+    "weight": ("rate",),
+}
+"""Words that others use for ours."""
 _SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "bars"}
+PACKET_RATE_MILLIHZ: Final = {
+    "packets/s": 10**3,
+    "kpackets/s": 10**6,
+    "Mpackets/s": 10**9,
+    **EVENT_RATE_MILLIHZ,
+}
 _LARGEST: Final = 2**62
 _MOST_COMPARED: Final = 5000
 _LONGEST_COMPARED: Final = 64
@@ -112,6 +130,26 @@ def parse_byte_rate_bits_per_s(value: object, *, positive: bool = True) -> int:
     return _parse(value, "a rate", units, "500 MB/s", positive)
 
 
+def parse_offered_rate(value: object) -> tuple[int, bool]:
+    """What a source offers: payload in bits per second and false, or thousandths of packets and true.
+
+    "120 Mbit/s", "15 MB/s" and "20000 packets/s" are such rates.
+    """
+    bits = {**RATE_BITS_PER_S, **BYTE_RATE_BITS_PER_S}
+    unit = str(value).split()[-1:] if isinstance(value, str) else []
+    if unit and unit[0] in PACKET_RATE_MILLIHZ:
+        packets = {"mHz": 1, **PACKET_RATE_MILLIHZ}
+        return _parse(value, "a rate of packets", packets, "20000 packets/s", True), True
+    if unit and unit[0] in bits:
+        return _parse(value, "a rate", bits, "120 Mbit/s", True), False
+    return _parse(value, "a rate", {**bits, **PACKET_RATE_MILLIHZ}, "120 Mbit/s", True), False
+
+
+def format_offered_rate(amount: int, of_packets: bool) -> str:
+    """The one form of every such rate: "120 Mbit/s", "20000 packets/s"."""
+    return f"{amount / 1000:.15g} packets/s" if of_packets else format_rate_bits_per_s(amount)
+
+
 def parse_event_rate_millihz(value: object, *, positive: bool = True) -> int:
     """Whole thousandths of an event per second of a rate such as "45 kHz"."""
     return _parse(value, "a rate of events", EVENT_RATE_MILLIHZ, "45 kHz", positive)
@@ -170,8 +208,9 @@ def format_length_m(length_m: float) -> str:
 def nearest(word: str, choices: list[str] | tuple[str, ...], likeness: float = 0.55) -> str | None:
     """The choice that looks most like ``word``, if any comes as near as ``likeness`` (0 to 1)."""
     lower = {choice.lower(): choice for choice in reversed(choices)}
-    if word.lower() in lower:
-        return lower[word.lower()]
+    for same in (word.lower(), *_OTHER_WORDS.get(word.lower(), ())):
+        if same in lower:
+            return lower[same]
     tried = [choice for choice in itertools.islice(lower, _MOST_COMPARED) if len(choice) <= _LONGEST_COMPARED]
     found = difflib.get_close_matches(word[:_LONGEST_COMPARED].lower(), tried, n=1, cutoff=likeness)
     return lower[found[0]] if found else None

@@ -159,7 +159,7 @@ def test_pulled_requests_stay_within_their_number() -> None:
 
 
 def test_a_list_is_replayed(tmp_path: Any) -> None:
-    rows = ["source,destination,length,wait", "t.0,t.1,1 kB,10 us", "t.2,t.0,200 B,0 ns", "t.0,t.2,64 B,1 us"]
+    rows = ["source,target,length,wait", "t.0,t.1,1 kB,10 us", "t.2,t.0,200 B,0 ns", "t.0,t.2,64 B,1 us"]
     (tmp_path / "list.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     program = {"kind": "descriptors", "path": str(tmp_path / "list.csv")}
     found = results(program, output={"messages": True})

@@ -69,13 +69,13 @@ def test_the_checksum_covers_the_files_it_names(tmp_path: Path) -> None:
     file = tmp_path / "packets.csv"
     sums = []
     for length in (64, 32):
-        file.write_text(f"source,destination,length\n0,1,{length}\n")
+        file.write_text(f"source,target,length\n0,1,{length}\n")
         sums.append(Scenario.from_dict(GRID | {"traffic": {"pattern": pattern}}, tmp_path).sha256)
     assert sums[0] != sums[1]
 
 
 def test_paths_are_relative_to_the_scenario(tmp_path: Path) -> None:
-    (tmp_path / "packets.csv").write_text("source,destination,length\n0,1,64\n")
+    (tmp_path / "packets.csv").write_text("source,target,length\n0,1,64\n")
     pattern = {"kind": "descriptors", "path": "packets.csv"}
     scenario = Scenario.from_dict(GRID | {"traffic": {"pattern": pattern}}, tmp_path)
     assert scenario.parameters("traffic")["pattern"]["path"] == str(tmp_path / "packets.csv")

@@ -256,7 +256,7 @@ def told_bound(**sections: Any) -> str:
 def test_a_bound_says_of_what_it_holds(tmp_path: Path) -> None:
     """Two sources of one target fill its link at half load; the third goes on, and in all more is taken."""
     weights = tmp_path / "weights.csv"
-    weights.write_text("source,destination,weight\n0,1,1\n2,1,1\n3,4,1\n", encoding="utf-8")
+    weights.write_text("source,target,weight\n0,1,1\n2,1,1\n3,4,1\n", encoding="utf-8")
     traffic = {"pattern": {"kind": "matrix", "path": str(weights)}, "length": "32 B", "load": 1.0}
     average = {"preset": "ds-link-c104", "flow_control": "average"}
     told = told_bound(traffic=traffic, technology=average)

@@ -30,7 +30,7 @@ def listed(path: str, **pattern: Any) -> dict[str, Any]:
 
 
 ROWS = """\
-source,destination,length,wait
+source,target,length,wait
 1,"t(1,1).1",64 B,2 us
 # a comment
 "t(0,0).0",3,32,100
@@ -53,7 +53,7 @@ def test_parquet_is_the_same(tmp_path: Path) -> None:
     frame = pl.DataFrame(
         {
             "source": [1, 0, 1],
-            "destination": [7, 3, 0],
+            "target": [7, 3, 0],
             "length_bytes": [64, 32, 0],
             "wait_ns": [2000, 100, 0],
         }
@@ -69,12 +69,12 @@ def test_parquet_is_the_same(tmp_path: Path) -> None:
 
 
 def test_wait_may_be_missing(tmp_path: Path) -> None:
-    columns = listed(write(tmp_path, "source,destination,length\n0,1,64\n"))
+    columns = listed(write(tmp_path, "source,target,length\n0,1,64\n"))
     assert columns["list_wait_ps"].tolist() == [0]
 
 
 def test_windows_line_ends_and_byte_order_mark(tmp_path: Path) -> None:
-    text = "\ufeffsource,destination,length\r\n0,1,64\r\n0,9,64\r\n"
+    text = "\ufeffsource,target,length\r\n0,1,64\r\n0,9,64\r\n"
     with pytest.raises(TrafficError) as caught:
         listed(write(tmp_path, text))
     assert caught.value.place is not None
@@ -83,7 +83,7 @@ def test_windows_line_ends_and_byte_order_mark(tmp_path: Path) -> None:
 
 def test_random_damage_to_parquet_is_one_error(tmp_path: Path) -> None:
     buffer = io.BytesIO()
-    pl.DataFrame({"source": [0, 1], "destination": [1, 2], "length": [64, 32]}).write_parquet(buffer)
+    pl.DataFrame({"source": [0, 1], "target": [1, 2], "length": [64, 32]}).write_parquet(buffer)
     whole, dice = buffer.getvalue(), random.Random(1)
     path = tmp_path / "table.parquet"
     refused: list[str | None] = []
@@ -121,7 +121,7 @@ def weights(columns: dict[str, Any], terminal: int) -> dict[int, float]:
 def test_matrix_in_both_forms(tmp_path: Path) -> None:
     crossbar = topology.build("crossbar", terminals=3)
     dense = write(tmp_path, "0,1,3\n2,0,0\n0,0,0\n", "dense.csv")
-    sparse = write(tmp_path, "source,destination,weight\n1,0,2\n0,2,3\n0,1,1\n", "sparse.csv")
+    sparse = write(tmp_path, "source,target,weight\n1,0,2\n0,2,3\n0,1,1\n", "sparse.csv")
     for path in (dense, sparse):
         columns = build(crossbar, {"kind": "matrix", "path": path})
         assert weights(columns, 0) == {1: 0.25, 2: 0.75}
@@ -134,11 +134,11 @@ def test_matrix_in_both_forms(tmp_path: Path) -> None:
 
 def test_permutation_file(tmp_path: Path) -> None:
     crossbar = topology.build("crossbar", terminals=4)
-    path = write(tmp_path, "source,destination\n0,1\n1,0\n3,2\n")
+    path = write(tmp_path, "source,target\n0,1\n1,0\n3,2\n")
     columns = build(crossbar, {"kind": "permutation", "path": path})
     assert columns["target_fixed"].tolist() == [1, 0, 2, 2]
     assert columns["source_arrival"].tolist() == [3, 3, 0, 3]
-    for text in ("source,destination\n0,1\n0,2\n", "source,destination\n0,1\n2,1\n"):
+    for text in ("source,target\n0,1\n0,2\n", "source,target\n0,1\n2,1\n"):
         with pytest.raises(TrafficError, match="twice") as caught:
             build(crossbar, {"kind": "permutation", "path": write(tmp_path, text)})
         assert caught.value.place is not None
@@ -160,7 +160,7 @@ def test_demand(tmp_path: Path) -> None:
     matrix = demand(build(graph, {"kind": "matrix", "path": path, "rows": "proportional"}))
     sent = {(int(a), int(b)): float(c) for a, b, c in zip(*matrix.pairs, strict=True)}
     assert sent == pytest.approx({(0, 1): 0.25, (0, 2): 0.75, (1, 0): 0.5})
-    descriptors = write(tmp_path, "source,destination,length\n0,1,64\n0,2,64\n1,0,64\n")
+    descriptors = write(tmp_path, "source,target,length\n0,1,64\n0,2,64\n1,0,64\n")
     lists = demand(build(graph, {"kind": "descriptors", "path": descriptors}))
     assert lists.packets.tolist() == [0.5, 0.5, 0.5]
     assert lists.even.tolist() == [0, 0, 0]

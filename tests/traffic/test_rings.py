@@ -114,9 +114,9 @@ def test_only_senders_may_be_named_as_senders() -> None:
         ("transpose", "every terminal sends and receives"),
         ("nearest-neighbour", "every terminal sends and receives"),
         ({"kind": "hot-spot", "target": "P0", "share": 0.5}, "only sends"),
-        ({"kind": "permutation", "map": ["M0"]}, "1 destinations for 4 senders"),
+        ({"kind": "permutation", "map": ["M0"]}, "1 targets for 4 senders"),
         ({"kind": "permutation", "map": ["M0", "M1", "M2", "P3"]}, "only sends"),
-        ({"kind": "permutation", "map": ["M0", "M1", "M2", "M2"]}, "a destination twice"),
+        ({"kind": "permutation", "map": ["M0", "M1", "M2", "M2"]}, "a target twice"),
     ],
 )
 def test_patterns_that_do_not_suit(pattern: Any, words: str) -> None:

@@ -33,11 +33,11 @@ def descriptors(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def _read(roles: Roles, path: str) -> tuple[Ints, Ints, Ints, Ints]:
-    """Source, destination, bytes and wait in picoseconds of each row."""
+    """Source, target, bytes and wait in picoseconds of each row."""
     table = tables.read(path)
     table.only(KNOWN)
     source = table.terminals(table.need("source")[0], roles.terminals)
-    target = table.terminals(table.need("destination")[0], roles.terminals)
+    target = table.terminals(table.need("target")[0], roles.terminals)
     size = table.convert(table.need("length", "length_bytes")[0], _size)
     waits = table.column("wait", "wait_ns")
     wait_ps = table.convert(waits[0], wait_ps_of) if waits else np.zeros(len(source), np.int64)
@@ -46,7 +46,7 @@ def _read(roles: Roles, path: str) -> tuple[Ints, Ints, Ints, Ints]:
     itself = np.flatnonzero(source == target)
     if len(itself):
         name = roles.terminals.names[int(source[itself[0]])]
-        raise table.error(f'"{name}" sends to itself', int(itself[0]), "destination", "name another terminal")
+        raise table.error(f'"{name}" sends to itself', int(itself[0]), "target", "name another terminal")
     return source, target, size, wait_ps
 
 

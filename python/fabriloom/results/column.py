@@ -44,6 +44,7 @@ class Table:
             "saturation",
             "check",
             "ring_check",
+            "rate_check",
             "reproduction",
         )
 

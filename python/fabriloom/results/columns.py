@@ -35,6 +35,7 @@ __all__ = [
     "PROGRAM_CHECK",
     "PROGRAM_POINTS",
     "PROGRAM_SUMMARY",
+    "RATE_CHECK",
     "REPRODUCTION",
     "RING_CHECK",
     "RING_LINKS",
@@ -385,6 +386,24 @@ CHECK = Table(
     ),
 )
 
+RATE_CHECK = Table(
+    "rate_check",
+    "Check of rates",
+    "Keys of `fabriloom check` that only scenarios have whose traffic is given as rates or flows.",
+    (
+        Column("demanded.offered_mbytes_per_s", "10^6 B/s", "Payload that all sources offer."),
+        Column("demanded.busiest", "text", "The link, bus or memory that needs most of its time for it."),
+        Column("demanded.busiest_share", "ratio", "How much of its time that is; above 1 it is too much."),
+        Column("demanded.scale_bound", "ratio", "The `traffic.scale` at which it is full."),
+        Column(
+            "demanded.over",
+            "list",
+            "All that need more than their time, the worst first, at most ten: `what` and `share`.",
+        ),
+        Column("demanded.over_count", "count", "How many they are."),
+    ),
+)
+
 REPRODUCTION = Table(
     "reproduction",
     "Reproduction",
@@ -436,6 +455,7 @@ TABLES = (
     SATURATION,
     CHECK,
     RING_CHECK,
+    RATE_CHECK,
     PROGRAM_CHECK,
     REPRODUCTION,
 )

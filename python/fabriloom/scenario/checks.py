@@ -7,16 +7,23 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, get_args
 
 from fabriloom.scenario.errors import Path
+from fabriloom.scenario.sections.flows import Flows
 from fabriloom.scenario.sections.ring_technology import RingLinks
 from fabriloom.scenario.sections.ring_topology import SciRings
 from fabriloom.scenario.sections.routing import Auto, DimensionOrder, FewestBuses
 from fabriloom.scenario.sections.traffic import (
+    Backlog,
+    Burst,
     Descriptors,
     Local,
+    Map,
+    Matrix,
     OnOff,
     Permutation,
+    RandomWait,
     TableLength,
     UniformLength,
+    Wait,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +38,7 @@ def check(scenario: Scenario) -> None:
     _lengths(scenario)
     _pattern(scenario)
     _load(scenario)
+    _rate(scenario)
     _routing(scenario)
     _files(scenario)
 
@@ -108,16 +116,27 @@ def _lengths(scenario: Scenario) -> None:
 
 def _pattern(scenario: Scenario) -> None:
     pattern = scenario.traffic.pattern
-    if isinstance(pattern, Permutation):
+    if isinstance(pattern, Permutation | Map):
         given = [name for name in ("map", "path", "random") if getattr(pattern, name) is not None]
         if len(given) != 1:
             found = " and ".join(given) if given else "none of them"
-            message = f"a permutation takes one of map, path and random; found {found}"
+            message = f"a {pattern.kind} takes one of map, path and random; found {found}"
             raise scenario.error(message, ("traffic", "pattern"), "keep one, such as random = true")
         if pattern.seed is not None and given != ["random"]:
             raise scenario.error(
-                "seed is for a random permutation", ("traffic", "pattern", "seed"), "remove it"
+                f"seed is for a random {pattern.kind}", ("traffic", "pattern", "seed"), "remove it"
             )
+    if isinstance(pattern, Flows) and (pattern.path is None) == (pattern.flows is None):
+        message = "traffic of flows takes either flows or the path of a file"
+        raise scenario.error(
+            message, ("traffic", "pattern"), 'write path = "flows.csv", or [[traffic.pattern.flows]]'
+        )
+    if isinstance(pattern, Matrix) and pattern.unit is not None and pattern.rows != "equal":
+        message = "rates say how much each sender offers; rows are of weights"
+        raise scenario.error(message, ("traffic", "pattern", "rows"), "remove rows, or remove the unit")
+    if getattr(pattern, "include_self", None) and scenario.of_rings:
+        message = f"no packet of a {scenario.topology.kind} goes to its own sender"
+        raise scenario.error(message, ("traffic", "pattern", "include_self"), "remove it")
     if isinstance(pattern, Local):
         if pattern.map is not None and pattern.random is not None:
             message = "local traffic takes partners from map or from random, not both"
@@ -141,11 +160,38 @@ def _load(scenario: Scenario) -> None:
     # A study may set the arrivals of a file that has a load; only what one author wrote is a contradiction.
     if any(override.path[0] == "traffic" for override in scenario.source.overrides):
         return
-    if isinstance(traffic.pattern, Descriptors):
-        reason = "the descriptors say when packets are sent"
+    if traffic.rate is not None:
+        message, hint = "traffic.load and traffic.rate say the same in two ways", "keep one"
+        raise scenario.error(message, ("traffic", "load"), hint)
+    if isinstance(traffic.pattern, Descriptors | Flows):
+        reason = f"the {traffic.pattern.kind} say when packets are sent"
+    elif isinstance(traffic.pattern, Matrix) and traffic.pattern.unit is not None:
+        reason = "the matrix has rates"
     else:
         reason = f"arrivals of kind {traffic.arrivals.kind} say when packets are sent"
     raise scenario.error(f"traffic.load has no effect: {reason}", ("traffic", "load"), "remove it")
+
+
+def _rate(scenario: Scenario) -> None:
+    """A rate and a scale need something that they are of."""
+    traffic = scenario.traffic
+    pattern = traffic.pattern
+    if traffic.rate is not None:
+        reason = ""
+        if isinstance(pattern, Descriptors | Flows):
+            reason = f"the {pattern.kind} say when packets are sent"
+        elif isinstance(pattern, Matrix) and pattern.unit is not None:
+            reason = "the matrix has rates"
+        elif isinstance(traffic.arrivals, Backlog | Wait | RandomWait | Burst):
+            reason = f"arrivals of kind {traffic.arrivals.kind} say when packets are sent"
+        if reason:
+            hint = "remove it, or choose other arrivals" if "arrivals" in reason else "remove it"
+            raise scenario.error(f"traffic.rate has no effect: {reason}", ("traffic", "rate"), hint)
+    if traffic.scale is not None and not traffic.is_rated():
+        message = "traffic.scale is of rates: this traffic has none"
+        raise scenario.error(
+            message, ("traffic", "scale"), "give a rate, a matrix with a unit or flows; or a load"
+        )
 
 
 def _routing(scenario: Scenario) -> None:

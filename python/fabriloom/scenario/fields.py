@@ -79,6 +79,12 @@ EventRateMilliHz = Annotated[
     PlainSerializer(units.format_event_rate, when_used="json"),
     _unit(list(units.EVENT_RATE_MILLIHZ), "45 kHz"),
 ]
+OfferedRate = Annotated[
+    str,
+    BeforeValidator(lambda value: units.format_offered_rate(*units.parse_offered_rate(value))),
+    _unit([*units.RATE_BITS_PER_S, *units.BYTE_RATE_BITS_PER_S, *units.PACKET_RATE_MILLIHZ], "120 Mbit/s"),
+]
+"""Payload or packets per second, in the form of :func:`fabriloom.units.format_offered_rate`."""
 LengthM = Annotated[
     float,
     BeforeValidator(units.parse_length_m),

@@ -80,7 +80,8 @@ def _kind_first(value: Any) -> Any:
 def fill_traffic(values: dict[str, Any], scenario: Scenario) -> None:
     """Fill in what hangs on the network, and the default load where one is needed and nowhere else."""
     senders, transaction = values.pop("senders"), values.pop("transaction", "nwrite")
-    values.setdefault("source_queue", "none" if scenario.of_rings else 0)
+    by_load = scenario.traffic.needs_load() or not scenario.traffic.is_open()
+    values.setdefault("source_queue", "none" if scenario.of_rings and by_load else 0)
     values["senders"] = senders
     if scenario.of_rings:
         values["transaction"] = transaction
@@ -88,6 +89,8 @@ def fill_traffic(values: dict[str, Any], scenario: Scenario) -> None:
         values.setdefault("load", DEFAULT_LOAD)
     else:
         values.pop("load", None)
+    if scenario.traffic.is_rated():
+        values.setdefault("scale", 1.0)
 
 
 def fill_routing(routing: dict[str, Any], topology: str) -> None:

@@ -28,7 +28,7 @@ def with_preset(data: Any) -> Any:
     """What is written, with what hangs on other sections.
 
     A network of rings that names no preset has its own. A program runs to its end, or for a second, and
-    is measured from its beginning, unless it is said otherwise.
+    is measured from its beginning, unless it is said otherwise; so is a single burst.
     """
     if not isinstance(data, dict):
         return data
@@ -37,7 +37,14 @@ def with_preset(data: Any) -> Any:
         data = {**data, "technology": {"preset": RING_PRESET, **technology}}
     if data.get("program") is not None and isinstance(run, dict):
         data = {**data, "run": {"duration": "1 s", "warmup": "0 ps", "precision": 0.0, **run}}
+    if _is_one_burst(data.get("traffic")) and isinstance(run, dict):
+        data = {**data, "run": {"warmup": "0 ps", "precision": 0.0, **run}}
     return data
+
+
+def _is_one_burst(traffic: Any) -> bool:
+    arrivals = traffic.get("arrivals") if isinstance(traffic, dict) else None
+    return isinstance(arrivals, dict) and arrivals.get("kind") == "burst" and "every" not in arrivals
 
 
 class Scenario(Section):

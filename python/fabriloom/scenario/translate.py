@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -143,6 +144,8 @@ def _unquote(kind: str, value: Any, path: Path) -> str:
     if kind == "bool_type":
         return "write true or false, without quotes"
     if kind.startswith(("int", "float")) and isinstance(value, str):
+        if path[-1:] == ("load",) and re.search(r"[A-Za-z]/s|Hz", value):
+            return f'a load is a fraction of what a link carries, such as 0.5; write rate = "{_short(value)}"'
         return "write a fraction, such as 0.5 for 50 %" if "%" in value else "write it without quotes"
     if kind == "int_type" and isinstance(value, float):
         return "write it without a fraction"
@@ -236,6 +239,9 @@ def _model(path: Path, data: Any) -> type[BaseModel] | None:
     """The schema of the table at ``path``, among several kinds the one that is written there."""
     model: type[BaseModel] | None = Scenario
     for step in path:
+        if isinstance(step, int):  # an entry of a list has the schema of all of them
+            data = data[step] if isinstance(data, list) and step < len(data) else None
+            continue
         data = data.get(step) if isinstance(data, dict) else None
         models = _models(_field(model, step))
         if len(models) > 1:

@@ -13,7 +13,7 @@ from ..compile import Compiled, LinkParts, RingParts, compile
 from ..compile.programs import mean_packet_bytes
 from ..programs import Programs
 from ..topology import Graph, measure
-from . import ring_inspection
+from . import demanded, ring_inspection
 from .zero_load import zero_load_latency
 
 if TYPE_CHECKING:
@@ -28,7 +28,10 @@ def mean_length_bytes(compiled: Compiled) -> float:
     arrays, tech = compiled.arrays, compiled.technology
     if compiled.programs is not None:
         return mean_packet_bytes(compiled.programs, arrays)
-    if len(arrays["list_length"]):
+    if len(arrays["flow_length"]):
+        packets = arrays["flow_packets"] / arrays["flow_interval_grains"]
+        characters = float(np.average(arrays["flow_length"], weights=packets))
+    elif len(arrays["list_length"]):
         characters = float(np.mean(arrays["list_length"]))
     elif len(arrays["length_values"]):
         share = np.diff(arrays["length_cumulative"], prepend=0.0)
@@ -54,6 +57,7 @@ def inspect(scenario: Scenario) -> dict[str, Any]:
         "scenario_sha256": scenario.sha256,
         **network,
         **({} if compiled.programs is None else {"program": _program(compiled.programs)}),
+        **({} if (asked := demanded.demanded(compiled)) is None else {"demanded": asked}),
         "zero_load_latency_ns": zero_load_latency(compiled),
         "deadlock": {"free": not cycle, "cycle": cycle},
         "warnings": list(compiled.warnings),
@@ -186,7 +190,7 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("scenario", f"{found['name'] or 'without a name'} ({found['scenario_sha256'][:12]})"),
         *(ring_inspection.lines(found) if of_rings else _network_lines(found)),
         *(_program_lines(found["program"]) if "program" in found else []),
-        *_bound_lines(found["channel_load"], "program" in found),
+        *_bounds_of(found),
         *_latency_lines(found["zero_load_latency_ns"]),
         ("deadlock", _deadlock_text(found["deadlock"])),
     ]
@@ -233,6 +237,12 @@ def _bisection_text(cut: dict[str, Any]) -> str:
     sure = "" if cut["exact"] else "at most "
     why = f" ({cut['method']})" if cut["method"] else ""
     return f"{sure}{cut['links']} links, {_figures(cut['mbytes_per_s'])} MB/s both directions together{why}"
+
+
+def _bounds_of(found: dict[str, Any]) -> list[tuple[str, str]]:
+    if "demanded" in found:
+        return demanded.lines(found["demanded"])
+    return _bound_lines(found["channel_load"], "program" in found)
 
 
 def _bound_lines(load: dict[str, Any], of_program: bool) -> list[tuple[str, str]]:

@@ -80,33 +80,34 @@ def _bound(parts: RingParts, loads: RingLoads, demand: Demand, length_bytes: flo
 
     Loads are relative: the busiest source sends one packet per unit of time.
     """
-    busy_ps = _busy_ps(parts, loads, demand, length_bytes)
+    busy = busy_ps(parts, loads, demand, length_bytes)
     name, most_ps = max(
-        ((what, float(times.max(initial=0.0))) for what, times in busy_ps.items()), key=lambda pair: pair[1]
+        ((what, float(times.max(initial=0.0))) for what, times in busy.items()), key=lambda pair: pair[1]
     )
     if most_ps <= 0:
         return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
-    place, graph = int(np.argmax(busy_ps[name])), parts.graph
-    words = {
-        "link": graph.link_names,
-        "bus": [f"the bus of {switch}" for switch in graph.switch_names],
-        "memory": [f"the memory of {terminal}" for terminal in graph.terminal_names],
-    }
+    place, graph = int(np.argmax(busy[name])), parts.graph
     symbols = (parts.technology.request_bytes(length_bytes) + parts.technology.send_idle_bytes) / SYMBOL_BYTES
     sent = demand.sent()
     sending = graph.terminal_out_links[sent > 0]
     unit_ps = symbols * float(parts.times_ps["character"][sending].min())
     return {
-        "busiest_link": words[name][place],
+        "busiest_link": names_of(graph, name)[place],
         "load": most_ps / unit_ps,
         "load_bound": min(1.0, unit_ps / most_ps),
         "accepted_mbytes_per_s_bound": float(sent.sum()) * length_bytes / most_ps * 1e6,
     }
 
 
-def _busy_ps(
-    parts: RingParts, loads: RingLoads, demand: Demand, length_bytes: float
-) -> dict[str, np.ndarray]:
+def names_of(graph: Graph, what: str) -> list[str]:
+    """What links, buses or memories are called."""
+    if what == "link":
+        return graph.link_names
+    owners = graph.switch_names if what == "bus" else graph.terminal_names
+    return [f"the {what} of {name}" for name in owners]
+
+
+def busy_ps(parts: RingParts, loads: RingLoads, demand: Demand, length_bytes: float) -> dict[str, np.ndarray]:
     """Per link, switch and terminal: picoseconds that it, its buses, its memory is busy per unit of time."""
     tech = parts.technology
     request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)

@@ -103,7 +103,7 @@ def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:
 
 def _longest(arrays: dict[str, Any]) -> int:
     """Payload characters of the longest packet of the scenario."""
-    columns = ("list_length", "length_values", "length_max")
+    columns = ("flow_length", "list_length", "length_values", "length_max")
     found = [arrays[name] for name in columns if len(arrays[name])]
     return int(found[0].max()) if found else 1
 

@@ -122,6 +122,10 @@ class RingTechnology:
             raise TechnologyError("link_rate must be above zero", "link_rate", 'write for example "500 MB/s"')
         return max(1, round(Fraction(8 * SYMBOL_BYTES * _PS_PER_S, rate)))
 
+    def character_ps(self, rate_bits_per_s: int | None = None) -> int:
+        """The same under the name that it has for all links: the step in which one is busy."""
+        return self.symbol_ps(rate_bits_per_s)
+
     def cable_ps(self, length_m: float | None = None) -> int:
         """Picoseconds along a link's cable."""
         return round((self.cable_length_m if length_m is None else length_m) * self.cable_delay_ps_per_m)

@@ -1,9 +1,10 @@
 """When packets are made: the ``source_arrival``, interval, burst and gap columns.
 
-A load of 1 means packets back to back. For open sources (poisson, constant, together, on-off) the mean
-interval is the mean time of a packet on the link divided by the load; for closed ones (wait, random-wait) the
-wait after a packet has gone is that interval less the packet itself. Intervals are in grains, and packets are
-made at whole ones; a wait that follows from a load is a whole number of them.
+A load of 1 means packets back to back. For open sources (poisson, constant, together, bernoulli, on-off) the
+mean interval is the mean time of a packet on the link divided by the load; for closed ones (wait,
+random-wait) the wait after a packet has gone is that interval less the packet itself. A rate is such a load,
+too, of each terminal's own link, and may be above 1. Intervals are in grains, and packets are made at whole
+ones; a wait that follows from a load is a whole number of them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.kinds import (
     BACKLOG,
+    BERNOULLI,
+    BURSTS,
     CONSTANT,
     NO_QUEUE,
     ON_OFF,
@@ -26,7 +29,7 @@ from fabriloom.traffic.kinds import (
     Links,
     Network,
     Settings,
-    out_links,
+    per_rate,
 )
 
 KINDS = {
@@ -37,34 +40,48 @@ KINDS = {
     "wait": WAIT,
     "random-wait": RANDOM_WAIT,
     "on-off": ON_OFF,
+    "bernoulli": BERNOULLI,
+    "burst": BURSTS,
 }
+CLOSED = ("wait", "random-wait", "backlog")
 Floats = NDArray[np.float64]
+_NEVER_GRAINS = 1e12
+"""The interval of a burst that is not repeated: it is never behind."""
 
 
 def packet_grains(network: Network, technology: Links, mean_chars: float, via: bool) -> Floats:
     """Per terminal: mean grains of a packet on its link, header, payload and end of packet."""
-    rates = network.attributes.get("rate_bits_per_s")
-    per_terminal = np.full(network.terminals, np.nan)
-    if rates is not None:
-        per_terminal = np.asarray(rates, np.float64)[out_links(network)]
-    found = np.empty(network.terminals)
-    keys = np.nan_to_num(per_terminal, nan=-1.0)
-    for rate in np.unique(keys):
-        bits = None if rate < 0 else round(rate)
-        found[keys == rate] = technology.mean_packet_ps(mean_chars, bits, via) / technology.grain_ps
-    return found
+    times_ps = per_rate(network, lambda rate: technology.mean_packet_ps(mean_chars, rate, via))
+    return times_ps / technology.grain_ps
+
+
+def character_grains(network: Network, technology: Links) -> Floats:
+    """Per terminal: grains of a character (a flit) on its link."""
+    return per_rate(network, lambda rate: float(technology.character_ps(rate))) / technology.grain_ps
+
+
+def places(settings: Settings) -> int:
+    """Packets that may wait at a source, as the engine has it."""
+    queue = settings.get("source_queue", 0)
+    return NO_QUEUE if queue == "none" else min(int(queue), NO_QUEUE - 1)
 
 
 def arrivals(
-    packet: Floats, load: Floats, sending: NDArray[np.bool_], grain_ps: int, settings: Settings
+    packet: Floats,
+    load: Floats,
+    sending: NDArray[np.bool_],
+    grain_ps: int,
+    settings: Settings,
+    character: Floats,
 ) -> Columns:
-    """The columns. ``packet``: grains of a packet; ``load``: per terminal, 0 for those that are silent."""
+    """The columns. ``packet``, ``character``: grains; ``load``: per terminal, 0 for those that are silent."""
     given = settings["arrivals"]
     kind = given["kind"]
     sending = sending & (load > 0)
     share = np.where(sending, load, 1.0)
     burst = np.zeros(len(packet))
     gap = np.zeros(len(packet))
+    first: dict[str, Floats] = {}
     if kind == "backlog":
         interval = np.zeros(len(packet))
     elif "wait_ps" in given and given["wait_ps"] is not None:
@@ -83,18 +100,37 @@ def arrivals(
         interval = packet / on_load
         burst[:] = packets
         gap = packets * packet * (1 / share - 1 / on_load)
+    elif kind == "burst":
+        burst[:], first = (
+            given["packets"],
+            {"source_first_grains": np.full(len(packet), given["at_ps"] / grain_ps)},
+        )
+        every = (given.get("every_ps") or 0) / grain_ps
+        gap[:] = every
+        interval = np.full(len(packet), every / given["packets"] if every else _NEVER_GRAINS)
     else:
         interval = packet / share
+    if kind == "bernoulli":
+        slot = given.get("slot_ps")
+        gap = character.copy() if slot is None else np.full(len(packet), slot / grain_ps)
+        _check_slots(gap[sending], interval[sending])
     silent = ~sending
     for column in (interval, burst, gap):
         column[silent] = 0
-    terminals = len(packet)
-    queue = settings.get("source_queue", 0)
-    places = NO_QUEUE if queue == "none" else min(int(queue), NO_QUEUE - 1)
     return {
         "source_arrival": np.where(sending, KINDS[kind], SILENT).astype(np.uint8),
         "source_interval_grains": interval,
         "source_burst": burst,
         "source_gap_grains": np.maximum(gap, 0.0),
-        "source_queue": np.full(terminals, places, np.uint32),
+        "source_queue": np.full(len(packet), places(settings), np.uint32),
+        **first,
     }
+
+
+def _check_slots(slot: Floats, interval: Floats) -> None:
+    """Refuse slots in which more than one packet would have to be made, and those shorter than a grain."""
+    if np.any(slot > interval):
+        message = "more than one packet would have to be made in a slot"
+        raise TrafficError(message, "arrivals.slot", "shorten the slot, or offer less")
+    if np.any(slot < 1):
+        raise TrafficError("a slot is shorter than a nanosecond", "arrivals.slot", "lengthen the slot")

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from fabriloom.traffic import mirrors, pairs, receivers
-from fabriloom.traffic.arrivals import arrivals, packet_grains
+from fabriloom.traffic import mirrors, pairs, rates, receivers
+from fabriloom.traffic.arrivals import CLOSED, arrivals, character_grains, packet_grains
 from fabriloom.traffic.descriptors import descriptors
 from fabriloom.traffic.errors import TrafficError
+from fabriloom.traffic.flows import flows
 from fabriloom.traffic.kinds import (
+    ANY,
     FIXED,
     HOT_SPOT,
     UNIFORM,
@@ -23,7 +25,7 @@ from fabriloom.traffic.kinds import (
 )
 from fabriloom.traffic.lengths import lengths
 from fabriloom.traffic.matrix import matrix
-from fabriloom.traffic.matrix import permutation as permutation_file
+from fabriloom.traffic.matrix import pairs as pairs_file
 from fabriloom.traffic.names import Terminals, repeated
 from fabriloom.traffic.neighbours import nearest_neighbour
 
@@ -36,14 +38,16 @@ def build(
     seed: int = 1,
     via: bool = False,
 ) -> Columns:
-    """All ``source_*``, ``target_*``, ``weight_*``, ``length_*`` and ``list_*`` columns, waits in ps.
+    """All ``source_*``, ``target_*``, ``weight_*``, ``length_*``, ``list_*`` and ``flow_*`` columns.
+
+    Waits of lists are in ps.
 
     Args:
         network: the graph.
         technology: character times and headers.
         settings: ``[traffic]`` with whole numbers: ``pattern`` and ``arrivals`` (tables with ``kind``),
-            ``length`` (``{"kind": "fixed", "value_bytes": 64}``), ``load``, ``source_queue``, ``senders``;
-            paths complete.
+            ``length`` (``{"kind": "fixed", "value_bytes": 64}``), ``load`` or ``rate``, ``scale``,
+            ``source_queue``, ``senders``; paths complete.
         seed: of random permutations that name none.
         via: true when packets carry a header to an intermediate switch, which counts for the load.
 
@@ -59,12 +63,15 @@ def build(
     pattern = settings["pattern"]
     if pattern["kind"] == "descriptors":
         columns |= descriptors(terminals, technology, sending, pattern)
+    elif pattern["kind"] == "flows":
+        columns |= flows(terminals, technology, sending, settings)
     else:
         aim, share = _aim(network, terminals, pattern, sending, seed)
         columns |= aim
-        load = _load(settings) * share
-        packet = packet_grains(network, technology, mean_chars, via)
-        columns |= arrivals(packet, load, sending, technology.grain_ps, settings)
+        packet, grain_ps = packet_grains(network, technology, mean_chars, via), technology.grain_ps
+        load = _offered(settings, share, packet, grain_ps, _mean_bytes(technology, mean_chars))
+        character = character_grains(network, technology)
+        columns |= arrivals(packet, load, sending, grain_ps, settings, character)
     receivers.check(network, terminals, columns)
     if not columns["source_arrival"].any():
         raise _nothing(pattern["kind"], bool(sending.any()))
@@ -85,11 +92,47 @@ def silent(network: Network, technology: Links, packet_bytes: int) -> Columns:
     return _empty(network.terminals) | columns
 
 
+def _mean_bytes(technology: Links, mean_chars: float) -> float:
+    """Mean payload of packets of whole and of fractional characters alike."""
+    none, one = technology.payload_bytes(0), technology.payload_bytes(1)
+    return none + (one - none) * mean_chars
+
+
+def _offered(
+    settings: Settings, share: np.ndarray, packet: np.ndarray, grain_ps: int, mean_bytes: float
+) -> np.ndarray:
+    """Per terminal the load of its own link, 0 for those that are silent.
+
+    ``share``: what each sends beside the others, or sums of rates in the unit of the pattern.
+    """
+    pattern = settings["pattern"]
+    if pattern.get("unit") is None and settings.get("rate") is None:
+        if pattern.get("rows") == "proportional":
+            busy = share * (packet / packet.max())
+            share = busy / busy.max()
+        elif pattern["kind"] == "matrix":
+            share = (share > 0).astype(np.float64)
+        return _load(settings) * share
+    kind = settings["arrivals"]["kind"]
+    if kind in CLOSED or kind == "burst":
+        message = f"arrivals of kind {kind} say by themselves when packets are sent, a rate has no effect"
+        raise TrafficError(message, "arrivals", "write for example poisson or constant")
+    scale = float(settings.get("scale") or 1.0)
+    if settings.get("rate") is not None:
+        share = (share > 0) * rates.packets_per_grain(settings["rate"], mean_bytes, grain_ps, "rate")
+    else:
+        share = share * rates.packets_per_grain(f"1 {pattern['unit']}", mean_bytes, grain_ps, "pattern.unit")
+    if np.any(share * scale > 1):
+        message = "packets would be made more often than once in a nanosecond"
+        raise TrafficError(message, "pattern" if pattern.get("unit") else "rate", "lower the rate")
+    return share * scale * packet
+
+
 def _load(settings: Settings) -> float:
     load = settings.get("load")
     if load is None:
         closed = settings["arrivals"].get("wait_ps") is not None
-        if settings["arrivals"]["kind"] == "backlog" or closed:
+        if settings["arrivals"]["kind"] in ("backlog", "burst") or closed:
             return 1.0
         raise TrafficError("load is missing", "load", "write for example load = 0.5")
     if not 0 < load <= 1:
@@ -104,6 +147,10 @@ def _senders(network: Network, terminals: Terminals, senders: Any) -> np.ndarray
         return able
     sending = np.zeros(len(terminals.names), bool)
     named = terminals.many(senders, "senders")
+    again = repeated(named)
+    if again is not None:
+        message = f'"{terminals.names[int(named[again])]}" is named twice'
+        raise TrafficError(message, f"senders.{again}", "name each sender once")
     for place, number in enumerate(named.tolist()):
         if not able[number]:
             message = f'"{terminals.names[number]}" only receives, it cannot send'
@@ -131,17 +178,28 @@ def _empty(count: int) -> Columns:
         "list_length": np.zeros(0, np.uint32),
         "list_wait_ps": np.zeros(0, np.int64),
         "list_repeat": np.zeros(0, np.uint8),
+        "source_first_grains": np.zeros(0),
+        "flow_start": np.zeros(0, np.uint32),
+        "flow_target": np.zeros(0, np.uint32),
+        "flow_length": np.zeros(0, np.uint32),
+        "flow_arrival": np.zeros(0, np.uint8),
+        "flow_interval_grains": np.zeros(0),
+        "flow_phase_grains": np.zeros(0),
+        "flow_jitter_grains": np.zeros(0),
+        "flow_packets": np.zeros(0, np.uint32),
     }
 
 
 def _aim(
     network: Network, terminals: Terminals, pattern: Settings, sending: np.ndarray, seed: int
 ) -> tuple[Columns, np.ndarray]:
-    """The ``source_target``, ``target_*`` and ``weight_*`` columns; per terminal the share of the load."""
+    """The ``source_target``, ``target_*`` and ``weight_*`` columns; per terminal how much it sends."""
     count, kind = network.terminals, pattern["kind"]
     everyone = np.ones(count)
     if kind in ("uniform", "hot-spot", "local") and count < 2:
         raise TrafficError(f"{kind} traffic needs at least two terminals", "pattern", "add terminals")
+    if kind == "uniform" and pattern.get("include_self"):
+        return {"source_target": np.full(count, ANY, np.uint8)}, everyone
     if kind == "uniform":
         roles = receivers.has_roles(network)
         return receivers.weighted(network, sending, None, 0.0) if roles else {}, everyone
@@ -177,10 +235,12 @@ def _hot_spot(network: Network, terminals: Terminals, pattern: Settings, sending
 
 
 def _partners(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
-    """Per terminal its fixed destination, or -1."""
+    """Per terminal its fixed target, or -1."""
     count, kind = network.terminals, pattern["kind"]
     if kind == "permutation":
         return _permutation(network, terminals, pattern, seed)
+    if kind == "map":
+        return _map(network, terminals, pattern, seed)
     if receivers.has_roles(network):
         if kind == "shift":
             return receivers.shifted(network, pattern["by"])
@@ -205,7 +265,7 @@ def _partners(network: Network, terminals: Terminals, pattern: Settings, seed: i
 
 def _permutation(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
     if pattern.get("path"):
-        return permutation_file(terminals, pattern["path"])
+        return pairs_file(terminals, pattern["path"], different=True)
     if pattern.get("random"):
         own = pattern.get("seed")
         return receivers.random(network, seed if own is None else own)
@@ -214,6 +274,16 @@ def _permutation(network: Network, terminals: Terminals, pattern: Settings, seed
     named = terminals.many(given, "pattern.map")
     again = repeated(named)
     if again is not None:
-        message = f'"{terminals.names[int(named[again])]}" is a destination twice'
+        message = f'"{terminals.names[int(named[again])]}" is a target twice'
         raise TrafficError(message, f"pattern.map.{again}", "a permutation names each terminal once")
     return target
+
+
+def _map(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
+    """Fixed targets of which several may be the same."""
+    if pattern.get("path"):
+        return pairs.without_self(pairs_file(terminals, pattern["path"], different=False))
+    if pattern.get("random"):
+        own = pattern.get("seed")
+        return receivers.drawn(network, seed if own is None else own)
+    return receivers.mapped(network, terminals, pattern["map"])

@@ -6,7 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fabriloom.traffic.kinds import FIXED, HOT_SPOT, LIST, SILENT, UNIFORM, WEIGHTED, Columns
+from fabriloom.traffic.kinds import (
+    ANY,
+    FIXED,
+    FLOWS,
+    HOT_SPOT,
+    LENGTH_TABLE,
+    LIST,
+    ON_OFF,
+    OPEN,
+    SILENT,
+    UNIFORM,
+    WEIGHTED,
+    Columns,
+)
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -21,6 +34,12 @@ class Demand:
     packets: np.ndarray
     even: np.ndarray
     """Per terminal: what it sends to all others alike, besides; a list of all pairs would be too long."""
+    chars: np.ndarray | None = None
+    """Per listed pair: mean payload characters of a packet."""
+    even_chars: float = 0.0
+    """The same of what is sent to all others alike."""
+    per_grain: float | None = None
+    """Packets per grain of a source that sends 1; none where sources wait for the network."""
 
     @property
     def pairs(self) -> Pairs:
@@ -42,7 +61,10 @@ def demand(columns: Columns) -> Demand:
     arrival, kind = columns["source_arrival"], columns["source_target"]
     rate = _rates(columns)
     parts: list[Pairs] = []
-    active = (rate > 0) & (arrival != LIST)
+    active = (rate > 0) & ~np.isin(arrival, (LIST, FLOWS))
+    count = len(arrival)
+    anyone = np.flatnonzero(active & (kind == ANY))
+    parts.append((anyone, anyone, rate[anyone] / count))
     fixed = np.flatnonzero(active & (kind == FIXED))
     parts.append((fixed, columns["target_fixed"][fixed], rate[fixed]))
     hot = np.flatnonzero(active & (kind == HOT_SPOT))
@@ -51,13 +73,55 @@ def demand(columns: Columns) -> Demand:
         parts.append(_weighted(columns, rate))
     if len(columns["list_start"]):
         parts.append(_listed(columns))
+    mean_chars = _mean_chars(columns)
+    chars = [np.full(len(part[0]), mean_chars) for part in parts]
+    if len(columns["flow_start"]):
+        parts.append(_flows(columns, rate))
+        chars.append(columns["flow_length"].astype(np.float64))
     source, target, packets = (np.concatenate([part[i] for part in parts]) for i in range(3))
     some = packets > 0
-    cold = 1 - np.where(kind == HOT_SPOT, columns["target_share"], 0.0)
-    even = np.where(active & np.isin(kind, (UNIFORM, HOT_SPOT)), rate * cold, 0.0)
+    cold = 1 - np.where(kind == HOT_SPOT, columns["target_share"], np.where(kind == ANY, 1 / count, 0.0))
+    even = np.where(active & np.isin(kind, (UNIFORM, HOT_SPOT, ANY)), rate * cold, 0.0)
     return Demand(
-        source[some].astype(np.int64), target[some].astype(np.int64), packets[some].astype(np.float64), even
+        source[some].astype(np.int64),
+        target[some].astype(np.int64),
+        packets[some].astype(np.float64),
+        even,
+        np.concatenate(chars)[some],
+        mean_chars,
+        _per_grain(columns),
     )
+
+
+def _periods(columns: Columns) -> np.ndarray:
+    """Mean grains from a packet to the next, of each source."""
+    interval, burst = columns["source_interval_grains"], columns["source_burst"]
+    on_off = (columns["source_arrival"] == ON_OFF) & (burst > 0)
+    gap = np.divide(columns["source_gap_grains"], burst, out=np.zeros_like(interval), where=on_off)
+    return interval + gap
+
+
+def _all_open(columns: Columns) -> bool:
+    arrival = columns["source_arrival"]
+    return bool(np.all(np.isin(arrival, (SILENT, *OPEN))))
+
+
+def _per_grain(columns: Columns) -> float | None:
+    """Packets per grain of the busiest source."""
+    timed = (columns["source_arrival"] != SILENT) & (columns["source_interval_grains"] > 0)
+    if not np.any(timed) or not _all_open(columns):
+        return None
+    return float(1 / _periods(columns)[timed].min())
+
+
+def _mean_chars(columns: Columns) -> float:
+    """Mean payload characters of packets that are no flow's."""
+    if not len(columns["source_length"]):
+        return 0.0
+    if columns["source_length"][0] == LENGTH_TABLE:
+        share = np.diff(columns["length_cumulative"], prepend=0.0)
+        return float(share @ columns["length_values"])
+    return (float(columns["length_min"][0]) + float(columns["length_max"][0])) / 2
 
 
 def _rates(columns: Columns) -> np.ndarray:
@@ -65,15 +129,19 @@ def _rates(columns: Columns) -> np.ndarray:
     interval, arrival = columns["source_interval_grains"], columns["source_arrival"]
     rate = (arrival != SILENT).astype(np.float64)
     timed = (rate > 0) & (interval > 0) & ~np.isin(arrival, (LIST,))
-    period = interval + np.divide(
-        columns["source_gap_grains"],
-        columns["source_burst"],
-        out=np.zeros_like(interval),
-        where=columns["source_burst"] > 0,
-    )
-    if np.any(timed) and np.all(columns["source_target"] == WEIGHTED):
+    period = _periods(columns)
+    if np.any(timed) and (_all_open(columns) or np.all(columns["source_target"] == WEIGHTED)):
         rate[timed] = period[timed].min() / period[timed]
     return rate
+
+
+def _flows(columns: Columns, rate: np.ndarray) -> Pairs:
+    """Each flow's part of what its source sends."""
+    start = columns["flow_start"].astype(np.int64)
+    source = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    packets = columns["flow_packets"] / columns["flow_interval_grains"]
+    sums = np.bincount(source, weights=packets, minlength=len(start) - 1)
+    return source, columns["flow_target"], rate[source] * packets / sums[source]
 
 
 def _weighted(columns: Columns, rate: np.ndarray) -> Pairs:

@@ -13,20 +13,20 @@ from fabriloom.traffic.kinds import LIST, SILENT, Columns, Links, Settings
 from fabriloom.traffic.lengths import characters
 from fabriloom.traffic.names import Terminals
 
-KNOWN = ("source", "destination", "length", "length_bytes", "wait", "wait_ns")
+KNOWN = ("source", "target", "length", "length_bytes", "wait", "wait_ns")
 
 
 def descriptors(terminals: Terminals, technology: Links, sending: np.ndarray, pattern: Settings) -> Columns:
     """The ``list_*`` columns and the arrivals of a CSV or Parquet file.
 
-    Columns of the file: ``source`` and ``destination`` (number or name), ``length`` ("64 B", or whole bytes),
+    Columns of the file: ``source`` and ``target`` (number or name), ``length`` ("64 B", or whole bytes),
     ``wait`` ("2 us", or whole nanoseconds; 0 if missing), which follows the packet. The rows of a source are
     sent in the order of the file.
     """
     table = tables.read(pattern["path"])
     table.only(KNOWN)
     source = table.terminals(table.need("source")[0], terminals)
-    target = table.terminals(table.need("destination")[0], terminals)
+    target = table.terminals(table.need("target")[0], terminals)
     length = table.convert(table.need("length", "length_bytes")[0], lambda value: _length(technology, value))
     waits = table.column("wait", "wait_ns")
     wait_ps = table.convert(waits[0], wait_ps_of) if waits else np.zeros(len(source), np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -17,11 +17,17 @@ RANDOM_WAIT: Final = 5
 ON_OFF: Final = 6
 LIST: Final = 7
 TOGETHER: Final = 8
+BERNOULLI: Final = 9
+BURSTS: Final = 10
+FLOWS: Final = 11
+OPEN: Final = (CONSTANT, POISSON, ON_OFF, TOGETHER, BERNOULLI, BURSTS, FLOWS)
+"""Arrivals at moments of their own, whatever the network does."""
 
 UNIFORM: Final = 0
 FIXED: Final = 1
 WEIGHTED: Final = 2
 HOT_SPOT: Final = 3
+ANY: Final = 4
 
 LENGTH_FIXED: Final = 0
 LENGTH_UNIFORM: Final = 1
@@ -77,6 +83,8 @@ class Links(Protocol):
     @property
     def legal_payloads_bytes(self) -> tuple[int, ...]: ...
     def payload_chars(self, length_bytes: int) -> int: ...
+    def payload_bytes(self, characters: int, packets: int = 1) -> int: ...
+    def character_ps(self, rate_bits_per_s: int | None = None) -> int: ...
     def mean_packet_ps(
         self, payload_chars: float, rate_bits_per_s: int | None = None, via: bool = False
     ) -> float: ...
@@ -87,6 +95,23 @@ def out_links(network: Network) -> Ints:
     links = np.flatnonzero(network.link_source >= network.switches)
     found = np.empty(network.terminals, np.int64)
     found[network.link_source[links] - network.switches] = links
+    return found
+
+
+def rates_of(network: Network) -> NDArray[np.float64]:
+    """Per terminal: the rate of the link it sends on in bits per second, NaN where it is the usual one."""
+    rates = network.attributes.get("rate_bits_per_s")
+    if rates is None:
+        return np.full(network.terminals, np.nan)
+    return np.asarray(rates, np.float64)[out_links(network)]
+
+
+def per_rate(network: Network, times_of: Callable[[int | None], float]) -> NDArray[np.float64]:
+    """Per terminal what ``times_of`` gives for the rate of its link; none is the usual rate."""
+    keys = np.nan_to_num(rates_of(network), nan=-1.0)
+    found = np.empty(network.terminals)
+    for rate in np.unique(keys):
+        found[keys == rate] = times_of(None if rate < 0 else round(rate))
     return found
 
 

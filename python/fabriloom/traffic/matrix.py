@@ -1,4 +1,4 @@
-"""Destinations by weights from a file."""
+"""Targets by weights or rates from a file."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from fabriloom.traffic.names import Terminals, repeated
 
 
 def matrix(terminals: Terminals, pattern: Settings) -> tuple[Columns, np.ndarray]:
-    """The ``weight_*`` columns, and per terminal the share of the load that it offers (0: silent).
+    """The ``weight_*`` columns, and per terminal the sum of its row (0: silent).
 
     The file is either terminals x terminals numbers, one row per source, or has the columns ``source``,
-    ``destination`` and ``weight``.
+    ``target`` and ``weight``, with a unit ``rate``.
     """
-    source, target, weight = _entries(terminals, pattern["path"])
+    value = "rate" if pattern.get("unit") else "weight"
+    source, target, weight = _entries(terminals, pattern["path"], value, bool(pattern.get("include_self")))
     keep = weight > 0
     source, target, weight = source[keep], target[keep], weight[keep]
     if not len(source):
-        raise TrafficError("all weights are zero", "pattern.path", "give at least one above zero")
+        raise TrafficError(f"all {value}s are zero", "pattern.path", "give at least one above zero")
     order = np.lexsort((target, source))
     source, target, weight = source[order], target[order], weight[order]
     count = len(terminals.names)
@@ -35,9 +36,7 @@ def matrix(terminals: Terminals, pattern: Settings) -> tuple[Columns, np.ndarray
         "weight_target": target.astype(np.uint32),
         "weight_cumulative": _by_row(weight, start),
     }
-    if pattern.get("rows") == "proportional":
-        return columns, sums / sums.max()
-    return columns, (sums > 0).astype(np.float64)
+    return columns, sums
 
 
 def _by_row(weight: np.ndarray, start: np.ndarray) -> np.ndarray:
@@ -47,30 +46,49 @@ def _by_row(weight: np.ndarray, start: np.ndarray) -> np.ndarray:
     return np.concatenate(parts)
 
 
-def _entries(terminals: Terminals, path: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _entries(
+    terminals: Terminals, path: str, value: str, include_self: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     table = tables.read(path)
     names = {name.strip().lower() for name in table.frame.columns}
-    if names & {"source", "destination", "weight"}:
-        table.only(("source", "destination", "weight"))
-        source = table.terminals(table.need("source")[0], terminals)
-        target = table.terminals(table.need("destination")[0], terminals)
-        return source, target, _floats(table, table.need("weight")[0])
-    return _dense(terminals, table if not table.is_csv else tables.read(path, header=False))
+    if not names & {"source", "target", "destination", "weight", "rate"}:
+        return _dense(
+            terminals, table if not table.is_csv else tables.read(path, header=False), value, include_self
+        )
+    table.only(("source", "target", value))
+    source = table.terminals(table.need("source")[0], terminals)
+    target = table.terminals(table.need("target")[0], terminals)
+    weight = _floats(table, table.need(value)[0], value)
+    again = np.flatnonzero((source == target) & (weight > 0))
+    if len(again) and not include_self:
+        raise _of_itself(table, int(again[0]), value, terminals.names[int(source[again[0]])])
+    return source, target, weight
 
 
-def _dense(terminals: Terminals, table: tables.Table) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _dense(
+    terminals: Terminals, table: tables.Table, value: str, include_self: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     count = len(terminals.names)
     height, width = table.frame.shape
     if (height, width) != (count, count):
         message = f"{table.path.name} has {height} rows and {width} columns for {count} terminals"
-        hint = f"write {count} x {count} numbers, or the columns source, destination, weight"
+        hint = f"write {count} x {count} numbers, or the columns source, target, {value}"
         raise TrafficError(message, "pattern.path", hint)
-    weights = np.stack([_floats(table, name) for name in table.frame.columns], axis=1)
+    weights = np.stack([_floats(table, name, value) for name in table.frame.columns], axis=1)
+    again = np.flatnonzero(np.diagonal(weights))
+    if len(again) and not include_self:
+        raise _of_itself(table, int(again[0]), int(again[0]), terminals.names[int(again[0])])
     source, target = np.nonzero(weights)
     return source, target, weights[source, target]
 
 
-def _floats(table: tables.Table, name: str) -> np.ndarray:
+def _of_itself(table: tables.Table, row: int, column: str | int, name: str) -> TrafficError:
+    """The error of a number on the diagonal."""
+    message = f'"{name}" would send to itself'
+    return table.error(message, row, column, "write 0 there, or include_self = true in the pattern")
+
+
+def _floats(table: tables.Table, name: str, value: str) -> np.ndarray:
     import polars as pl
 
     series = table.frame.get_column(name)
@@ -79,26 +97,30 @@ def _floats(table: tables.Table, name: str) -> np.ndarray:
     bad = np.flatnonzero(~np.isfinite(numbers) | (numbers < 0))
     if len(bad):
         row = int(bad[0])
-        value: Any = series[row]
-        shown = "nothing" if value is None else f'"{str(value)[:40]}"'
-        message = f"{shown} is not a weight"
-        raise table.error(message, row, name, "weights are numbers of zero or more")
+        found: Any = series[row]
+        shown = "nothing" if found is None else f'"{str(found)[:40]}"'
+        unit = ", in the unit of the pattern" if value == "rate" else ""
+        raise table.error(
+            f"{shown} is not a {value}", row, name, f"{value}s are numbers of zero or more{unit}"
+        )
     return numbers
 
 
-def permutation(terminals: Terminals, path: str) -> np.ndarray:
-    """Destinations from a file with the columns ``source`` and ``destination``; -1 for the rest."""
+def pairs(terminals: Terminals, path: str, different: bool) -> np.ndarray:
+    """Targets from a file with the columns ``source`` and ``target``; -1 for the rest.
+
+    ``different``: no two may be the same, as in a permutation.
+    """
     table = tables.read(path)
-    table.only(("source", "destination"))
+    table.only(("source", "target"))
     source = table.terminals(table.need("source")[0], terminals)
-    target = table.terminals(table.need("destination")[0], terminals)
-    for name, values in (("source", source), ("destination", target)):
+    target = table.terminals(table.need("target")[0], terminals)
+    for name, values in (("source", source), ("target", target))[: 2 if different else 1]:
         row = repeated(values)
         if row is not None:
             word = terminals.names[int(values[row])]
-            raise table.error(
-                f'"{word}" is a {name} twice', row, name, "a permutation names each terminal once"
-            )
+            hint = "a permutation names each terminal once" if different else "a map names each sender once"
+            raise table.error(f'"{word}" is a {name} twice', row, name, hint)
     found = np.full(len(terminals.names), -1, np.int64)
     found[source] = target
     return found

@@ -60,6 +60,20 @@ def random(terminals: int, seed: int) -> Ints:
     return target
 
 
+def drawn(senders: Ints, receivers: Ints, seed: int) -> Ints:
+    """A random receiver for each sender, any but itself, several perhaps the same; -1 where there is none.
+
+    The same for the same seed on every machine.
+    """
+    draw = mixed(senders.astype(np.uint64), seed)
+    others = np.isin(senders, receivers)
+    place = np.searchsorted(receivers, senders)
+    choices = (len(receivers) - others).astype(np.uint64)
+    index = (draw % np.maximum(choices, 1)).astype(np.int64)
+    index += others & (index >= place)
+    return np.where(choices > 0, receivers[np.minimum(index, len(receivers) - 1)], -1)
+
+
 def without_self(target: Ints) -> Ints:
     """Terminals that are their own partner have none."""
     return np.where(target == np.arange(len(target)), -1, target)

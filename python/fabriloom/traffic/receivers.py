@@ -6,7 +6,7 @@ import numpy as np
 
 from fabriloom.traffic import pairs
 from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.kinds import LIST, SILENT, WEIGHTED, Columns, Ints, Network, Settings
+from fabriloom.traffic.kinds import FLOWS, LIST, SILENT, WEIGHTED, Columns, Ints, Network, Settings
 from fabriloom.traffic.names import Terminals
 
 MOST_WEIGHTS = 1 << 24
@@ -54,8 +54,8 @@ def mapped(network: Network, terminals: Terminals, given: list[object]) -> Ints:
     """The partners of a list, one for every sender."""
     senders = senders_of(network)
     if len(given) != len(senders):
-        message = f"the map has {len(given)} destinations for {len(senders)} senders"
-        raise TrafficError(message, "pattern.map", "give one destination per sender, in their order")
+        message = f"the map has {len(given)} targets for {len(senders)} senders"
+        raise TrafficError(message, "pattern.map", "give one target per sender, in their order")
     named = terminals.many(given, "pattern.map")
     wrong = np.flatnonzero(~np.isin(named, receivers_of(network)))
     if len(wrong):
@@ -66,8 +66,8 @@ def mapped(network: Network, terminals: Terminals, given: list[object]) -> Ints:
 
 
 def only_sends(name: str, parameter: str) -> TrafficError:
-    """The error of a destination that does not receive."""
-    message = f'"{name}" only sends, it cannot be a destination'
+    """The error of a target that does not receive."""
+    message = f'"{name}" only sends, it cannot be a target'
     return TrafficError(message, parameter, "name a terminal that receives")
 
 
@@ -86,6 +86,14 @@ def random(network: Network, seed: int) -> Ints:
         if np.all(partner[senders] != senders):
             break
     return pairs.without_self(partner)
+
+
+def drawn(network: Network, seed: int) -> Ints:
+    """A random partner for every sender, any but itself, several perhaps the same."""
+    senders = senders_of(network)
+    partner = np.full(network.terminals, -1, np.int64)
+    partner[senders] = pairs.drawn(senders, receivers_of(network), seed)
+    return partner
 
 
 def shifted(network: Network, by: int) -> Ints:
@@ -130,13 +138,18 @@ def weighted(network: Network, sending: np.ndarray, favourite: Ints | None, shar
 
 
 def check(network: Network, terminals: Terminals, columns: Columns) -> None:
-    """Raise for a destination that does not receive."""
+    """Raise for a target that does not receive."""
     if network.rings is None or not has_roles(network):
         return
     arrival, kind = columns["source_arrival"], columns["source_target"]
-    fixed = (arrival != SILENT) & (arrival != LIST) & (kind != WEIGHTED)
+    fixed = ~np.isin(arrival, (SILENT, LIST, FLOWS)) & (kind != WEIGHTED)
     named = np.concatenate(
-        [columns["target_fixed"][fixed], columns["weight_target"], columns["list_target"]]
+        [
+            columns["target_fixed"][fixed],
+            columns["weight_target"],
+            columns["list_target"],
+            columns["flow_target"],
+        ]
     ).astype(np.int64)
     wrong = np.setdiff1d(named, receivers_of(network))
     if len(wrong):

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,6 +65,12 @@ class Table:
 
     def only(self, known: tuple[str, ...]) -> None:
         """Refuse columns that have no meaning."""
+        sign = units.other_separator(",".join(self.frame.columns)) if self.is_csv else None
+        if sign:
+            message = f"the columns are separated by {sign}"
+            raise TrafficError(
+                message, "pattern.path", "save the file with commas", _cell(self.path, 0, None)
+            )
         for name in self.frame.columns:
             if name not in known:
                 near = units.nearest(name, list(known))
@@ -73,6 +79,14 @@ class Table:
                 message = f'unknown column "{name[:60]}"'
                 text = message if place else f"{self.path.name}: {message}"
                 raise TrafficError(text, "pattern.path", hint, place)
+
+    def filled(self, names: tuple[str, ...]) -> Table:
+        """The same with nothing in these columns, which may be missing, as empty text."""
+        import polars as pl
+
+        empty = [pl.lit("").alias(name) for name in names if name not in self.frame.columns]
+        there = [pl.col(name).cast(pl.String).fill_null("") for name in names if name in self.frame.columns]
+        return replace(self, frame=self.frame.with_columns(there + empty))
 
     def terminals(self, name: str, terminals: Terminals) -> Ints:
         """A column of terminals by number or name, as numbers."""

@@ -220,6 +220,8 @@ columns! {
         source_burst: f64,
         /// Per terminal: see [`arrival::ON_OFF`].
         source_gap_grains: f64,
+        /// Per terminal (or empty): see [`arrival::BURSTS`].
+        source_first_grains: f64,
         /// Per terminal: packets that may wait at the source, more are refused; 0: any number; [`NONE`]: not one.
         source_queue: u32,
         /// Per terminal: one of [`target`].
@@ -254,6 +256,23 @@ columns! {
         list_wait_ticks: u64,
         /// Per terminal: 1 when its list starts again after its end.
         list_repeat: u8,
+
+        /// Per terminal and one more: where its flows start in `flow_target` (or all empty).
+        flow_start: u32,
+        /// Per flow: its destination.
+        flow_target: u32,
+        /// Per flow: payload characters of a packet.
+        flow_length: u32,
+        /// Per flow: when it makes packets, [`arrival::CONSTANT`] or [`arrival::POISSON`].
+        flow_arrival: u8,
+        /// Per flow: its period, or the mean interval.
+        flow_interval_grains: f64,
+        /// Per flow of a period: its first moment; negative: at random within a period.
+        flow_phase_grains: f64,
+        /// Per flow of a period: packets are late by up to so much, at random; at most the period.
+        flow_jitter_grains: f64,
+        /// Per flow: packets made at each moment.
+        flow_packets: u32,
 
         /// Ring networks, per link: the station it leads to; a station has the number of the link it sends on.
         /// Empty in networks without rings; `link_source` and `link_target` are then the vertices of both stations,

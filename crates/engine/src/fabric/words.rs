@@ -43,10 +43,18 @@ pub mod arrival {
     pub const LIST: u8 = 7;
     /// One every `source_interval_grains`, the first at tick 0, so that all such sources are in step.
     pub const TOGETHER: u8 = 8;
+    /// In each slot of `source_gap_grains`, the first at tick 0, one with a probability that makes the mean interval
+    /// `source_interval_grains`.
+    pub const BERNOULLI: u8 = 9;
+    /// `source_burst` packets at once at grain `source_first_grains` and every `source_gap_grains` from then on; 0: only
+    /// there. `source_interval_grains` is their mean interval.
+    pub const BURSTS: u8 = 10;
+    /// The terminal's flows (`flow_*`); `source_interval_grains` is the mean interval of their packets.
+    pub const FLOWS: u8 = 11;
 
     /// Whether packets are made at times of their own, however many wait.
     pub fn is_open(kind: u8) -> bool {
-        matches!(kind, CONSTANT | POISSON | ON_OFF | TOGETHER)
+        matches!(kind, CONSTANT | POISSON | ON_OFF | TOGETHER | BERNOULLI | BURSTS | FLOWS)
     }
 }
 
@@ -126,6 +134,8 @@ pub mod target {
     pub const WEIGHTED: u8 = 2;
     /// `target_fixed` with probability `target_share`, otherwise any other terminal.
     pub const HOT_SPOT: u8 = 3;
+    /// Any terminal with equal probability, itself among them.
+    pub const ANY: u8 = 4;
 }
 
 /// How long a packet is.

@@ -403,10 +403,11 @@ impl Run {
         }
     }
 
-    /// How far behind a source is: the age of the newest packet that it has dispatched, 0 if no other one waits. It grows
+    /// How far behind a source is: the age of the newest packet that it has dispatched, 0 if no other one waits or comes. It grows
     /// without end when packets are made faster than they can leave.
     fn lag(&self, terminal: usize, now: Time) -> Time {
-        if self.pending[terminal].is_some() { 0 } else { now - self.newest[terminal] }
+        let waits = self.pending[terminal].is_none() && !self.sources.is_over(terminal);
+        if waits { now - self.newest[terminal] } else { 0 }
     }
 
     /// By how much open sources have fallen behind since measuring began, on the mean. A few packets more or less in

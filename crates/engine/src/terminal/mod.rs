@@ -1,5 +1,6 @@
 //! What sits at a terminal: a source of packets, or a program and the protocol below it.
 
+mod flow;
 pub mod program;
 mod source;
 

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use super::flow::Flows;
 use crate::fabric::{Fabric, NONE, arrival, length, target};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -52,6 +53,7 @@ struct Source {
     waiting: VecDeque<Packet>,
     /// Packets left in the present burst, or the position in the list.
     position: u64,
+    flows: Flows,
 }
 
 /// All sources of a fabric.
@@ -68,7 +70,14 @@ impl Sources {
     pub fn new(fabric: &Fabric) -> Self {
         let sources = streams(fabric.seed, Family::Source, fabric.terminals as usize)
             .into_iter()
-            .map(|stream| Source { stream, clock: 0.0, ahead: None, waiting: VecDeque::new(), position: 0 })
+            .map(|stream| Source {
+                stream,
+                clock: 0.0,
+                ahead: None,
+                waiting: VecDeque::new(),
+                position: 0,
+                flows: Flows::default(),
+            })
             .collect();
         let mut all = Self { sources, totals: Totals::default(), last: Time::MAX };
         for terminal in 0..fabric.terminals as usize {
@@ -85,12 +94,21 @@ impl Sources {
     fn start(&mut self, fabric: &Fabric, terminal: usize) {
         let source = &mut self.sources[terminal];
         let kind = fabric.source_arrival[terminal];
-        if matches!(kind, arrival::CONSTANT | arrival::TOGETHER) {
-            let phase = if kind == arrival::CONSTANT { source.stream.unit() } else { 0.0 };
-            source.clock = phase * fabric.source_interval_grains[terminal];
-            source.ahead = Some(source.packet(fabric, terminal, at_grain(fabric, source.clock)));
-        } else if arrival::is_open(kind) {
-            source.arrive(fabric, terminal);
+        match kind {
+            arrival::CONSTANT | arrival::TOGETHER => {
+                let phase = if kind == arrival::CONSTANT { source.stream.unit() } else { 0.0 };
+                source.clock = phase * fabric.source_interval_grains[terminal];
+                source.ahead = Some(source.packet(fabric, terminal, at_grain(fabric, source.clock)));
+                return;
+            }
+            arrival::FLOWS => source.flows = Flows::new(fabric, terminal, &mut source.stream),
+            // The first slot is at tick 0, one after the one before.
+            arrival::BERNOULLI => source.clock = -fabric.source_gap_grains[terminal],
+            arrival::BURSTS => source.begin_bursts(fabric, terminal),
+            _ => {}
+        }
+        if arrival::is_open(kind) {
+            source.ahead = source.draw(fabric, terminal);
         }
     }
 
@@ -131,9 +149,9 @@ impl Sources {
         let source = &mut self.sources[terminal];
         let mut packet = match source.waiting.pop_front() {
             Some(packet) => packet,
-            None if source.ahead.is_some_and(|packet| packet.created > last) => return None,
+            None if source.ahead.is_none_or(|packet| packet.created > last) => return None,
             None => {
-                let packet = source.arrive(fabric, terminal);
+                let packet = source.arrive(fabric, terminal)?;
                 self.totals.count(&packet);
                 packet
             }
@@ -160,7 +178,7 @@ impl Sources {
                 self.totals.offered_chars += skipped * u64::from(next.length);
                 self.totals.refused += skipped;
             }
-            let packet = source.arrive(fabric, terminal);
+            let Some(packet) = source.arrive(fabric, terminal) else { return };
             self.totals.count(&packet);
             if source.waiting.len() < limit {
                 source.waiting.push_back(packet);
@@ -213,10 +231,16 @@ impl Sources {
     fn count_waiting(&mut self, fabric: &Fabric, terminal: usize, now: Time) {
         let source = &mut self.sources[terminal];
         while source.ahead.is_some_and(|packet| packet.created <= now) {
-            let packet = source.arrive(fabric, terminal);
+            let Some(packet) = source.arrive(fabric, terminal) else { return };
             self.totals.count(&packet);
             self.totals.waiting += 1;
         }
+    }
+
+    /// Whether a source has made all that it ever makes, and nothing of it waits.
+    pub fn is_over(&self, terminal: usize) -> bool {
+        let source = &self.sources[terminal];
+        source.ahead.is_none() && source.waiting.is_empty()
     }
 
     /// Whether a terminal makes packets at times of its own, however many wait.
@@ -246,7 +270,7 @@ fn are_alike(fabric: &Fabric, terminal: usize) -> bool {
 /// The tick of a moment, or of a wait, that is given in grains: the last whole grain up to it. What lies further ahead than any
 /// run lasts stays there.
 #[inline(always)]
-fn at_grain(fabric: &Fabric, grains: f64) -> Time {
+pub(super) fn at_grain(fabric: &Fabric, grains: f64) -> Time {
     const NEVER: Time = 1 << 61;
     (grains as Time).saturating_mul(fabric.grain_ticks as Time).min(NEVER)
 }
@@ -268,26 +292,58 @@ impl Totals {
 
 impl Source {
     /// Takes the arrival drawn ahead and draws the one after it.
-    fn arrive(&mut self, fabric: &Fabric, terminal: usize) -> Packet {
-        let now = self.ahead;
-        self.clock += self.interval(fabric, terminal);
-        let next = self.packet(fabric, terminal, at_grain(fabric, self.clock));
-        self.ahead = Some(next);
-        now.unwrap_or(next)
+    fn arrive(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
+        let now = self.ahead?;
+        self.ahead = self.draw(fabric, terminal);
+        Some(now)
+    }
+
+    /// The arrival after the one drawn last; nothing if there is none.
+    fn draw(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
+        match fabric.source_arrival[terminal] {
+            arrival::FLOWS => return self.of_flow(fabric, terminal),
+            arrival::BURSTS if !self.next_of_burst(fabric, terminal) => return None,
+            arrival::BURSTS => {}
+            _ => self.clock += self.interval(fabric, terminal),
+        }
+        Some(self.packet(fabric, terminal, at_grain(fabric, self.clock)))
     }
 
     /// Passes over the arrivals up to `now`; how many, and their characters.
     fn refuse(&mut self, fabric: &Fabric, terminal: usize, now: Time) -> (u64, u64) {
-        let Some(mut next) = self.ahead else { return (0, 0) };
         let (mut refused, mut chars) = (0, 0);
-        while next.created <= now {
+        while let Some(next) = self.ahead.filter(|next| next.created <= now) {
             refused += 1;
             chars += u64::from(next.length);
-            self.clock += self.interval(fabric, terminal);
-            next = self.packet(fabric, terminal, at_grain(fabric, self.clock));
+            self.ahead = self.draw(fabric, terminal);
         }
-        self.ahead = Some(next);
         (refused, chars)
+    }
+
+    fn begin_bursts(&mut self, fabric: &Fabric, terminal: usize) {
+        self.clock = fabric.source_first_grains[terminal];
+        self.position = fabric.source_burst[terminal] as u64;
+    }
+
+    /// Sets the clock to the next packet of a burst, or to the first of the next burst; whether there is one.
+    fn next_of_burst(&mut self, fabric: &Fabric, terminal: usize) -> bool {
+        let every = fabric.source_gap_grains[terminal];
+        if self.position == 0 {
+            if every == 0.0 {
+                return false;
+            }
+            self.clock += every;
+            self.position = fabric.source_burst[terminal] as u64;
+        }
+        self.position -= 1;
+        true
+    }
+
+    fn of_flow(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
+        let (created, row) = self.flows.next(fabric, &mut self.stream)?;
+        let (target, length) = (fabric.flow_target[row], fabric.flow_length[row]);
+        let via = self.via(fabric, terminal);
+        Some(Packet { created, dispatch: created, target, length, via, mark: NONE })
     }
 
     /// Passes over arrivals that are alike, at least two before the last one up to `now`; how many. The sum of intervals
@@ -316,6 +372,10 @@ impl Source {
         let mean = fabric.source_interval_grains[terminal];
         match fabric.source_arrival[terminal] {
             arrival::POISSON => self.stream.exponential(mean),
+            arrival::BERNOULLI => {
+                let slot = fabric.source_gap_grains[terminal];
+                slot * self.stream.geometric(mean / slot)
+            }
             arrival::ON_OFF if self.position == 0 => {
                 self.position = self.stream.geometric(fabric.source_burst[terminal]) as u64 - 1;
                 mean + self.stream.exponential(fabric.source_gap_grains[terminal])
@@ -351,6 +411,7 @@ impl Source {
                 let index = self.stream.index(&fabric.weight_cumulative[row.clone()]);
                 fabric.weight_target[row][index]
             }
+            target::ANY => self.stream.below(fabric.terminals),
             target::HOT_SPOT if self.stream.unit() < fabric.target_share[terminal] => {
                 fabric.target_fixed[terminal]
             }

@@ -65,6 +65,7 @@ pub fn random_fabric(seed: u64) -> Fabric {
     deletion(&mut f, draw);
     traffic(&mut f, draw, character_ticks);
     handovers(&mut f, seed);
+    more_sources(&mut f, seed, character_ticks);
     check(&f).expect("the generator makes legal fabrics");
     f
 }
@@ -320,6 +321,47 @@ pub fn traffic(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
         ]);
         f.target_fixed[terminal] = draw.between(0, f.terminals - 1);
         f.target_share[terminal] = draw.pick(&[0.0, 0.2, 1.0]);
+    }
+}
+
+/// In a third of the fabrics, sources with slots, bursts, flows and packets to themselves; drawn apart, as [`handovers`].
+pub fn more_sources(f: &mut Fabric, seed: u64, character_ticks: u32) {
+    let draw = &mut draw_for(seed ^ 0x50_0ce5);
+    if draw.chance(67) {
+        return;
+    }
+    let kinds = [arrival::BERNOULLI, arrival::BURSTS, arrival::FLOWS];
+    flows(f, draw, character_ticks);
+    for terminal in 0..f.terminals as usize {
+        f.source_first_grains.push(f64::from(draw.between(0, 999)));
+        if draw.chance(50) {
+            f.source_arrival[terminal] = draw.pick(&kinds);
+        }
+        if draw.chance(20) {
+            f.source_target[terminal] = target::ANY;
+        }
+        f.source_interval_grains[terminal] = f.source_interval_grains[terminal].max(1.0);
+        let slot = f64::from(character_ticks).min(f.source_interval_grains[terminal]);
+        if f.source_arrival[terminal] == arrival::BERNOULLI {
+            f.source_gap_grains[terminal] = slot;
+        }
+    }
+}
+
+fn flows(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) {
+    f.flow_start = vec![0];
+    for _ in 0..f.terminals {
+        for _ in 0..draw.between(0, 4) {
+            let interval = f64::from(draw.between(20, 2000) * character_ticks) / 3.0;
+            f.flow_target.push(draw.between(0, f.terminals - 1));
+            f.flow_length.push(draw.pick(&[0, 1, 16, 64]));
+            f.flow_arrival.push(draw.pick(&[arrival::CONSTANT, arrival::CONSTANT, arrival::POISSON]));
+            f.flow_interval_grains.push(interval);
+            f.flow_phase_grains.push(draw.pick(&[-1.0, 0.0, 77.25]));
+            f.flow_jitter_grains.push(draw.pick(&[0.0, 0.5, 1.0]) * interval);
+            f.flow_packets.push(draw.pick(&[1, 1, 2, 7]));
+        }
+        f.flow_start.push(f.flow_target.len() as u32);
     }
 }
 

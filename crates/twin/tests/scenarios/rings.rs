@@ -4,7 +4,7 @@ use fabriloom_engine::fabric::{Fabric, NONE, PASS, ROUTE_BLOCK, arrival, check, 
 use fabriloom_engine::kernel::Time;
 
 use super::build::empty;
-use super::random::{Draw, draw_for, traffic};
+use super::random::{Draw, draw_for, more_sources, traffic};
 
 /// A station on a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,6 +151,8 @@ pub fn random_rings(seed: u64) -> Fabric {
     let symbol = *f.link_character_ticks.iter().max().expect("a ring has links");
     traffic(&mut f, draw, symbol);
     adapt_traffic(&mut f, draw);
+    more_sources(&mut f, seed, symbol);
+    f.flow_length.iter_mut().for_each(|length| *length /= 4);
     if draw.chance(25) {
         f.ring_separate_buses = 1;
         f.bus_count.iter_mut().for_each(|count| *count *= 2);

@@ -10,6 +10,8 @@ from fabriloom.scenario.fields import (
     Bytes,
     FileName,
     Fraction,
+    OfferedRate,
+    PositiveTimePs,
     Section,
     Sha256,
     Shorthand,
@@ -17,12 +19,32 @@ from fabriloom.scenario.fields import (
     TimePs,
     Whole,
 )
+from fabriloom.scenario.sections.flows import Flows
+
+RateUnit = Literal[
+    "bit/s",
+    "kbit/s",
+    "Mbit/s",
+    "Gbit/s",
+    "B/s",
+    "kB/s",
+    "MB/s",
+    "GB/s",
+    "packets/s",
+    "kpackets/s",
+    "Mpackets/s",
+]
 
 
 class Uniform(Section):
     """Every packet to any other terminal that receives, all equally likely."""
 
     kind: Literal["uniform"]
+    include_self: Literal[True] | None = Field(
+        default=None,
+        description="Packets go to the sender itself as often as to any other terminal, by way of its "
+        "switch; not in networks of rings",
+    )
 
 
 class Shift(Section):
@@ -76,14 +98,29 @@ class Permutation(Section):
     map: list[Terminal] | None = Field(
         default=None, description="Destination of each terminal, by number or name"
     )
-    path: FileName | None = Field(
-        default=None, description="CSV file with the columns source and destination"
-    )
+    path: FileName | None = Field(default=None, description="CSV file with the columns source and target")
     random: Literal[True] | None = Field(
         default=None, description="A random one, without a terminal to itself"
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
         default=None, description="Seed of the random one; the seed of the scenario if not given"
+    )
+    sha256: Sha256 | None = Field(
+        default=None, description="Checksum that the file must have; filled in when resolved"
+    )
+
+
+class Map(Section):
+    """Every terminal to one fixed terminal, any number to the same. Give one of map, path and random."""
+
+    kind: Literal["map"]
+    map: list[Terminal] | None = Field(default=None, description="Target of each terminal, by number or name")
+    path: FileName | None = Field(default=None, description="CSV file with the columns source and target")
+    random: Literal[True] | None = Field(
+        default=None, description="A target drawn at random for each, any but itself"
+    )
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
+        default=None, description="Seed of the random ones; the seed of the scenario if not given"
     )
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"
@@ -118,14 +155,25 @@ class HotSpot(Section):
 
 
 class Matrix(Section):
-    """Destinations by weights from a file: terminals x terminals, or source, destination, weight."""
+    """Who sends to whom in which proportion, or at which rate, from a file.
+
+    The file has terminals x terminals numbers, a row per sender, or the columns source, target and weight
+    (rate, if there is a unit).
+    """
 
     kind: Literal["matrix"]
     path: FileName = Field(description="CSV or Parquet file, relative to the scenario")
     rows: Literal["equal", "proportional"] = Field(
         default="equal",
-        description="equal: every sender offers the load; proportional: the busiest offers the load, "
-        "the others by the sums of their rows",
+        description="equal: every sender offers the load of its link; proportional: senders offer by the "
+        "sums of their rows, and the one that fills its link most offers the load",
+    )
+    unit: RateUnit | None = Field(
+        default=None,
+        description="The numbers are rates in this unit, of payload or of packets, in place of a load",
+    )
+    include_self: Literal[True] | None = Field(
+        default=None, description="Allows numbers of a terminal to itself; not in networks of rings"
     )
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"
@@ -133,7 +181,7 @@ class Matrix(Section):
 
 
 class Descriptors(Section):
-    """Lists of packets per terminal: source, destination, length, wait after the packet has gone."""
+    """Lists of packets per terminal: source, target, length, wait after the packet has gone."""
 
     kind: Literal["descriptors"]
     path: FileName = Field(description="CSV or Parquet file, relative to the scenario")
@@ -147,7 +195,9 @@ class FixedLength(Section):
     """Every packet the same."""
 
     kind: Literal["fixed"] = "fixed"
-    value_bytes: Bytes = Field(alias="value", description="Payload of a packet")
+    value_bytes: Bytes = Field(
+        alias="value", description="Payload of a packet; 0 B is a packet of header and end alone"
+    )
 
 
 class UniformLength(Section):
@@ -213,6 +263,36 @@ class Backlog(Section):
     kind: Literal["backlog"]
 
 
+class Bernoulli(Section):
+    """In every slot of time a packet or none, at random, whatever the network does.
+
+    This is what simulators of networks on chip do in each cycle.
+    """
+
+    kind: Literal["bernoulli"]
+    slot_ps: PositiveTimePs | None = Field(
+        default=None,
+        alias="slot",
+        description="Length of a slot; the time of a character (a flit) if not given",
+    )
+
+
+class Burst(Section):
+    """Packets made at once by all senders at one moment, then silence, or the same again and again.
+
+    A run of a single burst has no warm-up and goes on until all has arrived, if nothing else is said.
+    """
+
+    kind: Literal["burst"]
+    packets: Annotated[int, Field(ge=1, le=10**9)] = Field(
+        description="Packets that every sender makes at once"
+    )
+    at_ps: TimePs = Field(default=0, alias="at", description="When, for the first time")
+    every_ps: PositiveTimePs | None = Field(
+        default=None, alias="every", description="From one burst to the next; there is one if not given"
+    )
+
+
 class OnOff(Section):
     """Bursts of packets and random silences between them, whatever the network does."""
 
@@ -233,12 +313,24 @@ PATTERNS = (
     "axis-mirror",
     "nearest-neighbour",
     "permutation",
+    "map",
     "local",
     "hot-spot",
     "matrix",
+    "flows",
     "descriptors",
 )
-ARRIVALS = ("poisson", "constant", "together", "wait", "random-wait", "backlog", "on-off")
+ARRIVALS = (
+    "poisson",
+    "constant",
+    "together",
+    "bernoulli",
+    "wait",
+    "random-wait",
+    "backlog",
+    "on-off",
+    "burst",
+)
 
 Pattern = Annotated[
     Uniform
@@ -250,9 +342,11 @@ Pattern = Annotated[
     | AxisMirror
     | NearestNeighbour
     | Permutation
+    | Map
     | Local
     | HotSpot
     | Matrix
+    | Flows
     | Descriptors,
     Field(discriminator="kind"),
     Shorthand("kind", PATTERNS),
@@ -263,7 +357,7 @@ Length = Annotated[
     Shorthand("value", kind="fixed"),
 ]
 Arrivals = Annotated[
-    Poisson | Constant | Together | Wait | RandomWait | Backlog | OnOff,
+    Poisson | Constant | Together | Bernoulli | Wait | RandomWait | Backlog | OnOff | Burst,
     Field(discriminator="kind"),
     Shorthand("kind", ARRIVALS),
 ]
@@ -285,13 +379,24 @@ class Traffic(Section):
     load: Fraction | None = Field(
         default=None,
         description="Offered by every sender, as a fraction of the most that its link can carry in such "
-        "packets (0.5 if not given); not for backlog, descriptors and an explicit wait",
+        "packets (0.5 if not given); not where a rate, flows, bursts, descriptors, a backlog or an explicit "
+        "wait say when packets are sent",
+    )
+    rate: OfferedRate | None = Field(
+        default=None,
+        description="Offered by every sender, in place of a load: payload as in 120 Mbit/s or 15 MB/s, or "
+        "20000 packets/s; may be more than its link can carry",
+    )
+    scale: Annotated[float, Field(ge=1e-6, le=1e6)] | None = Field(
+        default=None,
+        description="Factor on what is given as a rate, as a matrix with a unit or as flows: all intervals, "
+        "phases and jitters are divided by it. 1 if not given",
     )
     source_queue: Whole | Literal["none"] | None = Field(
         default=None,
         description="Packets that may wait at a source, more are refused. 0: any number, as in networks of "
-        "links if not given; none: what is made while its station has no place is refused, as in networks of "
-        "rings if not given",
+        "links, and for rates, flows and bursts, if not given; none: what is made while its station has no "
+        "place is refused, as for loads in networks of rings if not given",
     )
     senders: Literal["all"] | Annotated[list[Terminal], Field(min_length=1)] = Field(
         default="all", description="Terminals that send, by number or name"
@@ -311,11 +416,24 @@ class Traffic(Section):
             return {"length": "16 B", **value}
         return value
 
+    def is_rated(self) -> bool:
+        """Whether rates or flows say how often packets are made, which a scale multiplies."""
+        pattern = self.pattern
+        return (
+            self.rate is not None
+            or isinstance(pattern, Flows)
+            or (isinstance(pattern, Matrix) and pattern.unit is not None)
+        )
+
+    def is_open(self) -> bool:
+        """Whether rates, flows or bursts say when packets are made, of which any number may wait."""
+        return self.is_rated() or isinstance(self.arrivals, Burst)
+
     def needs_load(self) -> bool:
         """Whether a load decides how often packets are made."""
-        closed = isinstance(self.arrivals, Backlog | Wait | RandomWait)
-        explicit = isinstance(self.arrivals, Backlog) or (closed and self.arrivals.wait_ps is not None)  # type: ignore[union-attr]
-        return not explicit and not isinstance(self.pattern, Descriptors)
+        closed = isinstance(self.arrivals, Wait | RandomWait) and self.arrivals.wait_ps is not None
+        explicit = closed or isinstance(self.arrivals, Backlog | Burst)
+        return not explicit and not self.is_rated() and not isinstance(self.pattern, Descriptors)
 
 
 DEFAULT_LOAD = 0.5

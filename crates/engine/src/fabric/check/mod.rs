@@ -95,6 +95,18 @@ fn shapes(f: &Fabric) -> Shapes {
         ("list_length", f.list_length.len(), f.list_target.len()),
         ("list_wait_ticks", f.list_wait_ticks.len(), f.list_target.len()),
         ("list_repeat", f.list_repeat.len(), optional(f.list_repeat.len(), terminals)),
+        (
+            "source_first_grains",
+            f.source_first_grains.len(),
+            optional(f.source_first_grains.len(), terminals),
+        ),
+        ("flow_start", f.flow_start.len(), optional(f.flow_start.len(), terminals + 1)),
+        ("flow_length", f.flow_length.len(), f.flow_target.len()),
+        ("flow_arrival", f.flow_arrival.len(), f.flow_target.len()),
+        ("flow_interval_grains", f.flow_interval_grains.len(), f.flow_target.len()),
+        ("flow_phase_grains", f.flow_phase_grains.len(), f.flow_target.len()),
+        ("flow_jitter_grains", f.flow_jitter_grains.len(), f.flow_target.len()),
+        ("flow_packets", f.flow_packets.len(), f.flow_target.len()),
     ]
 }
 

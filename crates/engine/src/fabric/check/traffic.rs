@@ -5,8 +5,8 @@ use crate::fabric::{Fabric, arrival, length, target};
 
 /// Refuses sources that make no sense.
 pub fn check(f: &Fabric) -> Checked {
-    known("source_arrival", &f.source_arrival, arrival::TOGETHER)?;
-    known("source_target", &f.source_target, target::HOT_SPOT)?;
+    known("source_arrival", &f.source_arrival, arrival::FLOWS)?;
+    known("source_target", &f.source_target, target::ANY)?;
     known("source_length", &f.source_length, length::TABLE)?;
     ascending("weight_start", &f.weight_start, f.weight_target.len())?;
     ascending("list_start", &f.list_start, f.list_target.len())?;
@@ -14,9 +14,15 @@ pub fn check(f: &Fabric) -> Checked {
     below("weight_target", &f.weight_target, terminals, "a terminal")?;
     below("list_target", &f.list_target, terminals, "a terminal")?;
     cumulative("length_cumulative", &f.length_cumulative)?;
-    for lengths in
-        [("length_max", &f.length_max), ("length_values", &f.length_values), ("list_length", &f.list_length)]
-    {
+    ascending("flow_start", &f.flow_start, f.flow_target.len())?;
+    below("flow_target", &f.flow_target, terminals, "a terminal")?;
+    (0..f.flow_target.len()).try_for_each(|row| flow(f, row))?;
+    for lengths in [
+        ("length_max", &f.length_max),
+        ("length_values", &f.length_values),
+        ("list_length", &f.list_length),
+        ("flow_length", &f.flow_length),
+    ] {
         between(lengths.0, lengths.1, 0, 1 << 24, "at most 2^24 characters")?;
     }
     (0..terminals).try_for_each(|terminal| source(f, terminal))
@@ -36,14 +42,61 @@ fn cumulative(column: &'static str, values: &[f64]) -> Checked {
     Ok(())
 }
 
+fn number(value: f64, low: f64) -> bool {
+    value >= low && value <= 1e15
+}
+
+fn flow(f: &Fabric, row: usize) -> Checked {
+    if !matches!(f.flow_arrival[row], arrival::CONSTANT | arrival::POISSON) {
+        return fail("flow_arrival", row, f.flow_arrival[row], "of equal intervals or Poisson");
+    }
+    let interval = f.flow_interval_grains[row];
+    if !number(interval, 1.0) {
+        return fail("flow_interval_grains", row, interval, "a number of grains, at least 1");
+    }
+    if !number(f.flow_phase_grains[row], -1.0) {
+        return fail("flow_phase_grains", row, f.flow_phase_grains[row], "a number of grains");
+    }
+    if !(0.0..=interval).contains(&f.flow_jitter_grains[row]) {
+        return fail("flow_jitter_grains", row, f.flow_jitter_grains[row], "at most flow_interval_grains");
+    }
+    between("flow_packets", &f.flow_packets[row..=row], 1, 1 << 24, "from 1 to 2^24")
+}
+
+/// What sources of slots, bursts and flows have besides.
+fn several(f: &Fabric, terminal: usize, kind: u8) -> Checked {
+    let gap = f.source_gap_grains[terminal];
+    match kind {
+        arrival::BERNOULLI if !(1.0..=f.source_interval_grains[terminal]).contains(&gap) => {
+            fail("source_gap_grains", terminal, gap, "a slot, at least 1 and at most the interval")
+        }
+        arrival::BURSTS if !(number(gap, 1.0) || gap == 0.0) => {
+            fail("source_gap_grains", terminal, gap, "0 or at least 1")
+        }
+        arrival::BURSTS if !f.source_first_grains.get(terminal).is_some_and(|&first| number(first, 0.0)) => {
+            fail("source_first_grains", terminal, "nothing", "the moment of the first burst")
+        }
+        arrival::BURSTS if !number(f.source_burst[terminal], 1.0) => {
+            fail("source_burst", terminal, f.source_burst[terminal], "at least 1")
+        }
+        arrival::FLOWS if f.flow_start.is_empty() => {
+            fail("flow_start", terminal, "nothing", "given for a source with flows")
+        }
+        _ => Ok(()),
+    }
+}
+
 fn source(f: &Fabric, terminal: usize) -> Checked {
     let kind = f.source_arrival[terminal];
     if kind == arrival::SILENT {
         return Ok(());
     }
-    let number = |v: f64, low: f64| v >= low && v <= 1e15;
     let interval = f.source_interval_grains[terminal];
-    let least = if arrival::is_open(kind) { 1.0 } else { 0.0 };
+    let least = match kind {
+        arrival::BURSTS | arrival::FLOWS => f64::MIN_POSITIVE,
+        kind if arrival::is_open(kind) => 1.0,
+        _ => 0.0,
+    };
     if !number(interval, least) {
         return fail("source_interval_grains", terminal, interval, "a number of grains");
     }
@@ -56,6 +109,10 @@ fn source(f: &Fabric, terminal: usize) -> Checked {
             f.source_burst[terminal],
             "at least 1, with a gap of at least 0",
         );
+    }
+    several(f, terminal, kind)?;
+    if kind == arrival::FLOWS {
+        return Ok(());
     }
     if kind == arrival::LIST {
         if f.list_start.is_empty() || f.list_repeat.is_empty() {

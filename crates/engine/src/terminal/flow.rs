@@ -1,0 +1,137 @@
+//! The flows of a source: several sequences of packets, each with a destination, a length and moments of its own, merged
+//! by the tick in which packets are made and then by the number of the flow. See `docs/background/sources.md`.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use super::source::at_grain;
+use crate::fabric::{Fabric, arrival};
+use crate::kernel::Time;
+use crate::kernel::random::Stream;
+
+/// The flows of one terminal.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flows {
+    /// The next moment of each flow, by its row in the columns.
+    next: BinaryHeap<Reverse<(Time, u32)>>,
+    /// Row of the first of them.
+    first: usize,
+    states: Vec<Flow>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    /// First moment of a period, or the newest moment, in grains: not rounded, so that intervals do not drift.
+    clock: f64,
+    /// Moments drawn so far.
+    moments: f64,
+    /// Packets left of the next moment.
+    left: u32,
+}
+
+impl Flows {
+    /// The flows of a terminal, with their phases and first moments drawn.
+    pub(super) fn new(fabric: &Fabric, terminal: usize, stream: &mut Stream) -> Self {
+        let rows = rows(fabric, terminal);
+        let mut flows = Self { first: rows.start, ..Self::default() };
+        for row in rows {
+            let (period, phase) = (fabric.flow_interval_grains[row], fabric.flow_phase_grains[row]);
+            let clock = match fabric.flow_arrival[row] {
+                arrival::POISSON => 0.0,
+                _ if phase < 0.0 => stream.unit() * period,
+                _ => phase,
+            };
+            flows.states.push(Flow { clock, moments: 0.0, left: 0 });
+            flows.plan(fabric, row, stream);
+        }
+        flows
+    }
+
+    /// Tick and row of the next packet.
+    pub(super) fn next(&mut self, fabric: &Fabric, stream: &mut Stream) -> Option<(Time, usize)> {
+        let &Reverse((tick, row)) = self.next.peek()?;
+        let row = row as usize;
+        let state = &mut self.states[row - self.first];
+        state.left -= 1;
+        if state.left == 0 {
+            self.next.pop();
+            self.plan(fabric, row, stream);
+        }
+        Some((tick, row))
+    }
+
+    /// Draws the next moment of a flow.
+    fn plan(&mut self, fabric: &Fabric, row: usize, stream: &mut Stream) {
+        let interval = fabric.flow_interval_grains[row];
+        let state = &mut self.states[row - self.first];
+        let moment = if fabric.flow_arrival[row] == arrival::POISSON {
+            state.clock += stream.exponential(interval);
+            state.clock
+        } else {
+            let jitter = fabric.flow_jitter_grains[row];
+            let late = if jitter > 0.0 { stream.unit() * jitter } else { 0.0 };
+            state.clock + state.moments * interval + late
+        };
+        state.moments += 1.0;
+        state.left = fabric.flow_packets[row];
+        self.next.push(Reverse((at_grain(fabric, moment), row as u32)));
+    }
+}
+
+fn rows(fabric: &Fabric, terminal: usize) -> Range<usize> {
+    fabric.flow_start[terminal] as usize..fabric.flow_start[terminal + 1] as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::random::{Family, streams};
+
+    /// Two flows of one terminal: this period, phase and jitter, and one of three packets at a time.
+    fn fabric(jitter: f64) -> Fabric {
+        Fabric {
+            grain_ticks: 1,
+            flow_start: vec![0, 2],
+            flow_target: vec![1, 2],
+            flow_length: vec![8, 9],
+            flow_arrival: vec![arrival::CONSTANT; 2],
+            flow_interval_grains: vec![10.25, 20.0],
+            flow_phase_grains: vec![1.5, 1.0],
+            flow_jitter_grains: vec![jitter, 0.0],
+            flow_packets: vec![1, 3],
+            ..Fabric::default()
+        }
+    }
+
+    fn packets(fabric: &Fabric, count: usize) -> Vec<(Time, usize)> {
+        let stream = &mut streams(1, Family::Source, 1)[0];
+        let mut flows = Flows::new(fabric, 0, stream);
+        (0..count).map_while(|_| flows.next(fabric, stream)).collect()
+    }
+
+    #[test]
+    fn flows_are_merged_by_tick_and_number() {
+        let found = packets(&fabric(0.0), 9);
+        assert_eq!(found, [(1, 0), (1, 1), (1, 1), (1, 1), (11, 0), (21, 1), (21, 1), (21, 1), (22, 0)]);
+    }
+
+    #[test]
+    fn periods_do_not_drift() {
+        let far = packets(&fabric(0.0), 400_000);
+        let of_first: Vec<Time> = far.iter().filter(|(_, row)| *row == 0).map(|&(tick, _)| tick).collect();
+        let last = of_first.len() as Time - 1;
+        assert_eq!(of_first[last as usize], (1.5 + last as f64 * 10.25) as Time);
+    }
+
+    #[test]
+    fn jitter_makes_late_never_early_and_never_out_of_order() {
+        let found = packets(&fabric(10.25), 4000);
+        assert!(found.windows(2).all(|pair| pair[0] <= pair[1] || pair[0].0 < pair[1].0));
+        let first: Vec<Time> = found.iter().filter(|(_, row)| *row == 0).map(|&(tick, _)| tick).collect();
+        let late = |(n, &tick): (usize, &Time)| tick as f64 - (1.5 + n as f64 * 10.25).floor();
+        assert!(first.iter().enumerate().map(late).all(|late| (0.0..=11.0).contains(&late)));
+        let mean = first.iter().enumerate().map(late).sum::<f64>() / first.len() as f64;
+        assert!((mean - 5.1).abs() < 0.6, "{mean}");
+    }
+}

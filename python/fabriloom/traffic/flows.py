@@ -1,0 +1,230 @@
+"""Flows: per terminal several sequences of packets, each with a target, a length and moments of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from fabriloom import units
+from fabriloom.traffic import tables
+from fabriloom.traffic.arrivals import places
+from fabriloom.traffic.errors import TrafficError
+from fabriloom.traffic.kinds import CONSTANT, FLOWS, POISSON, SILENT, Columns, Links, Settings
+from fabriloom.traffic.lengths import characters
+from fabriloom.traffic.names import Terminals
+
+COLUMNS = ("source", "target", "length", "rate", "period", "phase", "jitter", "packets")
+PLAIN = {"length": "length_bytes", "period": "period_ns", "phase": "phase_ns", "jitter": "jitter_ns"}
+"""Columns of plain numbers, as Parquet files have them, whose unit is in their name."""
+_ARRIVALS = {"poisson": (POISSON, None), "constant": (CONSTANT, None), "together": (CONSTANT, 0)}
+_MOST_PACKETS = 2**24
+_MOST_GRAINS = 10**15
+_PS_PER_S = 10**12
+
+Fail = Callable[[str, str, str], TrafficError]
+"""An error of a flow: its message, the setting at fault, what to do."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One flow. Times in ps."""
+
+    source: int
+    target: int
+    length_chars: int
+    arrival: int
+    interval_ps: Fraction
+    """The period, or the mean interval."""
+    phase_ps: int | None
+    """None: at random."""
+    jitter_ps: int
+    packets: int
+
+
+def flows(terminals: Terminals, technology: Links, sending: np.ndarray, settings: Settings) -> Columns:
+    """The ``flow_*`` columns and the arrivals of ``settings["pattern"]``, of the terminals that send.
+
+    Raises:
+        TrafficError: with the flow at fault.
+    """
+    pattern = settings["pattern"]
+    maker = _Maker(terminals, technology, settings)
+    found = _of_file(maker, pattern["path"]) if pattern.get("path") else _of_list(maker, pattern["flows"])
+    scale = Fraction(str(settings.get("scale") or 1))
+    kept = [flow for flow in found if sending[flow.source]]
+    kept.sort(key=lambda flow: flow.source)
+    _check_grains(kept, scale * technology.grain_ps)
+    return _columns(kept, len(terminals.names), float(scale * technology.grain_ps), places(settings))
+
+
+def _columns(found: list[Flow], count: int, grain_ps: float, queue: int) -> Columns:
+    """``grain_ps``: of scaled time."""
+    source = np.array([flow.source for flow in found], np.int64)
+    interval = np.array([float(flow.interval_ps) / grain_ps for flow in found])
+    packets = np.array([flow.packets for flow in found], np.uint32)
+    rate = np.bincount(source, weights=packets / interval, minlength=count)
+    phases = [-1.0 if flow.phase_ps is None else flow.phase_ps / grain_ps for flow in found]
+    jitters = np.array([flow.jitter_ps / grain_ps for flow in found])
+    return {
+        "source_arrival": np.where(rate > 0, FLOWS, SILENT).astype(np.uint8),
+        "source_interval_grains": np.divide(1.0, rate, out=np.zeros(count), where=rate > 0),
+        "source_queue": np.full(count, queue, np.uint32),
+        "flow_start": np.concatenate([[0], np.cumsum(np.bincount(source, minlength=count))]).astype(
+            np.uint32
+        ),
+        "flow_target": np.array([flow.target for flow in found], np.uint32),
+        "flow_length": np.array([flow.length_chars for flow in found], np.uint32),
+        "flow_arrival": np.array([flow.arrival for flow in found], np.uint8),
+        "flow_interval_grains": interval,
+        "flow_phase_grains": np.array(phases),
+        "flow_jitter_grains": np.minimum(jitters, interval),
+        "flow_packets": packets,
+    }
+
+
+def _check_grains(found: list[Flow], grain_ps: Fraction) -> None:
+    """Refuse what the engine cannot count: intervals below a grain, and absurdly long ones."""
+    for flow in found:
+        for name, time_ps in (("period", flow.interval_ps), ("phase", Fraction(flow.phase_ps or 0))):
+            if time_ps / grain_ps > _MOST_GRAINS:
+                raise TrafficError(
+                    f"the {name} of a flow is too long to be simulated", "pattern", "shorten it"
+                )
+        if flow.interval_ps < grain_ps:
+            message = "a flow makes packets more often than once in a nanosecond"
+            raise TrafficError(message, "pattern", "lengthen its period, or lower its rate or the scale")
+
+
+class _Maker:
+    """Makes flows from what is written, whether in the scenario or in a file."""
+
+    def __init__(self, terminals: Terminals, technology: Links, settings: Settings) -> None:
+        self.terminals = terminals
+        self.technology = technology
+        self.kind = settings["arrivals"]["kind"]
+        length = settings["length"]
+        self.usual_bytes = length["value_bytes"] if length["kind"] == "fixed" else None
+
+    def flow(self, given: dict[str, Any], fail: Fail) -> Flow:
+        """``given``: terminals as numbers, the rest as in the schema; nothing is None."""
+        if given["source"] == given["target"]:
+            name = self.terminals.names[given["source"]]
+            raise fail(f'"{name}" would send to itself', "target", "name another terminal")
+        packets = 1 if given["packets"] is None else given["packets"]
+        length_bytes = self._length(given["length"], fail)
+        arrival, phase, interval = self._moments(given, length_bytes, packets, fail)
+        jitter = given["jitter"] or 0
+        if jitter > interval:
+            hint = "a packet is late by a period at most, so that none overtakes the one before"
+            raise fail("the jitter is longer than the period", "jitter", hint)
+        try:
+            chars = characters(self.technology, length_bytes)
+        except units.UnitError as error:
+            raise fail(error.message, "length", error.hint) from None
+        return Flow(given["source"], given["target"], chars, arrival, interval, phase, jitter, packets)
+
+    def _length(self, given: int | None, fail: Fail) -> int:
+        found = self.usual_bytes if given is None else given
+        if found is None:
+            raise fail(
+                "a flow has no length", "length", "give it one, or write one length for all in [traffic]"
+            )
+        return found
+
+    def _moments(
+        self, given: dict[str, Any], length_bytes: int, packets: int, fail: Fail
+    ) -> tuple[int, int | None, Fraction]:
+        """Kind of arrivals, phase and interval."""
+        period, rate = given["period"], given["rate"]
+        if (period is None) == (rate is None):
+            found = "neither a rate nor a period" if period is None else "a rate and a period"
+            raise fail(f"a flow has {found}", "rate", 'give one, such as period = "1 ms"')
+        if period is not None:
+            return CONSTANT, given["phase"], Fraction(period)
+        for name in ("phase", "jitter"):
+            if given[name] is not None:
+                raise fail(f"{name} is of flows with a period", name, "give a period in place of the rate")
+        if self.kind not in _ARRIVALS:
+            message = f"flows with a rate are poisson, constant or together, not {self.kind}"
+            raise TrafficError(message, "arrivals", 'write arrivals = "poisson", or give periods')
+        amount, of_packets = units.parse_offered_rate(rate)
+        if not of_packets and not length_bytes:
+            raise fail("packets of 0 B carry no payload", "rate", "write a rate such as 1000 packets/s")
+        a_packet = 1000 if of_packets else 8 * length_bytes
+        arrival, phase = _ARRIVALS[self.kind]
+        return arrival, phase, Fraction(packets * a_packet * _PS_PER_S, amount)
+
+
+def _of_list(maker: _Maker, given: list[dict[str, Any]]) -> list[Flow]:
+    return [_listed(maker, number, flow) for number, flow in enumerate(given)]
+
+
+def _listed(maker: _Maker, number: int, flow: dict[str, Any]) -> Flow:
+    where = f"pattern.flows.{number}"
+
+    def fail(message: str, name: str, hint: str) -> TrafficError:
+        return TrafficError(message, f"{where}.{name}", hint)
+
+    ends = {name: maker.terminals.one(flow[name], f"{where}.{name}") for name in ("source", "target")}
+    values = {name: _of_schema(flow, name) for name in COLUMNS[2:]}
+    return maker.flow({**values, **ends}, fail)
+
+
+def _of_schema(flow: dict[str, Any], name: str) -> Any:
+    """A value under its name with a unit, if it has one."""
+    return next((flow[key] for key in (name, f"{name}_ps", f"{name}_bytes") if key in flow), None)
+
+
+def _of_file(maker: _Maker, path: str) -> list[Flow]:
+    table = tables.read(path)
+    table.only((*COLUMNS, *PLAIN.values()))
+    for name, plain in PLAIN.items():
+        if table.column(name) and table.column(plain):
+            message = f'{table.path.name}: "{name}" and "{plain}" say the same'
+            raise TrafficError(message, "pattern.path", "keep one of the two columns")
+    source = table.terminals(table.need("source")[0], maker.terminals)
+    target = table.terminals(table.need("target")[0], maker.terminals)
+    if not len(source):
+        raise TrafficError(f"{table.path.name} has no flows", "pattern.path", "add rows below the header")
+    names = {name: PLAIN[name] if table.column(PLAIN.get(name, "")) else name for name in COLUMNS[2:]}
+    table = table.filled(tuple(names.values()))
+    columns = {name: _values(table, column, name) for name, column in names.items()}
+    found = []
+    for row in range(len(source)):
+
+        def fail(message: str, name: str, hint: str, row: int = row) -> TrafficError:
+            return table.error(message, row, names.get(name, name), hint)
+
+        given = {name: values[row] for name, values in columns.items()}
+        found.append(maker.flow({**given, "source": int(source[row]), "target": int(target[row])}, fail))
+    return found
+
+
+def _values(table: tables.Table, column: str, name: str) -> list[Any]:
+    """A column as whole numbers of ps, bytes or packets, rates as text; None where nothing is given."""
+    if name == "rate":
+        table.convert(column, lambda text: units.parse_offered_rate(text)[0] % 2 if text else 0)
+        return [text.strip() or None for text in table.frame.get_column(column).to_list()]
+    unit = {"length_bytes": "B", "period_ns": "ns", "phase_ns": "ns", "jitter_ns": "ns"}.get(column)
+    parse = units.parse_bytes if name == "length" else units.parse_time_ps
+
+    def convert(text: str) -> int:
+        text = text.strip()
+        if not text:
+            return -1
+        if name == "packets":
+            return _packets(text)
+        return parse(f"{text} {unit}" if unit else text, positive=name == "period")
+
+    return [None if value < 0 else value for value in table.convert(column, convert).tolist()]
+
+
+def _packets(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and 1 <= int(text) <= _MOST_PACKETS):
+        message = f'"{text[:40]}" is no number of packets'
+        raise units.UnitError(message, f"write a whole number from 1 to {_MOST_PACKETS}")
+    return int(text)

@@ -1,0 +1,19 @@
+"""Rates of payload or of packets, as packets per grain."""
+
+from __future__ import annotations
+
+from fabriloom import units
+from fabriloom.traffic.errors import TrafficError
+
+_PS_PER_S = 1e12
+
+
+def packets_per_grain(rate: str, mean_bytes: float, grain_ps: int, parameter: str) -> float:
+    """Packets of this mean payload per grain at a rate such as "120 Mbit/s" or "20000 packets/s"."""
+    amount, of_packets = units.parse_offered_rate(rate)
+    if of_packets:
+        return amount / 1000 * grain_ps / _PS_PER_S
+    if mean_bytes <= 0:
+        message = "packets of 0 B carry no payload"
+        raise TrafficError(message, parameter, "give a rate in packets/s")
+    return amount / (8 * mean_bytes) * grain_ps / _PS_PER_S

@@ -1,0 +1,279 @@
+"""Rates, flows, slots and bursts: packets are made when they should be, whatever the network does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from fabriloom import topology
+from fabriloom.scenario import Scenario
+from fabriloom.simulate import compare, run
+from fabriloom.study.inspection import inspect
+from fabriloom.technology import technology
+from fabriloom.traffic import TrafficError, demand
+from fabriloom.traffic.kinds import ANY, BERNOULLI, BURSTS, FLOWS, SILENT, rates_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from .common import GRAIN_PS, build, grid
+
+GRID = {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 2}
+RING = {"kind": "sci-ring", "terminals": 4}
+
+
+def scenario(traffic: dict[str, Any], folder: Path | str = ".", **sections: Any) -> Scenario:
+    """Traffic on a small network, every packet kept."""
+    run_for = {"duration": "2 ms", "precision": 0.0, "warmup": "0 ns", **sections.pop("run", {})}
+    data = {"topology": GRID, "traffic": traffic, "run": run_for, "output": {"trace": True}, **sections}
+    return Scenario.from_dict(data, folder)
+
+
+def created_us(found: Scenario, source: str) -> np.ndarray:
+    """When the packets of a terminal that arrived were made, in order."""
+    trace = run(found).trace
+    return np.sort(trace.filter(pl.col("source") == source)["created_ns"].to_numpy()) / 1000
+
+
+LINES = """\
+source,target,length,rate,period,phase,jitter,packets
+1,2,64 B,,10 us,3 us,1 us,4
+0,1,,8 Mbit/s,,,,
+1,0,32 B,500 packets/s,,,,2
+"""
+
+
+def columns_of(path: Path | str, **more: Any) -> dict[str, Any]:
+    return build(grid(2, 2), {"kind": "flows", "path": str(path)}, load=None, **more)
+
+
+def test_flows_of_a_file_as_columns(tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text(LINES)
+    found = columns_of(tmp_path / "flows.csv")
+    assert found["source_arrival"].tolist() == [FLOWS, FLOWS, SILENT, SILENT]
+    assert found["flow_start"].tolist() == [0, 1, 3, 3, 3]
+    assert found["flow_target"].tolist() == [1, 2, 0]
+    assert found["flow_length"].tolist() == [64, 64, 32]
+    assert found["flow_packets"].tolist() == [1, 4, 2]
+    assert found["flow_interval_grains"] * GRAIN_PS / 1e6 == pytest.approx([64, 10, 4000])
+    assert found["flow_phase_grains"].tolist() == [-1, 3000, -1]
+    assert found["flow_jitter_grains"].tolist() == [0, 1000, 0]
+    per_us = np.array([1 / 64, 4 / 10 + 2 / 4000])
+    assert 1 / found["source_interval_grains"][:2] == pytest.approx(per_us * GRAIN_PS / 1e6)
+    twice = columns_of(tmp_path / "flows.csv", scale=2.0)
+    for name in ("source_interval", "flow_interval", "flow_jitter"):
+        assert twice[f"{name}_grains"] == pytest.approx(found[f"{name}_grains"] / 2)
+    assert twice["flow_phase_grains"].tolist() == [-1, 1500, -1]
+
+
+def test_plain_numbers_have_their_unit_in_the_name(tmp_path: Path) -> None:
+    frame = {"source": [1], "target": [2], "length_bytes": [64], "period_ns": [10_000], "phase_ns": [3000]}
+    pl.DataFrame(frame).write_parquet(tmp_path / "flows.parquet")
+    (tmp_path / "flows.csv").write_text("source,target,length,period,phase\n1,2,64 B,10 us,3 us\n")
+    one, other = columns_of(tmp_path / "flows.parquet"), columns_of(tmp_path / "flows.csv")
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "column"),
+    [
+        ("1,1,,,1 us,,,", '"t(0,1).0" would send to itself', 3),
+        ("1,2,,,,,,", "a flow has neither a rate nor a period", 6),
+        ("1,2,,1 MB/s,1 us,,,", "a flow has a rate and a period", 6),
+        ("1,2,,1 MB/s,,1 us,,", "phase is of flows with a period", 13),
+        ("1,2,,,1 us,,2 us,", "the jitter is longer than the period", 13),
+        ("1,2,,10,,,,", '"10" has no unit; expected a rate', 6),
+        ("1,2,0 B,1 MB/s,,,,", "packets of 0 B carry no payload", 9),
+        ("1,2,,,1 us,,,0", '"0" is no number of packets', 14),
+        ("1,2,,,0 s,,,", '"0 s" is zero', 7),
+    ],
+)
+def test_a_wrong_flow_is_pointed_at(line: str, message: str, column: int, tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text(f"{LINES.splitlines()[0]}\n{line}\n")
+    with pytest.raises(TrafficError) as caught:
+        columns_of(tmp_path / "flows.csv")
+    assert message in str(caught.value)
+    assert caught.value.place is not None
+    assert caught.value.place[1] == 2
+
+
+def flow(**more: Any) -> dict[str, Any]:
+    return {"source": 0, "target": 1, **more}
+
+
+def test_a_period_is_kept_and_jitter_only_makes_late() -> None:
+    periodic = flow(period="10 us", phase="3 us", jitter="4 us")
+    found = created_us(scenario({"pattern": {"kind": "flows", "flows": [periodic]}}), "t(0,0).0")
+    late = found - (3 + 10 * np.arange(len(found)))
+    assert len(found) >= 199
+    assert late.min() >= -0.01
+    assert late.max() < 4
+    assert late.std() == pytest.approx(4 / 12**0.5, rel=0.2)
+
+
+def test_what_is_made_does_not_depend_on_the_network() -> None:
+    """Open loop: the same packets at the same moments, on a fast network and on one that cannot take them."""
+    flows = [flow(rate="40 Mbit/s"), flow(target=2, period="20 us", jitter="10 us", packets=2, length="32 B")]
+    made = [
+        created_us(
+            scenario(
+                {"pattern": {"kind": "flows", "flows": flows}},
+                technology={"preset": "spacewire-200", "link_rate": rate, "flow_control": "ignored"},
+                run={"drain": True},
+            ),
+            "t(0,0).0",
+        )
+        for rate in ("200 Mbit/s", "20 Mbit/s")
+    ]
+    assert len(made[0]) > 300
+    assert made[0] == pytest.approx(made[1], abs=0.11)
+
+
+@pytest.mark.parametrize(("top", "count"), [(GRID, 8), (RING, 4)])
+@pytest.mark.parametrize("rate", ["8 Mbit/s", "1 MB/s", "15625 packets/s"])
+def test_a_rate_is_what_is_offered(top: dict[str, Any], count: int, rate: str) -> None:
+    """Poisson: 5 standard deviations are left once in 1.7 million runs; the seed is fixed."""
+    found = scenario({"rate": rate}, topology=top, run={"duration": "20 ms"})
+    wanted = count * 15625 * 20e-3
+    assert abs(run(found).summary["packets"]["offered"] - wanted) < 5 * wanted**0.5
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"source": st.integers(0, 3), "target": st.integers(4, 7)},
+            optional={"packets": st.integers(1, 5), "length": st.sampled_from(["0 B", "1 B", "200 B"])},
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    st.data(),
+)
+@settings(max_examples=25, deadline=None)
+def test_flows_are_conserved_and_agree_with_the_twin(
+    flows: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    when = st.sampled_from(
+        [
+            {"rate": "3000 packets/s"},
+            {"period": "70 us"},
+            {"period": "33.3 us", "phase": "5 us", "jitter": "33.3 us"},
+        ]
+    )
+    found = scenario(
+        {"pattern": {"kind": "flows", "flows": [one | data.draw(when) for one in flows]}},
+        run={"duration": "300 us"},
+    )
+    packets = run(found).summary["packets"]
+    assert packets["offered"] == packets["delivered"] + packets["refused"] + packets["in_flight"]
+    assert compare(found).identical
+
+
+def test_equal_weights_offer_equal_rates_on_unequal_links(tmp_path: Path) -> None:
+    """They offered 1.83 and 0.088 MB/s on links of 200 and 10 Mbit/s."""
+    (tmp_path / "net.csv").write_text(
+        "kind,source,target,rate\nterminal,fast,s,200 Mbit/s\nterminal,slow,s,10 Mbit/s\nterminal,sink,s,\n"
+    )
+    (tmp_path / "weights.csv").write_text("source,target,weight\nfast,sink,1\nslow,sink,1\n")
+    graph = topology.file(tmp_path / "net.csv")
+    pattern = {"kind": "matrix", "path": str(tmp_path / "weights.csv"), "rows": "proportional"}
+    tech = technology("spacewire-200")
+    found = build(graph, pattern, technology=tech, load=0.5)
+    assert found["source_interval_grains"][0] == pytest.approx(found["source_interval_grains"][1])
+    packet_grains = tech.mean_packet_ps(64, 10**7) / GRAIN_PS
+    assert found["source_interval_grains"][1] == pytest.approx(packet_grains / 0.5)
+    assert rates_of(graph)[:2].tolist() == [2e8, 1e7]
+
+
+def test_a_matrix_of_rates_in_both_forms(tmp_path: Path) -> None:
+    (tmp_path / "dense.csv").write_text("0,10,20\n5,0,0\n0,0,0\n")
+    (tmp_path / "sparse.csv").write_text("source,target,rate\n0,1,10\n0,2,20\n1,0,5\n")
+    for name in ("dense.csv", "sparse.csv"):
+        pattern = {"kind": "matrix", "path": str(tmp_path / name), "unit": "Mbit/s"}
+        found = build(topology.build("crossbar", terminals=3), pattern, load=None)
+        per_s = 1e12 / GRAIN_PS / found["source_interval_grains"][:2]
+        assert per_s * 512 / 1e6 == pytest.approx([30, 5])
+        asked = demand(found)
+        assert asked.packets.tolist() == pytest.approx([1 / 3, 2 / 3, 1 / 6])
+        assert asked.per_grain == pytest.approx(30e6 / 512 * GRAIN_PS / 1e12)
+
+
+def test_packets_to_oneself_are_as_many_as_to_any_other() -> None:
+    found = build(grid(2, 2), {"kind": "uniform", "include_self": True})
+    assert (found["source_target"] == ANY).all()
+    asked = demand(found)
+    assert asked.sent().tolist() == pytest.approx([1] * 4)
+    assert asked.received().tolist() == pytest.approx([1] * 4)
+    pattern = {"kind": "uniform", "include_self": True}
+    trace = run(scenario({"pattern": pattern, "load": 0.6}, run={"duration": "4 ms"})).trace
+    own = trace.filter(pl.col("source") == pl.col("target")).height
+    # Binomial with 1/8: 5 standard deviations.
+    assert abs(own - trace.height / 8) < 5 * (trace.height * 7 / 64) ** 0.5
+
+
+def test_slots_have_a_packet_or_none() -> None:
+    noc = {"topology": GRID, "technology": {"preset": "generic"}}
+    traffic = {"arrivals": "bernoulli", "load": 0.25, "length": "32 B"}
+    found = scenario(traffic, run={"duration": "40 us"}, **noc)
+    made = created_us(found, "t(0,0).0") * 1000
+    assert made == pytest.approx(np.round(made)), "a slot is a cycle of 1 ns"
+    assert np.diff(made).min() > 0.5
+    columns = build(grid(2, 2), arrivals={"kind": "bernoulli", "slot_ps": 10**6}, load=0.1)
+    assert (columns["source_arrival"] == BERNOULLI).all()
+    assert (columns["source_gap_grains"] == 10**6 / GRAIN_PS).all()
+    with pytest.raises(TrafficError, match="more than one packet would have to be made in a slot"):
+        build(grid(2, 2), arrivals={"kind": "bernoulli", "slot_ps": 10**9}, load=0.9)
+
+
+def test_a_burst_is_made_at_once_and_drains() -> None:
+    found = Scenario.from_dict(
+        {
+            "topology": RING,
+            "traffic": {"arrivals": {"kind": "burst", "packets": 7, "at": "5 us"}},
+            "run": {"duration": "1 ms"},
+        }
+    )
+    results = run(found)
+    assert results.summary["end"]["reason"] == "drained"
+    assert results.summary["packets"]["delivered"] == 4 * 7
+    again = scenario({"arrivals": {"kind": "burst", "packets": 3, "every": "500 us", "at": "100 us"}})
+    assert created_us(again, "t(0,0).0").tolist() == [100] * 3 + [600] * 3 + [1100] * 3 + [1600] * 3
+    columns = build(grid(2, 2), arrivals={"kind": "burst", "packets": 3, "at_ps": 0}, load=None)
+    assert (columns["source_arrival"] == BURSTS).all()
+
+
+@pytest.mark.parametrize("top", [GRID, RING])
+def test_a_random_map_may_name_a_target_twice(top: dict[str, Any]) -> None:
+    parameters = {key: value for key, value in top.items() if key != "kind"}
+    graph = topology.build(top["kind"], **parameters)
+    maps = [
+        build(graph, {"kind": "map", "random": True, "seed": seed})["target_fixed"] for seed in range(200)
+    ]
+    count = graph.terminals
+    for found in maps:
+        assert (found != np.arange(count)).all()
+    assert any(len(set(found.tolist())) < count for found in maps)
+    again = build(graph, {"kind": "map", "random": True, "seed": 7})["target_fixed"]
+    assert again.tolist() == maps[7].tolist()
+    # Each of the others equally likely: 200 draws of 1 / (count - 1), 5 standard deviations.
+    share = 1 / (count - 1)
+    drawn = np.bincount([int(found[0]) for found in maps], minlength=count)[1:]
+    assert (np.abs(drawn - 200 * share) < 5 * (200 * share * (1 - share)) ** 0.5).all()
+
+
+def test_check_says_which_link_is_asked_for_too_much() -> None:
+    flows = [flow(rate="50 Mbit/s"), flow(source=2, rate="60 Mbit/s", length="1 kB")]
+    found = inspect(scenario({"pattern": {"kind": "flows", "flows": flows}}))["demanded"]
+    assert found["offered_mbytes_per_s"] == pytest.approx(110 / 8)
+    assert found["busiest"] == "s(0,0)>t(0,0).1"
+    assert [link["what"] for link in found["over"]] == ["s(0,0)>t(0,0).1"]
+    tech = technology("ds-link-c104")
+    busy = 50e6 / 512 * tech.packet_ps(64) + 60e6 / 8000 * tech.packet_ps(1000)
+    assert found["busiest_share"] == pytest.approx(busy / 1e12)
+    ring = inspect(scenario({"rate": "100 MB/s"}, topology=RING))["demanded"]
+    assert ring["offered_mbytes_per_s"] == pytest.approx(400)
+    half = inspect(scenario({"rate": "100 MB/s", "scale": 0.5}, topology=RING))["demanded"]
+    assert half["busiest_share"] == pytest.approx(ring["busiest_share"] / 2)
+    assert half["scale_bound"] == pytest.approx(ring["scale_bound"])
