@@ -82,7 +82,8 @@ def test_generic_packet_of_n_flits_takes_n_cycles() -> None:
         assert link.payload_bytes(link.payload_chars(4 * flits)) == 4 * flits
     assert link.character_ps() == link.end_ps() == link.crossbar_ps == 500
     assert link.arrival_ps() == 1500
-    assert link.credit_ps() == 1000
+    assert link.credit_ps() == (2 + 3) * 500, "a credit is on its way as long as a flit"
+    assert link.release_ps == link.front_ps == 500
     assert link.decode_latency_ps == 500
 
 

@@ -70,6 +70,34 @@ fn back_to_back_packets_fill_the_link() {
     }
 }
 
+/// A switch of one flit a cycle, 10 ticks: packets of 5 follow each other behind the cycles in which the next head comes to the
+/// front and asks, and behind those in which an output is given to another head.
+#[test]
+fn cycles_are_lost_behind_a_tail() {
+    let cable = Cable { end_ticks: 10, output_buffer: 1, quantum: 1, input_buffer: 30, ..DS_LINK };
+    let apart = |handover_ticks, next_head_ticks, senders: u32| {
+        let plain = Switch { decode_ticks: 20, crossbar_ticks: 10, forward_ticks: 0, ..C104 };
+        let mut f = crossbar(Switch { handover_ticks, next_head_ticks, ..plain }, 3, cable);
+        f.header_chars = 0;
+        let many: &[(u32, u32, u64)] = &[(2, 4, 0); 40];
+        send_list(&mut f, &[many, if senders > 1 { many } else { &[] }, &[]]);
+        let result = counted(&f, i64::MAX);
+        let last: Vec<i64> = result.deliveries[10..20].iter().map(|delivery| delivery.delivered).collect();
+        let pairs: Vec<i64> = last.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(pairs.iter().all(|&pair| pair == pairs[0]), "{pairs:?}");
+        pairs[0]
+    };
+    // From one sender: the head behind is at the front, decodes for 20 and crosses.
+    assert_eq!(apart(10, 0, 1), 40 + 20);
+    assert_eq!(apart(10, 10, 1), 40 + 30);
+    assert_eq!(apart(10, 40, 1), 40 + 60);
+    // An output that takes longer to be free than a head to be ready.
+    assert_eq!(apart(50, 0, 1), 40 + 50);
+    // From two in turn: the other head has been ready for long.
+    assert_eq!(apart(10, 40, 2), 40 + 10);
+    assert_eq!(apart(20, 40, 2), 40 + 20);
+}
+
 /// With a buffer of one quantum, the next 8 characters wait until the last of the 8 before has left and its credit came.
 #[test]
 fn a_small_buffer_stalls_for_credit() {

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import routing
 from ..routing import RoutingError
@@ -84,7 +85,7 @@ class LinkParts:
             "switch_handover_ticks": fill(graph.switches, tech.release_ps // tick),
             "switch_next_head_ticks": fill(graph.switches, tech.front_ps // tick),
             "switch_arbiter": np.full(graph.switches, _ARBITERS[tech.arbiter], np.uint8),
-            "switch_choice": np.full(graph.switches, _CHOICES[tech.group_choice], np.uint8),
+            "switch_choice": self._choices(),
             "group_switch": u32(table.group_switch),
             "group_start": u32(table.group_start),
             "group_links": u32(table.group_links),
@@ -93,6 +94,13 @@ class LinkParts:
             "via_switch": u32(table.via_switch),
             "via_class": u32(table.via_class),
         }
+
+    def _choices(self) -> NDArray[np.uint8]:
+        """Per switch how a free link is chosen: where no group has several, there is nothing to draw."""
+        several = np.diff(self.table.group_start) > 1
+        found = np.full(self.graph.switches, _CHOICES["first"], np.uint8)
+        found[np.asarray(self.table.group_switch)[several]] = _CHOICES[self.technology.group_choice]
+        return found
 
 
 def _times_of(tech: Technology, rate: int | None, length_m: float | None) -> dict[str, int]:

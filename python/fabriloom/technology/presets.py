@@ -195,8 +195,8 @@ def _characters(preset: str, values: dict[str, Any]) -> Technology:
 def _generic(values: dict[str, Any]) -> Technology:
     """A character is a flit; the tail flit is the end of packet; the head flit carries the route.
 
-    A flit of F bits per cycle of T is a link of F/T bit/s. Credits return on wires of their own. A flit is
-    usable ``link_cycles`` after it started, one of which is its own time on the wire.
+    A flit of F bits per cycle of T is a link of F/T bit/s. Credits return on wires of their own as long
+    as the links. A flit is usable ``link_cycles`` after it started, one of which is its own time on the wire.
     """
     cycle_ps, flit_bits = values["cycle_ps"], 8 * values["flit_bytes"]
     for name, value in (("cycle", cycle_ps), ("flit", flit_bits), ("link_cycles", values["link_cycles"])):
@@ -223,7 +223,7 @@ def _generic(values: dict[str, Any]) -> Technology:
         decode_latency_ps=values["router_cycles"] * cycle_ps,
         forward_latency_ps=0,
         receiver_latency_ps=(values["link_cycles"] - 1) * cycle_ps,
-        turn_around_ps=values["turn_around_cycles"] * cycle_ps,
+        turn_around_ps=(values["turn_around_cycles"] + values["link_cycles"]) * cycle_ps,
         handover_ps=values["handover_cycles"] * cycle_ps,
         next_head_ps=values["next_head_cycles"] * cycle_ps,
         grain_ps=cycle_ps,

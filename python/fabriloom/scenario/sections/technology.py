@@ -127,7 +127,9 @@ class Generic(AnyTechnology):
         default=None, description="Cycles from the start of a flit on a link until it can be used"
     )
     turn_around_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
-        default=None, description="Cycles from a place becoming free until the sender can use its credit"
+        default=None,
+        description="Cycles from a place becoming free until its credit starts back to the sender, which "
+        "takes link_cycles",
     )
     handover_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
         default=None,
