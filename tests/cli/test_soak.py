@@ -1,0 +1,112 @@
+"""Commands that are killed at random moments, and many runs in one process: as long as one likes."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fabriloom import load, simulate
+from fabriloom.output import manifest
+
+pytestmark = pytest.mark.soak
+
+SECONDS = float(os.environ.get("FABRILOOM_SOAK_SECONDS", "30"))
+SMALL = """
+name = "Small"
+[topology]
+kind = "crossbar"
+terminals = 6
+[traffic]
+length = "32 B"
+load = 0.2
+[run]
+duration = "20 ms"
+warmup = "2 ms"
+precision = 0
+[output]
+trace = true
+[variants.longer]
+"traffic.length" = "64 B"
+"""
+COMMANDS = (
+    ["run", "FILE"],
+    ["curve", "FILE", "--loads", "0.1,0.2,0.3,0.4,0.5,0.6"],
+    ["compare", "FILE", "--loads", "0.1,0.3"],
+    ["saturate", "FILE"],
+    ["reproduce", "sci-retry", "--quick"],
+)
+UNSTEADY = re.compile(r'"(?:wall_s|events_per_s|packet_hops_per_s)": [0-9.e+-]+')
+GROWTH_MB = 30.0
+
+
+def results(out: Path) -> str:
+    """What a result says, without the time that it took."""
+    name = "reproduction.json" if (out / "reproduction.json").exists() else "summary.json"
+    text = (out / name).read_text(encoding="utf-8")
+    assert json.loads(text)
+    return UNSTEADY.sub("", text)
+
+
+def assert_whole(out: Path) -> None:
+    """Everything is there that the list names, and nothing else."""
+    told = manifest.read(out)
+    assert told is not None
+    assert told.finished
+    assert not manifest.content(out).foreign
+    assert set(manifest.content(out).checksums) == set(told.listed)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_kills_leave_nothing_half_and_lose_nothing(tmp_path: Path, words: list[str]) -> None:
+    """After any number of kills the same command ends with what it gives without one."""
+    seed = random.SystemRandom().randrange(2**32)
+    drawn, file = random.Random(seed), tmp_path / "small.toml"
+    print(f"seed {seed}")
+    file.write_text(SMALL, encoding="utf-8")
+    command = [sys.executable, "-m", "fabriloom", *(str(file) if word == "FILE" else word for word in words)]
+    began = time.monotonic()
+    subprocess.run([*command, "--out", str(tmp_path / "whole")], check=True, capture_output=True)
+    took_s, whole = time.monotonic() - began, results(tmp_path / "whole")
+    kills, out, until = 0, tmp_path / "out", time.monotonic() + SECONDS / len(COMMANDS)
+    while time.monotonic() < until:
+        with subprocess.Popen([*command, "--out", str(out), "--force"], stdout=subprocess.PIPE) as process:
+            try:
+                process.communicate(timeout=drawn.uniform(0.2, 1.2) * took_s)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                kills += 1
+        assert process.returncode in (0, -9)
+        if out.exists():
+            assert_whole(out)
+            assert results(out) == whole
+    subprocess.run([*command, "--out", str(out), "--force"], check=True, capture_output=True)
+    assert results(out) == whole
+    assert {path.name for path in tmp_path.iterdir()} == {"small.toml", "whole", "out"}
+    print(f"{kills} kills")
+
+
+def memory_mb() -> float:
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1000
+
+
+def test_memory_is_constant_over_many_runs(tmp_path: Path) -> None:
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    scenario: Any = load(file, ["run.duration=2 ms", "run.warmup=0 ns", "traffic.load=0.9"])
+    for _ in range(50):
+        simulate.run(scenario).to_json()
+    before, runs, until = memory_mb(), 0, time.monotonic() + SECONDS
+    while time.monotonic() < until:
+        simulate.run(scenario).to_json()
+        runs += 1
+    assert memory_mb() - before < GROWTH_MB
+    print(f"{runs} runs")
