@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 from fabriloom import topology
-from fabriloom.scenario import Scenario
+from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.simulate import compare, run
+from fabriloom.study import curve, saturate
 from fabriloom.study.inspection import inspect
 from fabriloom.technology import technology
 from fabriloom.traffic import TrafficError, demand
@@ -277,3 +278,14 @@ def test_check_says_which_link_is_asked_for_too_much() -> None:
     half = inspect(scenario({"rate": "100 MB/s", "scale": 0.5}, topology=RING))["demanded"]
     assert half["busiest_share"] == pytest.approx(ring["busiest_share"] / 2)
     assert half["scale_bound"] == pytest.approx(ring["scale_bound"])
+
+
+def test_a_curve_raises_the_scale_of_rates() -> None:
+    found = scenario({"rate": "8 Mbit/s", "arrivals": "constant"}, output={})
+    table = curve(found, [0.5, 1, 4]).table
+    assert table["traffic.scale"].to_list() == [0.5, 1, 4]
+    assert table["offered_mbytes_per_s"].to_list() == pytest.approx([4, 8, 32], rel=0.05)
+    with pytest.raises(ScenarioError, match="this traffic is given as rates"):
+        saturate(found)
+    with pytest.raises(ScenarioError, match=r"traffic\.rate has no effect"):
+        saturate(found, "backlog")

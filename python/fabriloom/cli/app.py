@@ -126,7 +126,8 @@ def curve(
     from . import folders, work
 
     with folders.taken(out, "curve", force, POINTS) as folder:
-        return work.curve(_load(file, settings, seed), work.numbers(loads), jobs, json, folder, published)
+        scenario = _load(file, settings, seed)
+        return work.curve(scenario, work.numbers(loads, [scenario]), jobs, json, folder, published)
 
 
 @app.command()
@@ -154,7 +155,7 @@ def compare(
 
     with folders.taken(out, "compare", force, POINTS) as folder:
         scenarios = [_load(file, settings, seed) for file in files]
-        return work.compare(scenarios, work.numbers(loads), jobs, json, folder)
+        return work.compare(scenarios, work.numbers(loads, scenarios), jobs, json, folder)
 
 
 @app.command()

@@ -31,8 +31,8 @@ __all__ = [
 ]
 
 
-def numbers(text: str | None) -> list[float] | None:
-    """Loads as written on the command line."""
+def numbers(text: str | None, scenarios: Sequence[Scenario] = ()) -> list[float] | None:
+    """Loads as written on the command line; where a scenario has rates they may be above 1."""
     if text is None:
         return None
     try:
@@ -42,6 +42,8 @@ def numbers(text: str | None) -> list[float] | None:
             f"--loads {text}: write numbers with commas between them, such as 0.1,0.3,0.5"
         ) from None
     for load in loads:
+        if any(scenario.traffic.is_rated() for scenario in scenarios) and 0 < load <= 1e6:
+            continue
         if not 0 < load <= 1:
             raise Mistake(
                 f"--loads {text}: {load:g} is not above 0 and at most 1; 1 is all that a link carries"

@@ -77,8 +77,11 @@ def _traffic(scenario: Scenario, traffic: dict[str, Any]) -> Iterator[dict[str, 
         for option in load["options"]:
             option["text"] = f"{100 * option['settings']['traffic.load']:.3g} %"
         yield load
+    if scenario.traffic.is_rated():
+        scales = (0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 1.7, 2.0, 2.5, 3.0, 5.0)
+        yield _scale("Rates multiplied by", "traffic", "traffic.scale", scales, traffic["scale"])
     length, pattern = traffic["length"], traffic["pattern"]
-    if length["kind"] == "fixed" and pattern["kind"] != "descriptors":
+    if length["kind"] == "fixed" and pattern["kind"] not in ("descriptors", "flows"):
         ring_lengths = _RING_LENGTHS.get(str(traffic.get("transaction")), _RING_LENGTHS[""])
         lengths = ring_lengths if scenario.of_rings else _LINK_LENGTHS
         if len(lengths) > 1:

@@ -18,7 +18,7 @@ from ..scenario import Scenario
 from ..simulate import Progress, run
 from ..study import Comparison, Curve, Point
 from ..study.comparison import NAME
-from ..study.curves import LOAD, LOADS
+from ..study.curves import LOADS, load_of
 from ..study.saturation import sustained, waits_for_its_packets
 from . import limits
 from .limits import Refusal
@@ -151,7 +151,7 @@ def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
     curves: dict[str, Curve] = {}
     for side, (name, scenario) in enumerate(scenarios.items()):
         limits.check_size(graph_of(scenario))
-        if not scenario.needs_load:
+        if not scenario.needs_load and not scenario.traffic.is_rated():
             raise Refusal("This traffic says by itself when packets are sent, so there is no load to raise.")
         curves[name] = _curve(side, len(scenarios), scenario, emit, clock)
     if clock.cancelled or not any(curve.points for curve in curves.values()):
@@ -170,7 +170,7 @@ def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock) -> 
             {
                 "type": "point",
                 "side": side,
-                "load": point.settings[LOAD],
+                "load": point.settings[load_of(scenario)],
                 "offered": summary["offered_mbytes_per_s"],
                 "accepted": summary["accepted_mbytes_per_s"],
                 "accepted_ci95": summary["accepted_mbytes_per_s_ci95"],

@@ -190,7 +190,10 @@ def for_curve(
 
 def _loads(points: Sequence[Any]) -> str:
     """The loads of a curve as an option; a sweep is part of its scenario."""
-    loads = [point.settings.get("traffic.load") for point in points]
+    loads = [
+        next((point.settings[path] for path in sections.LOADS if path in point.settings), None)
+        for point in points
+    ]
     if not loads or None in loads or len(points[0].settings) > 1:
         return ""
     return "--loads " + ",".join(f"{load:g}" for load in loads)

@@ -22,6 +22,8 @@ MOST_DRAWN_STATIONS = 2400
 
 ACCEPTED = "accepted throughput (MB/s)"
 LATENCY = "mean latency (µs)"
+LOADS = ("traffic.load", "traffic.scale")
+"""Settings that raise the traffic; a curve is drawn over one of them."""
 
 
 def confidence_text(statistics: Mapping[str, Any]) -> str:
@@ -198,7 +200,7 @@ def flows(table: pl.DataFrame, most: int = 10) -> list[Table]:
 
 def _groups(points: Sequence[Any], varied: Sequence[str]) -> dict[str, list[Any]]:
     """Points by the settings other than the load: one line of a chart each."""
-    others = [path for path in varied if path != "traffic.load"]
+    others = [path for path in varied if path not in LOADS]
     groups: dict[str, list[Any]] = {}
     for point in points:
         named = settings_text({path: point.settings[path] for path in others if path in point.settings})
@@ -231,18 +233,23 @@ def latency_against_throughput(
 
 
 def accepted_against_load(points: Sequence[Any], varied: Sequence[str]) -> list[Chart]:
-    """Accepted throughput against offered load; nothing when the load was not varied."""
-    if "traffic.load" not in varied:
+    """Accepted throughput against offered load, or the scale of rates; nothing when neither was varied."""
+    path = next((path for path in LOADS if path in varied), None)
+    if path is None:
         return []
+    of_scale = path == "traffic.scale"
     series = []
     for name, group in _groups(points, varied).items():
         line = []
         for point in group:
             value, half = (point.summary[f"accepted_mbytes_per_s{end}"] for end in ("", "_ci95"))
-            if value is not None and "traffic.load" in point.settings:
+            if value is not None and path in point.settings:
                 low, high = (None, None) if half is None else (value - half, value + half)
-                line.append([100 * point.settings["traffic.load"], value, low, high, ""])
+                line.append([(1 if of_scale else 100) * point.settings[path], value, low, high, ""])
         series.append(Series(name, line, "line"))
+    if of_scale:
+        note = "1 is all rates and flows as they are written."
+        return [Chart("Throughput against scale", Axis("scale of the traffic"), Axis(ACCEPTED), series, note)]
     note = "100 % is packets back to back on the link of every terminal."
     return [Chart("Throughput against load", Axis("offered load (%)"), Axis(ACCEPTED), series, note)]
 

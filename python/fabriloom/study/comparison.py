@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..compile import graph_of
 from ..results import Provenance
 from ..scenario import needed
-from .curves import LOAD, LOADS, Curve, varied
+from .curves import LOAD, LOADS, SCALE, Curve, load_of, varied
 from .points import Advance, Out, Point, Store, run_points
 
 if TYPE_CHECKING:
@@ -34,10 +34,10 @@ class Comparison(Curve):
         cls, points: list[Point], scenarios: Mapping[str, Scenario], *, runs: int, interrupted: bool
     ) -> Comparison:
         """The finished ``points`` out of ``runs`` of the ``scenarios``, by their names."""
-        loaded = any(LOAD in point.settings for point in points)
+        raised = [path for path in (LOAD, SCALE) if any(path in point.settings for point in points)]
         return cls(
             points=points,
-            varied=[NAME, LOAD] if loaded else [NAME],
+            varied=[NAME, *raised],
             provenance=Provenance.of(next(iter(scenarios.values()))),
             runs=runs,
             interrupted=interrupted,
@@ -87,8 +87,9 @@ def compare(
     for name, scenario in scenarios.items():
         needed(scenario)
         base = scenario.alone()
-        if base.needs_load:
-            runs += [({NAME: name, LOAD: load}, varied(base, {LOAD: load})) for load in loads or LOADS]
+        if base.needs_load or load_of(base) == SCALE:
+            path = load_of(base)
+            runs += [({NAME: name, path: load}, varied(base, {path: load})) for load in loads or LOADS]
         else:
             runs.append(({NAME: name}, base))
     store = Store.of(out)

@@ -26,6 +26,8 @@ LOADS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Offered loads of a curve when the scenario has no ``[sweep]`` and the caller names none."""
 
 LOAD = "traffic.load"
+SCALE = "traffic.scale"
+"""What a curve varies where rates or flows are given in place of a load."""
 
 
 def point_row(point: Point) -> dict[str, Any]:
@@ -149,6 +151,9 @@ def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
         message = "offered loads have no effect: a program says by itself when messages are sent"
         hint = 'give a [sweep] of its settings, such as "program.rate"'
         raise scenario.error(message, ("program",), hint, key=True)
+    if LOAD in settings and scenario.traffic.is_rated():
+        message = "offered loads have no effect: this traffic is given as rates"
+        raise scenario.error(message, ("traffic",), "vary traffic.scale, which multiplies them", key=True)
     changed = scenario.with_settings(settings)
     traffic = changed.traffic
     if LOAD in settings and not changed.needs_load:
@@ -156,6 +161,11 @@ def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
         message = f"offered loads have no effect: {kind} traffic says by itself when packets are sent"
         raise scenario.error(message, ("traffic",), "choose arrivals with a load, such as poisson", key=True)
     return changed
+
+
+def load_of(scenario: Scenario) -> str:
+    """Path of the setting that raises the traffic of a scenario: its load, or the scale of its rates."""
+    return SCALE if scenario.program is None and scenario.traffic.is_rated() else LOAD
 
 
 def curve(
@@ -171,7 +181,8 @@ def curve(
 
     Args:
         scenario: what to run; its ``[sweep]`` may name any settings, all combinations are run.
-        loads: offered loads, each above 0 and up to 1, in place of ``traffic.load`` in ``[sweep]``.
+        loads: offered loads, each above 0 and up to 1, in place of ``traffic.load`` in ``[sweep]``; with
+            rates or flows, values of ``traffic.scale``, which may be above 1.
         jobs: runs at a time; the points do not depend on it.
         out: folder in which every finished point is kept at once. A point that is there already, of the
             same resolved scenario and version, is not run again.
@@ -182,10 +193,11 @@ def curve(
     """
     needed(scenario)
     sweep: dict[str, Sequence[Any]] = dict(scenario.sweep or {})
+    raised = load_of(scenario)
     if loads is not None:
-        sweep = {**{path: values for path, values in sweep.items() if path != LOAD}, LOAD: list(loads)}
+        sweep = {**{path: values for path, values in sweep.items() if path != raised}, raised: list(loads)}
     if not sweep:
-        sweep = {LOAD: list(LOADS)}
+        sweep = {raised: list(LOADS)}
     base = scenario.alone()
     runs = [(settings, varied(base, settings)) for settings in settings_of(sweep)]
     store = Store.of(out)
