@@ -258,7 +258,10 @@ BAD = {
     ),
     "again.csv": (TERMINALS + "terminal,x,a\n", 'line 4: "x" is there already (line 2)'),
     "self.csv": (TERMINALS + "cable,a,a\n", 'line 4: a link leads from "a" to itself'),
-    "both.csv": (TERMINALS + "cable,x,y\n", 'line 4: "x" and "y" are both terminals'),
+    "both.csv": (
+        TERMINALS + "cable,x,y\n",
+        'line 4: "x" and "y" are both terminals, and a terminal hangs on a switch; put one between them',
+    ),
     "many.csv": (
         "source,target,parallel\na,b,1000000000\n",
         "line 2: parallel is '1000000000'; a network has at most 4,194,304 links in all",

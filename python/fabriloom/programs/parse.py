@@ -33,9 +33,9 @@ from fabriloom.traffic.names import Terminals
 _TOKEN = re.compile(r'"([^"]*)"|(\S+)')
 _MOST_REPEATS = 2**40
 _SHAPES = {
-    SEND: "send n1 1 kB tag 3",
-    RECEIVE: "receive n1 tag 3, or receive any",
-    READ: "read n1 1 kB",
+    SEND: "send {} 1 kB tag 3",
+    RECEIVE: "receive {} tag 3, or receive any",
+    READ: "read {} 1 kB",
     WAIT: "wait 5 us",
     UNTIL: "until 1 ms",
     REPEAT: "repeat 10, or repeat for ever",
@@ -89,6 +89,12 @@ class _Reader:
         span = (first.start, stop.start + stop.length - first.start)
         raise ProgramError(message, self._parameter, hint, span)
 
+    def example(self, kind: int) -> str:
+        """How such an operation is written, with a terminal that there is."""
+        name = self._terminals.names[-1]
+        shown = f'"{name}"' if " " in name else name
+        return f"write for example {_SHAPES[kind].format(shown)}"
+
     def peek(self) -> _Word | None:
         """The next word; none at the end."""
         return self._words[self._next] if self._next < len(self._words) else None
@@ -97,7 +103,7 @@ class _Reader:
         """The next word."""
         word = self.peek()
         if word is None:
-            example = f"write for example {_SHAPES[kind]}" if kind is not None else "write an operation"
+            example = self.example(kind) if kind is not None else "write an operation"
             self.fail(f"{what} is missing", example)
         self._next += 1
         return word
@@ -170,7 +176,7 @@ class _Reader:
         if word is not None:
             self.fail(
                 f'"{word.text[:40]}" has no meaning here',
-                f"write for example {_SHAPES[kind]}",
+                self.example(kind),
                 word,
                 self._words[-1],
             )

@@ -186,7 +186,8 @@ class RawGraph:
                 self.fail(f'a link leads from "{link.source}" to itself', link.where)
             if self.vertices[link.source].terminal and self.vertices[link.target].terminal:
                 self.fail(
-                    f'"{link.source}" and "{link.target}" are both terminals; put a switch between',
+                    f'"{link.source}" and "{link.target}" are both terminals, and a terminal hangs on a '
+                    "switch; put one between them, with a cable to each",
                     link.where,
                 )
 
