@@ -115,18 +115,28 @@ def _common(models: list[dict[str, Any]]) -> tuple[dict[str, Any], int | None]:
 
 
 def _opened(properties: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    """Properties with those of tables within in their place, named with a dot."""
+    """Properties with those of tables within, named with a dot, and of lists of tables in their place."""
     found: dict[str, Any] = {}
     for name, field in properties.items():
         inner = _of(field, definitions)["properties"] if "$ref" in field else None
         found |= {name: field} if inner is None else {f"{name}.{key}": each for key, each in inner.items()}
+        for model in _entries(field, definitions):
+            needed = model.get("required", [])
+            each = {key: {**own, "needed": key in needed} for key, own in model["properties"].items()}
+            found |= {f"{name}[].{key}": own for key, own in each.items()}
     return found
+
+
+def _entries(field: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, Any]]:
+    """The table of which a field is a list, if it is one."""
+    lists = [option.get("items", {}) for option in [field, *field.get("anyOf", [])]]
+    return [_of(item, definitions) for item in lists if "$ref" in item]
 
 
 def _table(properties: dict[str, Any], required: list[str]) -> list[str]:
     lines = ["| key | value | default | |", "|---|---|---|---|"]
     for name, field in sorted(properties.items(), key=lambda item: item[0] not in required):
-        default = "required" if name in required else _default(field)
+        default = "required" if name in required or field.get("needed") else _default(field)
         text = str(field.get("description", "")).replace("|", "\\|")
         lines.append(f"| `{name}` | {_type(field)} | {default} | {text} |")
     return lines
@@ -151,7 +161,7 @@ def _type(field: dict[str, Any]) -> str:
     if "discriminator" in field:
         return "table, see below"
     if field.get("type") == "array":
-        return f"list of {_type(field.get('items', {}))}"
+        return "list of tables" if "$ref" in field["items"] else f"list of {_type(field['items'])}"
     return {"string": _string, "integer": _number, "number": _number}.get(field.get("type", ""), _other)(
         field
     )
