@@ -13,7 +13,7 @@ GRID = '[topology]\nkind = "grid"\nshape = [4, 4]\n'
 CASES = {
     "wrong-keys.yaml": "topology: {kind: grid, shape: [4, 4]}\n" + "".join(f"k{i}: 1\n" for i in range(2000)),
     "wrong-keys.json": '{"topology": 1,' + ",".join(f'"k{i}": 1' for i in range(20_000)) + "}",
-    "wrong-keys.toml": GRID + "".join(f"k{i} = 1\n" for i in range(20_000)),
+    "wrong-keys.toml": GRID + "".join(f"k{i} = 1\n" for i in range(5000)),
     "brackets.yaml": "topology: " + "[" * 100_000 + "\n",
     "brackets.json": "[" * 100_000,
     "brackets.toml": "x = " + "[" * 100_000,
@@ -50,7 +50,7 @@ def test_counted_mistakes(tmp_path: Path) -> None:
     file.write_text(CASES["wrong-keys.toml"], encoding="utf-8")
     with pytest.raises(ScenarioError) as caught:
         load(file)
-    assert str(caught.value).endswith("and 19997 more mistakes")
+    assert str(caught.value).endswith("and 4997 more mistakes")
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

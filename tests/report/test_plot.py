@@ -46,6 +46,12 @@ def test_the_same_chart_gives_the_same_bytes(form: str) -> None:
     assert len(first) > 3000
 
 
+def test_signs_of_formulas_in_names_are_text() -> None:
+    series = page.Series("$_^$ and $\\frac$", [[1.0, 2.0, None, None, ""]])
+    drawn = page.Chart("$$", page.Axis("$\\x$"), page.Axis("$}$"), [series])
+    assert b"$}$" in plot.drawn(drawn, "svg")
+
+
 def test_the_command_writes_what_is_asked_for(report: Path, tmp_path: Path) -> None:
     out = tmp_path / "figures"
     done = CliRunner().invoke(app, ["plot", str(report), "--out", str(out), "--figure", "2"])

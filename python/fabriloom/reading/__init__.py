@@ -4,8 +4,20 @@ Whatever the bytes, these functions give data or a :class:`ReadError` that says 
 bounded time and memory. Rooms that read files turn it into the error of their own.
 """
 
+from fabriloom.reading.csvs import cell_place, check_header, records
 from fabriloom.reading.errors import Place, ReadError
 from fabriloom.reading.jsons import json_data
-from fabriloom.reading.texts import content, place_at, text_of
+from fabriloom.reading.texts import content, line_of, place_at, text_of
 
-__all__ = ["Place", "ReadError", "content", "json_data", "place_at", "text_of"]
+__all__ = [
+    "Place",
+    "ReadError",
+    "cell_place",
+    "check_header",
+    "content",
+    "json_data",
+    "line_of",
+    "place_at",
+    "records",
+    "text_of",
+]

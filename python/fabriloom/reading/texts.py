@@ -61,3 +61,15 @@ def place_at(text: str, offset: int, length: int, file: str) -> Place:
     end = text.find("\n", offset)
     line = text[begin : end if end >= 0 else len(text)].rstrip("\r")
     return file, text.count("\n", 0, offset) + 1, offset - begin + 1, max(1, length), line
+
+
+def line_of(text: str, line: int, file: str) -> Place:
+    """A whole line, by its number from 1."""
+    begin = 0
+    for _ in range(line - 1):
+        begin = text.find("\n", begin) + 1
+        if not begin:
+            return file, line, 1, 1, ""
+    end = text.find("\n", begin)
+    shown = text[begin : end if end >= 0 else len(text)].rstrip("\r")
+    return file, line, 1, max(1, len(shown)), shown

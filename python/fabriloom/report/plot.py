@@ -105,9 +105,16 @@ def drawn(chart: Chart, form: str) -> bytes:
     """A chart's figure in a format: the same chart gives the same bytes, whatever a ``matplotlibrc`` says."""
     import matplotlib
 
+    # Names from files are text, whatever signs of formulas are in them.
+    settings = {
+        "text.parse_math": False,
+        "svg.hashsalt": "fabriloom",
+        "svg.fonttype": "none",
+        "pdf.fonttype": 42,
+    }
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update({"svg.hashsalt": "fabriloom", "svg.fonttype": "none", "pdf.fonttype": 42})
+        matplotlib.rcParams.update(settings)
         undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
         written = io.BytesIO()
         figure(chart).savefig(written, format=form, dpi=200, metadata=undated.get(form))

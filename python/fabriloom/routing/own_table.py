@@ -8,17 +8,19 @@ switch to its own terminals need no row.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import reading, units
+from ..reading import ReadError
 from ..topology.graph import Graph
 from .check import verify
 from .table import NONE, RouteTable, RoutingError, check_size
 
+MOST_BYTES = 1 << 30
 HEADINGS = ["switch", "terminal", "links"]
 
 
@@ -50,19 +52,31 @@ def _fault(line: int, message: str) -> RoutingError:
 
 
 def _rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+    file = Path(path)
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise RoutingError(f"cannot read {path}: {error.strerror}", "path") from None
-    except UnicodeDecodeError:
-        raise RoutingError(f"{path} is not text in UTF-8", "path") from None
-    reader = csv.reader(text.splitlines())
-    heading = next(reader, [])
-    if [name.strip().lower() for name in heading] != HEADINGS:
-        raise _fault(1, f"the columns must be {', '.join(HEADINGS)}, not {', '.join(heading) or 'nothing'}")
-    for row in reader:
-        if any(cell.strip() for cell in row):
-            yield reader.line_num, [cell.strip() for cell in row]
+        content = reading.content(
+            file, MOST_BYTES, "1 GiB", "write fewer rows: a switch stands for its terminals"
+        )
+        found = reading.records(reading.text_of(content, str(file)), str(file), comments=False)
+        line, heading = next(found, (1, []))
+        names = [name.strip().lower() for name in heading]
+        if names != HEADINGS:
+            sign = units.other_separator(",".join(heading))
+            why = f"separated by {sign}; save the file with commas" if sign else ", ".join(names) or "nothing"
+            raise _fault(line, f"the columns must be {', '.join(HEADINGS)}, not {why}")
+        for line, row in found:
+            if any(cell.strip() for cell in row):
+                yield line, [cell.strip() for cell in row]
+    except ReadError as error:
+        raise _unreadable(file, error) from None
+
+
+def _unreadable(file: Path, error: ReadError) -> RoutingError:
+    if error.place:
+        return _fault(error.place[1], f"{error.message}; {error.hint}")
+    if isinstance(error.__cause__, OSError):
+        return RoutingError(f"cannot read {file}: {error.__cause__.strerror}", "path")
+    return RoutingError(f"{file}: {error.message}; {error.hint}", "path")
 
 
 class _Maker:

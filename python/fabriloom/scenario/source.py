@@ -22,7 +22,7 @@ class Override:
     def place(self, path: Path, key: bool) -> Place:
         """The stretch of the argument at fault."""
         text = f"{self.key}={self.value}"
-        if key:
+        if key and path:
             words = [str(step) for step in path]
             end = len(".".join(words))
             return Place(f"--set {text}", 0, end - len(words[-1]) + 1, len(words[-1]), text)

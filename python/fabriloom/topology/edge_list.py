@@ -23,7 +23,8 @@ import csv
 import io
 from typing import Any
 
-from .. import units
+from .. import reading, units
+from ..reading import ReadError
 from . import attributes
 from .graph import Graph
 from .raw import ATTRIBUTES, RawGraph, cables_of, family_line, numbers_of, place_of, read_family
@@ -43,19 +44,21 @@ def read(raw: RawGraph, text: str) -> None:
         if lines[skipped].startswith(FAMILY_MARK):
             read_family(raw, lines[skipped][len(FAMILY_MARK) :])
         skipped += 1
-    reader = csv.reader(iter(lines[skipped:]), strict=True)
+    found = reading.records("".join(lines[skipped:]), raw.origin, comments=False, strict=True)
     rows: list[tuple[str, dict[str, Any]]] = []
     try:
-        columns = _columns(raw, next(reader, None), f"line {skipped + 1}")
-        for cells in reader:
-            where = f"line {skipped + reader.line_num}"
+        _, header = next(found, (1, None))
+        columns = _columns(raw, header, f"line {skipped + 1}")
+        for line, cells in found:
+            where = f"line {skipped + line}"
             if not cells:
                 continue
             if len(cells) != len(columns):
                 raw.fail(f"{len(cells)} values for {len(columns)} columns; is the line cut short?", where)
             rows.append((where, {key: cell.strip() for key, cell in zip(columns, cells, strict=True)}))
-    except csv.Error as error:
-        raw.fail(f"not CSV, or cut short: {error}", f"line {skipped + reader.line_num}")
+    except ReadError as error:
+        line = skipped + (error.place[1] if error.place else 1)
+        raw.fail(f"{error.message}; {error.hint}", f"line {line}")
     for where, row in rows:
         _declare(raw, row, where)
     for where, row in rows:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from .. import output
+from .. import output, reading
+from ..reading import ReadError
 from . import edge_list, graphml, node_link
 from .graph import MAX_TERMINALS, Graph, GraphError, whole
 from .raw import RawGraph
@@ -37,11 +38,10 @@ def file(
         graphml.read(raw, content)
     else:
         try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = content[: error.start].count(b"\n") + 1
-            raw.fail("not UTF-8 text", f"line {line}")
-        (node_link if form == "json" else edge_list).read(raw, text)
+            text = reading.text_of(content, str(path))
+            (node_link if form == "json" else edge_list).read(raw, text)
+        except ReadError as error:
+            raise read_error(path, error) from None
     return raw.to_graph(hang)
 
 
@@ -84,13 +84,17 @@ def content_of(path: Path, sha256: str | None) -> bytes:
 
 
 def _content(path: Path) -> bytes:
+    most = f"{MAX_FILE_BYTES:,} bytes"
     try:
-        size = path.stat().st_size
-        content = path.read_bytes() if size <= MAX_FILE_BYTES else b""
-    except OSError as error:
-        raise GraphError(f"{path}: cannot be read: {error.strerror}", "path") from None
-    except ValueError:
-        raise GraphError(f"{str(path)!r} is not a path", "path") from None
-    if size > MAX_FILE_BYTES:
-        raise GraphError(f"{path}: {size:,} bytes; files of up to {MAX_FILE_BYTES:,} bytes are read", "path")
-    return content
+        return reading.content(path, MAX_FILE_BYTES, most, "take out what is not needed")
+    except ReadError as error:
+        raise read_error(path, error) from None
+
+
+def read_error(path: Path, error: ReadError) -> GraphError:
+    """The error of this room for a file that cannot be read."""
+    parts = [str(path), error.where, f"{error.message}; {error.hint}" if error.hint else error.message]
+    found = GraphError(": ".join(part for part in parts if part), "path")
+    found.message = error.message if error.place else f"{path}: {error.message}"
+    found.hint, found.place = error.hint, error.place
+    return found

@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..reading import Place
 from .rings import Rings
 
 Ints = NDArray[np.int64]
@@ -47,11 +48,18 @@ MAX_LINKS = 1 << 22
 
 
 class GraphError(ValueError):
-    """A graph that cannot be built. ``parameter`` names the argument at fault, if one is."""
+    """A graph that cannot be built.
+
+    ``parameter`` names the argument at fault, if one is. For a file that cannot be read: ``message`` without
+    the place, ``hint`` and ``place`` are apart.
+    """
 
     def __init__(self, message: str, parameter: str | None = None) -> None:
         super().__init__(message)
         self.parameter = parameter
+        self.message = message
+        self.hint = ""
+        self.place: Place | None = None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from .. import reading
 from . import attributes
 from .graph import Graph
 from .raw import RawGraph, cables_of, family_line, numbers_of, place_of, read_family
@@ -21,12 +22,7 @@ KEYS = ("nodes", "links", "edges", "directed", "multigraph", "graph")
 def read(raw: RawGraph, text: str) -> None:
     """Fill ``raw`` from JSON text; raises ``GraphError`` with the line of a syntax error or the entry at
     fault."""
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raw.fail(f"not JSON, or cut short: {error.msg}", f"line {error.lineno}, column {error.colno}")
-    except RecursionError:
-        raw.fail("not a graph: nested too deeply")
+    data = reading.json_data(text, raw.origin)
     if not isinstance(data, dict):
         raw.fail('the file must be an object with "nodes" and "links"')
     own = [key for key in data if not attributes.is_passed_over(key, attributes.DRAWN)]

@@ -7,14 +7,13 @@ A CSV file has the columns ``ring`` and ``vertex``, one line per station in the 
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .file import content_of
+from .. import reading
+from ..reading import ReadError
+from .file import content_of, read_error
 from .graph import Graph, GraphError
 from .ring_graph import check_buses, ring_graph
 
@@ -83,68 +82,68 @@ def _checked_switches(switches: Any, parameter: str) -> dict[str, int]:
         return {}
     if isinstance(switches, str) or not isinstance(switches, Mapping | Sequence):
         raise GraphError("switches must be a list of names, or numbers of buses by name", blame)
+    for name in switches:
+        if not isinstance(name, str) or not name:
+            raise GraphError(f"switches has {name!r}; a switch is named by a text", blame)
     buses = switches if isinstance(switches, Mapping) else dict.fromkeys(switches, 1)
     if len(buses) < len(switches):
         twice = next(name for name in switches if list(switches).count(name) > 1)
         raise GraphError(f'switches has "{twice}" twice', blame)
-    for name, count in buses.items():
-        if not isinstance(name, str) or not name:
-            raise GraphError(f"switches has {name!r}; a switch is named by a text", blame)
+    for count in buses.values():
         check_buses(count, blame)
     return dict(buses)
 
 
 def _read(path: Path, sha256: str | None) -> tuple[Any, Any]:
     content = content_of(path, sha256)
+    suffix = path.suffix.lower()
+    if suffix not in (".json", ".csv"):
+        message = f'{path}: the extension "{path.suffix}" says no format; formats are csv, json'
+        raise GraphError(message, "path")
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        _fail(path, f"line {line}", "not UTF-8 text")
-    if path.suffix.lower() == ".json":
-        return _read_json(path, text)
-    if path.suffix.lower() == ".csv":
-        return _read_csv(path, text)
-    raise GraphError(f'{path}: the extension "{path.suffix}" says no format; formats are csv, json', "path")
+        text = reading.text_of(content, str(path))
+        return _read_json(path, text) if suffix == ".json" else _read_csv(path, text)
+    except ReadError as error:
+        raise read_error(path, error) from None
 
 
 def _read_json(path: Path, text: str) -> tuple[Any, Any]:
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        _fail(path, f"line {error.lineno}, column {error.colno}", f"not JSON, or cut short: {error.msg}")
-    except RecursionError:
-        _fail(path, "", "not rings: nested too deeply")
+    data = reading.json_data(text, str(path))
     if not isinstance(data, dict) or "rings" not in data:
         _fail(path, "", 'the file must be an object with "rings" and "switches"')
     return data["rings"], data.get("switches")
 
 
 def _read_csv(path: Path, text: str) -> tuple[dict[str, list[str]], dict[str, int]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    header = list(reader.fieldnames or [])
+    found = reading.records(text, str(path), comments=False)
+    first, header = next(found, (1, []))
+    reading.check_header(first, header, text, str(path))
+    columns = [name.strip().lower() for name in header]
     for column in ("ring", "vertex"):
-        if column not in header:
-            _fail(path, "line 1", f'the column "{column}" is missing; columns are {", ".join(COLUMNS)}')
-    for column in header:
+        if column not in columns:
+            message = f'the column "{column}" is missing; columns are {", ".join(COLUMNS)}'
+            _fail(path, f"line {first}", message)
+    for column in columns:
         if column not in COLUMNS:
-            _fail(path, "line 1", f'unknown column "{column}"; columns are {", ".join(COLUMNS)}')
+            message = f'unknown column "{column}"; columns are {", ".join(COLUMNS)}'
+            _fail(path, f"line {first}", message)
     rings: dict[str, list[str]] = {}
     switches: dict[str, int] = {}
-    for row in reader:
-        where = f"line {reader.line_num}"
-        ring, vertex, buses = ((row.get(column) or "").strip() for column in COLUMNS)
-        if not ring or not vertex or None in row:
+    for line, cells in found:
+        if not cells:
+            continue
+        row = dict(zip(columns, (cell.strip() for cell in cells), strict=False))
+        ring, vertex, buses = (row.get(column, "") for column in COLUMNS)
+        where = f"line {line}"
+        if not ring or not vertex or len(cells) > len(columns):
             _fail(path, where, "a line is the name of a ring and of a switch or terminal on it")
         rings.setdefault(ring, []).append(vertex)
         if buses:
-            if not buses.isdecimal() or switches.get(vertex, int(buses)) != int(buses):
-                _fail(
-                    path,
-                    where,
-                    f'buses is "{buses}"; it must be a number, the same on every line of a switch',
-                )
-            switches[vertex] = int(buses)
+            number = int(buses) if buses.isascii() and buses.isdigit() and len(buses) < 10 else None
+            if number is None or switches.get(vertex, number) != number:
+                message = f'buses is "{buses[:40]}"; it must be a number, the same on every line of a switch'
+                _fail(path, where, message)
+            switches[vertex] = number
     return rings, switches
 
 

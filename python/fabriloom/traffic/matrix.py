@@ -46,15 +46,16 @@ def _by_row(weight: np.ndarray, start: np.ndarray) -> np.ndarray:
     return np.concatenate(parts)
 
 
+_NAMES = {"source", "target", "destination", "weight", "rate"}
+
+
 def _entries(
     terminals: Terminals, path: str, value: str, include_self: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    table = tables.read(path)
-    names = {name.strip().lower() for name in table.frame.columns}
-    if not names & {"source", "target", "destination", "weight", "rate"}:
-        return _dense(
-            terminals, table if not table.is_csv else tables.read(path, header=False), value, include_self
-        )
+    first = tables.first_line(path)
+    table = tables.read(path, header=first is None or not _NAMES.isdisjoint(first))
+    if _NAMES.isdisjoint(first or table.frame.columns):
+        return _dense(terminals, table, value, include_self)
     table.only(("source", "target", value))
     source = table.terminals(table.need("source")[0], terminals)
     target = table.terminals(table.need("target")[0], terminals)
@@ -98,11 +99,11 @@ def _floats(table: tables.Table, name: str, value: str) -> np.ndarray:
     if len(bad):
         row = int(bad[0])
         found: Any = series[row]
-        shown = "nothing" if found is None else f'"{str(found)[:40]}"'
         unit = ", in the unit of the pattern" if value == "rate" else ""
-        raise table.error(
-            f"{shown} is not a {value}", row, name, f"{value}s are numbers of zero or more{unit}"
-        )
+        hint = f"{value}s are numbers of zero or more{unit}"
+        if found is None:
+            raise table.error(f"there is no {value}", row, name, f"{hint}; is the line cut short?")
+        raise table.error(f'"{str(found)[:40]}" is not a {value}', row, name, hint)
     return numbers
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import itertools
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fabriloom import units
+from fabriloom import reading, units
+from fabriloom.reading import ReadError
 from fabriloom.traffic.errors import Place, TrafficError
 from fabriloom.traffic.kinds import Ints
 from fabriloom.traffic.names import Terminals
@@ -120,7 +117,7 @@ class Table:
                 row = int((series == value).arg_max() or 0)
                 raise self.error(error.message, row, name, error.hint) from None
         found = series.replace_strict(different, pl.Series(numbers), return_dtype=pl.Int64)
-        return found.to_numpy()
+        return found.to_numpy().astype(np.int64, copy=False)  # of no rows it would be another type
 
 
 def read(path: str, header: bool = True) -> Table:
@@ -131,18 +128,36 @@ def read(path: str, header: bool = True) -> Table:
         message = f'"{file.name}" is neither .csv nor .parquet'
         raise TrafficError(message, "pattern.path", "save the table as CSV or Parquet")
     try:
-        size = file.stat().st_size
-        if size > LARGEST_BYTES:
-            raise TrafficError(f"{file.name} is larger than 4 GiB", "pattern.path", "split the table")
-        content = file.read_bytes()
-    except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
-        hint = "paths are relative to the folder of the scenario"
-        raise TrafficError(f"{file.name} cannot be read: {reason}", "pattern.path", hint) from None
-    frame = _csv(file, content, header) if kind == ".csv" else _parquet(file, content)
+        content = reading.content(file, LARGEST_BYTES, "4 GiB", "split the table")
+        if kind == ".parquet":
+            from fabriloom.reading.parquet import parquet
+
+            frame = parquet(file, len(content))
+        else:
+            frame = _csv(file, content, header)
+    except ReadError as error:
+        raise _refused(file, error) from None
     blank = _blank(frame)
     rows = np.flatnonzero(~blank)
     return Table(file, frame.filter(~blank) if blank.any() else frame, rows, kind == ".csv", header)
+
+
+def first_line(path: str) -> list[str] | None:
+    """The cells of the first line of a CSV file in small letters, none of a Parquet file."""
+    file = Path(path)
+    if file.suffix.lower() != ".csv":
+        return None
+    try:
+        text = reading.text_of(reading.content(file, LARGEST_BYTES, "4 GiB", "split the table"), str(file))
+        _, cells = next(reading.records(text, str(file)), (1, []))
+    except ReadError as error:
+        raise _refused(file, error) from None
+    return [cell.strip().lower() for cell in cells]
+
+
+def _refused(file: Path, error: ReadError) -> TrafficError:
+    message = error.message if error.place else f"{file.name}: {error.message}"
+    return TrafficError(message, "pattern.path", error.hint, error.place)
 
 
 def _blank(frame: DataFrame) -> np.ndarray:
@@ -154,103 +169,49 @@ def _blank(frame: DataFrame) -> np.ndarray:
     return frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
 
 
-def _parquet(file: Path, content: bytes) -> DataFrame:
-    import polars as pl
-
-    try:
-        with _quiet():
-            return pl.read_parquet(io.BytesIO(content))
-    except Exception as error:
-        raise _unreadable(file, error, "Parquet") from None
-    except BaseException as error:  # a panic of the reader is no Exception; Ctrl-C must pass
-        if type(error).__name__ != "PanicException":
-            raise
-        raise _unreadable(file, error, "Parquet") from None
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep what the reader's own panics print off the terminal; the error that follows says it better."""
-    sys.stderr.flush()
-    kept = os.dup(2)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
-
-
-def _unreadable(file: Path, error: BaseException, kind: str) -> TrafficError:
-    lines = str(error).strip().splitlines() or ["unknown reason"]
-    hint = "the file is damaged or incomplete; write it again"
-    if "specification" in lines[0] or not isinstance(error, Exception):
-        return TrafficError(f"{file.name} is not a whole {kind} file", "pattern.path", hint)
-    reason = lines[0][:160].removeprefix("parquet: ")
-    return TrafficError(f"{file.name} cannot be read as {kind}: {reason}", "pattern.path", hint)
-
-
 def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
+    """All cells as strings. Raises :class:`ReadError`."""
     import polars as pl
 
-    try:
-        content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        message = f"{file.name}, line {line}: not UTF-8 text"
-        raise TrafficError(message, "pattern.path", "save the file as UTF-8") from None
+    text = reading.text_of(content, str(file))
+    line, first = next(reading.records(text, str(file)), (1, []))
+    if header:
+        reading.check_header(line, first, text, str(file))
+    if len(first) * content.count(b"\n") > 4 * len(content):
+        # Lines that are cut short are filled up with nothing, which would take gigabytes.
+        message = f"{len(first):,} columns, but the lines that follow are shorter"
+        raise ReadError(message, "write a value for each column", reading.line_of(text, line, str(file)))
     try:
         frame = pl.read_csv(io.BytesIO(content), has_header=header, infer_schema=False, comment_prefix="#")
     except pl.exceptions.NoDataError:
-        raise TrafficError(f"{file.name} is empty", "pattern.path", "write a line of column names") from None
+        raise ReadError("the file is empty", "write a line of column names") from None
     except Exception as error:
-        raise _ragged(file, content, error) from None
+        _ragged(file, text)
+        reason = (str(error).strip().splitlines() or ["unknown reason"])[0]
+        raise ReadError(f"not CSV: {reason[:160]}", "write it again, with commas between") from None
     return frame.rename({name: name.strip() for name in frame.columns}) if header else frame
 
 
-def _ragged(file: Path, content: bytes, error: Exception) -> TrafficError:
-    """Which line has another number of fields than the first."""
+def _ragged(file: Path, text: str) -> None:
+    """Refuse the first line that has more fields than the first, or a quote that is not closed."""
     width = 0
-    try:
-        for line, fields in _lines(content):
-            width = width or len(fields)
-            if len(fields) > width:
-                text = content.decode("utf-8-sig").split("\n")[line - 1].rstrip("\r")
-                place = (str(file), line, 1, max(1, len(text)), text)
-                hint = "put names that contain a comma into double quotes"
-                message = f"{len(fields)} fields, but {width} columns"
-                return TrafficError(message, "pattern.path", hint, place)
-    except csv.Error:
+    for line, cells in reading.records(text, str(file)):
+        width = width or len(cells)
+        if len(cells) > width:
+            message = f"{len(cells)} fields, but {width} columns"
+            hint = "put names that contain a comma into double quotes"
+            raise ReadError(message, hint, reading.line_of(text, line, str(file)))
+    for _ in reading.records(text, str(file), strict=True):
         pass
-    return _unreadable(file, error, "CSV")
-
-
-def _lines(content: bytes) -> Any:
-    """Line number and fields of every record, without comments."""
-    reader = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""))
-    before = 0
-    for fields in reader:
-        first, before = before + 1, reader.line_num
-        if not (fields and fields[0].startswith("#")):
-            yield first, fields
 
 
 def _cell(file: Path, record: int, column: int | None) -> Place:
     """Where a record (0 is the first line that is no comment) and a field of it stand."""
-    content = file.read_bytes()
-    lines = content.decode("utf-8-sig").split("\n")
-    found = next((item for index, item in enumerate(_lines(content)) if index == record), None)
+    text = file.read_bytes().decode("utf-8-sig")
+    try:
+        found = next(itertools.islice(reading.records(text, str(file)), record, None), None)
+    except ReadError as error:
+        return error.place or reading.line_of(text, 1, str(file))
     if found is None:
-        return str(file), 1, 1, 1, lines[0].rstrip("\r")
-    line, fields = found
-    text = lines[line - 1].rstrip("\r")
-    start, length = 0, len(text)
-    if column is not None and column < len(fields):
-        for field in fields[:column]:
-            start = text.find(field, start) + len(field)
-            start = max(text.find(",", start) + 1, start)
-        begin = text.find(fields[column], start)
-        start, length = (begin, len(fields[column])) if begin >= 0 else (start, 1)
-    return str(file), line, start + 1, max(1, length), text
+        return reading.line_of(text, 1, str(file))
+    return reading.cell_place(text, str(file), *found, column)

@@ -1,0 +1,73 @@
+"""CSV from others: records with their lines, and what the standard reader trips over."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+
+from fabriloom import units
+from fabriloom.reading.errors import Place, ReadError
+from fabriloom.reading.texts import line_of
+
+MOST_COLUMNS = 1 << 16
+_HINT = "is a quote opened and not closed? Names that hold a quote or a comma go between quotes"
+
+
+def records(
+    text: str, file: str, comments: bool = True, strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Number of the first line (from 1) and cells of every record, blank ones with no cells.
+
+    ``comments``: records that begin with ``#`` are left out. Raises :class:`ReadError` for what is no CSV
+    (``strict``: quotes at odd places as well), and for a cell of more than 131,072 characters.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), strict=strict)
+    before = 0
+    try:
+        for cells in reader:
+            first, before = before + 1, reader.line_num
+            if not (comments and cells and cells[0].startswith("#")):
+                yield first, cells
+    except csv.Error as error:
+        place = line_of(text, before + 1, file)
+        if "field limit" in str(error):
+            raise ReadError(
+                f"a field of more than {csv.field_size_limit():,} characters", _HINT, place
+            ) from None
+        raise ReadError(f"not CSV, or cut short: {error}", _HINT, place) from None
+
+
+def check_header(line: int, names: Sequence[str], text: str, file: str) -> None:
+    """Refuse a first record whose columns cannot be told apart. Raises :class:`ReadError`."""
+    whole = line_of(text, line, file)
+    if len(names) > MOST_COLUMNS:
+        raise ReadError(
+            f"{len(names):,} columns; at most {MOST_COLUMNS:,} are read", "split the table", whole
+        )
+    sign = units.other_separator(",".join(names))
+    if sign:
+        raise ReadError(f"the columns are separated by {sign}", "save the file with commas", whole)
+    seen: set[str] = set()
+    for column, name in enumerate(names):
+        word = name.strip().lower()
+        if (not word and len(names) > 1) or word in seen:
+            place = cell_place(text, file, line, names, column)
+            if not word:
+                raise ReadError(f"column {column + 1} has no name", "name it, or leave the column out", place)
+            raise ReadError(f'two columns are named "{word[:60]}"', "leave one of them out", place)
+        seen.add(word)
+
+
+def cell_place(text: str, file: str, line: int, cells: Sequence[str], column: int | None) -> Place:
+    """Where a cell of a record stands that begins in a line; the whole line without ``column``."""
+    whole = line_of(text, line, file)
+    if column is None or column >= len(cells):
+        return whole
+    shown, start = whole[4], 0
+    for cell in cells[:column]:
+        start = max(shown.find(cell, start), start) + len(cell)
+        start = max(shown.find(",", start) + 1, start)
+    begin = shown.find(cells[column], start)
+    start, length = (begin, len(cells[column])) if begin >= 0 else (min(start, len(shown)), 1)
+    return file, line, start + 1, max(1, length), shown

@@ -1,0 +1,1 @@
+"""Whatever the bytes of a file, its reader gives data or a message."""

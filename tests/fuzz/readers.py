@@ -1,0 +1,166 @@
+"""Every reader of files, with good files to begin from."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fabriloom import topology
+from fabriloom.compile import compile
+from fabriloom.report.plot import charts_in
+from fabriloom.routing import RoutingError
+from fabriloom.routing.own_table import own_table
+from fabriloom.scenario import Scenario, ScenarioError, load
+from fabriloom.topology import GraphError
+from fabriloom.topology.sci_rings import sci_rings
+
+from .mutations import changed_fields, changed_json, damaged
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENARIOS = [file.read_bytes() for file in sorted((ROOT / "scenarios").glob("*.toml"))]
+SMALL: dict[str, Any] = {"topology": {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 1}}
+GRID = topology.build("grid", shape=[2, 2])
+_ROWS = b"source,target,length,wait\n0,1,64 B,1 us\nt(0,1).0,2,128 B,0 ns\n3,0,64,200\n2,1,8 B,5 ns\n"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """``read`` takes a file with such a suffix; it gives anything or raises one of ``errors``."""
+
+    suffix: str
+    good: list[bytes]
+    read: Callable[[Path], object]
+    errors: tuple[type[Exception], ...]
+    kind: str = "text"
+
+    def draw(self, dice: random.Random) -> bytes:
+        """A damaged file."""
+        good = dice.choice(self.good)
+        if self.kind == "json" and dice.random() < 0.6:
+            return changed_json(good, dice)
+        if self.kind == "csv" and dice.random() < 0.6:
+            return changed_fields(good, b",", dice)
+        return damaged(good, self.good, dice)
+
+
+def _traffic(pattern: dict[str, Any]) -> Callable[[Path], object]:
+    def read(path: Path) -> object:
+        traffic = {"pattern": {**pattern, "path": path.name}}
+        return compile(Scenario.from_dict({**SMALL, "traffic": traffic}, path.parent))
+
+    return read
+
+
+def _program(path: Path) -> object:
+    program = {"kind": "descriptors", "path": path.name}
+    return compile(Scenario.from_dict({**SMALL, "program": program}, path.parent))
+
+
+def _graph(path: Path) -> object:
+    return topology.file(path)
+
+
+def _routes(path: Path) -> object:
+    return own_table(GRID, path)
+
+
+def _override(path: Path) -> object:
+    text = path.read_bytes().decode("utf-8", "replace")
+    return load(ROOT / "tests" / "cases" / "valid" / "formats-toml.toml", [text])
+
+
+def _rings(path: Path) -> object:
+    return sci_rings(path=path)
+
+
+def _written(suffix: str) -> list[bytes]:
+    """Graphs of the families as files, and files that people wrote."""
+    import tempfile
+
+    graphs = [topology.build("grid", shape=[2, 2]), topology.build("clos", terminals=8, switch_ports=4)]
+    graphs += [topology.build("banyan", terminals=8), topology.build("ring", switches=3, links_per_edge=2)]
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for graph in graphs:
+            topology.write(graph, Path(folder) / f"graph{suffix}")
+            found.append((Path(folder) / f"graph{suffix}").read_bytes())
+    return found + _BY_HAND.get(suffix, [])
+
+
+_BY_HAND = {
+    ".csv": [
+        b"kind,source,target,parallel,rate,length,x,y\nswitch,a,,,,,1,2\nswitch,b,,,,,2,2\n"
+        b"cable,a,b,3,100 Mbit/s,2 m,,\nterminal,t,a,,,,,\nterminal,u,b,,,,,\n",
+        (ROOT / "scenarios" / "spacewire-onboard.csv").read_bytes(),
+    ],
+    ".json": [
+        b'{"nodes": [{"id": 1}, {"id": "t", "kind": "terminal"}, {"id": "u", "kind": "terminal"}],'
+        b' "links": [{"source": "t", "target": 1}, {"source": "u", "target": 1, "length": "2 m"}]}'
+    ],
+}
+_RINGS_CSV = b"ring,vertex,buses\nr,a,\nr,s,1\nq,s,1\nq,b,\nq,c,\n"
+_RINGS_JSON = b'{"rings": {"r": ["a", "s"], "q": ["s", "b", "c"]}, "switches": {"s": 1}}'
+_ROUTES = b"switch,terminal,links\n" + b"".join(
+    f'"s({a},{b})","t({c},{d}).0","{next_}"\n'.encode()
+    for a in (0, 1)
+    for b in (0, 1)
+    for c in (0, 1)
+    for d in (0, 1)
+    if (a, b) != (c, d)
+    for next_ in [f"s({c},{b})" if a != c else f"s({a},{d})"]
+)
+_YAML = [file.read_bytes() for file in sorted((ROOT / "tests" / "cases" / "valid").glob("*.yaml"))]
+_JSON = [file.read_bytes() for file in sorted((ROOT / "tests" / "cases" / "valid").glob("*.json"))]
+_REPORT = (
+    b'<html><script id="charts" type="application/json">[{"title": "a", "x": {"label": "$x", "log": false},'
+    b' "y": {"label": "y", "log": true}, "series": [{"name": "$a$ b$", '
+    b'"points": [[1, 2, null, null]]}]}]</script>'
+)
+_SETTINGS = [b"traffic.load=0.5", b"seed=3", b"topology.shape=[2, 3]", b'technology.link_rate="50 Mbit/s"']
+_SCENARIO = (ScenarioError,)
+
+READERS: dict[str, Reader] = {
+    "scenario.toml": Reader(".toml", SCENARIOS, load, _SCENARIO),
+    "scenario.yaml": Reader(".yaml", _YAML, load, _SCENARIO),
+    "scenario.json": Reader(".json", _JSON, load, _SCENARIO, "json"),
+    "override": Reader(".txt", _SETTINGS, _override, _SCENARIO),
+    "graph.csv": Reader(".csv", _written(".csv"), _graph, (GraphError,), "csv"),
+    "graph.json": Reader(".json", _written(".json"), _graph, (GraphError,), "json"),
+    "graph.graphml": Reader(".graphml", _written(".graphml"), _graph, (GraphError,)),
+    "rings.csv": Reader(".csv", [_RINGS_CSV], _rings, (GraphError,), "csv"),
+    "rings.json": Reader(".json", [_RINGS_JSON], _rings, (GraphError,), "json"),
+    "routes.csv": Reader(".csv", [_ROUTES], _routes, (RoutingError,), "csv"),
+    "descriptors.csv": Reader(".csv", [_ROWS], _traffic({"kind": "descriptors"}), _SCENARIO, "csv"),
+    "matrix.csv": Reader(
+        ".csv", [b"0,1,2,3\n1,0,1,1\n0.5,0,0,1\n1,1,1,0\n"], _traffic({"kind": "matrix"}), _SCENARIO, "csv"
+    ),
+    "weights.csv": Reader(
+        ".csv",
+        [b"source,target,weight\n0,1,2\n1,2,0.5\n3,0,1\n"],
+        _traffic({"kind": "matrix"}),
+        _SCENARIO,
+        "csv",
+    ),
+    "permutation.csv": Reader(
+        ".csv",
+        [b"source,target\n0,1\n1,2\n2,3\n3,0\n"],
+        _traffic({"kind": "permutation"}),
+        _SCENARIO,
+        "csv",
+    ),
+    "program.csv": Reader(".csv", [_ROWS], _program, _SCENARIO, "csv"),
+    "report.html": Reader(".html", [_REPORT], lambda path: _plotted(path), (ValueError,)),
+}
+"""By their names; all but the tables in Parquet, whose reader is a process of its own."""
+
+
+def _plotted(path: Path) -> object:
+    from fabriloom.report import plot
+
+    charts = charts_in(path)
+    for chart in charts[:1]:
+        plot.drawn(chart, "svg")
+    return charts
