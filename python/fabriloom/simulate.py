@@ -256,6 +256,7 @@ def _in_bytes(native: dict[str, Any], compiled: Compiled) -> dict[str, Any]:
         return native
     pairs = {
         "measured_offered_bytes": "measured_offered",
+        "measured_refused_bytes": "measured_refused",
         "measured_delivered_bytes": "measured_packets",
         "batch_bytes": "batch_packets",
         "flow_bytes": "flow_packets",

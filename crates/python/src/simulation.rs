@@ -163,11 +163,16 @@ impl Simulation {
         out.set_item("refused", balance.refused)?;
         out.set_item("in_flight", balance.in_flight)?;
         out.set_item("scrubbed", balance.scrubbed)?;
-        let (packets, chars) = run.measured_offered();
-        out.set_item("measured_offered", packets)?;
-        out.set_item("measured_offered_bytes", chars)?;
+        let measured = run.measured();
+        out.set_item("measured_offered", measured.offered)?;
+        out.set_item("measured_offered_bytes", measured.offered_chars)?;
+        out.set_item("measured_refused", measured.refused)?;
+        out.set_item("measured_refused_bytes", measured.refused_chars)?;
         out.set_item("measured_delivered_bytes", run.run.measure.chars)?;
         out.set_item("measured_packets", run.run.measure.packets)?;
+        let (pause_start, pause) = run.run.measure.pause.longest(run.now());
+        out.set_item("pause_start_ticks", pause_start)?;
+        out.set_item("pause_ticks", pause)?;
         out.set_item("events", run.run.events)?;
         out.set_item("packet_hops", run.packet_hops())?;
         out.set_item("extensions", run.extensions())
@@ -231,9 +236,13 @@ fn links(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
 
 /// What only rings and their buses count; empty and 0 for other networks.
 fn rings(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
-    let (links, buses, timed_out): (Vec<ring::Counts>, Vec<ring::BusCounts>, u64) = match network {
-        Fabrics::Worms(_) => (Vec::new(), Vec::new(), 0),
-        Fabrics::Rings(rings) => (rings.counts().collect(), rings.bus_counts().collect(), rings.timed_out),
+    let (links, buses): (Vec<ring::Counts>, Vec<ring::BusCounts>) = match network {
+        Fabrics::Worms(_) => (Vec::new(), Vec::new()),
+        Fabrics::Rings(rings) => (rings.counts().collect(), rings.bus_counts().collect()),
+    };
+    let (timed_out, longest_delay) = match network {
+        Fabrics::Worms(_) => (0, 0),
+        Fabrics::Rings(rings) => (rings.timed_out, rings.longest_delay),
     };
     column(out, "link_retried", &links, |c| c.retried)?;
     column(out, "link_retry_ticks", &links, |c| c.retry_ticks)?;
@@ -243,6 +252,7 @@ fn rings(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
     column(out, "bus_transfers", &buses, |c| c.transfers)?;
     column(out, "bus_busy_ticks", &buses, |c| c.busy_ticks)?;
     column(out, "bus_wait_ticks", &buses, |c| c.wait_ticks)?;
+    out.set_item("retry_delay_ticks_max", longest_delay)?;
     out.set_item("timed_out", timed_out)
 }
 

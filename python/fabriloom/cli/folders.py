@@ -81,9 +81,9 @@ def _scenario_files(files: Files, provenance: Provenance) -> None:
 def write_run(files: Files, results: Results) -> None:
     """Everything of one run; the summary last."""
     from ..report import for_run
-    from ..results.files import put_text, write_chrome_trace, write_parquet
+    from ..results.files import put_text, tables_of, write_chrome_trace, write_tables
 
-    write_parquet(results, files)
+    write_tables(tables_of(results), files, "parquet")
     if results.has_trace:
         with files.file("trace.json") as out:
             write_chrome_trace(results, out)

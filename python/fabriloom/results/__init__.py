@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..output import Plain, file
-from . import files, html, tables
+from ..output import file
+from . import confidence, files, html, tables
 from .histogram import Histogram
 from .programs import ProgramRun
 from .provenance import Provenance
+from .standstill import standstill
 from .summary import ConservationError, add_program, check_conservation
 from .summary import summary as _summary
 
@@ -57,7 +58,8 @@ class Results:
         self.program = program
         """What is known of a run of programs; none of one of traffic."""
         self.warnings: list[str] = []
-        """What was noticed about the scenario before the run; part of the summary."""
+        """What was noticed about the scenario before the run. The summary has what was noticed about its
+        results as well."""
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -65,7 +67,15 @@ class Results:
         summary = _summary(self.native, self.graph, self.tick_ps, self.provenance, self.wall_s)
         if self.program is not None:
             add_program(summary, self.program)
-        return {**summary, "warnings": list(self.warnings)}
+        return {**summary, "warnings": [*self.warnings, *self._doubts(summary)]}
+
+    def _doubts(self, summary: dict[str, Any]) -> list[str]:
+        """What was noticed about the results; of programs nothing, for they need not be steady."""
+        stood = standstill(summary, self.provenance.resolved.get("technology", {}))
+        if self.program is not None:
+            return stood
+        means = confidence.watched(self.native, self.tick_ps / 1000)
+        return [*stood, *confidence.doubts(confidence.settled(self.native, means))]
 
     @property
     def end_reason(self) -> str:
@@ -75,7 +85,7 @@ class Results:
     @property
     def measured_ticks(self) -> int:
         """Length of the measuring window in ticks."""
-        return int(self.native["end_time_ticks"]) - int(self.native["measure_start_ticks"])
+        return tables.window_ticks(self.native)
 
     @property
     def utilisation(self) -> np.ndarray:
@@ -92,6 +102,11 @@ class Results:
     def buses(self) -> pl.DataFrame:
         """One row per switch of a network of rings: how busy its buses were; no rows elsewhere."""
         return tables.buses(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
+
+    @cached_property
+    def rings(self) -> pl.DataFrame:
+        """One row per ring: what its links carried, in MB/s; no rows in networks without rings."""
+        return tables.rings(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
 
     @cached_property
     def flows(self) -> pl.DataFrame:
@@ -165,9 +180,11 @@ class Results:
 
     def to_parquet(self, folder: str | Path) -> list[Path]:
         """Write the tables as Parquet into ``folder``, which is made if needed; returns the files."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        return [folder / name for name in files.write_parquet(self, Plain(folder))]
+        return files.write_plain(files.tables_of(self), Path(folder), "parquet")
+
+    def to_csv(self, folder: str | Path) -> list[Path]:
+        """Write the tables as CSV into ``folder``, which is made if needed; returns the files."""
+        return files.write_plain(files.tables_of(self), Path(folder), "csv")
 
     def to_chrome_trace(self, path: str | Path) -> None:
         """Write the packet trace in the Chrome trace format, which Perfetto opens. ValueError without one."""

@@ -18,7 +18,8 @@ from .program_columns import (
     PROGRAM_POINTS,
     PROGRAM_SUMMARY,
 )
-from .ring_columns import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY
+from .ring_columns import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY, RINGS
+from .seed_columns import SEEDS
 
 __all__ = [
     "BATCHES",
@@ -37,11 +38,13 @@ __all__ = [
     "PROGRAM_SUMMARY",
     "RATE_CHECK",
     "REPRODUCTION",
+    "RINGS",
     "RING_CHECK",
     "RING_LINKS",
     "RING_POINTS",
     "RING_SUMMARY",
     "SATURATION",
+    "SEEDS",
     "SUMMARY",
     "TABLES",
     "TRACE",
@@ -98,7 +101,7 @@ SUMMARY = Table(
         Column(
             "warnings",
             "list of text",
-            "What was noticed before the run, such as a routing that can deadlock.",
+            "What was noticed about the scenario, such as a routing that can deadlock, and about the results: wide intervals, intervals that cannot be trusted, a ring that stood still.",
         ),
         Column("network.switches", "count", "Switches of the network."),
         Column("network.terminals", "count", "Terminals of the network."),
@@ -110,12 +113,27 @@ SUMMARY = Table(
             "each character paid. Found by a short run when flow control is matched.",
         ),
         Column("simulated_ns", "ns", "Simulated time from the start to the end of the run."),
-        Column("warmup_ns", "ns", "The part at the beginning that is left out of every measurement."),
+        Column(
+            "warmup_ns",
+            "ns",
+            "The part at the beginning that is left out of every measurement; 0 if the run ended before it was over, and then all of it is measured.",
+        ),
         Column("measured_ns", "ns", "The measuring window: simulated time without the warm-up."),
+        Column(
+            "longest_pause_ns",
+            "ns",
+            "The longest time in the measuring window in which no packet arrived anywhere.",
+        ),
+        Column("longest_pause_from_ns", "ns", "When it began."),
         Column(
             "offered_mbytes_per_s",
             "10^6 B/s",
             "Payload of the packets created in the measuring window, refused ones included, over its length. It is counted, not estimated, so it has no half-width.",
+        ),
+        Column(
+            "lost_mbytes_per_s",
+            "10^6 B/s",
+            "Payload of the packets refused in the measuring window, because the queue of their source was full, over its length. Counted, like what was offered.",
         ),
         Column(
             "accepted_mbytes_per_s",
@@ -149,6 +167,11 @@ SUMMARY = Table(
             "-1 to 1",
             "Correlation of the mean latency of successive batches. Well above 0, the half-widths are too small and "
             "the run should be longer.",
+        ),
+        Column(
+            "statistics.trusted",
+            "true or false",
+            "False if batches of throughput, network latency or total latency (above saturation of throughput) are more alike than chance makes them, or rise or fall: two tests of each, with one false alarm in 200 runs each; see [statistics](../background/statistics.md). Null of a run that drained, deadlocked or livelocked.",
         ),
         Column(
             "not_kept.flow_packets",
@@ -277,6 +300,7 @@ POINTS = Table(
     (
         Column("end_reason", "text", "See `end.reason`."),
         Column("offered_mbytes_per_s", "10^6 B/s", "See the summary."),
+        Column("lost_mbytes_per_s", "10^6 B/s", "See the summary."),
         Column("accepted_mbytes_per_s", "10^6 B/s", "See the summary."),
         Column("accepted_mbytes_per_s_ci95", "10^6 B/s", "Half-width of its 95 % confidence interval."),
         Column("latency_ns_mean", "ns", "Mean network latency."),
@@ -286,6 +310,9 @@ POINTS = Table(
         Column("latency_ns_p99_9", "ns", "See the summary."),
         Column("latency_ns_max", "ns", "Longest network latency."),
         Column("total_latency_ns_mean", "ns", "Mean latency from creation at the source."),
+        Column("total_latency_ns_mean_ci95", "ns", "Half-width of its 95 % confidence interval."),
+        Column("total_latency_ns_p99", "ns", "See the summary."),
+        Column("trusted", "true or false", "See the summary, `statistics.trusted`."),
         Column("packets_delivered", "count", "Packets delivered in the whole run."),
         Column("packets_refused", "count", "Packets refused at a full source queue."),
         Column("scenario_sha256", "text", "Hash of the scenario of this point."),
@@ -310,7 +337,7 @@ SATURATION = Table(
         Column(
             "sustained_load",
             "0 to 1",
-            "The largest load tried at which accepted equals offered within its confidence; null for `backlog` and for sources that wait for their packets, which never offer more than is accepted.",
+            "The largest load tried at which nothing piled up: accepted equals offered within its confidence and what is always under way, and the load is not above the bound of `fabriloom check`; null for `backlog` and for sources that wait for their packets, which never offer more than is accepted.",
         ),
         Column("refused_load", "0 to 1", "The smallest load tried above it; null when there is none."),
         Column("interrupted", "true or false", "Whether runs are missing."),
@@ -440,6 +467,7 @@ TABLES = (
     PROGRAM_SUMMARY,
     LINKS,
     RING_LINKS,
+    RINGS,
     BUSES,
     FLOWS,
     BATCHES,
@@ -452,6 +480,7 @@ TABLES = (
     POINTS,
     RING_POINTS,
     PROGRAM_POINTS,
+    SEEDS,
     SATURATION,
     CHECK,
     RING_CHECK,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import tables
+from .confidence import percent
 
 if TYPE_CHECKING:
     from ..topology.graph import Graph
@@ -23,8 +24,22 @@ def after(simulated_ns: float) -> str:
     return f"after {simulated_ns / 1e6:.6g} ms of simulated time"
 
 
-def message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = False) -> str:
-    """Why the run ended, as a sentence; ``lost``: sources refused packets."""
+def precision(reason: str, wanted: float, widths: str) -> str:
+    """What is said of a wanted precision, to be added to the sentence; ``widths``: of what was watched."""
+    if not wanted:
+        return ""
+    known = widths or "nothing was measured"
+    return {
+        "precision": f": {known}; {percent(wanted)} was wanted",
+        "time_limit": f", before the wanted precision of {percent(wanted)} was reached: {known}",
+        "saturated": f". Latencies grow with the run, so precision is of throughput alone: {known}",
+    }.get(reason, "")
+
+
+def message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = False, watched: str = "") -> str:
+    """Why the run ended, as a sentence; ``lost``: sources refused packets; ``watched``: see
+    :func:`precision`.
+    """
     when = after(simulated_ns)
     if reason == "deadlocked":
         if not cycle:
@@ -34,9 +49,9 @@ def message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = Fal
     grew = "sources lost packets" if lost else "the queues at the sources grew without end"
     sentences = {
         "drained": f"Every packet was delivered and none is to come ({when}).",
-        "precision": f"The wanted precision of mean latency and throughput was reached {when}.",
-        "saturated": f"Saturated: {grew}; stopped {when}.",
-        "time_limit": f"The time limit was reached {when}.",
+        "precision": f"The wanted precision was reached {when}{watched}.",
+        "saturated": f"Saturated: {grew}; stopped {when}{watched}.",
+        "time_limit": f"The time limit was reached {when}{watched}.",
         "packet_limit": f"The wanted number of packets was delivered {when}.",
         "interrupted": f"Interrupted {when}: these results are partial.",
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -36,19 +36,35 @@ def put_text(files: Files, name: str, text: str) -> None:
 
 
 def write_table(files: Files, name: str, table: pl.DataFrame) -> str:
-    """One table as Parquet; returns the name. Raises OSError: Polars itself would not say that it is one."""
+    """One table as Parquet or CSV, by its name; returns the name. Raises OSError: Polars itself would not say
+    that it is one.
+    """
     written = io.BytesIO()
-    table.write_parquet(written)
+    if name.endswith(".csv"):
+        table.write_csv(written)
+    else:
+        table.write_parquet(written)
     with files.file(name) as out:
         out.write(written.getbuffer())
     return name
 
 
-def write_parquet(results: Results, files: Files) -> list[str]:
-    """Write the tables that the run kept, a file each; returns their names."""
+def write_tables(tables: Mapping[str, pl.DataFrame], files: Files, form: str) -> list[str]:
+    """Write tables as ``form``, ``parquet`` or ``csv``, a file each; returns their names."""
+    return [write_table(files, f"{name}.{form}", table) for name, table in tables.items()]
+
+
+def write_plain(tables: Mapping[str, pl.DataFrame], folder: Path, form: str) -> list[Path]:
+    """The same into any folder, which is made if needed; returns the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return [folder / name for name in write_tables(tables, output.Plain(folder), form)]
+
+
+def tables_of(results: Results) -> dict[str, pl.DataFrame]:
+    """The tables that the run kept, by the names of their files."""
     tables = {"links": results.links} if results.keeps_links else {}
     if results.keeps_links and results.graph.rings is not None:
-        tables["buses"] = results.buses
+        tables |= {"buses": results.buses, "rings": results.rings}
     tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}
     if results.program is not None:
         own = {"events": results.events, "hosts": results.hosts}
@@ -56,7 +72,7 @@ def write_parquet(results: Results, files: Files) -> list[str]:
         tables |= {name: table for name, table in own.items() if len(table)}
     if results.has_trace:
         tables["trace"] = results.trace
-    return [write_table(files, f"{name}.parquet", table) for name, table in tables.items()]
+    return tables
 
 
 def _trace_events(results: Results) -> Iterator[dict[str, Any]]:

@@ -43,6 +43,7 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ended,
         ("offered", _measured(summary["offered_mbytes_per_s"], None, "MB/s")),
+        *([("lost", _measured(lost, None, "MB/s"))] if (lost := summary["lost_mbytes_per_s"]) else []),
         (
             "accepted",
             _measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"], "MB/s"),
@@ -58,6 +59,7 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
                 ("max", "longest"),
             )
         ),
+        ("with the wait at the source", spread(summary["total_latency_ns"])),
         *_counted(summary),
     ]
 
@@ -95,12 +97,21 @@ def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
             ("event rate", event_rate(events)),
             ("event latency", spread(events["latency_ns"])),
         ]
+    if summary["rounds"]["count"]:
+        found.append(("time per round", _round(summary["rounds"])))
     for what, key in (("back-pressure", "blocked"), ("occupancy", "receiving")):
         if hosts[f"{key}_share_mean"] is not None:
             share, most = (f"{100 * hosts[f'{key}_share_{how}']:.3g} %" for how in ("mean", "max"))
             whose = "senders waited for a place" if key == "blocked" else "receivers had a message coming in"
             found.append((what, f"{whose} {share} of the time, {hosts[f'{key}_most']} {most}"))
     return found
+
+
+def _round(rounds: dict[str, Any]) -> str:
+    """Mean and extremes of the time per round."""
+    unit, divisor = time_unit(rounds["ns_mean"])
+    low, mean, high = (rounds[f"ns_{key}"] / divisor for key in ("min", "mean", "max"))
+    return f"{mean:.4g} {unit} in the mean over {rounds['count']:,}, from {low:.4g} to {high:.4g}"
 
 
 def event_rate(events: dict[str, Any]) -> str:
@@ -123,7 +134,9 @@ def spread(latency: dict[str, Any]) -> str:
         return "none was measured"
     unit, divisor = time_unit(latency["mean"])
     low, mean, tail, high = (latency[key] / divisor for key in ("min", "mean", "p99", "max"))
-    return f"{mean:.4g} {unit} in the mean, from {low:.4g} to {high:.4g}; 99 % within {tail:.4g}"
+    half = latency.get("mean_ci95")
+    told = f"{mean:.4g} {unit}" if half is None else _measured(mean, half / divisor, unit)
+    return f"{told} in the mean, from {low:.4g} to {high:.4g}; 99 % within {tail:.4g}"
 
 
 def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:
@@ -133,8 +146,14 @@ def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:
     found = [
         (
             "links",
-            f"the busiest {100 * sci['link_utilisation_max']:.3g} % in use; {retries} of all traffic are "
-            f"retries, {echoes} echoes",
+            f"the busiest {100 * sci['link_utilisation_max']:.3g} % in use, "
+            f"{sci['link_mbytes_per_s_max']:.4g} MB/s; "
+            f"{retries} of all traffic are retries, {echoes} echoes",
+        ),
+        (
+            "retries",
+            f"{sci['retry_mbytes_per_s_mean']:.4g} MB/s of a link in the mean, at most "
+            f"{sci['retry_mbytes_per_s_max']:.4g} MB/s",
         ),
         ("busied", f"{sci['busied']:,} packets{given_up}"),
     ]

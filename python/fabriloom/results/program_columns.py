@@ -82,6 +82,18 @@ PROGRAM_SUMMARY = Table(
         Column("hosts.receiving_share_max", "0 to 1", "The same of the terminal that was occupied most."),
         Column("hosts.receiving_most", "text", "That terminal."),
         Column(
+            "rounds.count",
+            "count",
+            "Times between a mark of a program and the next of the same number at the same terminal.",
+        ),
+        Column(
+            "rounds.ns_mean",
+            "ns",
+            "Mean of these times: the time per round of a program that marks its rounds, such as ping-pong.",
+        ),
+        Column("rounds.ns_min", "ns", "The shortest."),
+        Column("rounds.ns_max", "ns", "The longest."),
+        Column(
             "not_kept.messages", "count", "Messages that are missing in their table, because it was full."
         ),
         Column("not_kept.marks", "count", "Marks that are missing in their table, because it was full."),
@@ -174,6 +186,7 @@ PROGRAM_POINTS = Table(
     "Points of programs",
     "Columns of the table of points that only runs of programs have.",
     (
+        Column("round_ns_mean", "ns", "See the summary, `rounds.ns_mean`."),
         Column("messages_per_s", "1/s", "See the summary, `messages.per_s`."),
         Column("message_mbytes_per_s", "10^6 B/s", "See the summary, `messages.mbytes_per_s`."),
         Column("message_latency_ns_mean", "ns", "See the summary."),

@@ -87,7 +87,24 @@ class ProgramRun:
             "message_latency_ns": self._message_latency(),
             "events": self._events(),
             "hosts": self._hosts(),
+            "rounds": self._rounds(),
         }
+
+    def _rounds(self) -> dict[str, Any]:
+        """Times between one mark and the next of the same number at the same terminal."""
+        terminal, tag = (column(self.native, f"mark_{name}").astype(np.int64) for name in ("terminal", "tag"))
+        moments = column(self.native, "mark_ticks").astype(np.int64)
+        order = np.lexsort((moments, tag, terminal))
+        steps = np.diff(moments[order])
+        same = (np.diff(terminal[order]) == 0) & (np.diff(tag[order]) == 0)
+        took_ns = steps[same] * self.tick_ns
+        some = len(took_ns) > 0
+        values = (took_ns.mean(), took_ns.min(), took_ns.max()) if some else (None, None, None)
+        told = {
+            f"ns_{key}": None if value is None else float(value)
+            for key, value in zip(_ROUND, values, strict=True)
+        }
+        return {"count": len(took_ns), **told}
 
     def _messages(self) -> dict[str, Any]:
         native, seconds = self.native, self.window_ns / 1e9
@@ -252,6 +269,9 @@ class ProgramRun:
         """``latency_ns`` and ``share_longer`` of the events of the measuring window, for drawing."""
         latency = np.sort(self.event_latency_ns[self.measured_events])
         return statistics.tail(latency, np.ones(len(latency), np.int64))
+
+
+_ROUND = ("mean", "min", "max")
 
 
 def _moments(ticks: NDArray[Any], tick_ns: float) -> Floats:

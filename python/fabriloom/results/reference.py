@@ -30,12 +30,13 @@ Of programs, messages and events have latencies of their own, each with its two 
 **Confidence.** The time after the warm-up is divided into batches; the half-width is Student's t at 95 % for
 a ratio of batch sums (latency over packets, bytes over time). Batches of one run may be correlated, so the
 engine's batches are merged to between 20 and 39 long ones first, and the correlation of neighbours that
-remains is printed (`statistics.lag1_correlation`).
+remains is printed (`statistics.lag1_correlation`) and tested (`statistics.trusted`).
 
 | what | from Python | from `fabriloom run --out DIR` |
 |---|---|---|
 | Summary | `results.summary` | `summary.json`, or `--json` on standard output |
 | Links | `results.links` | `links.parquet` |
+| Rings | `results.rings` | `rings.parquet` (networks of rings) |
 | Buses | `results.buses` | `buses.parquet` (networks of rings) |
 | Flows | `results.flows` | `flows.parquet` |
 | Batches | `results.batches` | `batches.parquet` |
@@ -46,6 +47,10 @@ remains is printed (`statistics.lag1_correlation`).
 | Messages | `results.messages` | `messages.parquet` (programs, if kept) |
 | Marks | `results.marks` | `marks.parquet` (programs with marks) |
 | Points of a curve or sweep | `curve.table` | `points.parquet` from `fabriloom curve --out DIR` |
+| Means over seeds | `repeat(…).means` | `seeds.parquet` from `fabriloom run --seeds 10 --out DIR` |
+
+With `--csv` every table is written as CSV besides, `links.csv` beside `links.parquet`; from Python
+`results.to_csv(folder)`, of studies too.
 """
 
 

@@ -28,6 +28,22 @@ RING_SUMMARY = Table(
         ),
         Column("sci.echo_share", "0 to 1", "Share of echoes in that time."),
         Column(
+            "sci.link_mbytes_per_s_max",
+            "10^6 B/s",
+            "Packets and echoes on the busiest link, with their headers and idle symbols.",
+        ),
+        Column(
+            "sci.retry_mbytes_per_s_mean",
+            "10^6 B/s",
+            "Packets that were sent again on a link, with their headers and idle symbols; mean over all links.",
+        ),
+        Column("sci.retry_mbytes_per_s_max", "10^6 B/s", "The same on the link that carried most of them."),
+        Column(
+            "sci.retry_delay_ns_max",
+            "ns",
+            "The longest delay of a retry in the whole run; 0 when nothing was busied.",
+        ),
+        Column(
             "sci.timed_out",
             "count",
             "Transactions of the whole run that were not finished within `technology.timeout`.",
@@ -54,10 +70,34 @@ RING_LINKS = Table(
         Column("data_share", "0 to 1", "Share for packets that were sent for the first time."),
         Column("retry_share", "0 to 1", "Share for packets that were sent again."),
         Column("echo_share", "0 to 1", "Share for echoes."),
+        Column(
+            "mbytes_per_s",
+            "10^6 B/s",
+            "What the link carried, packets and echoes with their headers and idle symbols.",
+        ),
+        Column("retry_mbytes_per_s", "10^6 B/s", "Of that, packets that were sent again."),
+        Column("echo_mbytes_per_s", "10^6 B/s", "Of that, echoes."),
         Column("retried", "count", "Packets put on the link that were sent again."),
         Column("busied", "count", "Packets that the station at its end answered by a busy echo."),
         Column("bypass_most_symbols", "count", "The most symbols in the bypass FIFO in front of the link."),
         Column("waiting_ns", "ns", "Time that the station's own packets waited for the link; summed."),
+    ),
+)
+
+RINGS = Table(
+    "rings",
+    "Rings",
+    "One row per ring of a network of rings; rates are of packets and echoes with their headers and idle symbols.",
+    (
+        Column("ring", "text", "Name of the ring."),
+        Column("stations", "count", "Its stations, and so its links."),
+        Column("mbytes_per_s_mean", "10^6 B/s", "What its links carried, in the mean."),
+        Column("mbytes_per_s_max", "10^6 B/s", "What its busiest link carried."),
+        Column("retry_mbytes_per_s_mean", "10^6 B/s", "Packets that were sent again, mean over its links."),
+        Column("echo_mbytes_per_s_mean", "10^6 B/s", "Echoes, mean over its links."),
+        Column("utilisation_mean", "0 to 1", "Utilisation of its links in the mean."),
+        Column("utilisation_max", "0 to 1", "Utilisation of its busiest link."),
+        Column("busied", "count", "Packets that its stations answered by a busy echo."),
     ),
 )
 
@@ -83,8 +123,11 @@ RING_POINTS = Table(
     (
         Column("busied", "count", "See the summary, `sci.busied`."),
         Column("retry_share", "0 to 1", "See the summary."),
+        Column("retry_mbytes_per_s_mean", "10^6 B/s", "See the summary."),
+        Column("retry_mbytes_per_s_max", "10^6 B/s", "See the summary."),
         Column("echo_share", "0 to 1", "See the summary."),
         Column("link_utilisation_max", "0 to 1", "See the summary."),
+        Column("link_mbytes_per_s_max", "10^6 B/s", "See the summary."),
         Column("bus_utilisation_max", "0 to 1", "See the summary."),
     ),
 )

@@ -81,18 +81,52 @@ def ratio(numerator: Floats, denominator: Floats) -> Estimate:
     return Estimate(mean, student_t95(count - 1) * spread / below, count)
 
 
+def merged_ratios(numerator: Floats, denominator: Floats) -> Floats:
+    """The ratios of the merged batches in which there is one."""
+    top, bottom = merge(numerator.astype(np.float64)), merge(denominator.astype(np.float64))
+    used = bottom > 0
+    return top[used] / bottom[used]
+
+
 def lag1_correlation(numerator: Floats, denominator: Floats) -> float:
     """Correlation of the ratios of neighbouring merged batches; NaN for fewer than three or when all are
     equal.
     """
-    top, bottom = merge(numerator.astype(np.float64)), merge(denominator.astype(np.float64))
-    used = bottom > 0
-    ratios = top[used] / bottom[used]
+    ratios = merged_ratios(numerator, denominator)
     if len(ratios) < 3:
         return math.nan
     about = ratios - ratios.mean()
     total = float((about**2).sum())
     return float((about[1:] * about[:-1]).sum()) / total if total > 0 else math.nan
+
+
+def neighbours_alike(ratios: Floats) -> float:
+    """Von Neumann's ratio of successive batches as a standard normal value; 0 for fewer than eight batches.
+
+    Large if neighbours are alike, so that their half-width is too small. For independent normal values the
+    mean is 0 and the variance 1, exactly (J. von Neumann, 1941; G. S. Fishman, 1978, for batch means).
+    """
+    count = len(ratios)
+    spread = float(((ratios - ratios.mean()) ** 2).sum()) if count else 0.0
+    if count < 8 or spread <= 0.0:
+        return 0.0
+    steps = float((np.diff(ratios) ** 2).sum())
+    return (1.0 - steps / (2.0 * spread)) * math.sqrt((count**2 - 1) / (count - 2))
+
+
+def trend(ratios: Floats) -> float:
+    """Kendall's count of pairs in order less those out of order, as a standard normal value: above 0 values
+    rise; 0 for fewer than eight batches.
+
+    Of independent values of any one distribution the mean is 0 and the variance 1, less for ties
+    (H. B. Mann, 1945).
+    """
+    count = len(ratios)
+    if count < 8:
+        return 0.0
+    later = np.triu_indices(count, 1)
+    ordered = float(np.sign(ratios[later[1]] - ratios[later[0]]).sum())
+    return ordered / math.sqrt(count * (count - 1) * (2 * count + 5) / 18)
 
 
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999, "p99_99": 0.9999}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import columns, ends, statistics, tables
+from . import columns, confidence, ends, statistics, tables
 from .programs import ProgramRun
 from .provenance import Provenance
 
@@ -37,7 +37,7 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _latency(native: Mapping[str, Any], which: str, tick_ns: float, of_rings: bool) -> dict[str, Any]:
+def latency(native: Mapping[str, Any], which: str, tick_ns: float, of_rings: bool) -> dict[str, Any]:
     """The keys of one latency; ``which`` is ``latency`` or ``total`` as in the engine's names."""
     inside, _, _ = tables.batch_bounds(native)
     estimate = statistics.ratio(
@@ -64,20 +64,21 @@ def _latency(native: Mapping[str, Any], which: str, tick_ns: float, of_rings: bo
     }
 
 
-def _throughput(native: Mapping[str, Any], tick_ns: float, terminals: int) -> dict[str, Any]:
+def throughput(native: Mapping[str, Any], tick_ns: float, terminals: int) -> dict[str, Any]:
     """Offered and accepted throughput with confidence."""
     inside, starts, ends = tables.batch_bounds(native)
     time_ns = (ends - starts).astype(np.float64) * tick_ns
-    window_ns = (int(native["end_time_ticks"]) - int(native["measure_start_ticks"])) * tick_ns
+    window_ns = tables.window_ticks(native) * tick_ns
     estimate = statistics.ratio(
         tables.column(native, "batch_bytes")[inside].astype(np.float64) * 1e3, time_ns
     )
-    offered, accepted = (
-        int(native[total]) * 1e3 / window_ns if window_ns > 0 else None
-        for total in ("measured_offered_bytes", "measured_delivered_bytes")
+    offered, lost, accepted = (
+        int(native[f"measured_{what}_bytes"]) * 1e3 / window_ns if window_ns > 0 else None
+        for what in ("offered", "refused", "delivered")
     )
     return {
         "offered_mbytes_per_s": offered,
+        "lost_mbytes_per_s": lost,
         "accepted_mbytes_per_s": accepted,
         "accepted_mbytes_per_s_ci95": _number(estimate.ci95),
         "accepted_mbytes_per_s_per_terminal": None if accepted is None else accepted / terminals,
@@ -91,8 +92,10 @@ def summary(
     tick_ns = tick_ps / 1000
     reason = str(native["end_reason"])
     cycle = [graph.link_names[int(link)] for link in tables.column(native, "deadlock_links")]
-    end_ticks, begin_ticks = int(native["end_time_ticks"]), int(native["measure_start_ticks"])
+    end_ticks, window = int(native["end_time_ticks"]), tables.window_ticks(native)
     inside, _, _ = tables.batch_bounds(native)
+    means = confidence.settled(native, confidence.watched(native, tick_ns))
+    precision = float(provenance.resolved.get("run", {}).get("precision", 0.0))
     of_rings = graph.rings is not None
     packets = tables.column(native, "batch_packets")[inside].astype(np.float64)
     latencies = tables.column(native, "batch_latency_sum_ticks")[inside].astype(np.float64)
@@ -103,24 +106,27 @@ def summary(
         "seed": provenance.seed,
         "end": {
             "reason": reason,
-            "message": _message(native, graph, tick_ps, cycle),
+            "message": _message(native, graph, tick_ps, cycle, precision, confidence.widths(means)),
             "cycle": cycle,
         },
         "network": {"switches": graph.switches, "terminals": graph.terminals, "links": graph.links},
         "reverse_load": float(native.get("reverse_load", 1.0)),
         "simulated_ns": end_ticks * tick_ps / 1000,
-        "warmup_ns": begin_ticks * tick_ps / 1000,
-        "measured_ns": (end_ticks - begin_ticks) * tick_ps / 1000,
-        **_throughput(native, tick_ns, graph.terminals),
+        "warmup_ns": (end_ticks - window) * tick_ps / 1000,
+        "measured_ns": window * tick_ps / 1000,
+        "longest_pause_ns": int(native["pause_ticks"]) * tick_ns,
+        "longest_pause_from_ns": int(native["pause_start_ticks"]) * tick_ns,
+        **throughput(native, tick_ns, graph.terminals),
         "packets": {
             **{key: int(native[key]) for key in ("offered", "delivered", "refused", "in_flight")},
             "measured": int(native["measured_packets"]),
         },
-        "latency_ns": _latency(native, "latency", tick_ns, of_rings),
-        "total_latency_ns": _latency(native, "total", tick_ns, of_rings),
+        "latency_ns": latency(native, "latency", tick_ns, of_rings),
+        "total_latency_ns": latency(native, "total", tick_ns, of_rings),
         "statistics": {
             "batches": len(statistics.merge(packets)),
             "lag1_correlation": _number(statistics.lag1_correlation(latencies, packets)),
+            "trusted": confidence.trusted(means) if means else None,
         },
         "not_kept": {
             "flow_packets": int(native.get("flows_dropped", 0)),
@@ -136,17 +142,20 @@ def summary(
     if graph.rings is not None:
         found["network"] |= {"rings": graph.rings.rings, "buses": int(graph.rings.bus_count.sum())}
         found["packets"]["scrubbed"] = int(native["scrubbed"])
-        found["sci"] = _sci(native, graph, end_ticks - begin_ticks)
+        found["sci"] = _sci(native, graph, window, tick_ns)
     return found
 
 
-def _message(native: Mapping[str, Any], graph: Graph, tick_ps: int, cycle: list[str]) -> str:
-    """Why the run ended."""
+def _message(
+    native: Mapping[str, Any], graph: Graph, tick_ps: int, cycle: list[str], precision: float, widths: str
+) -> str:
+    """Why the run ended; ``precision`` was wanted, and ``widths`` are the half-widths that were watched."""
     reason = str(native["end_reason"])
     if reason == "livelocked":
         return ends.livelock(native, graph, tick_ps)
     after_ns = int(native["end_time_ticks"]) * tick_ps / 1000
-    return ends.message(reason, cycle, after_ns, int(native["refused"]) > 0)
+    watched = ends.precision(reason, precision, widths)
+    return ends.message(reason, cycle, after_ns, int(native["refused"]) > 0, watched)
 
 
 def add_program(summary: dict[str, Any], program: ProgramRun) -> None:
@@ -167,8 +176,9 @@ def add_program(summary: dict[str, Any], program: ProgramRun) -> None:
     }
 
 
-def _sci(native: Mapping[str, Any], graph: Graph, window_ticks: int) -> dict[str, Any]:
+def _sci(native: Mapping[str, Any], graph: Graph, window_ticks: int, tick_ns: float) -> dict[str, Any]:
     """What only rings and buses have."""
+    rates = tables.ring_rates(native, window_ticks * tick_ns)
     busy, retry, echo = (
         float(tables.column(native, f"link_{what}_ticks").sum()) for what in ("busy", "retry", "echo")
     )
@@ -177,6 +187,10 @@ def _sci(native: Mapping[str, Any], graph: Graph, window_ticks: int) -> dict[str
         "retries": int(tables.column(native, "link_retried").sum()),
         "retry_share": retry / busy if busy else 0.0,
         "echo_share": echo / busy if busy else 0.0,
+        "link_mbytes_per_s_max": float(rates["all"].max(initial=0.0)),
+        "retry_mbytes_per_s_mean": float(rates["retry"].mean()) if len(rates["retry"]) else 0.0,
+        "retry_mbytes_per_s_max": float(rates["retry"].max(initial=0.0)),
+        "retry_delay_ns_max": int(native["retry_delay_ticks_max"]) * tick_ns,
         "timed_out": int(native["timed_out"]),
         "bypass_most_symbols": int(tables.column(native, "link_bypass_most").max(initial=0)),
         "link_utilisation_max": float(tables.utilisation(native, window_ticks).max(initial=0.0)),

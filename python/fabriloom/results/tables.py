@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+RING_SYMBOL_BYTES = 2
+
 
 def column(native: Mapping[str, Any], name: str) -> NDArray[Any]:
     """One array of the engine's result; empty when it was not kept."""
@@ -39,6 +41,11 @@ def mean(sums: NDArray[Any], counts: NDArray[Any]) -> pl.Series:
 def vertex_names(graph: Graph) -> NDArray[np.object_]:
     """Names of all vertices, switches first."""
     return np.array([*graph.switch_names, *graph.terminal_names], dtype=object)
+
+
+def window_ticks(native: Mapping[str, Any]) -> int:
+    """Length of the measuring window; 0 if it has not begun."""
+    return max(0, int(native["end_time_ticks"]) - int(native["measure_start_ticks"]))
 
 
 def utilisation(native: Mapping[str, Any], window_ticks: int) -> NDArray[np.float64]:
@@ -70,6 +77,17 @@ def links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks:
     )
 
 
+def ring_rates(native: Mapping[str, Any], window_ns: float) -> dict[str, Floats]:
+    """Per link of rings, in MB/s of packets and echoes with their headers and idle symbols: ``all`` that it
+    carried, and of that ``retry``, packets sent again, and ``echo``.
+    """
+    bytes_sent = column(native, "link_characters").astype(np.float64) * RING_SYMBOL_BYTES
+    carried = per(bytes_sent * 1e3, window_ns)
+    busy = column(native, "link_busy_ticks").astype(np.float64)
+    parts = {what: carried * per(column(native, f"link_{what}_ticks"), busy) for what in ("retry", "echo")}
+    return {"all": carried, **parts}
+
+
 def ring_links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
     """The table of links of a network of rings."""
     import polars as pl
@@ -78,7 +96,7 @@ def ring_links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_t
         raise ValueError("the network has no rings")
     names, rings = vertex_names(graph), np.array(graph.rings.ring_names, dtype=object)
     retry, echo = (per(column(native, f"link_{what}_ticks"), window_ticks) for what in ("retry", "echo"))
-    busy = utilisation(native, window_ticks)
+    busy, rates = utilisation(native, window_ticks), ring_rates(native, window_ticks * tick_ns)
     return pl.DataFrame(
         {
             "link": graph.link_names,
@@ -91,12 +109,41 @@ def ring_links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_t
             "data_share": np.maximum(busy - retry - echo, 0.0),
             "retry_share": np.minimum(retry, 1.0),
             "echo_share": np.minimum(echo, 1.0),
+            "mbytes_per_s": rates["all"],
+            "retry_mbytes_per_s": rates["retry"],
+            "echo_mbytes_per_s": rates["echo"],
             "retried": column(native, "link_retried").astype(np.int64),
             "busied": column(native, "link_busied").astype(np.int64),
             "bypass_most_symbols": column(native, "link_bypass_most").astype(np.int64),
             "waiting_ns": column(native, "link_wait_ticks") * tick_ns,
         }
     )
+
+
+def rings(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
+    """The table of rings, from that of their links; no rows in networks without rings."""
+    import polars as pl
+
+    names = [] if graph.rings is None else list(graph.rings.ring_names)
+    order = pl.DataFrame({"ring": names}, schema={"ring": pl.String})
+    if graph.rings is None:
+        return order.clear()
+    mean, most = pl.col("mbytes_per_s").mean(), pl.col("mbytes_per_s").max()
+    found = (
+        ring_links(native, graph, tick_ns, window_ticks)
+        .group_by("ring")
+        .agg(
+            pl.len().cast(pl.Int64).alias("stations"),
+            mean.alias("mbytes_per_s_mean"),
+            most.alias("mbytes_per_s_max"),
+            pl.col("retry_mbytes_per_s").mean().alias("retry_mbytes_per_s_mean"),
+            pl.col("echo_mbytes_per_s").mean().alias("echo_mbytes_per_s_mean"),
+            pl.col("utilisation").mean().alias("utilisation_mean"),
+            pl.col("utilisation").max().alias("utilisation_max"),
+            pl.col("busied").sum(),
+        )
+    )
+    return order.join(found, on="ring", how="left", maintain_order="left")
 
 
 def bus_utilisation(native: Mapping[str, Any], graph: Graph, window_ticks: int) -> NDArray[np.float64]:

@@ -82,26 +82,6 @@ impl Batches {
         self.done.truncate(self.done.len() / 2);
         self.length *= 2;
     }
-
-    /// Relative 95 % half-widths of mean latency and of throughput, from at least 16 batches.
-    pub fn half_widths(&self) -> Option<(f64, f64)> {
-        let latency: Vec<f64> = self.done.iter().filter_map(Batch::mean_latency).collect();
-        let chars: Vec<f64> = self.done.iter().map(|batch| batch.chars as f64).collect();
-        Some((half_width(&latency)?, half_width(&chars)?))
-    }
-}
-
-/// Relative 95 % half-width of the mean of values taken as independent.
-fn half_width(values: &[f64]) -> Option<f64> {
-    let count = values.len() as f64;
-    if values.len() < 16 {
-        return None;
-    }
-    let mean = values.iter().sum::<f64>() / count;
-    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (count - 1.0);
-    // Student's t at 97.5 % is within 0.3 % of this for 15 degrees of freedom and more.
-    let t = 1.96 + 2.55 / (count - 1.0);
-    (mean > 0.0).then(|| t * (variance / count).sqrt() / mean)
 }
 
 /// How many batches to leave out at the start so that the rest looks stationary.

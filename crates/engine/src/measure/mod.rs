@@ -3,6 +3,7 @@
 mod batches;
 mod flows;
 mod hops;
+mod precision;
 
 use hdrhistogram::Histogram;
 
@@ -12,6 +13,7 @@ use crate::kernel::Time;
 pub use batches::{Batch, Batches, warmup_end};
 pub use flows::{Flow, Flows, Multiply};
 pub use hops::{Hop, Hops, hop_kind};
+pub use precision::{Known, Precision, precision};
 
 /// One delivered packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,30 @@ impl Delivery {
     }
 }
 
+/// The longest time in which nothing was delivered anywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    since: Time,
+    longest_from: Time,
+    longest: Time,
+}
+
+impl Pause {
+    #[inline]
+    fn end(&mut self, now: Time) {
+        if now - self.since > self.longest {
+            (self.longest_from, self.longest) = (self.since, now - self.since);
+        }
+        self.since = now;
+    }
+
+    /// When the longest one up to now began, and its length.
+    pub fn longest(mut self, now: Time) -> (Time, Time) {
+        self.end(now);
+        (self.longest_from, self.longest)
+    }
+}
+
 /// Everything measured since the measurement began.
 #[derive(Clone, Debug)]
 pub struct Measure {
@@ -59,6 +85,8 @@ pub struct Measure {
     pub latency_min: Time,
     /// Longest latency.
     pub latency_max: Time,
+    /// Longest time without a delivery.
+    pub pause: Pause,
     /// Latencies, header on the wire to end received.
     pub latency: Histogram<u64>,
     /// Latencies from the making of the packet.
@@ -85,6 +113,7 @@ impl Measure {
             latency_sum: 0,
             latency_min: Time::MAX,
             latency_max: 0,
+            pause: Pause { since: start, longest_from: start, longest: 0 },
             latency: histogram(),
             total: histogram(),
             total_sum: 0,
@@ -98,6 +127,7 @@ impl Measure {
     /// Counts one delivery.
     pub fn record(&mut self, delivery: &Delivery) {
         let (latency, total) = (delivery.latency(), delivery.total());
+        self.pause.end(delivery.delivered);
         self.packets += 1;
         self.chars += u64::from(delivery.length);
         self.latency_sum += i128::from(latency);

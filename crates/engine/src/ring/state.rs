@@ -84,6 +84,8 @@ pub struct Rings {
     pub scrubbed: u64,
     /// Transactions given up.
     pub timed_out: u64,
+    /// The longest delay of a retry.
+    pub longest_delay: Time,
     /// Send packets put on a link.
     pub packet_hops: u64,
     /// Units put on a link.
@@ -142,6 +144,7 @@ impl Rings {
             in_flight: 0,
             scrubbed: 0,
             timed_out: 0,
+            longest_delay: 0,
             packet_hops: 0,
             units_started: 0,
             exits: Exits::new(&fabric),

@@ -183,7 +183,9 @@ impl Rings {
         it.busied += 1;
         it.by = station;
         if self.fabric.ring_retry_at_responder != 0 {
-            let ready = time + self.delay(self.entries[entry].busied);
+            let delay = self.delay(self.entries[entry].busied);
+            self.longest_delay = self.longest_delay.max(delay);
+            let ready = time + delay;
             self.hold_back(station, unit, ready);
         }
     }
@@ -244,6 +246,7 @@ impl Rings {
         }
         let at_responder = self.fabric.ring_retry_at_responder != 0;
         let delay = if at_responder { 0 } else { self.delay(self.entries[entry].busied) };
+        self.longest_delay = self.longest_delay.max(delay);
         let ready = self.now + delay;
         let it = &mut self.entries[entry];
         let first = !std::mem::replace(&mut it.known_busied, true);

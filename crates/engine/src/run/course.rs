@@ -1,10 +1,12 @@
 //! The course of a run: tick after tick, and what is looked at in between.
 
+mod settle;
+
 use super::network::{Network, News};
 use super::{End, Options, RunError};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
-use crate::measure::{Batches, Delivery, Flows, Measure, Trace, warmup_end};
+use crate::measure::{Delivery, Flows, Measure, Trace};
 use crate::ring::Asking;
 use crate::terminal::{Packet, Programs, Sources, Totals};
 
@@ -13,9 +15,6 @@ const MOST_BETWEEN_SEARCHES: Time = 64;
 
 /// About so many arrivals that may find no place are drawn at a time.
 const ARRIVALS: f64 = 65_536.0;
-
-/// A source that has fallen behind by no more of its intervals than this may have done so by chance.
-const CHANCE: f64 = 4.0;
 
 /// A run, its network aside.
 #[derive(Clone, Debug)]
@@ -307,6 +306,14 @@ impl Run {
     /// Things that happen at set times before the events of `next`; whether all of them did, or sources have begun to
     /// catch up.
     fn look<N: Network>(&mut self, network: &mut N, next: Time) -> bool {
+        if next >= self.watch.next_deadlock {
+            self.look_for_deadlock(network);
+            if self.end.is_some() {
+                // It stopped at its last event: no batch ends after that, and no warm-up.
+                return true;
+            }
+            self.plan_search(network, next);
+        }
         let warmup_is_set = self.options.warmup.is_some() && !self.watch.measuring;
         while next >= self.measure.batches.end_of_open() && self.end.is_none() {
             let edge = self.measure.batches.end_of_open();
@@ -327,10 +334,6 @@ impl Run {
             }
             self.begin_measuring(network, warmup);
         }
-        if next >= self.watch.next_deadlock {
-            self.look_for_deadlock(network);
-            self.plan_search(network, next);
-        }
         true
     }
 
@@ -339,17 +342,6 @@ impl Run {
         let next = self.measure.batches.end_of_open().min(self.watch.next_deadlock);
         let warmup = self.options.warmup.filter(|_| !self.watch.measuring);
         warmup.map_or(next, |warmup| next.min(warmup))
-    }
-
-    fn judge_warmup<N: Network>(&mut self, network: &mut N, edge: Time) {
-        if self.options.warmup.is_some() {
-            return;
-        }
-        let batches = &self.measure.batches.done;
-        let stationary = batches.len() == 64 && warmup_end(batches).is_some();
-        if stationary || edge >= self.options.until / 2 {
-            self.begin_measuring(network, edge);
-        }
     }
 
     /// Forgets what was counted during the warm-up.
@@ -365,20 +357,6 @@ impl Run {
             programs.clear_counts(start);
         }
         network.clear_counts();
-    }
-
-    /// Whether the batches measured so far are enough.
-    fn judge<N: Network>(&mut self, network: &N, edge: Time) {
-        let Batches { done, .. } = &self.measure.batches;
-        if self.options.precision <= 0.0 || done.len() < 32 || done.len() % 8 != 0 {
-            return;
-        }
-        let Some((latency, chars)) = self.measure.batches.half_widths() else { return };
-        let saturated = self.is_saturated(network.fabric(), edge);
-        if chars <= self.options.precision && (saturated || latency <= self.options.precision) {
-            self.now = edge;
-            self.end = Some(if saturated { End::Saturated } else { End::Precision });
-        }
     }
 
     /// Sets when to look for deadlock again: less often, within limits, if little happens in between.
@@ -401,43 +379,6 @@ impl Run {
         } else if network.livelocked() {
             self.end = Some(End::Livelocked);
         }
-    }
-
-    /// How far behind a source is: the age of the newest packet that it has dispatched, 0 if no other one waits or comes. It grows
-    /// without end when packets are made faster than they can leave.
-    fn lag(&self, terminal: usize, now: Time) -> Time {
-        let waits = self.pending[terminal].is_none() && !self.sources.is_over(terminal);
-        if waits { now - self.newest[terminal] } else { 0 }
-    }
-
-    /// By how much open sources have fallen behind since measuring began, on the mean. A few packets more or less in
-    /// waiting are chance and count as nothing.
-    fn growth(&self, fabric: &Fabric, now: Time) -> f64 {
-        let (mut sum, mut sources) = (0.0, 0u32);
-        for (terminal, &then) in self.watch.lags.iter().enumerate() {
-            if Sources::is_open(fabric, terminal) {
-                let growth = (self.lag(terminal, now) - then) as f64;
-                let counts = growth.abs() > CHANCE * Sources::interval_ticks(fabric, terminal);
-                sum += if counts { growth } else { 0.0 };
-                sources += 1;
-            }
-        }
-        sum / f64::from(sources.max(1))
-    }
-
-    /// Offered more than 1 % faster than accepted: by the growing age of what is dispatched, or by refusals.
-    fn is_saturated(&self, fabric: &Fabric, now: Time) -> bool {
-        let window = (now - self.measure.start) as f64;
-        window > 0.0 && self.growth(fabric, now) / window > 0.01 || self.refuses(fabric, now)
-    }
-
-    /// Whether sources with few or no places refuse more than 1 % of what they make.
-    fn refuses(&self, fabric: &Fabric, now: Time) -> bool {
-        if fabric.source_queue.iter().all(|&places| places == 0) {
-            return false;
-        }
-        let (totals, then) = (self.totals(fabric, now), &self.watch.offered);
-        100 * (totals.refused - then.refused) > totals.offered - then.offered
     }
 
     /// Nothing is left to do, or the time is up.
@@ -475,10 +416,17 @@ impl Run {
         self.end.is_some()
     }
 
-    /// Packets made since measuring began, and their payload characters.
-    pub(super) fn measured_offered(&self, fabric: &Fabric) -> (u64, u64) {
-        let (now, then) = (self.totals(fabric, self.now), &self.watch.offered);
-        (now.offered - then.offered, now.offered_chars - then.offered_chars)
+    /// Packets made and refused since measuring began, and their payload characters.
+    pub(super) fn measured(&self, fabric: &Fabric) -> Totals {
+        // Measuring begins a little ahead of the clock where nothing happens in between.
+        let (now, then) = (self.totals(fabric, self.now.max(self.measure.start)), &self.watch.offered);
+        Totals {
+            offered: now.offered - then.offered,
+            offered_chars: now.offered_chars - then.offered_chars,
+            refused: now.refused - then.refused,
+            refused_chars: now.refused_chars - then.refused_chars,
+            waiting: now.waiting,
+        }
     }
 
     pub(super) fn totals(&self, fabric: &Fabric, now: Time) -> Totals {

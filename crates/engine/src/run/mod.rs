@@ -7,6 +7,7 @@ use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
 use crate::measure::{Hop, Hops};
 use crate::ring::Rings;
+use crate::terminal::Totals;
 use crate::terminal::program::Account;
 use crate::wormhole::Network as Worms;
 pub use course::Run;
@@ -19,7 +20,7 @@ pub struct Options {
     pub until: Time,
     /// First tick that is measured; nothing: found by watching for a stationary stretch.
     pub warmup: Option<Time>,
-    /// Relative 95 % half-width of mean latency and throughput to stop at; 0: never.
+    /// Relative 95 % half-width of throughput and mean latencies to stop at; 0: never.
     pub precision: f64,
     /// Stop after this many packets have been delivered; 0: never.
     pub packets: u64,
@@ -250,9 +251,9 @@ impl Simulation {
         Ok(Balance { offered, offered_chars, delivered, refused, in_flight, scrubbed })
     }
 
-    /// Packets offered since measuring began, and their payload characters.
-    pub fn measured_offered(&self) -> (u64, u64) {
-        self.run.measured_offered(self.any().fabric())
+    /// Packets offered and refused since measuring began, and their payload characters.
+    pub fn measured(&self) -> Totals {
+        self.run.measured(self.any().fabric())
     }
 
     /// Outputs that packets were given so far: heads granted at switches, or send packets put on the links of rings.

@@ -38,6 +38,8 @@ pub struct Totals {
     pub offered_chars: u64,
     /// Packets that found the source's queue full.
     pub refused: u64,
+    /// Their payload characters.
+    pub refused_chars: u64,
     /// Packets that have been made and wait at their source.
     pub waiting: u64,
 }
@@ -169,6 +171,7 @@ impl Sources {
             self.totals.offered += refused;
             self.totals.offered_chars += chars;
             self.totals.refused += refused;
+            self.totals.refused_chars += chars;
             return;
         }
         while let Some(next) = source.ahead.filter(|packet| packet.created <= now) {
@@ -177,6 +180,7 @@ impl Sources {
                 self.totals.offered += skipped;
                 self.totals.offered_chars += skipped * u64::from(next.length);
                 self.totals.refused += skipped;
+                self.totals.refused_chars += skipped * u64::from(next.length);
             }
             let Some(packet) = source.arrive(fabric, terminal) else { return };
             self.totals.count(&packet);
@@ -184,6 +188,7 @@ impl Sources {
                 source.waiting.push_back(packet);
             } else {
                 self.totals.refused += 1;
+                self.totals.refused_chars += u64::from(packet.length);
             }
         }
     }

@@ -75,7 +75,7 @@ fn what_is_lost_does_not_depend_on_when_it_is_counted() {
             assert!(whole.run.drawn > 1 << 18);
             assert_eq!((end, whole.now()), (parts.end(), parts.now()));
             assert_eq!(whole.balance(), parts.balance());
-            assert_eq!(whole.measured_offered(), parts.measured_offered());
+            assert_eq!(whole.measured(), parts.measured());
             // All that is made is offered, whatever becomes of it.
             let made = Sources::new(&fabric).totals(&fabric, whole.now(), std::iter::empty());
             assert_eq!(whole.balance().expect("balance").offered, made.offered);

@@ -1,0 +1,42 @@
+"""Why a network of rings stood still for a while, where the reason is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .html import time_unit
+
+LONG = 50
+"""A pause of so many mean intervals between deliveries is no chance: packets that arrive at random would make
+one in exp(50) intervals."""
+FEWEST = 100
+"""Of fewer packets no mean interval is told."""
+
+
+def standstill(summary: Mapping[str, Any], technology: Mapping[str, Any]) -> list[str]:
+    """One sentence if nothing arrived anywhere for a long time because queues kept their places for packets
+    that waited for their retry.
+    """
+    packets, pause_ns = summary["packets"]["measured"], summary["longest_pause_ns"]
+    delay_ns = summary.get("sci", {}).get("retry_delay_ns_max", 0.0)
+    if packets < FEWEST or pause_ns * packets < LONG * summary["measured_ns"]:
+        return []
+    if not technology.get("phases") or 2 * delay_ns < pause_ns:
+        return []
+    pause, start, longest = (_time(value) for value in (pause_ns, summary["longest_pause_from_ns"], delay_ns))
+    return [
+        f"stood still: for {pause}, from {start} on, no packet arrived anywhere. Queue phases "
+        "(technology.phases): a queue that has busied packets keeps its places for them until they come "
+        "again, "
+        "and one of them waited for its retry meanwhile; by technology.retry these waits grew up to "
+        f"{longest}. "
+        "Everything else that came was busied too, and then waits longer itself"
+    ]
+
+
+def _time(value_ns: float) -> str:
+    if value_ns >= 1e6:
+        return f"{value_ns / 1e6:.3g} ms"
+    unit, divisor = time_unit(value_ns)
+    return f"{value_ns / divisor:.3g} {unit}"
