@@ -19,7 +19,7 @@ from ..simulate import Progress, run
 from ..study import Comparison, Curve, Point
 from ..study.comparison import NAME
 from ..study.curves import LOADS, load_of
-from ..study.saturation import sustained, waits_for_its_packets
+from ..study.saturation import Judge, waits_for_its_packets
 from . import limits
 from .limits import Refusal
 from .live import Live
@@ -164,6 +164,8 @@ def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
 
 
 def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock) -> Curve:
+    judge, waits = Judge.of(scenario.alone()), waits_for_its_packets(scenario)
+
     def on_point(point: Point) -> None:
         summary = point.summary
         emit(
@@ -177,8 +179,8 @@ def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock) -> 
                 "latency_us": _micro(summary["latency_ns"]["mean"]),
                 "latency_ci95_us": _micro(summary["latency_ns"]["mean_ci95"]),
                 "p99_us": _micro(summary["latency_ns"]["p99"]),
-                "sustained": sustained(summary) and not waits_for_its_packets(scenario),
-                "waits": waits_for_its_packets(scenario),
+                "sustained": not waits and judge.sustained(point.settings[load_of(scenario)], summary),
+                "waits": waits,
                 "end": summary["end"]["reason"],
             }
         )

@@ -86,11 +86,31 @@ def _program_lines(program: dict[str, Any]) -> list[tuple[str, str]]:
     return [("program", f"{program['terminals']:,} terminals, {sent} in the mean{events}{channels}")]
 
 
+def load_bound(scenario: Scenario) -> tuple[float, int]:
+    """The offered load at which a link, bus or memory is full, at most 1: of more, not all can be accepted.
+    Of rates the scale at which it is. And how many terminals send. Raises ScenarioError.
+    """
+    compiled = compile(scenario)
+    length_bytes = mean_length_bytes(compiled)
+    if (asked := demanded.demanded(compiled)) is not None:
+        found = {"load_bound": asked["scale_bound"]}
+    elif isinstance(compiled.parts, RingParts):
+        found = ring_inspection.bound(compiled, compiled.parts, length_bytes)
+    else:
+        found = _channel_load(compiled.parts, _loads(compiled, compiled.parts), length_bytes)
+    bound = 1.0 if found["load_bound"] is None else float(found["load_bound"])
+    return bound, int(np.count_nonzero(compiled.arrays["source_arrival"]))
+
+
+def _loads(compiled: Compiled, parts: LinkParts) -> np.ndarray:
+    """Packets per link for one of the busiest source."""
+    demand = compiled.demand()
+    return routing.channel_loads(parts.graph, parts.table, demand.pairs, demand.even)
+
+
 def _network(compiled: Compiled, parts: LinkParts, length_bytes: float) -> dict[str, Any]:
     """What is told of networks of links."""
-    payload = _payload_mbytes_per_s(parts, length_bytes)
-    demand = compiled.demand()
-    loads = routing.channel_loads(parts.graph, parts.table, demand.pairs, demand.even)
+    loads, payload = _loads(compiled, parts), _payload_mbytes_per_s(parts, length_bytes)
     return {
         "network": _counted(parts, loads),
         "link": {

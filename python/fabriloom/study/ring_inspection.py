@@ -15,6 +15,14 @@ from ..topology import Graph
 from ..traffic import Demand
 
 
+def bound(compiled: Compiled, parts: RingParts, length_bytes: float) -> dict[str, Any]:
+    """The link, bus or memory that is full first, and the load at which it is."""
+    demand = compiled.demand()
+    return _bound(
+        parts, ring_loads(parts.graph, parts.port_route, demand.pairs, demand.even), demand, length_bytes
+    )
+
+
 def network(compiled: Compiled, parts: RingParts, length_bytes: float) -> dict[str, Any]:
     """What is told of networks of rings; ``length_bytes`` is the mean payload of a packet."""
     demand = compiled.demand()

@@ -8,11 +8,11 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..output import Plain
 from ..results import Provenance, files
 from ..results.ends import STUCK
 from ..scenario import needed
-from .curves import LOAD, Curve, varied
+from . import inspection
+from .curves import LOAD, Curve, load_of, varied
 from .points import Advance, Out, Point, Store, run_points
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ Definition = Literal["peak", "backlog"]
 DEFINITIONS: dict[str, str] = {
     "backlog": "accepted throughput when every source always has a packet waiting (infinite backlog)",
     "peak": "the largest accepted throughput over the offered loads tried; the sustained load is the "
-    "largest at which accepted equals offered within its confidence",
+    "largest at which nothing piled up: accepted equals offered within its confidence and what is under "
+    "way, and no link, bus or memory has to do more than it can",
 }
 RESOLUTION = 0.01
 
@@ -41,8 +42,8 @@ class Saturation:
     at_load: float | None
     """Offered load at which that throughput was found; none by the definition ``backlog``."""
     sustained_load: float | None
-    """The largest load tried at which accepted equals offered; 0 when even the smallest is too much. None for
-    sources that wait for their packets, which never offer more than is accepted."""
+    """The largest load tried at which nothing piled up, see :class:`Judge`; 0 when even the smallest is
+    too much. None for sources that wait for their packets, which never offer more than is accepted."""
     refused_load: float | None
     """The smallest load tried above it, at which accepted fell behind; none when all of 1.0 is sustained."""
     points: list[Point]
@@ -77,9 +78,17 @@ class Saturation:
         """One row per run, see ``results.columns.POINTS``."""
         return Curve(self.points, [], self.provenance, len(self.points)).table
 
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The tables by the names of their files: here the runs."""
+        return {"points": self.table}
+
     def to_parquet(self, folder: str | Path) -> list[Path]:
         """Write ``points.parquet`` into ``folder``, which is made if needed; returns the files."""
-        return [Path(folder) / files.write_table(Plain(Path(folder)), "points.parquet", self.table)]
+        return files.write_plain(self.tables(), Path(folder), "parquet")
+
+    def to_csv(self, folder: str | Path) -> list[Path]:
+        """Write ``points.csv`` into ``folder``, which is made if needed; returns the files."""
+        return files.write_plain(self.tables(), Path(folder), "csv")
 
     def _told(self) -> str:
         rate, half = self.accepted_mbytes_per_s, self.accepted_mbytes_per_s_ci95
@@ -91,18 +100,41 @@ class Saturation:
         return f"<Saturation {self.provenance.name!r}: {self._told()}>"
 
     def _repr_html_(self) -> str:
-        table = Curve(self.points, [], self.provenance, len(self.points)).table
-        return f"<p>{escape(self.provenance.name)}: {escape(self._told())}</p>{table._repr_html_()}"
+        return f"<p>{escape(self.provenance.name)}: {escape(self._told())}</p>{self.table._repr_html_()}"
 
 
-def sustained(summary: dict[str, Any]) -> bool:
-    """Whether the network accepted what was offered, within the confidence of what it accepted."""
-    if summary["end"]["reason"] in ("saturated", *STUCK):
-        return False
-    offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]
-    if offered is None or accepted is None:
-        return False
-    return accepted >= offered - (summary["accepted_mbytes_per_s_ci95"] or 0.0)
+@dataclass(frozen=True)
+class Judge:
+    """Says which offered loads a network sustains."""
+
+    bound: float
+    """The load at which a link, bus or memory is full."""
+    sources: int
+    """Terminals that send."""
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Judge:
+        """The judge of a scenario at any load. Raises ScenarioError."""
+        return cls(*inspection.load_bound(varied(scenario, {load_of(scenario): 1.0})))
+
+    def sustained(self, load: float, summary: dict[str, Any]) -> bool:
+        """Whether a run at this load accepted what was offered, so that nothing piled up, and the load is not
+        above the bound: a run may be too short to show that.
+
+        Accepted may be less than offered by its confidence, or by what is always under way. That is, by
+        Little's law, the packets a second times the mean time that each takes from its making, and one a
+        source more or less, for a run begins and ends between packets. Where packets pile up, their mean time
+        is about half of that of the last one, so half of the pile is not excused.
+        """
+        if load > self.bound * (1 + 1e-9) or summary["end"]["reason"] in ("saturated", *STUCK):
+            return False
+        offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]
+        mean_ns, packets = summary["total_latency_ns"]["mean"], summary["packets"]["measured"]
+        if not offered or not accepted or mean_ns is None:
+            return False
+        under_way = packets * mean_ns / summary["measured_ns"] + self.sources
+        allowed = max(summary["accepted_mbytes_per_s_ci95"] or 0.0, accepted * under_way / packets)
+        return accepted >= offered - allowed
 
 
 def saturate(
@@ -166,6 +198,7 @@ class _Search:
         self.options = options
         self.tried: dict[float, Point] = {}
         self.interrupted = False
+        self.judge = Judge.of(scenario)
 
     def run(self, loads: Sequence[float]) -> bool:
         """Run those that were not run yet; false when interrupted."""
@@ -177,7 +210,7 @@ class _Search:
 
     def sustained(self, load: float) -> bool:
         """Whether the network accepted this load."""
-        return sustained(self.tried[load].summary)
+        return self.judge.sustained(load, self.tried[load].summary)
 
     def points(self) -> list[Point]:
         """Finished runs by load."""
