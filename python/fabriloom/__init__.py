@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .results import Results
     from .scenario import Scenario, ScenarioError, load
     from .simulate import run
-    from .study import compare, curve, saturate
+    from .study import compare, curve, repeat, saturate
 
 __all__ = [
     "Results",
@@ -29,6 +29,7 @@ __all__ = [
     "compare",
     "curve",
     "load",
+    "repeat",
     "run",
     "saturate",
 ]
@@ -41,6 +42,7 @@ _HOMES = {
     "compare": ".study",
     "curve": ".study",
     "load": ".scenario",
+    "repeat": ".study",
     "run": ".simulate",
     "saturate": ".study",
 }

@@ -49,7 +49,10 @@ Set = Annotated[
         "--set", metavar="PATH=VALUE", help="Change a setting, such as traffic.load=0.3; repeatable."
     ),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Start of every random stream.")]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="N", min=0, max=2**63 - 1, help="Start of every random stream."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write results and report.html here.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an earlier result of fabriloom.")]
@@ -94,12 +97,31 @@ def run(
     twin: Annotated[
         bool, typer.Option("--twin", help="Compare with the slow plain engine, packet by packet.")
     ] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            "--seeds",
+            metavar="N",
+            min=2,
+            max=1000,
+            help="Run with N seeds: means over them and their spread.",
+        ),
+    ] = None,
+    jobs: Jobs = 2,
 ) -> int:
-    """Run a scenario once."""
+    """Run a scenario once, or with several seeds.
+
+    Seeds are that of the scenario and those that follow it. With --seeds and --out every finished run is
+    kept at once; the same command takes an interrupted one up again.
+    """
     from . import folders, work
 
-    with folders.taken(out, "run", force) as folder:
+    if twin and seeds:
+        raise exits.Mistake("--twin and --seeds: choose one; --twin compares one run")
+    with folders.taken(out, "run", force, POINTS if seeds else "") as folder:
         scenario = _load(file, settings, seed)
+        if seeds:
+            return work.seeds(scenario, seeds, jobs, json, folder)
         return work.beside_twin(scenario, json) if twin else work.run(scenario, json, folder)
 
 
@@ -127,7 +149,7 @@ def curve(
 
     with folders.taken(out, "curve", force, POINTS) as folder:
         scenario = _load(file, settings, seed)
-        return work.curve(scenario, work.numbers(loads, [scenario]), jobs, json, folder, published)
+        return work.curve(scenario, work.loads_of(loads, [scenario]), jobs, json, folder, published)
 
 
 @app.command()
@@ -155,7 +177,7 @@ def compare(
 
     with folders.taken(out, "compare", force, POINTS) as folder:
         scenarios = [_load(file, settings, seed) for file in files]
-        return work.compare(scenarios, work.numbers(loads, scenarios), jobs, json, folder)
+        return work.compare(scenarios, work.loads_of(loads, scenarios), jobs, json, folder)
 
 
 @app.command()

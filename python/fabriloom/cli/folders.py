@@ -105,10 +105,10 @@ def write_comparison(files: Files, comparison: Any, html: str) -> None:
 
 
 def _write_points(files: Files, study: Any, html: str) -> None:
-    from ..results.files import put_text, write_table
+    from ..results.files import put_text, write_tables
 
     if study.points:
-        write_table(files, "points.parquet", study.table)
+        write_tables(study.tables(), files, "parquet")
     put_text(files, "report.html", html)
     put_text(files, "summary.json", study.to_json())
 

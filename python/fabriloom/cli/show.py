@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ..results import Results
-    from ..study import Curve, Saturation
+    from ..study import Curve, Repetition, Saturation
 
 PIPE_WIDTH = 140
 
@@ -135,28 +135,109 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     if html.of_programs(*(point.summary for point in found)):
         program_points(found, varied, title)
         return
-    names = [path.rsplit(".", 1)[-1].replace("_", " ") for path in varied]
     means = [point.summary["latency_ns"]["mean"] for point in found]
     unit, divisor = html.time_unit(min((mean for mean in means if mean is not None), default=None))
-    percentiles = _percentiles(len(names), unit)
-    head = [*names, "offered MB/s", "accepted MB/s", f"latency {unit}", *percentiles.values(), "ended"]
+    percentiles = _percentiles(len(varied), unit)
+    lost, retried = (_any(found, what) for what in ("lost", "retried"))
     rows = []
     for point in found:
-        summary, latency = point.summary, point.summary["latency_ns"]
-        rows.append(
-            [
-                *(_setting(point.settings.get(path, "-")) for path in varied),
-                measured(summary["offered_mbytes_per_s"]),
-                measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"]),
-                time(divisor, latency["mean"], latency["mean_ci95"]),
-                *(time(divisor, latency[key]) for key in percentiles),
-                summary["end"]["reason"],
-            ]
+        summary, latency, total = (
+            point.summary,
+            point.summary["latency_ns"],
+            point.summary["total_latency_ns"],
         )
-    table(head, rows, [*(False for _ in names), *[True] * (3 + len(percentiles)), False], title)
-    if found:
-        latency = found[0].summary["latency_ns"]
-        line(f"Latency: from the {latency['from']}, to the {latency['to']}. ± is half of a 95 % interval.")
+        sci = summary.get("sci", {})
+        rows.append(
+            {
+                **{path: _setting(point.settings.get(path, "-")) for path in varied},
+                "offered MB/s": measured(summary["offered_mbytes_per_s"]),
+                **({"lost MB/s": measured(summary["lost_mbytes_per_s"])} if lost else {}),
+                "accepted MB/s": _believed(
+                    summary, measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
+                ),
+                **({"retries MB/s": measured(sci.get("retry_mbytes_per_s_mean"))} if retried else {}),
+                f"latency {unit}": time(divisor, latency["mean"], latency["mean_ci95"]),
+                **{label: time(divisor, latency[key]) for key, label in percentiles.items()},
+                f"total {unit}": time(divisor, total["mean"], total["mean_ci95"]),
+                "ended": summary["end"]["reason"],
+            }
+        )
+    if not rows:
+        table([*varied, "ended"], [], [False] * (len(varied) + 1), title)
+        return
+    head = list(rows[0])
+    flush = [name not in (*varied, "ended") for name in head]
+    table(head, [list(row.values()) for row in rows], flush, title)
+    latency = found[0].summary["latency_ns"]
+    line(f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the wait at the source.")
+    retry = " Retries: packets sent again, on a link in the mean over all links." if retried else ""
+    line(f"± is half of a 95 % interval.{retry}")
+    if any(point.summary["statistics"]["trusted"] is False for point in found):
+        line(
+            "(?) not to be trusted: through the run, batches hang together or drift, so ± is too small; run "
+            "longer."
+        )
+
+
+def _any(found: Sequence[Any], what: str) -> bool:
+    """Whether any point lost packets at its sources, or sent some again."""
+    if what == "lost":
+        return any(point.summary["lost_mbytes_per_s"] for point in found)
+    return any(point.summary.get("sci", {}).get("retry_mbytes_per_s_mean") for point in found)
+
+
+def _believed(summary: Mapping[str, Any], text: str) -> str:
+    return f"{text} (?)" if summary["statistics"]["trusted"] is False else text
+
+
+def seeds(study: Repetition) -> None:
+    """The runs of one scenario by seed, and the means over them."""
+    curve(study)
+    if not len(study.means):
+        return
+    line()
+    rows = []
+    for row in study.means.iter_rows(named=True):
+        if row["quantity"] in SEEDS_SHOWN and row["mean"] is not None:
+            name, unit, divisor = _quantity(row["quantity"], row["mean"])
+            values = [time(divisor, row[key]) for key in ("spread", "least", "greatest")]
+            held = "-" if row["holding"] is None else f"{row['holding']} of {row['runs']}"
+            rows.append([name, unit, time(divisor, row["mean"], row["ci95"]), *values, held])
+    head = ["mean over seeds", "", "mean", "spread", "least", "greatest", "intervals that hold it"]
+    table(head, rows, [False, False, *[True] * 5])
+    line(
+        "± is half of a 95 % interval over seeds (Student's t). Spread: standard deviation from seed to seed."
+    )
+    line(
+        "Intervals that hold it: runs whose own 95 % interval holds this mean, about 19 of 20 if they are "
+        "right."
+    )
+
+
+SEEDS_SHOWN = {
+    "offered_mbytes_per_s": "offered",
+    "lost_mbytes_per_s": "lost",
+    "accepted_mbytes_per_s": "accepted",
+    "retry_mbytes_per_s_mean": "retries",
+    "latency_ns_mean": "latency, mean",
+    "latency_ns_p99": "latency, 99 %",
+    "total_latency_ns_mean": "total latency, mean",
+    "total_latency_ns_p99": "total latency, 99 %",
+    "round_ns_mean": "time per round",
+    "message_mbytes_per_s": "messages",
+    "message_latency_ns_mean": "message latency, mean",
+    "events_achieved_per_s": "events achieved",
+    "event_latency_ns_mean": "event latency, mean",
+    "event_latency_ns_p99": "event latency, 99 %",
+}
+"""Numbers whose means over seeds are printed; all are in the files."""
+
+
+def _quantity(name: str, mean: float) -> tuple[str, str, float]:
+    """What a number is called, its unit, and how many of its own make one."""
+    if "_ns_" in name:
+        return SEEDS_SHOWN[name], *html.time_unit(mean)
+    return SEEDS_SHOWN[name], "MB/s" if "mbytes" in name else "1/s", 1.0
 
 
 def _setting(value: Any) -> str:
@@ -165,13 +246,12 @@ def _setting(value: Any) -> str:
 
 def program_points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     """One row per point of a program: its events, or its messages when it has none."""
-    names = [path.rsplit(".", 1)[-1].replace("_", " ") for path in varied]
     events = any(point.summary["events"]["count"] for point in found)
     means = [_latency_of(point.summary, events)["mean"] for point in found]
     unit, divisor = html.time_unit(min((mean for mean in means if mean is not None), default=None))
     head = ["attempted 1/s", "achieved 1/s", "incomplete"] if events else ["messages 1/s"]
     what = "event" if events else "message"
-    head = [*names, *head, "MB/s", f"{what} latency {unit}", f"99 % {unit}", "back-pressure", "ended"]
+    head = [*varied, *head, "MB/s", f"{what} latency {unit}", f"99 % {unit}", "back-pressure", "ended"]
     rows = []
     for point in found:
         summary, latency = point.summary, _latency_of(point.summary, events)
@@ -188,7 +268,7 @@ def program_points(found: Sequence[Any], varied: Sequence[str], title: str) -> N
                 summary["end"]["reason"],
             ]
         )
-    table(head, rows, [*(False for _ in names), *[True] * (len(head) - len(names) - 1), False], title)
+    table(head, rows, [*(False for _ in varied), *[True] * (len(head) - len(varied) - 1), False], title)
     latency = _latency_of(found[0].summary, events)
     line(f"Latency: from the {latency['from']}, to the {latency['to']}.")
     line("Back-pressure: share of the time in which a sender waited for a free place for a message.")

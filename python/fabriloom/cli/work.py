@@ -22,17 +22,20 @@ __all__ = [
     "compare",
     "curve",
     "draw",
-    "numbers",
+    "loads_of",
     "plot",
     "reproduce",
     "run",
     "saturate",
     "schema",
+    "seeds",
 ]
 
 
-def numbers(text: str | None, scenarios: Sequence[Scenario] = ()) -> list[float] | None:
-    """Loads as written on the command line; where a scenario has rates they may be above 1."""
+def loads_of(text: str | None, scenarios: Sequence[Scenario] = ()) -> list[float] | None:
+    """Loads as written on the command line, in order and each once: a curve goes from left to right. Where a
+    scenario has rates they may be above 1.
+    """
     if text is None:
         return None
     try:
@@ -45,10 +48,15 @@ def numbers(text: str | None, scenarios: Sequence[Scenario] = ()) -> list[float]
         if any(scenario.traffic.is_rated() for scenario in scenarios) and 0 < load <= 1e6:
             continue
         if not 0 < load <= 1:
+            percent = f"; for {load:g} % write {load / 100:g}" if 1 < load <= 100 else ""
             raise Mistake(
-                f"--loads {text}: {load:g} is not above 0 and at most 1; 1 is all that a link carries"
+                f"--loads {text}: {load:g} is not above 0 and at most 1; 1 is all that a link "
+                f"carries{percent}"
             )
-    return loads
+    ordered = sorted(set(loads))
+    if ordered != loads:
+        exits.complain(f"--loads: run in order and each once, {','.join(f'{load:g}' for load in ordered)}")
+    return ordered
 
 
 def _give(
@@ -88,7 +96,7 @@ def run(scenario: Scenario, json: bool, folder: Output | None) -> int:
 
     with bars.bar("Running") as bar:
         results = simulate.run(scenario, progress=bar.run)
-    for warning in results.warnings:
+    for warning in results.summary["warnings"]:
         exits.complain(f"warning: {warning}")
 
     def write(at: Output) -> None:
@@ -99,6 +107,21 @@ def run(scenario: Scenario, json: bool, folder: Output | None) -> int:
 
     codes = {**dict.fromkeys(STUCK, exits.DEADLOCK), "interrupted": exits.INTERRUPTED}
     return codes.get(results.end_reason, exits.OK)
+
+
+def seeds(scenario: Scenario, count: int, jobs: int, json: bool, folder: Output | None) -> int:
+    """One scenario with several seeds, printed and written."""
+    from .. import study
+    from ..report import for_seeds
+
+    with bars.bar("Seeds") as bar:
+        found = study.repeat(scenario, count, jobs=jobs, out=folder and folder.kept, progress=bar.study)
+
+    def write(at: Output) -> None:
+        folders.write_study(at, found, for_seeds(found))
+
+    _give(folder, json, found.to_json, lambda: show.seeds(found), write, finished=not found.interrupted)
+    return _code(found, folder)
 
 
 def beside_twin(scenario: Scenario, json: bool) -> int:

@@ -8,5 +8,14 @@ markup.
 from .comparison import for_comparison
 from .pages import for_curve, for_run, for_saturation
 from .reproduction import Reproduced, for_reproduction
+from .seeds import for_seeds
 
-__all__ = ["Reproduced", "for_comparison", "for_curve", "for_reproduction", "for_run", "for_saturation"]
+__all__ = [
+    "Reproduced",
+    "for_comparison",
+    "for_curve",
+    "for_reproduction",
+    "for_run",
+    "for_saturation",
+    "for_seeds",
+]

@@ -26,7 +26,8 @@ def again(command: str, options: str = "") -> tuple[str, str]:
     )
 
 
-def _provenance(provenance: Provenance, more: Sequence[tuple[str, str]] = ()) -> list[tuple[str, str]]:
+def provenance_of(provenance: Provenance, more: Sequence[tuple[str, str]] = ()) -> list[tuple[str, str]]:
+    """Where a result comes from, for the foot of its page."""
     return [
         ("Scenario", provenance.name),
         *([("File", provenance.source_name)] if provenance.source_name else []),
@@ -37,7 +38,7 @@ def _provenance(provenance: Provenance, more: Sequence[tuple[str, str]] = ()) ->
     ]
 
 
-def _scenario_texts(provenance: Provenance) -> list[Text]:
+def scenario_texts(provenance: Provenance) -> list[Text]:
     """The scenario as written, and as resolved with every default filled."""
     texts = []
     if provenance.source_text:
@@ -110,9 +111,9 @@ def for_run(results: Results) -> str:
         *sections.batches(results.batches),
         *_links(results),
         *sections.flows(results.flows),
-        *_scenario_texts(provenance),
+        *scenario_texts(provenance),
     ]
-    page.provenance = _provenance(
+    page.provenance = provenance_of(
         provenance,
         [
             ("Ended", summary["end"]["reason"]),
@@ -172,7 +173,7 @@ def for_curve(
         kind="curve",
         description=provenance.description,
         facts=_curve_facts(curve.points),
-        provenance=_provenance(
+        provenance=provenance_of(
             provenance, [("Varied", ", ".join(curve.varied)), again("curve", _loads(curve.points))]
         ),
     )
@@ -183,7 +184,7 @@ def for_curve(
         *sections.published_rows(rows),
         *curve_sections(curve.points, curve.varied, published),
         *_busiest_fabric(curve),
-        *_scenario_texts(provenance),
+        *scenario_texts(provenance),
     ]
     return render(page)
 
@@ -235,7 +236,7 @@ def for_saturation(saturation: Saturation) -> str:
         description=provenance.description,
         status=(saturation.definition, f"{definition}."),
         facts=[("Saturation", f"{accepted} MB/s", f"by the definition “{saturation.definition}”")],
-        provenance=_provenance(
+        provenance=provenance_of(
             provenance,
             [("Definition", definition), again("saturate", f"--definition {saturation.definition}")],
         ),
@@ -247,5 +248,5 @@ def for_saturation(saturation: Saturation) -> str:
         note = "all that was tried" if above is None else f"no longer at {number(above)}"
         page.facts.append(("Sustained up to load", number(saturation.sustained_load), note))
     varied = list(saturation.points[0].settings) if saturation.points else []
-    page.sections = [*curve_sections(saturation.points, varied, ()), *_scenario_texts(provenance)]
+    page.sections = [*curve_sections(saturation.points, varied, ()), *scenario_texts(provenance)]
     return render(page)

@@ -4,5 +4,17 @@ from .comparison import Comparison, compare, variants
 from .curves import Curve, curve
 from .points import Point
 from .saturation import Saturation, saturate
+from .seeds import Repetition, repeat
 
-__all__ = ["Comparison", "Curve", "Point", "Saturation", "compare", "curve", "saturate", "variants"]
+__all__ = [
+    "Comparison",
+    "Curve",
+    "Point",
+    "Repetition",
+    "Saturation",
+    "compare",
+    "curve",
+    "repeat",
+    "saturate",
+    "variants",
+]

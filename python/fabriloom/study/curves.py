@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..compile import graph_of
-from ..output import Plain
 from ..results import Provenance, files
 from ..scenario import needed
 from .points import Advance, Out, Point, Store, run_points
@@ -38,6 +37,7 @@ def point_row(point: Point) -> dict[str, Any]:
         **point.settings,
         "end_reason": summary["end"]["reason"],
         "offered_mbytes_per_s": summary["offered_mbytes_per_s"],
+        "lost_mbytes_per_s": summary["lost_mbytes_per_s"],
         "accepted_mbytes_per_s": summary["accepted_mbytes_per_s"],
         "accepted_mbytes_per_s_ci95": summary["accepted_mbytes_per_s_ci95"],
         "latency_ns_mean": latency["mean"],
@@ -47,6 +47,9 @@ def point_row(point: Point) -> dict[str, Any]:
         "latency_ns_p99_9": latency["p99_9"],
         "latency_ns_max": latency["max"],
         "total_latency_ns_mean": summary["total_latency_ns"]["mean"],
+        "total_latency_ns_mean_ci95": summary["total_latency_ns"]["mean_ci95"],
+        "total_latency_ns_p99": summary["total_latency_ns"]["p99"],
+        "trusted": summary["statistics"]["trusted"],
         "packets_delivered": packets["delivered"],
         "packets_refused": packets["refused"],
         **_ring_columns(summary.get("sci")),
@@ -60,7 +63,8 @@ def _ring_columns(sci: dict[str, Any] | None) -> dict[str, Any]:
     """What a point of a network of rings has besides, see ``results.columns.RING_POINTS``."""
     if sci is None:
         return {}
-    names = ("busied", "retry_share", "echo_share", "link_utilisation_max", "bus_utilisation_max")
+    names = ("busied", "retry_share", "retry_mbytes_per_s_mean", "retry_mbytes_per_s_max", "echo_share")
+    names += ("link_utilisation_max", "link_mbytes_per_s_max", "bus_utilisation_max")
     return {name: sci[name] for name in names}
 
 
@@ -70,6 +74,7 @@ def _program_columns(summary: dict[str, Any]) -> dict[str, Any]:
         return {}
     messages, events, hosts = summary["messages"], summary["events"], summary["hosts"]
     return {
+        "round_ns_mean": summary["rounds"]["ns_mean"],
         "messages_per_s": messages["per_s"],
         "message_mbytes_per_s": messages["mbytes_per_s"],
         "message_latency_ns_mean": summary["message_latency_ns"]["mean"],
@@ -125,9 +130,17 @@ class Curve:
         """The summary as JSON text, written to ``path`` too when one is given."""
         return files.to_json(self.summary, path)
 
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The tables by the names of their files: here the points."""
+        return {"points": self.table}
+
     def to_parquet(self, folder: str | Path) -> list[Path]:
-        """Write ``points.parquet`` into ``folder``, which is made if needed; returns the files."""
-        return [Path(folder) / files.write_table(Plain(Path(folder)), "points.parquet", self.table)]
+        """Write the tables as Parquet into ``folder``, which is made if needed; returns the files."""
+        return files.write_plain(self.tables(), Path(folder), "parquet")
+
+    def to_csv(self, folder: str | Path) -> list[Path]:
+        """Write the tables as CSV into ``folder``, which is made if needed; returns the files."""
+        return files.write_plain(self.tables(), Path(folder), "csv")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.provenance.name!r}: {self._counted()}>"

@@ -1,0 +1,137 @@
+"""The report of one scenario run with several seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import sections
+from .page import Axis, Cell, Chart, Page, Series, Table, number, plus_minus, render
+from .pages import again, provenance_of, scenario_texts
+
+if TYPE_CHECKING:
+    from ..study import Repetition
+
+_FACTS = {
+    "accepted_mbytes_per_s": ("Accepted", "MB/s", 1.0),
+    "latency_ns_mean": ("Mean latency", "µs", 1e3),
+    "total_latency_ns_mean": ("With the wait at the source", "µs", 1e3),
+    "events_achieved_per_s": ("Events", "1/s", 1.0),
+    "event_latency_ns_mean": ("Event latency", "µs", 1e3),
+}
+_CHARTS = {
+    "accepted_mbytes_per_s": ("Throughput, seed by seed", sections.ACCEPTED, 1.0),
+    "latency_ns_mean": ("Network latency, seed by seed", sections.LATENCY, 1e3),
+    "total_latency_ns_mean": ("Total latency, seed by seed", "mean total latency (µs)", 1e3),
+}
+
+
+def for_seeds(repetition: Repetition) -> str:
+    """The report as HTML text."""
+    provenance, missing = repetition.provenance, repetition.runs - len(repetition.points)
+    page = Page(
+        title=provenance.name or "Several seeds",
+        kind="seeds",
+        description=provenance.description,
+        status=("seeds", f"{len(repetition.points)} runs that differ in their seed alone."),
+        facts=_facts(repetition),
+        provenance=provenance_of(provenance, [again("run", f"--seeds {repetition.runs}")]),
+    )
+    if repetition.interrupted:
+        page.status = ("interrupted", f"{missing} of {repetition.runs} runs are missing: run it again.")
+        page.status_mark = "bad"
+    if repetition.points:
+        page.sections = [
+            *_charts(repetition),
+            _means(repetition),
+            *sections.tails_of(repetition.points),
+            sections.points_table(repetition.points, repetition.varied),
+        ]
+    page.sections += scenario_texts(provenance)
+    return render(page)
+
+
+def _rows(repetition: Repetition) -> dict[str, dict[str, Any]]:
+    return {row["quantity"]: row for row in repetition.means.to_dicts()} if repetition.points else {}
+
+
+def _over(value: float | None, divisor: float) -> float | None:
+    return None if value is None else value / divisor
+
+
+def _facts(repetition: Repetition) -> list[tuple[str, str, str]]:
+    """Means over seeds, and how far single runs are from them."""
+    rows, found = _rows(repetition), []
+    for name, (what, unit, divisor) in _FACTS.items():
+        if name in rows:
+            row = rows[name]
+            mean, half, low, high = (
+                _over(row[key], divisor) for key in ("mean", "ci95", "least", "greatest")
+            )
+            found.append(
+                (what, f"{plus_minus(mean, half)} {unit}", f"{number(low)} to {number(high)} by seed")
+            )
+    return found
+
+
+def _charts(repetition: Repetition) -> list[Chart]:
+    """Each run with its own interval, and the mean over seeds with its own."""
+    rows, table = _rows(repetition), repetition.table
+    charts = []
+    for name, (title, label, divisor) in _CHARTS.items():
+        if name not in rows:
+            continue
+        columns = ("seed", name, f"{name}_ci95")
+        runs = [
+            _point(seed, value / divisor, _over(half, divisor), "")
+            for seed, value, half in table.select(columns).iter_rows()
+            if value is not None
+        ]
+        mean, half = (_over(rows[name][key], divisor) for key in ("mean", "ci95"))
+        seeds = [point[0] for point in runs]
+        level = [[seed, mean, None, None, ""] for seed in (min(seeds), max(seeds))]
+        series = [Series("runs", runs, "points"), Series("mean over seeds", level, "line")]
+        note = (
+            f"Bars are the 95 % interval of each run alone. The mean over seeds is {plus_minus(mean, half)}: "
+            "where "
+            "many bars do not reach its line, the runs are too short for their bars to be believed."
+        )
+        charts.append(Chart(title, Axis("seed"), Axis(label), series, note))
+    return charts
+
+
+def _point(x: float, y: float | None, half: float | None, label: str) -> list[Any]:
+    bounds = (None, None) if half is None or y is None else (y - half, y + half)
+    return [x, y, *bounds, label]
+
+
+def _means(repetition: Repetition) -> Table:
+    """The means over seeds in numbers."""
+    head = [
+        "Number",
+        "Runs",
+        "Mean over seeds",
+        "Spread",
+        "Least",
+        "Greatest",
+        "Intervals that hold the mean",
+    ]
+    rows: list[Sequence[Cell]] = []
+    for row in repetition.means.iter_rows(named=True):
+        held = "–" if row["holding"] is None else f"{row['holding']} of {row['runs']}"
+        rows.append(
+            [
+                Cell(row["quantity"]),
+                Cell(number(row["runs"]), None, row["runs"]),
+                Cell(plus_minus(row["mean"], row["ci95"]), None, row["mean"]),
+                *(Cell(number(row[key]), None, row[key]) for key in ("spread", "least", "greatest")),
+                Cell(held, None, row["holding"]),
+            ]
+        )
+    note = (
+        "± is half of a 95 % interval over seeds (Student's t); spread is the standard deviation from seed "
+        "to seed. "
+        "Of the intervals of single runs about 19 of 20 should hold the mean. Units as in the table of "
+        "points."
+    )
+    return Table("Means over seeds", head, rows, [False] + [True] * 6, note)
