@@ -10,6 +10,7 @@ import numpy as np
 
 from ..compile import Compiled
 from ..results import Results, tables
+from ..results.summary import latency, throughput
 from ..simulate import Progress
 from . import limits
 
@@ -43,7 +44,7 @@ class Live:
         took = time.monotonic() - now
         self._next = now + max(_EVERY_S, _PART * took)
         rate = progress.events / max(now - self._began, 1e-3)
-        return {**picture, "share": progress.share, "packets": progress.packets, "events_per_s": rate}
+        return {**picture, "share": progress.share, "events_per_s": rate}
 
     def end(self, results: Results) -> dict[str, Any]:
         """The last picture of a run."""
@@ -52,7 +53,6 @@ class Live:
         return {
             **self._picture(native, int(native["end_time_ticks"]), results.tick_ps),
             "share": 1.0,
-            "packets": int(native["delivered"]),
             "warming": False,
             "end": summary["end"],
             "cycle": np.asarray(native["deadlock_links"]).tolist(),
@@ -67,7 +67,10 @@ class Live:
         # The tick is not that of the compiled scenario where flow control had to be measured first.
         tick_ns, start = tick_ps / 1000, int(native["measure_start_ticks"])
         warming = start == 0 and self._warmup_ps != 0
-        window = now_ticks - start
+        window, of_rings = tables.window_ticks(native), self._graph.rings is not None
+        # What a report of the same moment would say, by the same functions.
+        rates = throughput(native, tick_ns, self._graph.terminals)
+        delay = latency(native, "latency", tick_ns, of_rings)
         series = _series(native, tick_ns)
         if warming:
             self._warm = series
@@ -75,19 +78,18 @@ class Live:
         else:
             before = sum(moment <= start * tick_ns / 1e6 for moment in self._warm["t_ms"])
             series = {name: [*self._warm[name][:before], *values] for name, values in series.items()}
-        packets = int(native["measured_packets"])
         return {
             "simulated_ms": now_ticks * tick_ns / 1e6,
             "warming": warming,
             "measured_from_ms": start * tick_ns / 1e6,
             "before": before,
             "series": series,
-            "accepted": float(native["measured_delivered_bytes"]) * 1e3 / (window * tick_ns)
-            if window
-            else None,
-            "offered": float(native["measured_offered_bytes"]) * 1e3 / (window * tick_ns) if window else None,
-            "latency_us": float(native["latency_sum_ticks"]) * tick_ns / packets / 1e3 if packets else None,
-            **_tail(native, tick_ns),
+            "accepted": rates["accepted_mbytes_per_s"],
+            "offered": rates["offered_mbytes_per_s"],
+            "latency_us": _micro(delay["mean"]),
+            "p99_us": _micro(delay["p99"]),
+            "packets": int(native["measured_packets"]),
+            "tail": _tail(native, tick_ns),
             "busy": _busy(native, window),
             "bus": float(tables.bus_utilisation(native, self._graph, window).max(initial=0.0)),
         }
@@ -106,19 +108,15 @@ def _series(native: Mapping[str, Any], tick_ns: float) -> dict[str, list[Any]]:
     }
 
 
-def _tail(native: Mapping[str, Any], tick_ns: float) -> dict[str, Any]:
-    """The thinned tail, and the time that 99 % do not exceed."""
+def _tail(native: Mapping[str, Any], tick_ns: float) -> list[list[float]]:
+    """The thinned tail for drawing."""
     tail = tables.thinned_tail(native, tick_ns, _TAIL_STEPS)
-    within = [
-        value for value, share in zip(tail["latency_ns"], tail["share_longer"], strict=True) if share <= 0.01
-    ]
-    return {
-        "tail": [
-            [round(value / 1e3, 5), share]
-            for value, share in zip(tail["latency_ns"], tail["share_longer"], strict=True)
-        ],
-        "p99_us": within[0] / 1e3 if within else None,
-    }
+    pairs = zip(tail["latency_ns"], tail["share_longer"], strict=True)
+    return [[round(value / 1e3, 5), share] for value, share in pairs]
+
+
+def _micro(value_ns: float | None) -> float | None:
+    return None if value_ns is None else value_ns / 1e3
 
 
 def _busy(native: Mapping[str, Any], window_ticks: int) -> list[int]:

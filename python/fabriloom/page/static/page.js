@@ -218,7 +218,7 @@ class Card {
     const built = live.events?.complete ? live.events : null;
     const rows = [
       ["Accepted", rate(live.accepted)], ["Offered", rate(live.offered)], ["Mean latency", micro(live.latency_us)],
-      ["99 % within", micro(live.p99_us)], ["Packets", live.packets.toLocaleString("en")], ["Simulated", `${figures(live.simulated_ms)} ms`],
+      ["99 % within", micro(live.p99_us)], ["Packets measured", live.packets.toLocaleString("en")], ["Simulated", `${figures(live.simulated_ms)} ms`],
     ];
     if (live.bus) rows.push(["Busiest bus", `${figures(100 * live.bus, 3)} %`]);
     if (built) rows.push(["Events built", `${figures(built.achieved_per_s / 1000)} kHz`], ["An event takes", micro(built.latency_ns.mean / 1000)], ["99 % of them within", micro(built.latency_ns.p99 / 1000)]);
