@@ -166,6 +166,10 @@ def _unknown(path: Path, data: dict[str, Any], source: SourceMap) -> ScenarioErr
     allowed = keys_at(above, data)
     near = units.nearest(name, allowed)
     hint = f'did you mean "{near}"?' if near else "known keys: " + ", ".join(allowed)
+    sections = [] if above else [section for section in allowed if name in keys_at((section,), data)]
+    if sections:
+        hint = " or ".join(f"{section}.{name}" for section in sections)
+        hint = f"write {hint}: it is a key of [{'] and ['.join(sections)}]"
     if others := _elsewhere(above, name, data):
         hint = f'"{name}" is a setting of {", ".join(others[:4])}; here there are {", ".join(allowed)}'
     where = f"in [{_dotted(above)}]" if above else "at the top of a scenario"
