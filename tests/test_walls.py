@@ -162,7 +162,7 @@ def test_published_numbers_are_data() -> None:
 
 WRITES = re.compile(
     r"\bwrite_text\(|\bwrite_bytes\(|\bsavefig\(\w*(?:path|file)|\bopen\([^)]*[\"'][wax]b?\+?[\"']"
-    r"|\brmtree\(|\bunlink\(|\bos\.remove\(|\bto_csv\(|\bwrite_csv\(\w"
+    r"|\brmtree\(|\bunlink\(|\bos\.remove\(|\bwrite_csv\(\w"
 )
 OWN_WRITERS = {
     "page/sessions.py": "a folder of the server's own, made by itself and removed with it",

@@ -33,7 +33,7 @@ terminals = 4
 length = "32 B"
 load = 0.2
 [run]
-duration = "500 us"
+duration = "5 ms"
 warmup = "50 us"
 precision = 0
 """

@@ -105,7 +105,10 @@ def run(results: Results) -> None:
     if html.of_programs(summary):
         _program_latencies(summary)
         return
-    line(f"Latency: from the {latency['from']}, to the {latency['to']}. ± is half of a 95 % interval.")
+    line(
+        f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the wait at the source. "
+        "± is half of a 95 % interval."
+    )
 
 
 def _program_latencies(summary: Mapping[str, Any]) -> None:

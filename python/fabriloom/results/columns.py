@@ -337,7 +337,7 @@ SATURATION = Table(
         Column(
             "sustained_load",
             "0 to 1",
-            "The largest load tried at which nothing piled up: accepted equals offered within its confidence and what is always under way, and the load is not above the bound of `fabriloom check`; null for `backlog` and for sources that wait for their packets, which never offer more than is accepted.",
+            "The largest load tried at which nothing piled up: what was offered was accepted, but for at most 1 % that was lost and what is always under way, and the load is not above the bound of `fabriloom check`; null for `backlog` and for sources that wait for their packets, which never offer more than is accepted.",
         ),
         Column("refused_load", "0 to 1", "The smallest load tried above it; null when there is none."),
         Column("interrupted", "true or false", "Whether runs are missing."),

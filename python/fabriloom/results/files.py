@@ -41,7 +41,7 @@ def write_table(files: Files, name: str, table: pl.DataFrame) -> str:
     """
     written = io.BytesIO()
     if name.endswith(".csv"):
-        table.write_csv(written)
+        written.write(output.encoded(table.write_csv()))
     else:
         table.write_parquet(written)
     with files.file(name) as out:

@@ -59,7 +59,7 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
                 ("max", "longest"),
             )
         ),
-        ("with the wait at the source", spread(summary["total_latency_ns"])),
+        ("latency, total", spread(summary["total_latency_ns"])),
         *_counted(summary),
     ]
 

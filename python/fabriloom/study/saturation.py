@@ -25,10 +25,12 @@ Definition = Literal["peak", "backlog"]
 DEFINITIONS: dict[str, str] = {
     "backlog": "accepted throughput when every source always has a packet waiting (infinite backlog)",
     "peak": "the largest accepted throughput over the offered loads tried; the sustained load is the "
-    "largest at which nothing piled up: accepted equals offered within its confidence and what is under "
-    "way, and no link, bus or memory has to do more than it can",
+    "largest at which nothing piled up: what was offered was accepted but for at most 1 % that was lost and "
+    "what is always under way, and no link, bus or memory has to do more than it can",
 }
 RESOLUTION = 0.01
+CHANCE = 4
+"""Packets a source that may be under way by chance when a run ends; the engine's own rule has the same."""
 
 
 @dataclass(repr=False)
@@ -118,13 +120,14 @@ class Judge:
         return cls(*inspection.load_bound(varied(scenario, {load_of(scenario): 1.0})))
 
     def sustained(self, load: float, summary: dict[str, Any]) -> bool:
-        """Whether a run at this load accepted what was offered, so that nothing piled up, and the load is not
-        above the bound: a run may be too short to show that.
+        """Whether nothing piled up in a run at this load, and the load is not above the bound: a run may be
+        too short to show that.
 
-        Accepted may be less than offered by its confidence, or by what is always under way. That is, by
-        Little's law, the packets a second times the mean time that each takes from its making, and one a
-        source more or less, for a run begins and ends between packets. Where packets pile up, their mean time
-        is about half of that of the last one, so half of the pile is not excused.
+        What was offered and neither lost nor accepted is under way. In a network that keeps up that is, by
+        Little's law, the packets a second times the mean time that each takes from its making; some packets a
+        source more or less are chance, for a run begins and ends between packets. Where they pile up, the
+        mean time is half of that of the last one, so half of the pile is not excused. Losses of more than 1
+        % end a run as saturated.
         """
         if load > self.bound * (1 + 1e-9) or summary["end"]["reason"] in ("saturated", *STUCK):
             return False
@@ -132,9 +135,8 @@ class Judge:
         mean_ns, packets = summary["total_latency_ns"]["mean"], summary["packets"]["measured"]
         if not offered or not accepted or mean_ns is None:
             return False
-        under_way = packets * mean_ns / summary["measured_ns"] + self.sources
-        allowed = max(summary["accepted_mbytes_per_s_ci95"] or 0.0, accepted * under_way / packets)
-        return accepted >= offered - allowed
+        under_way = packets * mean_ns / summary["measured_ns"] + CHANCE * self.sources
+        return offered - summary["lost_mbytes_per_s"] - accepted <= accepted * under_way / packets
 
 
 def saturate(

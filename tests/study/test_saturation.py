@@ -1,0 +1,76 @@
+"""What is sustained: it does not hang on a packet under way, and never exceeds what check proves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fabriloom import Scenario, saturate, simulate
+from fabriloom.study import inspection
+from fabriloom.study.saturation import Judge
+
+RING = {"kind": "sci-rings", "rings": [["a", "b"]]}
+ONE = {"pattern": {"kind": "shift", "by": 1}, "senders": ["a"], "length": "64 B"}
+CHIP = {"preset": "generic"}
+NETWORKS: dict[str, dict[str, Any]] = {
+    "one sender on a ring": {"topology": RING, "traffic": ONE},
+    "moves on a ring": {"topology": RING, "traffic": {**ONE, "transaction": "dmove"}},
+    "ring of four": {"topology": {"kind": "sci-ring", "terminals": 4}, "traffic": {"length": "64 B"}},
+    "two terminals": {
+        "topology": {"kind": "crossbar", "terminals": 2},
+        "technology": CHIP,
+        "traffic": {"length": "64 B"},
+    },
+    "line": {
+        "topology": {"kind": "grid", "shape": [2], "terminals_per_switch": 4},
+        "technology": CHIP,
+        "traffic": {"length": "64 B"},
+    },
+    "hot spot": {
+        "topology": {"kind": "crossbar", "terminals": 4},
+        "technology": CHIP,
+        "traffic": {"pattern": {"kind": "hot-spot", "target": 0, "share": 0.5}, "length": "64 B"},
+    },
+}
+"""Both kinds; in all but the ring of four nothing but one link, bus or memory limits what is carried."""
+
+
+def scenario(name: str, arrivals: str, duration_us: int = 2000, load: float = 0.5) -> Scenario:
+    """On a chip everything is some hundred times quicker, and a run as much shorter."""
+    network = NETWORKS[name]
+    traffic = {"arrivals": arrivals, "load": load, **network["traffic"]}
+    shorter = 40 if "technology" in network else 1
+    run = {"duration": f"{duration_us // shorter} us", "precision": 0.0}
+    return Scenario.from_dict({**network, "traffic": traffic, "run": run})
+
+
+@pytest.mark.parametrize("duration_us", [100, 500, 2000])
+def test_one_packet_under_way_is_no_pile(duration_us: int) -> None:
+    """Packets at equal intervals leave a half-width of 0, and one may be under way at the end."""
+    found = saturate(scenario("one sender on a ring", "constant", duration_us))
+    bound = inspection.inspect(scenario("one sender on a ring", "constant"))["channel_load"]["load_bound"]
+    assert found.sustained_load is not None
+    assert bound - 0.01 <= found.sustained_load <= bound
+
+
+@pytest.mark.parametrize("arrivals", ["poisson", "constant"])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_never_more_than_check_proves(name: str, arrivals: str) -> None:
+    found = saturate(scenario(name, arrivals, 1000), resolution=0.05)
+    bound = inspection.inspect(scenario(name, arrivals))["channel_load"]["load_bound"]
+    assert found.sustained_load is not None
+    assert 0 < found.sustained_load <= bound * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", ["one sender on a ring", "hot spot"])
+def test_the_bound_is_where_runs_themselves_begin_to_pile_up(name: str) -> None:
+    """The same question with no knowledge of the bound: 3 % below it is sustained, 3 % above it is not.
+
+    Packets at equal intervals, so that no chance is in it but the destinations of the hot spot.
+    """
+    first = scenario(name, "constant")
+    judge = Judge.of(first)
+    for share, sustained in ((0.97, True), (1.03, False)):
+        load = share * judge.bound
+        summary = simulate.run(scenario(name, "constant", 10_000, load)).summary
+        assert Judge(1.0, judge.sources).sustained(load, summary) is sustained, (name, share)
