@@ -50,18 +50,21 @@ def test_means_are_those_of_the_runs() -> None:
 
 
 def test_a_seed_that_misleads_shows_beside_others() -> None:
-    """The third seed of the retry ring excludes the others; over seeds it is one of many."""
+    """The retry ring stands still now and then; single intervals cannot know how often."""
     path = Path(__file__).parents[2] / "scenarios" / "sci-retry-ring.toml"
-    found = repeat(fabriloom.load(path), 5)
-    rows = {point.settings["seed"]: point.summary for point in found.points}
-    one, three = (rows[seed]["accepted_mbytes_per_s"] for seed in (1, 3))
-    assert three + rows[3]["accepted_mbytes_per_s_ci95"] < one
-    assert rows[3]["statistics"]["trusted"] is False
+    found = repeat(fabriloom.load(path), 6)
     accepted = found.means.row(by_predicate=pl.col("quantity") == "accepted_mbytes_per_s", named=True)
+    assert accepted["holding"] < 6, "some run excludes the mean of all"
+    halves = found.table["accepted_mbytes_per_s_ci95"]
+    assert halves.min() < accepted["ci95"] < halves.max()
+    stood = [any("stood still" in told for told in point.summary["warnings"]) for point in found.points]
+    assert any(stood)
     assert all(
-        abs(rows[seed]["accepted_mbytes_per_s"] - accepted["mean"]) < 4 * accepted["spread"] for seed in rows
+        "technology.phases" in told
+        for point in found.points
+        for told in point.summary["warnings"]
+        if "stood still" in told
     )
-    assert accepted["ci95"] > rows[2]["accepted_mbytes_per_s_ci95"]
 
 
 def test_tables_are_written_in_both_forms(tmp_path: Path) -> None:

@@ -1,0 +1,78 @@
+# ruff: noqa: E501  (the meanings are prose, one to a line)
+"""Keys and columns of studies of several runs; see ``columns.py``."""
+
+from __future__ import annotations
+
+from .column import Column, Table
+
+POINTS = Table(
+    "points",
+    "Points of a curve or sweep",
+    "One row per run. Before these columns come the settings that were varied, each named by its path in the scenario.",
+    (
+        Column("end_reason", "text", "See `end.reason`."),
+        Column("offered_mbytes_per_s", "10^6 B/s", "See the summary."),
+        Column("lost_mbytes_per_s", "10^6 B/s", "See the summary."),
+        Column("accepted_mbytes_per_s", "10^6 B/s", "See the summary."),
+        Column("accepted_mbytes_per_s_ci95", "10^6 B/s", "Half-width of its 95 % confidence interval."),
+        Column("latency_ns_mean", "ns", "Mean network latency."),
+        Column("latency_ns_mean_ci95", "ns", "Half-width of its 95 % confidence interval."),
+        Column("latency_ns_p50", "ns", "See the summary."),
+        Column("latency_ns_p99", "ns", "See the summary."),
+        Column("latency_ns_p99_9", "ns", "See the summary."),
+        Column("latency_ns_max", "ns", "Longest network latency."),
+        Column("total_latency_ns_mean", "ns", "Mean latency from creation at the source."),
+        Column("total_latency_ns_mean_ci95", "ns", "Half-width of its 95 % confidence interval."),
+        Column("total_latency_ns_p99", "ns", "See the summary."),
+        Column("trusted", "true or false", "See the summary, `statistics.trusted`."),
+        Column("packets_delivered", "count", "Packets delivered in the whole run."),
+        Column("packets_refused", "count", "Packets refused at a full source queue."),
+        Column("scenario_sha256", "text", "Hash of the scenario of this point."),
+        Column("seed", "number", "Seed of this point."),
+    ),
+)
+
+SATURATION = Table(
+    "saturation",
+    "Saturation",
+    "The JSON of `fabriloom saturate`. Besides these keys: `name`, `scenario_sha256`, `version` and `seed` as in the summary, and `points`, a list of the summaries of all runs, each with its `settings`.",
+    (
+        Column("definition", "text", "`peak` or `backlog`."),
+        Column("definition_text", "text", "The definition in words."),
+        Column("accepted_mbytes_per_s", "10^6 B/s", "The saturation throughput."),
+        Column(
+            "accepted_mbytes_per_s_ci95",
+            "10^6 B/s",
+            "Half-width of the 95 % confidence interval of that run.",
+        ),
+        Column("at_load", "0 to 1", "Offered load at which it was found; null for `backlog`."),
+        Column(
+            "sustained_load",
+            "0 to 1",
+            "The largest load tried at which nothing piled up: what was offered was accepted, but for at most 1 % that was lost and what is always under way, and the load is not above the bound of `fabriloom check`; null for `backlog` and for sources that wait for their packets, which never offer more than is accepted.",
+        ),
+        Column("refused_load", "0 to 1", "The smallest load tried above it; null when there is none."),
+        Column("interrupted", "true or false", "Whether runs are missing."),
+    ),
+)
+
+SEEDS = Table(
+    "seeds",
+    "Means over seeds",
+    "One row per number of `fabriloom run --seeds` (`repeat(…).means`, `seeds.parquet`; `means` in the JSON), over the "
+    "runs in which it could be measured. The runs themselves are the points, their `seed` before the other columns.",
+    (
+        Column("quantity", "text", "Name of the column of the table of points."),
+        Column("runs", "count", "Runs in which it could be measured."),
+        Column("mean", "unit", "Mean over seeds, every run counted once."),
+        Column("ci95", "unit", "Half-width of its 95 % confidence interval over seeds, by Student's t."),
+        Column("spread", "unit", "Standard deviation from seed to seed."),
+        Column("least", "unit", "The least of all runs."),
+        Column("greatest", "unit", "The greatest of all runs."),
+        Column(
+            "holding",
+            "count",
+            "Runs whose own 95 % interval holds the mean over seeds: about 19 of 20 if these intervals can be trusted; null for numbers without one.",
+        ),
+    ),
+)
