@@ -229,6 +229,22 @@ def test_a_disk_that_fills_up_in_a_curve_loses_no_point(tmp_path: Path) -> None:
     assert kept.startswith("warning: ")
     assert kept.endswith("no longer kept here: file too large")
     assert end.startswith("error: cannot write: ")
+    assert not (tmp_path / "out").exists()  # a report that was cut short would look whole in a browser
+
+
+@pytest.mark.parametrize("words", [["schema"], ["run", "FILE"], ["check", "FILE", "--json"]])
+def test_a_full_disk_behind_standard_output_is_said(file: Path, words: list[str]) -> None:
+    command = [*FABRILOOM, *(str(file) if word == "FILE" else word for word in words)]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == exits.MISTAKE
+    assert done.stderr.startswith("error: cannot write: no space left on device; ")
+    assert "Exception" not in done.stderr
+
+
+def test_a_drawing_into_a_folder_that_is_not_there_is_said(file: Path, tmp_path: Path) -> None:
+    done = command("draw", file, "-o", tmp_path / "nowhere" / "net.svg")
+    assert (done.exit_code, "net.svg: No such file or directory" in done.stderr) == (exits.MISTAKE, True)
 
 
 def test_a_table_says_that_the_disk_is_full() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import matplotlib
@@ -34,7 +35,7 @@ def report(tmp_path: Path) -> Path:
 
 
 def test_charts_come_back_as_they_were(report: Path) -> None:
-    assert plot.charts_in(report) == [chart(), chart()]
+    assert plot.charts_in(report.read_text(encoding="utf-8")) == [chart(), chart()]
 
 
 @pytest.mark.parametrize("form", plot.FORMATS)
@@ -73,10 +74,20 @@ def test_mistakes_are_said(arguments: list[str], says: str, report: Path, tmp_pa
     assert says in done.output
 
 
-@pytest.mark.parametrize("text", ["", "<html></html>", '<script id="charts">[1]</script>'])
-def test_what_is_no_report_is_refused(text: str, tmp_path: Path) -> None:
+def test_no_pipe_is_waited_for_and_no_device_read_to_its_end(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "report.html")
+    for file in (tmp_path / "report.html", tmp_path, Path("/dev/zero")):
+        done = CliRunner().invoke(app, ["plot", str(file), "--out", str(tmp_path / "out")])
+        assert done.exit_code == 2
+        assert "this is a pipe or a device, not a file" in done.output
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"<html></html>", b'<script id="charts">[1]</script>', b"\xff\xfe", b"[" * 100_000]
+)
+def test_what_is_no_report_is_refused(text: bytes, tmp_path: Path) -> None:
     file = tmp_path / "other.html"
-    file.write_text(text, encoding="utf-8")
+    file.write_bytes(b'<script id="charts">' + text if text.startswith(b"[") else text)
     done = CliRunner().invoke(app, ["plot", str(file), "--out", str(tmp_path / "out")])
     assert done.exit_code == 2
     assert "no report of fabriloom" in done.output

@@ -32,6 +32,9 @@ __all__ = [
 ]
 
 
+_LARGEST_REPORT = 1 << 30
+
+
 def loads_of(text: str | None, scenarios: Sequence[Scenario] = ()) -> list[float] | None:
     """Loads as written on the command line, in order and each once: a curve goes from left to right. Where a
     scenario has rates they may be above 1.
@@ -309,16 +312,20 @@ def draw(scenario: Scenario, output: Path | None, force: bool) -> int:
 
 def plot(report: Path, out: Path, form: str, numbers: Sequence[int], force: bool) -> int:
     """The charts of a report as files."""
+    from .. import reading
+    from ..reading import ReadError
     from ..report import plot as plots
 
     if form not in plots.FORMATS:
         raise Mistake(f"--format {form}: there are {', '.join(plots.FORMATS)}")
+    file = report / "report.html" if report.is_dir() else report
     try:
-        charts = plots.charts_in(report / "report.html" if report.is_dir() else report)
-    except OSError as error:
-        raise Mistake(f"{report}: cannot be read: {error.strerror or error}") from error
+        content = reading.content(file, _LARGEST_REPORT, "1 GB", "name a report.html that fabriloom wrote")
+        charts = plots.charts_in(content.decode("utf-8", "replace"))
+    except ReadError as error:
+        raise Mistake(f"{file}: {error}\n  {error.hint}") from error
     except ValueError as error:
-        raise Mistake(str(error)) from error
+        raise Mistake(f"{file}: {error}") from error
     for number in numbers:
         if not 1 <= number <= len(charts):
             raise Mistake(f"--figure {number}: the report has {len(charts)} charts, count from 1")

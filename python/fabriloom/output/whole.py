@@ -66,7 +66,10 @@ def file(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def replacing(partial: Path, path: Path) -> Iterator[BinaryIO]:
     """A new file ``partial`` that takes the place of ``path`` at the end, and is removed if that fails."""
-    descriptor = os.open(partial, NEW, 0o666)
+    try:
+        descriptor = os.open(partial, NEW, 0o666)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None  # the name that the user knows
     try:
         with os.fdopen(descriptor, "wb") as out:
             yield out

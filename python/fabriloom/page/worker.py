@@ -77,6 +77,8 @@ def message_of(error: BaseException) -> str:
         return f"error: {error}"
     if isinstance(error, MemoryError):
         return f"This needs more memory than the page takes ({limits.MEMORY_BYTES >> 30} GiB)."
+    if isinstance(error, OSError):
+        return f"This machine could not do it: {error.strerror or error}."
     if isinstance(error, KeyboardInterrupt):
         return "Cancelled before there was anything to show."
     traceback.print_exception(error)

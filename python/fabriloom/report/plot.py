@@ -6,7 +6,6 @@ import io
 import json
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .page import Axis, Chart, Series
@@ -40,14 +39,14 @@ class _Data(HTMLParser):
         self._inside = False
 
 
-def charts_in(report: Path) -> list[Chart]:
-    """The charts of a report's file. Raises OSError, or ValueError when it is no report with charts."""
+def charts_in(report: str) -> list[Chart]:
+    """The charts of a report. Raises ValueError when it is no report with charts."""
     found = _Data()
-    found.feed(report.read_text(encoding="utf-8"))
+    found.feed(report)
     try:
         return [_chart(chart) for chart in json.loads(found.text)]
-    except (ValueError, TypeError, KeyError):
-        raise ValueError(f"{report}: no report of fabriloom; name a report.html that it wrote") from None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise ValueError("no report of fabriloom; name a report.html that it wrote") from None
 
 
 def _chart(data: dict[str, Any]) -> Chart:
