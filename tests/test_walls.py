@@ -43,7 +43,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "experiments": RUNNING | {"study", "published", "report", "output"},
     "cli": RUNNING
     | {"study", "published", "report", "page", "experiments", "children", "output", "printable"},
-    "__init__": RUNNING | {"study"},
+    "pictures": RUNNING | {"report", "output"},
+    "__init__": RUNNING | {"study", "pictures"},
     "__main__": {"cli"},
 }
 """Per room of the package: the rooms it may import. What is not listed is a wall."""

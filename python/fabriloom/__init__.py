@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._native import __version__  # type: ignore[attr-defined]
+    from .pictures import charts, draw
     from .results import Results
     from .scenario import Scenario, ScenarioError, load
     from .simulate import run
@@ -26,8 +27,10 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "__version__",
+    "charts",
     "compare",
     "curve",
+    "draw",
     "load",
     "repeat",
     "run",
@@ -39,8 +42,10 @@ _HOMES = {
     "Results": ".results",
     "Scenario": ".scenario",
     "ScenarioError": ".scenario",
+    "charts": ".pictures",
     "compare": ".study",
     "curve": ".study",
+    "draw": ".pictures",
     "load": ".scenario",
     "repeat": ".study",
     "run": ".simulate",

@@ -50,10 +50,16 @@ def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
     """See :meth:`Scenario.with_settings`."""
     data, done = copy.deepcopy(scenario._raw), []
     for key, value in settings.items():
-        override = Override(tuple(key.split(".")), key, str(value))
+        override = Override(tuple(str(key).split(".")), str(key), _written(value), "the setting ")
         done.append(replace(override, path=_set(data, override, _plain(value))))
     source = replace(scenario.source, overrides=(*scenario.source.overrides, *done))
     return build(data, source, scenario.base_dir)
+
+
+def _written(value: Any) -> str:
+    """A value given from Python as it would be written after ``--set``."""
+    text = str(value)
+    return text if len(text) <= 200 else text[:197] + "..."
 
 
 def points(scenario: Scenario) -> Iterator[tuple[dict[str, Any], Scenario]]:

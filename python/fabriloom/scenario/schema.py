@@ -120,6 +120,20 @@ class Scenario(Section):
         """Folder that paths in the scenario are relative to."""
         return self._base_dir
 
+    def __repr__(self) -> str:
+        """One line: what it is of, and what it does."""
+        size = getattr(self.topology, "shape", None) or getattr(self.topology, "terminals", None)
+        network = self.topology.kind + (f" {size}" if isinstance(size, int | list) else "")
+        work = f"{self.traffic.pattern.kind} traffic"
+        if self.program is not None:
+            work = f"program {self.program.kind}"
+        elif isinstance(self.traffic.load, float | int):
+            work += f" at load {self.traffic.load:g}"
+        name = f" {self.name!r}" if self.name else ""
+        return f"<Scenario{name}: {network}, {self.technology.preset}, {work}>"
+
+    __str__ = __repr__
+
     @staticmethod
     def from_dict(data: Mapping[str, Any], base_dir: FilePath | str | None = None) -> Scenario:
         """A scenario from a dictionary of the same form as a file. Raises :class:`ScenarioError`."""

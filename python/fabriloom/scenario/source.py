@@ -13,11 +13,13 @@ from fabriloom.scenario.errors import Path, Place
 
 @dataclass(frozen=True)
 class Override:
-    """One ``--set path=value``: where it goes and how it was written."""
+    """One ``--set path=value``, or a setting changed from Python: where it goes and how it was written."""
 
     path: Path
     key: str
     value: str
+    origin: str = "--set "
+    """What messages say before ``path=value``."""
 
     def place(self, path: Path, key: bool) -> Place:
         """The stretch of the argument at fault."""
@@ -25,8 +27,8 @@ class Override:
         if key and path:
             words = [str(step) for step in path]
             end = len(".".join(words))
-            return Place(f"--set {text}", 0, end - len(words[-1]) + 1, len(words[-1]), text)
-        return Place(f"--set {text}", 0, len(self.key) + 2, max(1, len(self.value)), text)
+            return Place(f"{self.origin}{text}", 0, end - len(words[-1]) + 1, len(words[-1]), text)
+        return Place(f"{self.origin}{text}", 0, len(self.key) + 2, max(1, len(self.value)), text)
 
 
 @dataclass(frozen=True)

@@ -64,8 +64,28 @@ def variants(scenario: Scenario) -> dict[str, Scenario]:
     return {first: base, **others}
 
 
+def _named(scenarios: Any) -> dict[str, Scenario]:
+    """Scenarios by names: as given, those of a list under their own, or one with its variants."""
+    if not isinstance(scenarios, Mapping | list | tuple):
+        needed(scenarios)
+        scenarios = variants(scenarios)
+    if not scenarios:
+        raise ValueError("nothing to compare: give scenarios by names, such as {'fast': one, 'slow': other}")
+    pairs = scenarios.items() if isinstance(scenarios, Mapping) else [("", one) for one in scenarios]
+    found: dict[str, Scenario] = {}
+    for given, scenario in pairs:
+        needed(scenario)
+        first = name = str(given) or Provenance.of(scenario).name
+        number = 1
+        while name in found:
+            number += 1
+            name = f"{first} ({number})"
+        found[name] = scenario
+    return found
+
+
 def compare(
-    scenarios: Mapping[str, Scenario],
+    scenarios: Mapping[str, Scenario] | Sequence[Scenario] | Scenario,
     loads: Sequence[float] | None = None,
     *,
     jobs: int = 2,
@@ -75,17 +95,18 @@ def compare(
     """Run every scenario at every load; one whose traffic has no load, once.
 
     Args:
-        scenarios: what to compare, by names; a sweep in them is left out.
+        scenarios: what to compare, by names; or a list, whose scenarios have names of their own; or one
+            scenario with ``[variants]``. A sweep in them is left out.
         loads: offered loads, each above 0 and up to 1; the usual ones when none are named.
         jobs: runs at a time; the points do not depend on it.
         out: folder in which every finished point is kept at once, see :func:`~fabriloom.study.curve`.
         progress: called now and then with how far it is.
 
-    Ctrl-C ends it early with the finished points and ``interrupted`` set. Raises ScenarioError.
+    Ctrl-C ends it early with the finished points and ``interrupted`` set. Raises ScenarioError, and
+    ValueError for nothing to compare.
     """
-    runs = []
-    for name, scenario in scenarios.items():
-        needed(scenario)
+    runs, named = [], _named(scenarios)
+    for name, scenario in named.items():
         base = scenario.alone()
         if base.needs_load or load_of(base) == SCALE:
             path = load_of(base)
@@ -95,4 +116,4 @@ def compare(
     store = Store.of(out)
     points, interrupted = run_points(runs, jobs=jobs, store=store, progress=progress)
     finished = [point for point in points if point is not None]
-    return Comparison.between(finished, scenarios, runs=len(runs), interrupted=interrupted)
+    return Comparison.between(finished, named, runs=len(runs), interrupted=interrupted)

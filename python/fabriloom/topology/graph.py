@@ -107,6 +107,11 @@ class Graph:
         """Number of directed links."""
         return len(self.link_source)
 
+    def __repr__(self) -> str:
+        """One line: family and size."""
+        sizes = f"{self.switches:,} switches, {self.terminals:,} terminals, {self.links:,} links"
+        return f"<Graph {self.family}: {sizes}>"
+
     def vertex_name(self, vertex: int) -> str:
         """Name of a switch or a terminal by vertex number."""
         return (

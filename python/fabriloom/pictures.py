@@ -1,0 +1,90 @@
+"""Pictures for notebooks and programs: the drawn network, and the charts of a report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .report.page import Chart
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True, repr=False)
+class Picture:
+    """A picture as SVG; a notebook shows it."""
+
+    title: str
+    svg: str
+
+    def save(self, path: str | Path) -> None:
+        """Write it as an SVG file. Raises OSError."""
+        from .output import encoded, file
+
+        with file(Path(path)) as out:
+            out.write(encoded(self.svg))
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Picture {self.title!r}>"
+
+
+class Pictures(list[Picture]):
+    """Several pictures, one below the other in a notebook."""
+
+    def _repr_html_(self) -> str:
+        return "".join(picture.svg[picture.svg.find("<svg") :] for picture in self)
+
+
+def draw(network: Any, link_values: ArrayLike | None = None, link_label: str = "utilisation") -> Picture:
+    """The network as a picture.
+
+    Args:
+        network: a scenario, a graph, or results; the links of results are coloured by their utilisation.
+        link_values: a number per link by which it is coloured, shape (links,), NaN for none.
+        link_label: what these numbers are, with their unit.
+
+    Raises:
+        ScenarioError: the scenario's network cannot be built.
+        ValueError: there is another number of values than of links.
+    """
+    from .report.drawing import fabric_svg
+    from .topology import Graph
+
+    if isinstance(network, Graph):
+        graph = network
+    elif hasattr(network, "graph"):
+        graph = network.graph
+        link_values = network.utilisation if link_values is None else link_values
+    else:
+        from .compile import graph_of
+        from .scenario import needed
+
+        needed(network)
+        graph = graph_of(network)
+    return Picture(repr(graph).strip("<>"), fabric_svg(graph, link_values, link_label))
+
+
+def charts(found: Any) -> Pictures:
+    """The charts that the report of a run, a curve, a comparison or a saturation shows.
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    from .report import pages, plot, sections
+
+    if isinstance(getattr(found, "points", None), list):
+        varied = getattr(found, "varied", None) or (list(found.points[0].settings) if found.points else [])
+        shown = pages.curve_sections(found.points, varied, ())
+    elif hasattr(found, "thinned_tail"):
+        shown = [*sections.tail({"packets": found.thinned_tail()}, ""), *sections.batches(found.batches)]
+    else:
+        raise TypeError(f"charts are of results or studies, not of a {type(found).__name__}")
+    pictures = [
+        Picture(one.title, plot.drawn(one, "svg").decode()) for one in shown if isinstance(one, Chart)
+    ]
+    return Pictures(pictures)

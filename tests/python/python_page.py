@@ -1,0 +1,159 @@
+# ruff: noqa: E501  (a page of prose)
+"""Writes docs/reference/python.md: the Python interface, from its docstrings."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import fabriloom
+from fabriloom import topology
+from fabriloom.results import Histogram, Results
+from fabriloom.scenario import Scenario, ScenarioError
+from fabriloom.study import Comparison, Curve, Point, Saturation
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
+
+_HEAD = """# The Python interface
+
+This page is written from the docstrings by `FABRILOOM_EXPECT=write pytest tests/python`; do not edit it. Its example runs as a test.
+
+```python
+>>> import fabriloom
+>>> scenario = fabriloom.Scenario.from_dict({
+...     "name": "small grid",
+...     "topology": {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 2},
+...     "traffic": {"load": 0.3},
+...     "run": {"duration": "200 us", "precision": 0.0},
+... })
+>>> scenario
+<Scenario 'small grid': grid [2, 2], ds-link-c104, uniform traffic at load 0.3>
+>>> results = fabriloom.run(scenario)
+>>> results.end_reason
+'time_limit'
+>>> results.links.columns[:2], len(results.links) == results.graph.links
+(['link', 'source'], True)
+>>> study = fabriloom.curve(scenario, [0.1, 0.3])
+>>> study.table["accepted_mbytes_per_s"].to_list()[0] > 0
+True
+>>> fabriloom.compare([scenario, scenario.with_settings({"name": "longer", "traffic.length": "128 B"})], [0.2])
+<Comparison 'small grid': 2 points>
+>>> fabriloom.draw(results)
+<Picture 'Graph grid: 4 switches, 8 terminals, 24 links'>
+>>> [picture.title for picture in fabriloom.charts(study)][0]
+'Latency against throughput'
+>>> try:
+...     scenario.with_settings({"traffic.load": 2})
+... except fabriloom.ScenarioError as error:
+...     print(error)
+the setting traffic.load=2: traffic.load is 2, it must be at most 1
+ |
+ | traffic.load=2
+ |              ^
+ = 1 is the most that the link of a terminal can carry (100 %); write a fraction such as 0.5
+
+```
+
+In a notebook a picture, results and studies show themselves. Every table is a Polars data frame: `results.links.write_csv("links.csv")` and
+`study.table.write_csv("points.csv")` write it as CSV, `write_parquet` as Parquet; `to_pandas()` and `to_numpy()` hand it on. What its columns are, with their
+units, is on the page of [results](results.md); what stands in a scenario, on the page of [scenarios](scenario.md). Names say their unit last: `_ps`, `_ns`,
+`_bytes`, `_bits_per_s`, `_mbytes_per_s` (10^6 bytes of payload per second).
+
+A mistake of the user is a `ScenarioError` (a `ValueError`), whose text is the whole message; a graph that cannot be built outside a scenario is a
+`topology.GraphError`, a routing a `routing.RoutingError`.
+"""
+_PARTS: list[tuple[str, list[tuple[str, Any]]]] = [
+    (
+        "Functions",
+        [(f"fabriloom.{name}", getattr(fabriloom, name)) for name in sorted(fabriloom.__all__)],
+    ),
+    (
+        "Graphs",
+        [(f"fabriloom.topology.{name}", getattr(topology, name)) for name in ("build", "file", "write")]
+        + [
+            ("fabriloom.topology.from_networkx", topology.from_networkx),
+            ("fabriloom.topology.to_networkx", topology.to_networkx),
+        ],
+    ),
+    (
+        "Classes",
+        [
+            (kind.__name__, kind)
+            for kind in (
+                Scenario,
+                ScenarioError,
+                topology.Graph,
+                Results,
+                Histogram,
+                Point,
+                Curve,
+                Comparison,
+                Saturation,
+            )
+        ],
+    ),
+]
+
+
+def _text(docstring: str | None) -> str:
+    """A docstring as Markdown: roles as code, sections as lists."""
+    text = inspect.cleandoc(docstring or "")
+    text = re.sub(r":\w+:`[~.]*([^`<>]+)`", r"`\1`", text).replace("``", "`")
+    parts = []
+    for block in re.split(r"\n\n", text):
+        head, _, rest = block.partition("\n")
+        if head in ("Args:", "Raises:", "Returns:"):
+            entries = re.split(r"\n(?=\S)", inspect.cleandoc(rest))
+            lines = [re.sub(r"^([\w, ]+): ", r"`\1`: ", " ".join(entry.split())) for entry in entries]
+            parts.append(f"{head}\n\n" + "\n".join(f"- {line}" for line in lines))
+        else:
+            parts.append(block)
+    return "\n\n".join(parts)
+
+
+def _signature(name: str, function: Any) -> str:
+    found = inspect.signature(function)
+    kept = [p.replace(annotation=p.empty) for p in found.parameters.values() if p.name not in ("self", "cls")]
+    return f"{name}{found.replace(parameters=kept, return_annotation=inspect.Signature.empty)}"
+
+
+def _members(kind: type) -> list[str]:
+    """Public attributes, properties and methods with their own words, in the order of the source."""
+    lines = []
+    source = inspect.getsource(kind)
+    fields = {field.name for field in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else set()
+    for name in sorted(
+        fields & set(vars(kind).get("__annotations__", {})), key=lambda name: source.find(f"    {name}:")
+    ):
+        after = re.search(rf'\n    {name}: [^\n]*\n    """(.*?)"""', source, re.DOTALL)
+        lines.append(f"- `{name}`" + (f": {' '.join(_text(after[1]).split())}" if after else ""))
+    for name, member in vars(kind).items():
+        if name.startswith("_") or name in fields or name.startswith("model_"):
+            continue
+        if isinstance(member, property | cached_property):
+            about = member.fget.__doc__ if isinstance(member, property) else member.__doc__
+            lines.append(f"- `{name}`: {' '.join(_text(about).split())}")
+        elif isinstance(member, staticmethod | classmethod) or inspect.isfunction(member):
+            function = getattr(kind, name)
+            lines.append(f"- `{_signature(name, function)}`: {' '.join(_text(function.__doc__).split())}")
+    return lines
+
+
+def page() -> str:
+    """The page."""
+    parts = [_HEAD]
+    for title, things in _PARTS:
+        parts.append(f"\n## {title}\n")
+        for name, thing in things:
+            if isinstance(thing, str) or (inspect.isclass(thing) and title != "Classes"):
+                continue
+            if inspect.isclass(thing):
+                own = thing.__doc__ or ""
+                parts.append(f"\n### {name}\n\n{_text(own)}\n\n" + "\n".join(_members(thing)) + "\n")
+            else:
+                parts.append(f"\n### {name}\n\n`{_signature(name, thing)}`\n\n{_text(thing.__doc__)}\n")
+    return "".join(parts)

@@ -1,0 +1,91 @@
+"""The Python interface: its page, what shows itself, and what is said about mistakes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import fabriloom
+import pytest
+from fabriloom import Scenario, ScenarioError, topology
+
+from .python_page import PAGE, page
+
+SMALL: dict[str, Any] = {
+    "name": "small",
+    "topology": {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 1},
+    "run": {"duration": "50 us", "precision": 0.0},
+}
+
+
+@pytest.fixture(scope="module")
+def scenario() -> Scenario:
+    return Scenario.from_dict(SMALL)
+
+
+def test_the_page_is_up_to_date() -> None:
+    if os.environ.get("FABRILOOM_EXPECT") == "write":
+        PAGE.write_text(page(), encoding="utf-8")
+    assert page() == PAGE.read_text(encoding="utf-8")
+
+
+def test_everything_public_is_on_the_page() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert [name for name in fabriloom.__all__ if name not in text and name != "__version__"] == []
+
+
+def test_they_show_themselves_in_a_line(scenario: Scenario) -> None:
+    assert repr(scenario) == str(scenario)
+    assert repr(scenario) == "<Scenario 'small': grid [2, 2], ds-link-c104, uniform traffic>"
+    graph = topology.build("grid", shape=[2, 2])
+    assert repr(graph) == "<Graph grid: 4 switches, 4 terminals, 16 links>"
+
+
+def test_compare_takes_a_list_names_or_variants(scenario: Scenario) -> None:
+    longer = scenario.with_settings({"name": "longer", "traffic.length": "128 B"})
+    assert list(fabriloom.compare([scenario, longer, scenario], [0.2]).parts) == [
+        "small",
+        "longer",
+        "small (2)",
+    ]
+    varied = Scenario.from_dict({**SMALL, "variants": {"long": {"traffic.length": "128 B"}}})
+    assert list(fabriloom.compare(varied, [0.2]).parts) == ["small", "long"]
+
+
+@pytest.mark.parametrize("nothing", [{}, [], ()])
+def test_nothing_to_compare_is_said(nothing: Any) -> None:
+    with pytest.raises(ValueError, match="nothing to compare"):
+        fabriloom.compare(nothing)
+
+
+@pytest.mark.parametrize("wrong", ["a.toml", ["a.toml"], {"a": "a.toml"}])
+def test_names_of_files_are_no_scenarios(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"fabriloom\.load"):
+        fabriloom.compare(wrong)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"traffic.load": 2}, {"traffic.lod": 0.2}, {"topology.shape": "x"}, {"": 1}, {"seed": None}]
+)
+def test_settings_from_python_do_not_speak_of_the_command(
+    scenario: Scenario, settings: dict[str, Any]
+) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        scenario.with_settings(settings)
+    assert "--set" not in str(caught.value)
+    assert "the setting" in str(caught.value)
+
+
+def test_pictures_for_notebooks(scenario: Scenario, tmp_path: Path) -> None:
+    results = fabriloom.run(scenario)
+    for what in (scenario, results, results.graph):
+        assert fabriloom.draw(what)._repr_svg_().startswith("<svg")
+    shown = fabriloom.charts(results)
+    assert shown
+    assert shown._repr_html_().count("<svg") == len(shown)
+    shown[0].save(tmp_path / "chart.svg")
+    assert "<svg" in (tmp_path / "chart.svg").read_text(encoding="utf-8")
+    assert len(fabriloom.charts(fabriloom.curve(scenario, [0.1, 0.2]))) > 1
+    with pytest.raises(TypeError, match="charts are of results or studies"):
+        fabriloom.charts(scenario)
