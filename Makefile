@@ -24,11 +24,16 @@ REPRODUCTION := out/reproduction
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test check-format lint types test-rust test-python bench reproduce docs fmt clean
+# For so long `make soak` compares networks that nobody has seen yet.
+MINUTES ?= 10
+SOAK_RUST := cargo test --profile checked --package fabriloom-twin --test soak --locked --quiet
+
+.PHONY: help setup demo test check-format lint types test-rust test-checked test-python soak bench reproduce docs fmt clean
 
 help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
 	@echo "make test        every test: Rust, Python, documentation, format, lint, types, walls"
+	@echo "make soak        fresh random networks of every kind beside the slow twin, for MINUTES=10 or any other time"
 	@echo "make setup       the fabriloom command in $(FABRILOOM), and nothing else"
 	@echo "make reproduce   every figure and number of the papers, published beside ours; reproduction.html"
 	@echo "make bench       measure speed and memory; writes the tables of benches/"
@@ -43,7 +48,7 @@ demo: setup
 	@cp $(DEMO_OUT)/report.html report.html
 	@echo "Open report.html: $(CURDIR)/report.html"
 
-test: check-format lint types test-rust test-python
+test: check-format lint types test-rust test-checked test-python
 
 check-format: $(VENV)/dev.stamp
 	cargo fmt --all --check
@@ -60,8 +65,19 @@ types: $(VENV)/dev.stamp $(VENV)/engine.stamp
 test-rust:
 	cargo test --workspace --exclude fabriloom-python --locked --quiet
 
+# Release code with overflow checks and debug assertions.
+test-checked:
+	$(SOAK_RUST)
+
 test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp
 	$(PY) -m pytest -n 2
+
+# A difference stops its kind of network with the seed, which FABRILOOM_SEEDS=7..8 repeats.
+soak: $(VENV)/dev.stamp $(VENV)/engine.stamp
+	$(SOAK_RUST) --no-run
+	FABRILOOM_SOAK_SECONDS=$$(( $(MINUTES) * 60 )) nice $(SOAK_RUST) -- --nocapture --test-threads 8 & rust=$$!; \
+	FABRILOOM_SOAK_SECONDS=$$(( $(MINUTES) * 60 )) nice $(PY) -m pytest -m soak -n 2 -rP; python=$$?; \
+	wait $$rust && exit $$python
 
 bench: setup $(VENV)/dev.stamp
 	$(PY) benches/run.py

@@ -2,68 +2,21 @@
 
 mod scenarios;
 
-use fabriloom_engine::fabric::{Fabric, arrival};
-use fabriloom_engine::kernel::Time;
-use fabriloom_engine::run::{End, Options, Simulation};
-use fabriloom_twin::{FlowControl, LinkCounts, TwinRun, run};
+use fabriloom_engine::fabric::arrival;
+use fabriloom_engine::run::End;
+use fabriloom_twin::{FlowControl, run};
+use scenarios::agree::{emptied, links, simulate};
 use scenarios::build::{C104, DS_LINK, Switch, grid, line, send_uniform};
-use scenarios::chosen_seeds;
 use scenarios::counts::same_deliveries;
 use scenarios::random::{random_fabric, time_for};
-
-/// A run of the fast engine to its end; it looks for deadlocks every 16 batches and at the end.
-fn simulate_in_batches(fabric: &Fabric, until: Time, drain: bool, batch: Time) -> Simulation {
-    let options = Options { until, drain, batch, warmup: Some(0), trace: usize::MAX, ..Options::default() };
-    let mut simulation = Simulation::new(fabric.clone(), options).expect("a legal fabric");
-    while simulation.advance(1 << 20).expect("a route for every packet").is_none() {}
-    simulation
-}
-
-/// A run of the fast engine to its end, without looking for deadlocks on the way.
-fn simulate(fabric: &Fabric, until: Time, drain: bool) -> Simulation {
-    simulate_in_batches(fabric, until, drain, 1 << 50)
-}
-
-fn compare(seed: u64, fabric: &Fabric, until: Time) -> TwinRun {
-    let twin = run(fabric, FlowControl::Counted, until);
-    let fast = simulate(fabric, until, false);
-    same_deliveries(&fast, &twin.deliveries, &format!("seed {seed}, until {until}"));
-    assert_eq!(fast.packet_hops(), twin.packet_hops, "packet-hops, seed {seed}");
-    let balance = fast.balance().expect("nothing is lost");
-    if fast.now() == until {
-        let counts = (balance.offered, balance.refused, balance.in_flight);
-        assert_eq!(counts, (twin.offered, twin.refused, twin.in_flight), "packets, seed {seed}");
-    }
-    twin
-}
-
-/// Emptied after the time limit, both find the same packets stuck for ever, or have used the links alike.
-fn compare_emptied(seed: u64, fabric: &Fabric, until: Time, twin: &TwinRun) {
-    let drained = simulate(fabric, until, true);
-    assert_eq!(drained.end() == Some(End::Deadlocked), twin.deadlocked, "deadlock, seed {seed}");
-    assert_eq!(drained.cycle().is_empty(), !twin.deadlocked, "cycle, seed {seed}");
-    if twin.deadlocked {
-        return;
-    }
-    for (link, (fast, twin)) in drained.worms().expect("switches").counts().zip(&twin.links).enumerate() {
-        let fast = LinkCounts {
-            packets: fast.packets,
-            characters: fast.characters,
-            busy_ticks: fast.busy_ticks,
-            stalled_ticks: fast.stalled_ticks,
-            wait_ticks: fast.wait_ticks,
-        };
-        assert_eq!(fast, *twin, "link {link}, seed {seed}");
-    }
-}
 
 fn compare_many(seeds: std::ops::Range<u64>, packets: u32) {
     let (mut delivered, mut deadlocked) = (0, 0);
     for seed in seeds.clone() {
         let fabric = random_fabric(seed);
         let until = time_for(&fabric, packets);
-        let twin = compare(seed, &fabric, until);
-        compare_emptied(seed, &fabric, until, &twin);
+        let twin = links(seed, &fabric, until);
+        emptied(seed, &fabric, until, &twin);
         delivered += twin.deliveries.len();
         deadlocked += u64::from(twin.deadlocked);
     }
@@ -81,7 +34,7 @@ fn grids_agree() {
         for chars in [8, 64, 1000] {
             let mut fabric = grid(4, 4, C104, DS_LINK);
             send_uniform(&mut fabric, kind, interval_ticks * f64::from(chars) / 64.0, chars);
-            let twin = compare(0, &fabric, 10_000 + 100 * i64::from(chars));
+            let twin = links(0, &fabric, 10_000 + 100 * i64::from(chars));
             assert!(twin.deliveries.len() > 30 && !twin.deadlocked);
         }
     }
@@ -94,7 +47,7 @@ fn lines_agree() {
         for kind in [arrival::BACKLOG, arrival::POISSON, arrival::RANDOM_WAIT] {
             let mut fabric = line(&vec![Switch { crossbar_ticks, ..C104 }; switches], DS_LINK);
             send_uniform(&mut fabric, kind, 800.0, 64);
-            compare(0, &fabric, 50_000);
+            links(0, &fabric, 50_000);
         }
     }
 }
@@ -105,7 +58,7 @@ fn deadlocks_found_on_the_way_are_real() {
     let mut found = 0;
     for seed in 0..300 {
         let fabric = random_fabric(seed);
-        let fast = simulate_in_batches(&fabric, time_for(&fabric, 20), false, 16);
+        let fast = simulate(&fabric, time_for(&fabric, 20), false, 16).expect("a route for every packet");
         if fast.end() == Some(End::Deadlocked) {
             found += 1;
             let twin = run(&fabric, FlowControl::Counted, fast.now());
@@ -124,11 +77,4 @@ fn short_runs_agree() {
 #[test]
 fn long_runs_agree() {
     compare_many(1000..1100, 40);
-}
-
-/// As many random fabrics as wanted: `FABRILOOM_SEEDS=5000..9000`.
-#[test]
-#[ignore = "as long as asked for"]
-fn chosen_runs_agree() {
-    compare_many(chosen_seeds(), 20);
 }

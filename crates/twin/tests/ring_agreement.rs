@@ -4,44 +4,17 @@ mod scenarios;
 
 use fabriloom_engine::fabric::{Fabric, ROUTE_BLOCK, arrival, target, transaction};
 use fabriloom_engine::kernel::Time;
-use fabriloom_engine::run::{End, Options, RunError, Simulation};
-use fabriloom_twin::{RingTwinRun, left_in_rings, run_rings};
+use fabriloom_engine::run::End;
+use fabriloom_twin::left_in_rings;
+use scenarios::agree;
 use scenarios::build::send_uniform;
-use scenarios::chosen_seeds;
-use scenarios::counts::{same_counts, same_deliveries};
 use scenarios::rings::{Stop, random_rings, ring_time_for, rings};
-
-/// A run of the fast engine to its end; it looks for deadlocks every 16 batches and at the end.
-fn simulate(fabric: &Fabric, until: Time, batch: Time) -> Result<Simulation, RunError> {
-    let options = Options { until, batch, warmup: Some(0), trace: usize::MAX, ..Options::default() };
-    let mut simulation = Simulation::new(fabric.clone(), options).expect("a legal fabric");
-    while simulation.advance(1 << 20)?.is_none() {}
-    Ok(simulation)
-}
-
-/// Nothing if the engine refuses to go on because packets are sent in a circle of buses for ever.
-fn compare(seed: u64, fabric: &Fabric, until: Time) -> Option<RingTwinRun> {
-    let fast = match simulate(fabric, until, 1 << 50) {
-        Ok(fast) => fast,
-        Err(RunError::RouteCircle { .. }) => return None,
-        Err(error) => panic!("seed {seed}: {error}"),
-    };
-    let twin = run_rings(fabric, until);
-    same_deliveries(&fast, &twin.deliveries, &format!("seed {seed}, until {until}"));
-    if fast.now() < until {
-        // Nothing was left to do; what sources still make and lose is not counted any more.
-        assert!(matches!(fast.end(), Some(End::Drained | End::Deadlocked)));
-        return Some(twin);
-    }
-    same_counts(&fast, &twin, &format!("seed {seed}"));
-    Some(twin)
-}
 
 fn compare_many(seeds: std::ops::Range<u64>, packets: u32) {
     let (mut delivered, mut circles) = (0, 0);
     for seed in seeds.clone() {
         let fabric = random_rings(seed);
-        match compare(seed, &fabric, ring_time_for(&fabric, packets)) {
+        match agree::rings(seed, &fabric, ring_time_for(&fabric, packets)) {
             Some(twin) => delivered += twin.deliveries.len(),
             None => circles += 1,
         }
@@ -66,15 +39,8 @@ fn long_runs_agree() {
 fn coincidences_agree() {
     for seed in [2211, 3034, 5037, 6310, 6984, 7047] {
         let fabric = random_rings(seed);
-        compare(seed, &fabric, ring_time_for(&fabric, 25));
+        agree::rings(seed, &fabric, ring_time_for(&fabric, 25));
     }
-}
-
-/// As many random networks as wanted: `FABRILOOM_SEEDS=5000..9000`.
-#[test]
-#[ignore = "as long as asked for"]
-fn chosen_runs_agree() {
-    compare_many(chosen_seeds(), 25);
 }
 
 /// A ring of eight and a switch of four ringlets, from light load to an unlimited backlog, for every transaction.
@@ -92,7 +58,7 @@ fn plain_networks_agree() {
                 fabric.terminal_transaction.fill(transaction);
                 fabric.ring_allocation = transaction % 2;
                 fabric.ring_phases = transaction / 2;
-                let twin = compare(0, &fabric, 20_000).expect("no circle of routes");
+                let twin = agree::rings(0, &fabric, 20_000).expect("no circle of routes");
                 assert!(twin.deliveries.len() > 30);
             }
         }
@@ -101,7 +67,7 @@ fn plain_networks_agree() {
 
 /// True if the engine finds a deadlock, which then is one for ever.
 fn is_deadlocked(fabric: &Fabric, until: Time) -> bool {
-    let Ok(fast) = simulate(fabric, until, 64) else { return false };
+    let Some(fast) = agree::simulate(fabric, until, false, 64) else { return false };
     if fast.end() != Some(End::Deadlocked) {
         return false;
     }
@@ -147,5 +113,5 @@ fn a_circle_of_rings_deadlocks() {
     }
     fabric.ring_cut_through = 0;
     assert!(is_deadlocked(&fabric, 20_000));
-    compare(0, &fabric, 20_000);
+    agree::rings(0, &fabric, 20_000);
 }

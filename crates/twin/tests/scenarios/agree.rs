@@ -1,0 +1,136 @@
+//! One network in the fast engine and in its twin, compared in all that both know.
+
+use fabriloom_engine::fabric::{Fabric, transaction};
+use fabriloom_engine::kernel::Time;
+use fabriloom_engine::run::{End, Options, RunError, Simulation};
+use fabriloom_twin::{FlowControl, LinkCounts, Messages, RingTwinRun, TwinRun, messages, run, run_rings};
+
+use super::counts::{same_counts, same_deliveries};
+
+/// A run of the fast engine to its end; nothing if packets go round for ever. It looks for deadlocks every 16 batches and at
+/// the end.
+pub fn simulate(fabric: &Fabric, until: Time, drain: bool, batch: Time) -> Option<Simulation> {
+    let options = Options {
+        until,
+        drain,
+        batch,
+        warmup: Some(0),
+        trace: usize::MAX,
+        messages: usize::MAX,
+        ..Options::default()
+    };
+    let mut simulation = Simulation::new(fabric.clone(), options).expect("a legal fabric");
+    loop {
+        match simulation.advance(1 << 20) {
+            Ok(None) => {}
+            Ok(Some(_)) => return Some(simulation),
+            Err(RunError::RouteCircle { .. }) => return None,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Without looking for deadlocks on the way.
+fn whole(fabric: &Fabric, until: Time, drain: bool) -> Option<Simulation> {
+    simulate(fabric, until, drain, 1 << 50)
+}
+
+/// A network of links with sources.
+pub fn links(seed: u64, fabric: &Fabric, until: Time) -> TwinRun {
+    let twin = run(fabric, FlowControl::Counted, until);
+    let fast = whole(fabric, until, false).expect("a route for every packet");
+    same_deliveries(&fast, &twin.deliveries, &format!("seed {seed}, until {until}"));
+    assert_eq!(fast.packet_hops(), twin.packet_hops, "packet-hops, seed {seed}");
+    let balance = fast.balance().expect("nothing is lost");
+    if fast.now() == until {
+        let counts = (balance.offered, balance.refused, balance.in_flight);
+        assert_eq!(counts, (twin.offered, twin.refused, twin.in_flight), "packets, seed {seed}");
+    }
+    twin
+}
+
+/// Emptied after the time limit, both find the same packets stuck for ever, or have used the links alike.
+pub fn emptied(seed: u64, fabric: &Fabric, until: Time, twin: &TwinRun) {
+    let drained = whole(fabric, until, true).expect("a route for every packet");
+    assert_eq!(drained.end() == Some(End::Deadlocked), twin.deadlocked, "deadlock, seed {seed}");
+    assert_eq!(drained.cycle().is_empty(), !twin.deadlocked, "cycle, seed {seed}");
+    if twin.deadlocked {
+        return;
+    }
+    for (link, (fast, twin)) in drained.worms().expect("switches").counts().zip(&twin.links).enumerate() {
+        let fast = LinkCounts {
+            packets: fast.packets,
+            characters: fast.characters,
+            busy_ticks: fast.busy_ticks,
+            stalled_ticks: fast.stalled_ticks,
+            wait_ticks: fast.wait_ticks,
+        };
+        assert_eq!(fast, *twin, "link {link}, seed {seed}");
+    }
+}
+
+/// A network of rings with sources; nothing if packets are sent in a circle of buses for ever.
+pub fn rings(seed: u64, fabric: &Fabric, until: Time) -> Option<RingTwinRun> {
+    let fast = whole(fabric, until, false)?;
+    let twin = run_rings(fabric, until);
+    same_deliveries(&fast, &twin.deliveries, &format!("seed {seed}, until {until}"));
+    if fast.now() < until {
+        // Nothing was left to do; what sources still make and lose is not counted any more.
+        assert!(matches!(fast.end(), Some(End::Drained | End::Deadlocked)));
+        return Some(twin);
+    }
+    same_counts(&fast, &twin, &format!("seed {seed}"));
+    Some(twin)
+}
+
+/// What a set of runs of programs came to.
+#[derive(Debug, Default)]
+pub struct Seen {
+    pub messages: usize,
+    pub received: usize,
+    pub drained: u32,
+    pub waiting: u32,
+    pub events: usize,
+}
+
+impl Seen {
+    fn add(&mut self, ours: &Messages, end: Option<End>) {
+        self.messages += ours.table.len();
+        self.received += ours.table.iter().filter(|row| row.received >= 0).count();
+        self.events += ours.events.iter().filter(|event| event.complete >= 0).count();
+        self.drained += u32::from(end == Some(End::Drained));
+        self.waiting += u32::from(end == Some(End::Deadlocked) && !ours.waiting.is_empty());
+    }
+
+    /// Programs on a network of links or of rings, if packets do not go round for ever.
+    pub fn compare(&mut self, seed: u64, fabric: &Fabric, until: Time) {
+        let Some(fast) = whole(fabric, until, false) else { return };
+        fast.balance().expect("nothing is lost");
+        let (deliveries, theirs) = if fabric.has_rings() {
+            let twin = run_rings(fabric, until);
+            same_counts(&fast, &twin, &format!("seed {seed}"));
+            (twin.deliveries, twin.messages)
+        } else {
+            let twin = run(fabric, FlowControl::Counted, until);
+            (twin.deliveries, twin.messages)
+        };
+        same_deliveries(&fast, &deliveries, &format!("seed {seed}"));
+        let ours = messages(fast.run.programs.as_ref().expect("there are programs"));
+        compare_messages(seed, &ours, theirs.as_ref().expect("there are programs"));
+        self.add(&ours, fast.end());
+    }
+}
+
+fn compare_messages(seed: u64, ours: &Messages, theirs: &Messages) {
+    let same = ours.table.iter().zip(&theirs.table).take_while(|(a, b)| a == b).count();
+    assert_eq!(ours.table.get(same), theirs.table.get(same), "message {same}, seed {seed}");
+    assert_eq!(ours, theirs, "seed {seed}");
+}
+
+/// Has terminals of rings send what programs send: what is stored where it comes.
+pub fn store(fabric: &mut Fabric, seed: u64) {
+    for (terminal, kind) in fabric.terminal_transaction.iter_mut().enumerate() {
+        let moves = (seed as usize + terminal).is_multiple_of(3);
+        *kind = if moves { transaction::MOVE } else { transaction::WRITE };
+    }
+}

@@ -1,0 +1,64 @@
+//! Random networks of every kind, the engine beside its twin: a slice of each, or as many as the time allows
+//! (`make soak MINUTES=60`).
+//!
+//! Built with the profile `checked` only: release code with overflow checks and debug assertions.
+
+mod scenarios;
+
+use scenarios::agree::{self, Seen, store};
+use scenarios::networks::random_network;
+use scenarios::programs::random_programs;
+use scenarios::random::{random_fabric, time_for};
+use scenarios::rings::{random_rings, ring_time_for};
+use scenarios::seeds::seeds;
+
+/// Small, and with every feature of the arrays.
+#[test]
+fn small_networks_of_links() {
+    for seed in seeds("small networks of links", 0..300) {
+        let fabric = random_fabric(seed);
+        let until = time_for(&fabric, 10 + (seed % 3) as u32 * 50);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+/// As users draw them.
+#[test]
+fn networks_of_links() {
+    for seed in seeds("networks of links", 0..40) {
+        let (fabric, until) = random_network(seed);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+#[test]
+fn networks_of_rings() {
+    for seed in seeds("networks of rings", 0..200) {
+        let fabric = random_rings(seed);
+        agree::rings(seed, &fabric, ring_time_for(&fabric, 15 + (seed % 3) as u32 * 30));
+    }
+}
+
+#[test]
+fn programs_on_links() {
+    let mut seen = Seen::default();
+    for seed in seeds("programs on links", 0..200) {
+        let fabric = random_programs(&random_fabric(seed), seed);
+        seen.compare(seed, &fabric, time_for(&fabric, 40 + (seed % 3) as u32 * 100));
+    }
+}
+
+#[test]
+fn programs_on_rings() {
+    let mut seen = Seen::default();
+    for seed in seeds("programs on rings", 0..200) {
+        let mut fabric = random_rings(seed);
+        store(&mut fabric, seed);
+        if fabric.terminals >= 2 {
+            let fabric = random_programs(&fabric, seed);
+            seen.compare(seed, &fabric, ring_time_for(&fabric, 40));
+        }
+    }
+}
