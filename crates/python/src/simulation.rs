@@ -146,6 +146,7 @@ impl Simulation {
             Some(End::Saturated) => "saturated",
             Some(End::Deadlocked) => "deadlocked",
             Some(End::Livelocked) => "livelocked",
+            Some(End::Stalled) => "stalled",
             Some(End::TimeLimit) => "time_limit",
             Some(End::PacketLimit) => "packet_limit",
             None => "interrupted",
@@ -154,6 +155,9 @@ impl Simulation {
         out.set_item("end_reason", reason)?;
         out.set_item("end_time_ticks", run.now())?;
         out.set_item("deadlock_links", run.cycle().to_vec().into_pyarray(out.py()))?;
+        let standstill =
+            run.standstill().map(|at| (at.link, at.source, at.target, format!("{:?}", at.fault)));
+        out.set_item("standstill", standstill)?;
         let (still, busied) = run.rings().map_or((0, 0), |rings| rings.stood_still());
         out.set_item("livelock_ticks", still)?;
         out.set_item("livelock_busied", busied)?;

@@ -1,14 +1,16 @@
 //! The course of a run: tick after tick, and what is looked at in between.
 
 mod settle;
+mod watch;
 
 use super::network::{Network, News};
 use super::{End, Options, RunError};
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::measure::{Delivery, Flows, Measure, Trace};
 use crate::ring::Asking;
 use crate::terminal::{Packet, Programs, Sources, Totals};
+use crate::wormhole::{Fault, Standstill};
 
 /// Deadlock is looked for at most so many times less often where looking takes long.
 const MOST_BETWEEN_SEARCHES: Time = 64;
@@ -45,6 +47,7 @@ pub struct Run {
     pub delivered: u64,
     pub(super) end: Option<End>,
     pub(super) cycle: Vec<u32>,
+    pub(super) standstill: Option<Standstill>,
 }
 
 /// What is looked at from time to time rather than at each event.
@@ -104,6 +107,7 @@ impl Run {
             delivered: 0,
             end: None,
             cycle: Vec::new(),
+            standstill: None,
             options,
         }
     }
@@ -139,6 +143,9 @@ impl Run {
             if self.is_caught_up(network.fabric(), (next - 1).min(self.watch.next - 1)) {
                 self.tick(network, next, stop - self.events - self.drawn)?;
             }
+        }
+        if self.end.is_some() {
+            self.look_for_standstill(network);
         }
         Ok(self.end)
     }
@@ -308,6 +315,7 @@ impl Run {
     fn look<N: Network>(&mut self, network: &mut N, next: Time) -> bool {
         if next >= self.watch.next_deadlock {
             self.look_for_deadlock(network);
+            self.look_for_standstill(network);
             if self.end.is_some() {
                 // It stopped at its last event: no batch ends after that, and no warm-up.
                 return true;
@@ -359,28 +367,6 @@ impl Run {
         network.clear_counts();
     }
 
-    /// Sets when to look for deadlock again: less often, within limits, if little happens in between.
-    fn plan_search<N: Network>(&mut self, network: &N, now: Time) {
-        let shortest = self.options.batch.max(1) * 16;
-        let ticks = &mut self.watch.deadlock_ticks;
-        if self.events - self.watch.deadlock_events < network.search_events() {
-            *ticks = (*ticks * 2).min(shortest * MOST_BETWEEN_SEARCHES);
-        } else {
-            *ticks = (*ticks / 2).max(shortest);
-        }
-        self.watch.next_deadlock = now + *ticks;
-        self.watch.deadlock_events = self.events;
-    }
-
-    fn look_for_deadlock<N: Network>(&mut self, network: &mut N) {
-        self.cycle = network.deadlock();
-        if !self.cycle.is_empty() {
-            self.end = Some(End::Deadlocked);
-        } else if network.livelocked() {
-            self.end = Some(End::Livelocked);
-        }
-    }
-
     /// Nothing is left to do, or the time is up.
     fn finish<N: Network>(&mut self, network: &mut N, empty: bool) {
         if empty {
@@ -389,7 +375,12 @@ impl Run {
         if self.end.is_some() {
             return;
         }
-        if empty && self.come_to_rest(network.in_flight()) {
+        if empty && network.in_flight() > 0 {
+            self.standstill =
+                Some(Standstill { fault: Fault::Silent, link: NONE, source: NONE, target: NONE });
+            return self.end = Some(End::Stalled);
+        }
+        if empty && self.come_to_rest() {
             return;
         }
         let now = if self.options.drain { self.now.max(self.options.until) } else { self.options.until };
@@ -405,12 +396,12 @@ impl Run {
     }
 
     /// Whether the run is over because nothing happens any more: with its end, or with programs that wait for ever.
-    fn come_to_rest(&mut self, in_flight: u64) -> bool {
+    fn come_to_rest(&mut self) -> bool {
         let waiting = self.programs.as_ref().is_some_and(|programs| programs.is_stuck());
         let stopped = self.programs.as_ref().is_some_and(|programs| programs.stopped());
         if waiting && !stopped {
             self.end = Some(End::Deadlocked);
-        } else if !waiting && in_flight == 0 && self.pending.iter().all(Option::is_none) {
+        } else if !waiting && self.pending.iter().all(Option::is_none) {
             self.end = Some(End::Drained);
         }
         self.end.is_some()

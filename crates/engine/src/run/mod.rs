@@ -9,7 +9,7 @@ use crate::measure::{Hop, Hops};
 use crate::ring::Rings;
 use crate::terminal::Totals;
 use crate::terminal::program::Account;
-use crate::wormhole::Network as Worms;
+use crate::wormhole::{Network as Worms, Standstill};
 pub use course::Run;
 use network::Network;
 
@@ -71,6 +71,8 @@ pub enum End {
     Deadlocked,
     /// Packets are sent again and again, and none is accepted.
     Livelocked,
+    /// Packets stand still that could move: a fault of the engine, and what was measured is not to be used.
+    Stalled,
     /// The time was up.
     TimeLimit,
     /// The wanted number of packets was delivered.
@@ -226,6 +228,11 @@ impl Simulation {
     /// their ends, in ring networks those of the stations whose transmit queues are full.
     pub fn cycle(&self) -> &[u32] {
         &self.run.cycle
+    }
+
+    /// What stood still, if the run ended stalled.
+    pub fn standstill(&self) -> Option<Standstill> {
+        self.run.standstill
     }
 
     /// Packets from tick 0 to now.

@@ -6,7 +6,7 @@ use crate::kernel::Time;
 use crate::measure::Delivery;
 use crate::ring::{Asking, Rings, deadlock as ring_deadlock};
 use crate::terminal::Packet;
-use crate::wormhole::{Event, Network as Worms, PacketState, deadlock};
+use crate::wormhole::{Event, Network as Worms, PacketState, Standstill, deadlock, standstill};
 
 /// What a tick brought.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +73,9 @@ pub(super) trait Network {
     /// Whether packets are sent again and again and nothing comes of it; to be asked as often as for deadlock.
     fn livelocked(&mut self) -> bool;
 
+    /// What stands still after the last tick in which anything happened, although it could move: a mistake of the engine.
+    fn standstill(&self) -> Option<Standstill>;
+
     /// Events beside which a search for deadlock costs little.
     fn search_events(&self) -> u64;
 
@@ -137,6 +140,10 @@ impl Network for Worms {
 
     fn livelocked(&mut self) -> bool {
         false
+    }
+
+    fn standstill(&self) -> Option<Standstill> {
+        standstill(self, self.wheel.now())
     }
 
     fn search_events(&self) -> u64 {
@@ -228,6 +235,10 @@ impl Network for Rings {
 
     fn livelocked(&mut self) -> bool {
         self.is_livelocked()
+    }
+
+    fn standstill(&self) -> Option<Standstill> {
+        None
     }
 
     fn search_events(&self) -> u64 {

@@ -253,7 +253,7 @@ fn strip(fabric: &Fabric, packets: &Slab<PacketState>, worm: &Worm) -> (Header, 
 
 /// Characters that must be there before a head asks: its front header, or its first character.
 #[inline(always)]
-fn asking_chars(fabric: &Fabric, header: Header) -> u32 {
+pub(super) fn asking_chars(fabric: &Fabric, header: Header) -> u32 {
     header_chars(fabric, header).max(1)
 }
 

@@ -15,6 +15,7 @@ mod link;
 mod ports;
 pub mod queue;
 mod routes;
+mod standstill;
 mod state;
 mod stepwise;
 mod stream;
@@ -25,4 +26,5 @@ mod worm;
 
 pub use deadlock::deadlock;
 pub use ports::Counts;
+pub use standstill::{Fault, Standstill, standstill};
 pub use state::{Event, Network, PacketState};

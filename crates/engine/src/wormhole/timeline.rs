@@ -137,15 +137,13 @@ impl Timeline {
         (is_kept & (into >= 0)).then_some(Run { count: 0, step: piece.step, time })
     }
 
+    /// Halves what is left again and again: behind a large output buffer there may be many thousands.
     #[cold]
-    fn older_run(&self, number: Number, mut until: Number) -> Run {
-        for piece in self.older.iter().flat_map(|older| older.iter().rev()) {
-            if ahead(number, piece.first) >= 0 {
-                return piece.run(number, until);
-            }
-            until = piece.first;
-        }
-        unreachable!("a piece that is looked up was forgotten")
+    fn older_run(&self, number: Number, until: Number) -> Run {
+        let older = self.older.as_deref().expect("a piece that is looked up was forgotten");
+        let behind = older.partition_point(|piece| ahead(number, piece.first) >= 0);
+        let until = older.get(behind).map_or(until, |next| next.first);
+        older[behind - 1].run(number, until)
     }
 
     /// Whether a piece can be added.

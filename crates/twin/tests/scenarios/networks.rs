@@ -131,9 +131,12 @@ fn technology(draw: &mut Draw) -> (Cable, Switch, u32) {
         flow_control_ticks: end_ticks,
     };
     let kinds = [arbiter::FIFO, arbiter::FIFO, arbiter::ROUND_ROBIN, arbiter::FIXED, arbiter::RANDOM];
+    let crossbar_ticks = draw.pick(&[0, 0, 0, character_ticks]);
     let switch = Switch {
         decode_ticks: draw.pick(&[0, 1, 4, 8, 8]) * character_ticks,
-        crossbar_ticks: draw.pick(&[0, 0, 0, character_ticks]),
+        crossbar_ticks,
+        handover_ticks: draw.pick(&[1, crossbar_ticks.max(1)]),
+        next_head_ticks: crossbar_ticks.max(1),
         forward_ticks: draw.pick(&[0, 0, 1, 2]) * character_ticks,
         arbiter: draw.pick(&kinds),
         choice: draw.pick(&[choice::FIRST, choice::LEAST_RECENT, choice::RANDOM]),
@@ -220,8 +223,8 @@ fn traffic(f: &mut Fabric, draw: &mut Draw, character_ticks: u32) -> Time {
     let packet = f64::from(characters) * f64::from(character_ticks);
     let shift = draw.between(1, f.terminals.max(2) - 1);
     f.source_arrival.fill(kind);
-    f.source_interval_ticks.fill(packet / load);
-    f.source_gap_ticks.fill(4.0 * packet / load);
+    f.source_interval_grains.fill(packet / load);
+    f.source_gap_grains.fill(4.0 * packet / load);
     f.source_burst.fill(4.0);
     f.source_length.fill(length::UNIFORM);
     f.length_min.fill(low);
