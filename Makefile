@@ -76,7 +76,7 @@ test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp
 soak: $(VENV)/dev.stamp $(VENV)/engine.stamp
 	$(SOAK_RUST) --no-run
 	FABRILOOM_SOAK_SECONDS=$$(( $(MINUTES) * 60 )) nice $(SOAK_RUST) -- --nocapture --test-threads 8 & rust=$$!; \
-	FABRILOOM_SOAK_SECONDS=$$(( $(MINUTES) * 60 )) nice $(PY) -m pytest -m soak -n 2 -rP; python=$$?; \
+	FABRILOOM_SOAK_SECONDS=$$(( $(MINUTES) * 60 )) nice $(PY) -m pytest -m 'soak or seeds' -n 2 -rP; python=$$?; \
 	wait $$rust && exit $$python
 
 bench: setup $(VENV)/dev.stamp

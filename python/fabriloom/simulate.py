@@ -218,6 +218,10 @@ class Comparison:
     twin_packets: int
     identical: bool
     """Whether source, target, length and all times of every packet are the same."""
+    end_reason: str
+    """Why the run of the engine ended."""
+    until_ps: int
+    """Up to when they were compared: the end of that run, or its time limit if it came to rest before."""
     wall_s: float
     twin_wall_s: float
 
@@ -225,7 +229,8 @@ class Comparison:
 def compare(scenario: Scenario | Compiled, duration_ps: int | None = None) -> Comparison:
     """Run a scenario in the engine and in its slow twin, and compare every delivery.
 
-    ``duration_ps`` shortens the run; the twin is some tens to hundreds of times slower.
+    They are compared up to the end of the engine's run. ``duration_ps`` shortens it; the twin is some tens to
+    hundreds of times slower.
     """
     compiled = matched(scenario if isinstance(scenario, Compiled) else compile(scenario))
     until = compiled.grain_ticks(duration_ps or compiled.scenario.run.duration_ps)
@@ -235,11 +240,19 @@ def compare(scenario: Scenario | Compiled, duration_ps: int | None = None) -> Co
     while not simulation.advance(_EVENTS_AT_ONCE):
         pass
     between = time.perf_counter()
+    native = simulation.result()
+    reason = str(native["end_reason"])
+    # The twin does not notice that a part of the network is stuck, and what is not goes on.
+    stuck = reason in ("deadlocked", "livelocked")
+    until = int(native["end_time_ticks"]) if stuck else until
     twin = _native.run_twin(compiled.arrays, False, until)
     ended = time.perf_counter()
-    ours, theirs = _deliveries(simulation.result()), _deliveries(twin)
-    same = bool(np.array_equal(ours, theirs))
-    return Comparison(len(ours), len(theirs), same, between - began, ended - between)
+    ours, theirs = _deliveries(native), _deliveries(twin)
+    same = bool(np.array_equal(ours, theirs)) and reason != "stalled"
+    if len(native["deadlock_links"]) and "deadlocked" in twin:
+        same = same and bool(twin["deadlocked"])
+    walls = between - began, ended - between
+    return Comparison(len(ours), len(theirs), same, reason, until * compiled.tick_ps, *walls)
 
 
 def _deliveries(native: dict[str, Any]) -> NDArray[np.int64]:

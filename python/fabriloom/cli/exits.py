@@ -27,7 +27,7 @@ written, and is printed."""
 DEADLOCK = 3
 """The run ended deadlocked or livelocked (its results are written); ``check``: the routing can deadlock."""
 FAULT = 4
-"""Of Fabriloom itself."""
+"""Of Fabriloom itself; a run that ended stalled (its results are written)."""
 INTERRUPTED = 130
 """By Ctrl-C or SIGTERM; what was finished is written and marked ``interrupted``."""
 

@@ -106,10 +106,7 @@ def run(scenario: Scenario, json: bool, folder: Output | None) -> int:
         folders.write_run(at, results)
 
     _give(folder, json, results.to_json, lambda: show.run(results), write)
-    from ..results.ends import STUCK
-
-    codes = {**dict.fromkeys(STUCK, exits.DEADLOCK), "interrupted": exits.INTERRUPTED}
-    return codes.get(results.end_reason, exits.OK)
+    return _code_of_ends([results.summary["end"]])
 
 
 def seeds(scenario: Scenario, count: int, jobs: int, json: bool, folder: Output | None) -> int:
@@ -142,6 +139,7 @@ def beside_twin(scenario: Scenario, json: bool) -> int:
         show.pairs(
             [
                 ("deliveries", same),
+                ("compared", f"up to {found.until_ps / 1e9:.6g} ms; the engine ended {found.end_reason}"),
                 ("packets", f"{found.packets:,}; the twin {found.twin_packets:,}"),
                 (
                     "time",
@@ -242,13 +240,24 @@ def interrupted(finished: int, folder: Output | None) -> str:
 
 def _code(study: Any, folder: Output | None) -> int:
     """Exit code of a study of several runs."""
-    from ..results.ends import STUCK
-
     if study.interrupted:
         exits.complain(interrupted(len(study.points), folder))
         return exits.INTERRUPTED
-    stuck = any(point.summary["end"]["reason"] in STUCK for point in study.points)
-    return exits.DEADLOCK if stuck else exits.OK
+    return _code_of_ends([point.summary["end"] for point in study.points])
+
+
+def _code_of_ends(ends: list[dict[str, Any]]) -> int:
+    """Exit code of runs by how they ended; a fault of the engine is told once more, where errors are."""
+    from ..results.ends import STUCK
+
+    for end in ends:
+        if end["reason"] == "stalled":
+            exits.complain(f"fault: {end['message']}")
+            return exits.FAULT
+    reasons = {end["reason"] for end in ends}
+    if "interrupted" in reasons:
+        return exits.INTERRUPTED
+    return exits.OK if reasons.isdisjoint(STUCK) else exits.DEADLOCK
 
 
 def saturate(scenario: Scenario, definition: str, jobs: int, json: bool, folder: Output | None) -> int:

@@ -88,7 +88,7 @@ SUMMARY = Table(
         Column(
             "end.reason",
             "text",
-            "Why the run ended: `drained`, `precision`, `saturated`, `deadlocked`, `livelocked`, `time_limit`, "
+            "Why the run ended: `drained`, `precision`, `saturated`, `deadlocked`, `livelocked`, `stalled`, `time_limit`, "
             "`packet_limit` or `interrupted`.",
         ),
         Column("end.message", "text", "The same as a sentence."),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 STUCK = ("deadlocked", "livelocked")
 """Ends at which the network had stopped to deliver."""
-BAD = (*STUCK, "interrupted")
+BAD = (*STUCK, "stalled", "interrupted")
 """Ends after which the numbers are not those that were asked for."""
 
 
@@ -56,6 +56,30 @@ def message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = Fal
         "interrupted": f"Interrupted {when}: these results are partial.",
     }
     return sentences.get(reason, f"The run ended {when}: {reason}.")
+
+
+_FAULTS = {
+    "Unsent": "the link {link} has characters to send and credit for them, and does not send",
+    "Busy": "the link {link} is busy for longer than it takes to send all there is",
+    "Unasked": "the head of a packet has come over the link {link} and does not ask for its way on",
+    "Ungranted": "a packet that came over the link {link} waits beside a link that is free",
+    "Undelivered": "a packet has come over the link {link} and is not delivered",
+    "Silent": "packets are on their way, and nothing is to happen any more",
+}
+"""What a run stood still by, by the engine's words for it."""
+
+
+def stall(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
+    """A fault of the engine, as sentences: where, and what to do."""
+    link, source, target, fault = native["standstill"]
+    when = after(int(native["end_time_ticks"]) * tick_ps / 1000)
+    place = _FAULTS[fault].format(link=graph.link_names[link] if fault != "Silent" else "")
+    names = graph.terminal_names
+    on_it = f" (a packet from {names[source]} to {names[target]})" if source < len(names) else ""
+    return (
+        f"The engine stalled {when}: {place}{on_it}. This is a fault of Fabriloom, not of the network: do "
+        "not use these numbers, and please report it with the scenario."
+    )
 
 
 def livelock(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:

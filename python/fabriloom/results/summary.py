@@ -153,6 +153,8 @@ def _message(
     reason = str(native["end_reason"])
     if reason == "livelocked":
         return ends.livelock(native, graph, tick_ps)
+    if reason == "stalled":
+        return ends.stall(native, graph, tick_ps)
     after_ns = int(native["end_time_ticks"]) * tick_ps / 1000
     watched = ends.precision(reason, precision, widths)
     return ends.message(reason, cycle, after_ns, int(native["refused"]) > 0, watched)

@@ -135,3 +135,129 @@ impl Kind {
         ways + 2 * u64::from(self.character.max(self.end)) + 2 * u64::from(self.crossbar)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::state::Event;
+    use super::*;
+    use crate::fabric::{Fabric, check};
+    use crate::terminal::Packet;
+
+    /// Two terminals at a switch; links 0 and 2 lead in, 1 and 3 out.
+    fn fabric() -> Fabric {
+        let fabric = Fabric {
+            tick_ps: 1,
+            grain_ticks: 1,
+            switches: 1,
+            terminals: 2,
+            classes: 2,
+            header_chars: 1,
+            switch_decode_ticks: vec![80],
+            switch_crossbar_ticks: vec![0],
+            switch_handover_ticks: vec![1],
+            switch_next_head_ticks: vec![1],
+            switch_forward_ticks: vec![20],
+            switch_arbiter: vec![0],
+            switch_choice: vec![0],
+            link_source: vec![1, 0, 2, 0],
+            link_target: vec![0, 1, 0, 2],
+            link_character_ticks: vec![10; 4],
+            link_end_ticks: vec![4; 4],
+            link_arrival_ticks: vec![17; 4],
+            link_credit_ticks: vec![10; 4],
+            link_output_buffer: vec![16; 4],
+            link_input_buffer: vec![16; 4],
+            link_quantum: vec![8; 4],
+            link_flow_control_ticks: vec![0; 4],
+            link_reverse: vec![1, 0, 3, 2],
+            link_deletes_header: vec![0; 4],
+            group_switch: vec![0, 0],
+            group_start: vec![0, 1, 2],
+            group_links: vec![1, 3],
+            route: vec![0, 2],
+            terminal_class: vec![0, 1],
+            terminal_out_link: vec![0, 2],
+            terminal_in_link: vec![1, 3],
+            source_arrival: vec![0; 2],
+            source_interval_grains: vec![0.0; 2],
+            source_burst: vec![1.0; 2],
+            source_gap_grains: vec![0.0; 2],
+            source_queue: vec![0; 2],
+            source_target: vec![0; 2],
+            target_fixed: vec![0; 2],
+            target_share: vec![0.0; 2],
+            source_length: vec![0; 2],
+            length_min: vec![0; 2],
+            length_max: vec![0; 2],
+            ..Fabric::default()
+        };
+        check(&fabric).expect("a legal fabric");
+        fabric
+    }
+
+    /// Terminals 0 and 1 have sent a packet of 40 characters to terminal 1, and all that happens up to a tick has happened;
+    /// nothing has stood still meanwhile.
+    fn run_to(until: Time) -> Network {
+        let mut network = Network::new(fabric());
+        for terminal in 0..2 {
+            let (target, via) = (1, NONE);
+            network.dispatch(terminal, &Packet { target, length: 40, created: 0, dispatch: 0, via, mark: 0 });
+        }
+        while let Some(now) = network.wheel.peek().filter(|&now| now <= until) {
+            network.wheel.go_to(now);
+            while let Some(event) = network.wheel.pop() {
+                match Event::of(event) {
+                    Event::Request(link) => network.request(link),
+                    Event::Release(link) => network.release(link),
+                    Event::Deliver(link) => _ = network.deliver(link),
+                    Event::Source(_) => {}
+                }
+            }
+            network.arbitrate(now).expect("a route");
+            assert_eq!(standstill(&network, now), None, "at {now}");
+        }
+        network
+    }
+
+    /// What is said of a network up to a tick after something in it was broken.
+    fn found(until: Time, breaks: impl FnOnce(&mut Network)) -> Option<(Fault, u32, u32)> {
+        let mut network = run_to(until);
+        breaks(&mut network);
+        standstill(&network, until).map(|at| (at.fault, at.link, at.source))
+    }
+
+    #[test]
+    fn nothing_stands_still_to_the_end() {
+        assert_eq!(run_to(Time::MAX / 4).in_flight(), 0);
+        assert_eq!(found(300, |_| ()), None);
+    }
+
+    #[test]
+    fn a_wire_that_is_busy_for_ever_is_found() {
+        // As after a run of no characters.
+        let busy = |network: &mut Network| network.links[3].wire_free += 10 * Time::from(u32::MAX);
+        assert_eq!(found(300, busy), Some((Fault::Busy, 3, 0)));
+    }
+
+    #[test]
+    fn a_link_that_is_not_woken_is_found() {
+        // The packet that waits at the switch has no credit for the rest of it, and is given some unheard.
+        assert_eq!(found(300, |network| network.links[2].credited = 8), Some((Fault::Unsent, 2, 1)));
+    }
+
+    #[test]
+    fn heads_that_are_forgotten_are_found() {
+        let forget =
+            |network: &mut Network| (network.links[2].asked, network.links[2].port.awaits) = (false, NONE);
+        assert_eq!(found(300, forget), Some((Fault::Unasked, 2, 1)));
+        let free = |network: &mut Network| network.links[3].port.free_at = 299;
+        assert_eq!(found(300, free), Some((Fault::Ungranted, 2, 1)));
+    }
+
+    #[test]
+    fn a_packet_that_is_not_delivered_is_found() {
+        let network = run_to(300);
+        let late = (301..3000).find_map(|now| standstill(&network, now));
+        assert!(late.is_some(), "{late:?}");
+    }
+}

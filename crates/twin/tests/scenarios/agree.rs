@@ -23,7 +23,10 @@ pub fn simulate(fabric: &Fabric, until: Time, drain: bool, batch: Time) -> Optio
     loop {
         match simulation.advance(1 << 20) {
             Ok(None) => {}
-            Ok(Some(_)) => return Some(simulation),
+            Ok(Some(_)) => {
+                assert_eq!(simulation.standstill(), None, "something stands still");
+                return Some(simulation);
+            }
             Err(RunError::RouteCircle { .. }) => return None,
             Err(error) => panic!("{error}"),
         }

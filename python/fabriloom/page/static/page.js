@@ -226,7 +226,7 @@ class Card {
     this.fabric.colour(live.busy);
     if (!live.end) return;
     this.warn(live.warnings);
-    const mark = ["deadlocked", "livelocked", "interrupted"].includes(live.end.reason) ? "chip bad" : "chip";
+    const mark = ["deadlocked", "livelocked", "stalled", "interrupted"].includes(live.end.reason) ? "chip bad" : "chip";
     const reason = element("span", { className: mark, textContent: live.end.reason.replace("_", " ") });
     this.ended.append(element("p", {}, reason, live.end.message));
     if (live.cycle.length) this.fabric.mark(live.cycle);

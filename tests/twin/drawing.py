@@ -1,0 +1,219 @@
+"""Scenarios at random, as users write them: a family, a preset, a few settings, traffic or a program."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from fabriloom import compile as compiling
+from fabriloom import simulate
+from fabriloom.routing import RoutingError
+from fabriloom.scenario import Scenario, ScenarioError
+from fabriloom.technology import TechnologyError
+from fabriloom.topology import GraphError
+
+Table = dict[str, Any]
+
+CHARACTERS = (10_000, 30_000, 60_000, 150_000)
+"""About so many characters cross all the links of a run: what the twin does in a second or less."""
+LINKS = ("ds-link-c104", "ds-link-c104-32-32", "ds-link-c104-70", "t9000-c104", "spacewire-200", "generic")
+RINGS = (
+    "scinet",
+    "sci-retry",
+    "sci-1000",
+    "sci-lc2",
+    "sci-lx-d310",
+    "sci-bx-d321",
+    "sci-lc1-alpha",
+    "sci-testbed-1",
+    "sci-testbed-2",
+)
+
+
+def _some(dice: Random, share: float, settings: Table) -> Table:
+    """Each of some settings with a probability."""
+    return {key: value for key, value in settings.items() if dice.random() < share}
+
+
+def _topology(dice: Random) -> Table:
+    many = {
+        "terminals_per_switch": dice.choice([1, 2, 3, 4]),
+        "links_per_edge": dice.choice([1, 1, 2, 4]),
+    }
+    side = lambda: dice.randint(2, 5)  # noqa: E731
+    return dice.choice(
+        [
+            {"kind": "grid", "shape": [side(), side()], **many},
+            {"kind": "torus", "shape": [side(), side()], **many},
+            {"kind": "grid", "shape": [2, 3, 2], **many},
+            {"kind": "ring", "switches": dice.randint(2, 8), **many},
+            {"kind": "hypercube", "dimensions": dice.randint(1, 4), **many},
+            {"kind": "clos", "terminals": dice.choice([32, 64])},
+            {"kind": "clos", "terminals": 16, "switch_ports": 8},
+            {"kind": "fat_tree", "arity": dice.choice([2, 3]), "levels": dice.choice([2, 3])},
+            {
+                "kind": "banyan",
+                "terminals": dice.choice([8, 16]),
+                "variant": dice.choice(["omega", "butterfly"]),
+            },
+            {"kind": "star", "arms": dice.randint(2, 5), **many},
+            {"kind": "tree", "arity": 2, "depth": dice.randint(1, 3), **many},
+            {"kind": "crossbar", "terminals": dice.randint(2, 16)},
+        ]
+    )
+
+
+def _technology(dice: Random) -> Table:
+    preset = dice.choice(LINKS)
+    found: Table = {"preset": preset}
+    if dice.random() < 0.5:
+        return found
+    found |= _some(
+        dice,
+        0.3,
+        {
+            "crossbar": dice.choice(["fast", "link-rate"]),
+            "arbiter": dice.choice(["fifo", "round-robin", "fixed", "random"]),
+            "group_choice": dice.choice(["first", "least-recent", "random"]),
+        },
+    )
+    if preset == "generic":
+        quantum = dice.choice([1, 1, 2, 4, 8])
+        return found | _some(
+            dice,
+            0.7,
+            {
+                "router_cycles": dice.randint(0, 4),
+                "turn_around_cycles": dice.randint(1, 4),
+                "link_cycles": dice.choice([1, 1, 2, 10]),
+                "output_buffer_flits": dice.choice([1, 4, 16]),
+                "credit_quantum_flits": quantum,
+                "input_buffer_flits": quantum + dice.choice([0, 2, 4, 60]),
+            },
+        )
+    quantum = dice.choice([1, 4, 8, 8, 16])
+    sizes = {"credit_quantum": f"{quantum} B", "input_buffer": f"{quantum + dice.choice([4, 20, 60])} B"}
+    return (
+        found
+        | _some(
+            dice,
+            0.4,
+            {
+                "cable_length": dice.choice(["1 m", "10 m", "100 m", "1 km"]),
+                "output_buffer": dice.choice(["2 B", "16 B", "64 B"]),
+                "header": dice.choice(["1 B", "2 B"]),
+                "flow_control": dice.choice(["average", "ignored"]),
+            },
+        )
+        | (sizes if dice.random() < 0.5 else {})
+    )
+
+
+def _length(dice: Random) -> Any:
+    low = dice.choice([dice.randint(1, 200), dice.randint(51, 75), 64, dice.randint(200, 1500)])
+    if dice.random() < 0.6:
+        return f"{low} B"
+    return {"kind": "uniform", "min": f"{low} B", "max": f"{low + dice.randint(1, 100)} B"}
+
+
+def _traffic(dice: Random) -> Table:
+    arrivals = dice.choice(
+        ["poisson", "poisson", "random-wait", "constant", "together", "wait", "backlog", "on-off"]
+    )
+    pattern = dice.choice(
+        ["uniform"] * 4 + ["permutation", "shift", "point-mirror", "nearest-neighbour", "hot-spot"]
+    )
+    settings: Table = {
+        "shift": {"by": 1},
+        "hot-spot": {"target": 0, "share": 0.2},
+        "permutation": {"random": True},
+    }
+    table = {"kind": pattern, **settings[pattern]} if pattern in settings else pattern
+    found: Table = {"pattern": table, "length": _length(dice), "arrivals": arrivals}
+    if arrivals == "on-off":
+        found["arrivals"] = {"kind": "on-off", "burst_packets": dice.choice([2, 8])}
+    if arrivals != "backlog":
+        found["load"] = round(dice.choice([dice.uniform(0.05, 0.4), dice.uniform(0.1, 1)]), 3)
+    return found
+
+
+def _routing(dice: Random) -> Table:
+    found = {"kind": dice.choice(["auto"] * 5 + ["shortest-path", "up-star-down-star"])}
+    return found | _some(dice, 0.25, {"adaptive": False, "universal": dice.random() < 0.5})
+
+
+def _program(dice: Random) -> Table:
+    size = dice.choice(["8 B", "64 B", "200 B", "1000 B"])
+    program = dice.choice(
+        [
+            {"kind": "all-to-all", "size": size, "rounds": 2},
+            {"kind": "ping-pong", "size": size, "rounds": 3},
+            {"kind": "fixed-pairs", "size": size, "rounds": 5},
+        ]
+    )
+    preset = dice.choice(["raw", "virtual-link", "t9000", "dma"])
+    return {"program": program, "protocol": {"preset": preset}}
+
+
+def links(seed: int) -> Table:
+    """A network of links with traffic or, one time in five, a program."""
+    dice = Random(seed)
+    found: Table = {"seed": seed, "topology": _topology(dice), "technology": _technology(dice)}
+    found["routing"] = _routing(dice)
+    return found | (_program(dice) if dice.random() < 0.2 else {"traffic": _traffic(dice)})
+
+
+def rings(seed: int) -> Table:
+    """A network of rings with traffic."""
+    dice = Random(seed)
+    topology = dice.choice(
+        [
+            {"kind": "sci-ring", "terminals": dice.randint(2, 12)},
+            {"kind": "sci-bridge", "terminals": dice.randint(1, 4)},
+            {"kind": "sci-switch", "ports": dice.choice([2, 4, 8]), "terminals_per_ring": dice.randint(1, 2)},
+            {"kind": "sci-long-rings", "ports": 4, "pairs_per_ring": 1},
+            {"kind": "sci-torus", "shape": [2, 3]},
+            {"kind": "sci-banyan", "terminals": 8, "wiring": dice.choice(["ringlet", "long-ring"])},
+            {"kind": "sci-module"},
+        ]
+    )
+    settings = {
+        "window": dice.choice([1, 4, 64]),
+        "requests_in": dice.choice([1, 2, 4]),
+        "forwarding": dice.choice(["store-and-forward", "cut-through"]),
+        "hold_until": dice.choice(["sent", "echo"]),
+        "in_order": dice.choice([True, False]),
+        "phases": dice.choice([True, False]),
+        "bandwidth_allocation": dice.choice([True, False]),
+        "retry.delay": dice.choice(["0 ns", "1 us"]),
+    }
+    technology = {"preset": dice.choice(RINGS), **_some(dice, 0.2, settings)}
+    if "retry.delay" in technology:
+        technology["retry"] = {"delay": technology.pop("retry.delay")}
+    traffic: Table = {
+        "pattern": "uniform",
+        "length": dice.choice(["16 B", "16 B", "64 B", "64 B", "256 B"]),
+        "arrivals": dice.choice(["poisson", "constant", "together", "random-wait", "backlog"]),
+        "transaction": dice.choice(["nwrite", "dmove", "nread", "lock"]),
+    }
+    if traffic["arrivals"] != "backlog":
+        traffic["load"] = round(dice.uniform(0.05, 1), 3)
+    return {"seed": seed, "topology": topology, "technology": technology, "traffic": traffic}
+
+
+def compare(written: Table) -> simulate.Comparison | None:
+    """The engine beside its twin on a scenario, if it is a legal one."""
+    whole = {**written, "run": {"duration": "1 ms", "warmup": "0 ns", "precision": 0}}
+    try:
+        compiled = compiling.compile(Scenario.from_dict(whole))
+    except (ScenarioError, GraphError, RoutingError, TechnologyError):
+        return None
+    return simulate.compare(compiled, _duration_ps(compiled, Random(repr(written))))
+
+
+def _duration_ps(compiled: Any, dice: Random) -> int:
+    """For so long that about as many characters as chosen cross about four links each, at a busy time."""
+    arrays = compiled.arrays
+    character_ps = int(max(arrays["link_character_ticks"])) * compiled.tick_ps
+    characters = dice.choice(CHARACTERS) / (4 * compiled.graph.terminals)
+    return max(int(characters * character_ps / 0.3), 200 * character_ps)
