@@ -314,3 +314,21 @@ def test_windows_that_wait_for_each_other_deadlock_by_name() -> None:
     assert summary["end"]["waiting"]
     assert summary["events"]["incomplete"] > 0
     assert summary["messages"]["under_way"] > 0
+
+
+@pytest.mark.parametrize("gap", ["send_gap_time", "receive_gap_time"])
+def test_a_node_that_is_occupied_with_every_packet_limits_all_its_virtual_links(gap: str) -> None:
+    """32 B in 20 us, with as many virtual links as there may be; without the gap the link is the limit."""
+
+    def mbytes_per_s(virtual_links: int, **more: str) -> float:
+        pairs = {"kind": "fixed-pairs", "size": "64 kB", "rounds": 0, "sources": [0], "destinations": [1]}
+        host = {"preset": "virtual-link", "packets_per_channel": virtual_links, "messages_at_once": 4, **more}
+        found = run(
+            scenario(pairs, protocol=host, run={"duration": "10 ms", "warmup": "1 ms", "precision": 0})
+        )
+        return float(found.summary["accepted_mbytes_per_s"])
+
+    assert [mbytes_per_s(links, **{gap: "20 us"}) for links in (1, 2, 4)] == pytest.approx(
+        [1.6] * 3, rel=0.01
+    )
+    assert mbytes_per_s(4) > 8

@@ -31,7 +31,7 @@ _WINDOWS = (
 )
 _BYTE_TIMES = ("byte", "bus_byte")
 _MOST_BYTE_TICKS = 10**9
-_TIMES = ("send", "receive", "packet", "bus_packet", "ack", "resume", "check")
+_TIMES = ("send", "receive", "packet", "bus_packet", "send_gap", "receive_gap", "ack", "resume", "check")
 
 
 def programs_of(scenario: Scenario, graph: Graph) -> Programs | None:

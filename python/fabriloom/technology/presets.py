@@ -81,6 +81,8 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "byte_time": ("byte_time_ps", units.parse_time_ps),
     "bus_packet_time": ("bus_packet_time_ps", units.parse_time_ps),
     "bus_byte_time": ("bus_byte_time_ps", units.parse_time_ps),
+    "send_gap_time": ("send_gap_time_ps", units.parse_time_ps),
+    "receive_gap_time": ("receive_gap_time_ps", units.parse_time_ps),
     "ack_time": ("ack_time_ps", units.parse_time_ps),
     "resume_time": ("resume_time_ps", units.parse_time_ps),
     "check_time": ("check_time_ps", units.parse_time_ps),

@@ -42,6 +42,8 @@ class Protocol:
     byte_time_ps: int
     bus_packet_time_ps: int
     bus_byte_time_ps: int
+    send_gap_time_ps: int
+    receive_gap_time_ps: int
     ack_time_ps: int
     resume_time_ps: int
     check_time_ps: int
@@ -58,6 +60,9 @@ class Protocol:
         if self.receive_at_once and self.acknowledge != "packet":
             message = f'receive_at_once has no effect with acknowledge = "{self.acknowledge}"'
             raise TechnologyError(message, "receive_at_once", 'write acknowledge = "packet", or remove it')
+        if self.receive_gap_time_ps and self.acknowledge != "packet":
+            message = f'receive_gap_time has no effect with acknowledge = "{self.acknowledge}"'
+            raise TechnologyError(message, "receive_gap_time", 'write acknowledge = "packet", or remove it')
         if self.acknowledge_from == "head" and self.acknowledge != "packet":
             message = f'acknowledge_from has no effect with acknowledge = "{self.acknowledge}"'
             raise TechnologyError(message, "acknowledge_from", 'write acknowledge = "packet", or remove it')

@@ -142,7 +142,11 @@ columns! {
         message_bus_packet_ticks: u64,
         /// The host bus's time per byte.
         message_bus_byte_ticks: f64,
-        /// From a packet received to its acknowledgement being ready.
+        /// From one packet begun by a terminal to the next, at least.
+        message_send_gap_ticks: u64,
+        /// From one packet taken in by a terminal, to be acknowledged, to the next, at least.
+        message_receive_gap_ticks: u64,
+        /// From a packet taken in to its acknowledgement being ready.
         message_ack_ticks: u64,
         /// From an acknowledgement received to its effect.
         message_resume_ticks: u64,

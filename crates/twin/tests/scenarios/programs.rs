@@ -45,6 +45,7 @@ fn protocol(f: &mut Fabric, draw: &mut Draw) {
     }
     if f.message_acknowledge == acknowledge::PACKET {
         f.message_receive_at_once = draw.pick(&[0, 0, 1, 2]);
+        f.message_receive_gap_ticks = u64::from(draw.pick(&[0, 0, 1, 5, 30]) * pace);
         f.message_ack_at_head = if f.has_rings() { 0 } else { draw.pick(&[0, 1]) };
     }
     f.message_programmed = draw.pick(&[0, 0, 1]);
@@ -57,6 +58,7 @@ fn protocol(f: &mut Fabric, draw: &mut Draw) {
     f.message_ack_ticks = ticks();
     f.message_resume_ticks = ticks();
     f.message_check_ticks = ticks();
+    f.message_send_gap_ticks = ticks();
     f.message_byte_ticks = draw.pick(&[0.0, 0.0, 0.3, 2.0]) * f64::from(pace);
     f.message_bus_byte_ticks = draw.pick(&[0.0, 0.0, 0.3, 2.0]) * f64::from(pace);
     f.message_bit_error_rate = draw.pick(&[0.0, 0.0, 1e-4, 1e-3]);

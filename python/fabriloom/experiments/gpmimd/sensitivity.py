@@ -20,6 +20,8 @@ CASES: dict[str, Case] = {
     "two, two, two": {"protocol": settings.setting(2, 2, 2)},
     "two, two, any": {"protocol": settings.setting(2, 2, 0)},
     "acknowledged when the end of a packet is there": {"protocol": {"acknowledge_from": "end"}},
+    "the same, a node occupied for 4.57 us with every packet": {"protocol": settings.PIPELINED},
+    "the same, and one, two, one": {"protocol": settings.PIPELINED | settings.setting(1, 2, 1)},
     "no time of the host for a message": {"protocol": {"send_time": "0 us", "receive_time": "0 us"}},
     "all four links of a board to one switch card": {"topology": {"centre_switches": 1, "links_per_pair": 4}},
     "sources and destinations numbered board after board": {"program": {"by_board": True}},

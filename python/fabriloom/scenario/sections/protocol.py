@@ -101,10 +101,22 @@ class Protocol(Section):
     bus_byte_time_ps: TimePs | None = Field(
         default=None, alias="bus_byte_time", description="Time of a byte there"
     )
+    send_gap_time_ps: TimePs | None = Field(
+        default=None,
+        alias="send_gap_time",
+        description="From one packet begun by a terminal to the next, at least: the node is occupied for so "
+        "long, the packet goes on at once",
+    )
+    receive_gap_time_ps: TimePs | None = Field(
+        default=None,
+        alias="receive_gap_time",
+        description="From one packet taken in by a terminal to the next, at least: acknowledgements of what "
+        "comes sooner wait; the data do not",
+    )
     ack_time_ps: TimePs | None = Field(
         default=None,
         alias="ack_time",
-        description="From a packet received to its acknowledgement being ready",
+        description="From a packet taken in to its acknowledgement being ready",
     )
     resume_time_ps: TimePs | None = Field(
         default=None,

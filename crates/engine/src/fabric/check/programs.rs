@@ -76,6 +76,8 @@ fn protocol(f: &Fabric) -> Checked {
         ("message_receive_ticks", f.message_receive_ticks),
         ("message_packet_ticks", f.message_packet_ticks),
         ("message_bus_packet_ticks", f.message_bus_packet_ticks),
+        ("message_send_gap_ticks", f.message_send_gap_ticks),
+        ("message_receive_gap_ticks", f.message_receive_gap_ticks),
         ("message_ack_ticks", f.message_ack_ticks),
         ("message_resume_ticks", f.message_resume_ticks),
         ("message_check_ticks", f.message_check_ticks),
@@ -106,6 +108,10 @@ fn protocol(f: &Fabric) -> Checked {
             f.message_receive_at_once,
             "0 without acknowledging packets",
         );
+    }
+    if f.message_receive_gap_ticks > 0 && f.message_acknowledge != acknowledge::PACKET {
+        let gap = f.message_receive_gap_ticks;
+        return fail("message_receive_gap_ticks", 0, gap, "0 without acknowledging packets");
     }
     let at_head = f.message_ack_at_head;
     if at_head > 0 && (f.has_rings() || f.message_acknowledge != acknowledge::PACKET) {

@@ -49,6 +49,11 @@ pub(super) struct Host {
     /// Message of the packet being filled and the packet's bytes.
     pub filling: u32,
     pub filling_bytes: u32,
+    /// From when on a packet may be begun, and whether a timer tells when that is.
+    pub begins: Time,
+    pub gap_timed: bool,
+    /// From when on a packet may be taken in to be acknowledged.
+    pub takes_in: Time,
     /// Since when a packet waits only for a place among those of the terminal.
     pub kept_back: Option<Time>,
     /// Channels that may begin a packet.
@@ -98,6 +103,9 @@ impl Host {
             on_way: 0,
             filling: NO,
             filling_bytes: 0,
+            begins: 0,
+            gap_timed: false,
+            takes_in: 0,
             kept_back: None,
             able: Queue::EMPTY,
             waiting: Queue::EMPTY,

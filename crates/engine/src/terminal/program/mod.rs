@@ -51,6 +51,8 @@ mod timer {
     pub const FILL: u32 = 4;
     /// What the program waits for.
     pub const PROGRAM: u32 = 5;
+    /// The gap behind a packet that was begun.
+    pub const GAP: u32 = 6;
 }
 
 /// What came from the network in this tick.
@@ -257,6 +259,7 @@ impl Programs {
                 timer::ACK => self.ack_ready(terminal),
                 timer::BUS => self.bus_over(terminal),
                 timer::FILL => self.fill_over(terminal),
+                timer::GAP => self.gap_over(terminal),
                 _ => self.program_over(terminal),
             }
         }

@@ -156,9 +156,12 @@ impl Programs {
     /// Makes an acknowledgement.
     fn acknowledge(&mut self, terminal: u32, message: u32) {
         let host = &mut self.hosts[terminal as usize];
-        if self.settings.ack > 0 {
+        let taken_in = host.takes_in.max(self.now);
+        host.takes_in = taken_in + self.settings.receive_gap;
+        let ticks = taken_in - self.now + self.settings.ack;
+        if ticks > 0 {
             host.acks_soon.push_back(message);
-            self.schedule(terminal, timer::ACK, self.settings.ack);
+            self.schedule(terminal, timer::ACK, ticks);
         } else {
             host.acks.push_back(message);
             self.touch(terminal);

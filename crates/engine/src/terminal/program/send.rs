@@ -114,17 +114,36 @@ impl Programs {
             if host.filling != NO || host.able.is_empty() {
                 return;
             }
+            if host.begins > self.now {
+                return self.await_gap(terminal);
+            }
             if !allows(self.settings.packets_at_once, host.on_way) {
                 host.kept_back.get_or_insert(self.now);
                 return;
             }
             let number = host.able.pop(&mut self.channels);
             host.on_way += 1;
+            host.begins = self.now + self.settings.send_gap;
             let waited = host.kept_back.take().map_or(0, |since| self.now - since);
             let (message, bytes) = self.begin_packet(number);
             let moved = if self.messages[message].read { 0 } else { bytes };
             self.start_filling(terminal, message, moved, waited);
         }
+    }
+
+    /// Has a terminal go on when it may begin a packet again.
+    fn await_gap(&mut self, terminal: u32) {
+        let host = &mut self.hosts[terminal as usize];
+        let ticks = host.begins - self.now;
+        if !std::mem::replace(&mut host.gap_timed, true) {
+            self.schedule(terminal, timer::GAP, ticks);
+        }
+    }
+
+    /// A terminal may begin a packet again.
+    pub(super) fn gap_over(&mut self, terminal: u32) {
+        self.hosts[terminal as usize].gap_timed = false;
+        self.touch(terminal);
     }
 
     /// Starts to fill a packet, or has it filled if that takes no time.

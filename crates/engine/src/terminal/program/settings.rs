@@ -46,6 +46,8 @@ pub(super) struct Settings {
     pub fill: Pace,
     pub bus: Pace,
     pub rings: bool,
+    pub send_gap: Time,
+    pub receive_gap: Time,
     pub ack: Time,
     /// Payload of an acknowledgement.
     pub ack_length: u32,
@@ -85,6 +87,8 @@ impl Settings {
             fill: Pace { ticks: f.message_packet_ticks as Time, per_byte: f.message_byte_ticks },
             bus,
             rings: f.has_rings(),
+            send_gap: f.message_send_gap_ticks as Time,
+            receive_gap: f.message_receive_gap_ticks as Time,
             ack: f.message_ack_ticks as Time,
             ack_length: if f.has_rings() { RING_ACK_BYTES } else { 0 },
             resume: f.message_resume_ticks as Time,

@@ -207,6 +207,28 @@ fn virtual_links_send_a_packet_when_the_one_before_is_acknowledged() {
 }
 
 #[test]
+fn a_node_begins_no_packet_while_it_is_occupied_with_the_one_before() {
+    let mut f = fabric(&[&[send(1, 20), send(2, 10)], &[], &[]]);
+    f.message_send_gap_ticks = 40;
+    let (programs, sent) = run(&f);
+    // Nothing waits for the gap but the next packet, and nothing for the last one's.
+    assert_eq!(sent, [(0, 0, 1, 10), (40, 0, 2, 10), (80, 0, 1, 10)]);
+    assert_eq!(times(&programs), [(80, 180), (40, 140)]);
+}
+
+#[test]
+fn acknowledgements_wait_while_a_node_is_occupied_and_data_do_not() {
+    let mut f = fabric(&[&[send(2, 10)], &[wait(5), send(2, 10)], &[]]);
+    f.message_acknowledge = acknowledge::PACKET;
+    (f.message_receive_gap_ticks, f.message_ack_ticks) = (40, 3);
+    let (programs, sent) = run(&f);
+    let acks: Vec<(Time, u32)> = sent.iter().filter(|one| one.1 == 2).map(|one| (one.0, one.2)).collect();
+    // They come at 100 and 105; the second is taken in at 140.
+    assert_eq!(acks, [(103, 0), (143, 1)]);
+    assert_eq!(times(&programs), [(203, 100), (243, 105)]);
+}
+
+#[test]
 fn channels_in_use_are_limited_and_take_turns() {
     let mut f = fabric(&[&[send(1, 20), send(2, 20), send(1, 10), send(3, 10)], &[], &[], &[]]);
     f.message_channels_at_once = 2;
