@@ -42,12 +42,11 @@ LONGEST_CABLE_M: Final = 10**6
 _OTHER_WORDS: Final = {
     "destination": ("target",),
     "destinations": ("targets",),
-    "target": ("destination",),
-    "targets": ("destinations",),
+    "destination_choice": ("target_choice",),
     "from": ("source",),
     "sender": ("source",),
-    "to": ("target", "destination"),
-    "receiver": ("target", "destination"),
+    "to": ("target",),
+    "receiver": ("target",),
     "weight": ("rate",),
 }
 """Words that others use for ours."""

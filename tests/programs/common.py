@@ -40,7 +40,7 @@ READY: dict[str, dict[str, Any]] = {
         "block": "300 B",
         "events": 20,
         "sources": 3,
-        "destination_choice": "supervisor",
+        "target_choice": "supervisor",
     },
     "level-3": {"kind": "level-3", "fragment": "100 B", "events": 20},
     "level-3, some": {"kind": "level-3", "fragment": "100 B", "events": 20, "sources_per_event": 2},

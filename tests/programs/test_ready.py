@@ -96,7 +96,7 @@ def test_blocks_are_shared_equally() -> None:
 def test_round_robin_of_some_goes_through_whole_groups() -> None:
     """As the GPMIMD paper tells it of five of 21: what is left over does not send."""
     program = {"kind": "level-3", "fragment": "8 B", "events": 3, "sources_per_event": 2, "sources": 5}
-    found = programs({**program, "destinations": 3, "source_choice": "round-robin"})
+    found = programs({**program, "targets": 3, "source_choice": "round-robin"})
     sends = found.kind == SEND
     assert [found.terminal[sends][found.tag[sends] == event].tolist() for event in range(3)] == [
         [0, 1],
@@ -149,7 +149,7 @@ def test_pulled_requests_stay_within_their_number() -> None:
         "fragment": "500 B",
         "events": 4,
         "requests_at_once": 1,
-        "destinations": 1,
+        "targets": 1,
     }
     messages = results({**program, "sources": 4}, output={"messages": True}).messages.to_dicts()
     answers = [one for one in messages if one["bytes"] == 500]

@@ -112,12 +112,12 @@ def random_building(draw: st.DrawFn) -> dict[str, Any]:
         "kind": draw(st.sampled_from(["level-2", "level-3", "pull-level-3", "barrel-shifter", "credit"])),
         "events": draw(st.integers(1, 15)),
         "sources": sources,
-        "destinations": list(range(sources, draw(st.integers(sources + 1, 7)))),
+        "targets": list(range(sources, draw(st.integers(sources + 1, 7)))),
     }
     if found["kind"] == "level-2":
         found |= {"block": "200 B", "sources_per_block": draw(st.integers(1, sources))}
         found["blocks_per_event"] = draw(st.integers(1, 4))
-        found["destination_choice"] = draw(st.sampled_from(["random", "round-robin", "supervisor"]))
+        found["target_choice"] = draw(st.sampled_from(["random", "round-robin", "supervisor"]))
     else:
         found["fragment"] = draw(st.sampled_from(["1 B", "64 B", "300 B"]))
     if found["kind"] in ("level-3", "pull-level-3"):
@@ -167,7 +167,7 @@ def test_two_pairs_do_twice_as_much() -> None:
 
 def test_a_control_word_costs_three_messages() -> None:
     """The layer of the ATLAS components paper: data, control word, and the next address back."""
-    program = {"kind": "fixed-pairs", "size": "1 kB", "rounds": 10, "sources": 1, "destinations": 1}
+    program = {"kind": "fixed-pairs", "size": "1 kB", "rounds": 10, "sources": 1, "targets": 1}
     bare, layered = (results(program, protocol={"layer": layer}) for layer in ("none", "control-word"))
     assert bare.summary["messages"]["made"] == 10
     assert layered.summary["messages"]["made"] == 31, "ten of each, and the first address"
@@ -306,8 +306,8 @@ def test_the_slow_twin_delivers_the_same(name: str, topology: dict[str, Any]) ->
 
 def test_windows_that_wait_for_each_other_deadlock_by_name() -> None:
     """Receivers that take one message at a time, few places for packets: each holds what another needs."""
-    program = {"kind": "level-2", "events": 40, "sources": 4, "destinations": [4, 5, 6], "block": "200 B"}
-    program |= {"sources_per_block": 2, "blocks_per_event": 4, "destination_choice": "random"}
+    program = {"kind": "level-2", "events": 40, "sources": 4, "targets": [4, 5, 6], "block": "200 B"}
+    program |= {"sources_per_block": 2, "blocks_per_event": 4, "target_choice": "random"}
     protocol = {"packet": "16 B", "acknowledge": "packet", "receive_at_once": 1, "packets_at_once": 2}
     summary = results(program, protocol={**protocol, "messages_at_once": 2, "packet_time": "700 ns"}).summary
     assert summary["end"]["reason"] == "deadlocked"

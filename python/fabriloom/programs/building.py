@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fabriloom.programs.choices import destinations_of, due_ps, events_of, sources_of
+from fabriloom.programs.choices import due_ps, events_of, sources_of, targets_of
 from fabriloom.programs.credit import by_supervisor
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.errors import ProgramError
@@ -14,8 +14,8 @@ from fabriloom.programs.table import Events, Programs, Rows
 
 
 def level_2(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Blocks of an event, each from its sources to its destination."""
-    sources, destinations = roles.both(settings)
+    """Blocks of an event, each from its sources to its target."""
+    sources, targets = roles.both(settings)
     blocks, each = settings["blocks_per_event"], settings["sources_per_block"]
     if settings["block_bytes"] < each:
         message = f"a block of {settings['block_bytes']} B cannot be shared by {each} sources"
@@ -24,18 +24,18 @@ def level_2(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     shares = np.full(each, settings["block_bytes"] // each)
     shares[: settings["block_bytes"] % each] += 1
     due = due_ps(settings, draws)
-    if settings["destination_choice"] == "supervisor":
-        return by_supervisor(roles, settings, sources, destinations, who, shares, due)
-    target = destinations[destinations_of(settings, len(destinations), blocks, draws)]
+    if settings["target_choice"] == "supervisor":
+        return by_supervisor(roles, settings, sources, targets, who, shares, due)
+    target = targets[targets_of(settings, len(targets), blocks, draws)]
     events = events_of(settings, due, blocks * each)
     return _pushed(roles, who, target, shares, events, events.rate_per_s is not None)
 
 
 def level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     """One block per event, a fragment from each of its sources."""
-    sources, destinations = roles.both(settings)
+    sources, targets = roles.both(settings)
     who = fragments_of(settings, sources, draws)
-    target = destinations[destinations_of(settings, len(destinations), 1, draws)]
+    target = targets[targets_of(settings, len(targets), 1, draws)]
     events = events_of(settings, due_ps(settings, draws), who.shape[2])
     shares = np.full(who.shape[2], settings["fragment_bytes"])
     return _pushed(roles, who, target, shares, events, events.rate_per_s is not None)
@@ -50,7 +50,7 @@ def fragments_of(settings: Settings, sources: Ints, draws: Draws) -> Ints:
 
 
 def _pushed(roles: Roles, who: Ints, target: Ints, shares: Ints, events: Events, timed: bool) -> Programs:
-    """Sources send block after block, each as soon as its event is due; destinations take what comes.
+    """Sources send block after block, each as soon as its event is due; targets take what comes.
 
     ``who``: shape (events, blocks, sources); ``target``: (events, blocks); ``shares``: bytes, (sources,).
     """
@@ -67,13 +67,13 @@ def _pushed(roles: Roles, who: Ints, target: Ints, shares: Ints, events: Events,
 
 
 def barrel_shifter(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Event e goes to destination e, counted around; source i sends its part in slot e + i."""
-    sources, destinations = roles.both(settings)
+    """Event e goes to target e, counted around; source i sends its part in slot e + i."""
+    sources, targets = roles.both(settings)
     events, slot = settings["events"], settings["slot_ps"]
-    number, turn = np.arange(events)[None, :], np.arange(len(sources))[:, None] % len(destinations)
+    number, turn = np.arange(events)[None, :], np.arange(len(sources))[:, None] % len(targets)
     rows = Rows()
     rows.add(sources[:, None], 2 * number, UNTIL, amount=(number + turn) * slot)
-    target = destinations[number % len(destinations)]
+    target = targets[number % len(targets)]
     size = settings["fragment_bytes"]
     rows.add(sources[:, None], 2 * number + 1, SEND, peer=target, size_bytes=size, tag=number)
     takes = np.bincount(target.ravel(), minlength=roles.count) * len(sources)

@@ -1,4 +1,4 @@
-"""Which sources and destinations an event has, and when it is due."""
+"""Which sources and targets an event has, and when it is due."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def sources_of(settings: Settings, sources: int, blocks: int, each: int, draws: 
     return draws.distinct(sources, each, events * blocks).reshape(events, blocks, each)
 
 
-def destinations_of(settings: Settings, destinations: int, blocks: int, draws: Draws) -> Ints:
-    """Numbers of the destinations, shape (events, blocks): different ones within an event if there are as
+def targets_of(settings: Settings, targets: int, blocks: int, draws: Draws) -> Ints:
+    """Numbers of the targets, shape (events, blocks): different ones within an event if there are as
     many.
     """
     events = settings["events"]
-    if settings["destination_choice"] == "round-robin":
-        return np.arange(events * blocks).reshape(events, blocks) % destinations
-    if blocks <= destinations:
-        return draws.distinct(destinations, blocks, events)
-    return draws.below(destinations, events, blocks)
+    if settings["target_choice"] == "round-robin":
+        return np.arange(events * blocks).reshape(events, blocks) % targets
+    if blocks <= targets:
+        return draws.distinct(targets, blocks, events)
+    return draws.below(targets, events, blocks)

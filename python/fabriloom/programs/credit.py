@@ -1,10 +1,10 @@
-"""Event building that is asked for: pulled by destinations, or given out by a supervisor against credit."""
+"""Event building that is asked for: pulled by targets, or given out by a supervisor against credit."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from fabriloom.programs.choices import destinations_of, due_ps, events_of, sources_of
+from fabriloom.programs.choices import due_ps, events_of, sources_of, targets_of
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.errors import ProgramError
 from fabriloom.programs.kinds import (
@@ -25,20 +25,20 @@ _LAST = 2**40
 
 
 def pull_level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """A destination asks the sources of an event, takes their answers and goes on to its next event.
+    """A target asks the sources of an event, takes their answers and goes on to its next event.
 
     Requests carry the event's number like the answers to them, so an event has twice as many messages as
     fragments; the last is an answer.
     """
-    sources, destinations = roles.both(settings)
+    sources, targets = roles.both(settings)
     number, each = np.arange(settings["events"]), settings["sources_per_event"]
     if each == "all":
-        # Each event begins with another source, or all destinations would ask the same one at once.
+        # Each event begins with another source, or all targets would ask the same one at once.
         each = len(sources)
         who = (np.arange(each)[None, :] + number[:, None]) % each
     else:
         who = sources_of(settings, len(sources), 1, each, draws)[:, 0, :]
-    target = destinations[destinations_of(settings, len(destinations), 1, draws)[:, 0]]
+    target = targets[targets_of(settings, len(targets), 1, draws)[:, 0]]
     events = events_of(settings, due_ps(settings, draws), 2 * each)
     ahead = settings["requests_at_once"]
     ahead = each if ahead == "all" else min(ahead, each)
@@ -61,29 +61,29 @@ def pull_level_3(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def credit(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """A fragment of every source for each event, which a supervisor gives to a destination with credit."""
-    sources, destinations = roles.both(settings)
+    """A fragment of every source for each event, which a supervisor gives to a target with credit."""
+    sources, targets = roles.both(settings)
     who = np.broadcast_to(sources, (settings["events"], 1, len(sources)))
     shares = np.full(len(sources), settings["fragment_bytes"])
     due = due_ps(settings, draws)
-    return by_supervisor(roles, settings, sources, destinations, who, shares, due)
+    return by_supervisor(roles, settings, sources, targets, who, shares, due)
 
 
 def by_supervisor(
     roles: Roles,
     settings: Settings,
     sources: Ints,
-    destinations: Ints,
+    targets: Ints,
     who: Ints,
     shares: Ints,
     due: Ints,
 ) -> Programs:
-    """Destinations give credit, the supervisor answers each by an assignment to the sources of a block.
+    """Targets give credit, the supervisor answers each by an assignment to the sources of a block.
 
-    The tag of an assignment is the number of the destination, so numbers of events begin behind those of the
+    The tag of an assignment is the number of the target, so numbers of events begin behind those of the
     terminals. ``who``: shape (events, blocks, sources); ``shares``: bytes, (sources,).
     """
-    supervisor = _supervisor(roles, settings, sources, destinations)
+    supervisor = _supervisor(roles, settings, sources, targets)
     events, blocks, each = who.shape
     first = roles.count
     given = first + events
@@ -99,39 +99,35 @@ def by_supervisor(
     rows.add(who, 2 * block[:, :, None], RECEIVE, peer=supervisor)
     tag = first + number[:, None, None]
     rows.add(who, 2 * block[:, :, None] + 1, SEND, peer=TAGGED, size_bytes=shares, tag=tag)
-    _give_credit(rows, settings, destinations, supervisor, each, given)
+    _give_credit(rows, settings, targets, supervisor, each, given)
     return rows.programs(roles.terminals.names, events_of(settings, due, blocks * each, first))
 
 
-def _give_credit(
-    rows: Rows, settings: Settings, destinations: Ints, supervisor: int, each: int, tag: int
-) -> None:
-    """A destination's program: credit at first, then for ever a block and a credit for it."""
+def _give_credit(rows: Rows, settings: Settings, targets: Ints, supervisor: int, each: int, tag: int) -> None:
+    """A target's program: credit at first, then for ever a block and a credit for it."""
     size = settings["credit_bytes"]
-    rows.loop(destinations, 0, settings["credits"])
-    rows.add(destinations, 1, SEND, peer=supervisor, size_bytes=size, tag=tag)
-    rows.end(destinations, 2)
-    rows.loop(destinations, 3, 0)
-    rows.add(destinations, 4, RECEIVE)
+    rows.loop(targets, 0, settings["credits"])
+    rows.add(targets, 1, SEND, peer=supervisor, size_bytes=size, tag=tag)
+    rows.end(targets, 2)
+    rows.loop(targets, 3, 0)
+    rows.add(targets, 4, RECEIVE)
     if each > 1:
-        rows.receives(destinations, 5, each - 1, tag=SAME)
-    rows.add(destinations, 8, SEND, peer=supervisor, size_bytes=size, tag=tag)
-    rows.end(destinations, 9)
+        rows.receives(targets, 5, each - 1, tag=SAME)
+    rows.add(targets, 8, SEND, peer=supervisor, size_bytes=size, tag=tag)
+    rows.end(targets, 9)
 
 
-def _supervisor(roles: Roles, settings: Settings, sources: Ints, destinations: Ints) -> int:
-    taken = np.union1d(sources, destinations)
+def _supervisor(roles: Roles, settings: Settings, sources: Ints, targets: Ints) -> int:
+    taken = np.union1d(sources, targets)
     given = settings.get("supervisor")
     if given is not None:
         found = roles.one(given, "supervisor")
         if found in taken:
-            message = f'"{roles.terminals.names[found]}" is a source or a destination, too'
+            message = f'"{roles.terminals.names[found]}" is a source or a target, too'
             raise ProgramError(message, "supervisor", "name a terminal that is neither")
         return found
     free = np.setdiff1d(np.arange(roles.count), taken)
     if not len(free):
         message = "there is no terminal left for the supervisor"
-        raise ProgramError(
-            message, "sources", "leave one out of sources and destinations, such as sources = 3"
-        )
+        raise ProgramError(message, "sources", "leave one out of sources and targets, such as sources = 3")
     return int(free[0])

@@ -14,7 +14,7 @@ from fabriloom.traffic.receivers import has_roles, receivers_of, senders_of
 
 
 class Roles:
-    """The terminals of a network as sources and destinations."""
+    """The terminals of a network as sources and targets."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
@@ -46,35 +46,35 @@ class Roles:
             return able[:given]
         return self._able(self._listed(given, "sources"), able, "sources", "only receives, it cannot send")
 
-    def destinations(self, given: Any) -> Ints:
-        """What ``destinations`` says."""
+    def targets(self, given: Any) -> Ints:
+        """What ``targets`` says."""
         able = receivers_of(self.network)
         if given == "auto":
             return able if has_roles(self.network) else np.arange((self.count + 1) // 2, self.count)
         if given == "all":
             return able
         if isinstance(given, int):
-            self._enough(given, "destinations", len(able))
+            self._enough(given, "targets", len(able))
             return able[len(able) - given :]
         what = "only sends, it cannot receive"
-        return self._able(self._listed(given, "destinations"), able, "destinations", what)
+        return self._able(self._listed(given, "targets"), able, "targets", what)
 
     def both(self, settings: Settings, apart: bool = True) -> tuple[Ints, Ints]:
-        """Sources and destinations; ``apart``: no terminal may be both."""
-        sources, destinations = self.sources(settings["sources"]), self.destinations(settings["destinations"])
-        for name, found in (("sources", sources), ("destinations", destinations)):
+        """Sources and targets; ``apart``: no terminal may be both."""
+        sources, targets = self.sources(settings["sources"]), self.targets(settings["targets"])
+        for name, found in (("sources", sources), ("targets", targets)):
             if not len(found):
                 raise ProgramError(f"there are no {name}", name, "add terminals, or name some")
-        shared = np.intersect1d(sources, destinations)
+        shared = np.intersect1d(sources, targets)
         if apart and len(shared):
-            needed = len(sources) + len(destinations)
-            counted = isinstance(settings["sources"], int) and isinstance(settings["destinations"], int)
+            needed = len(sources) + len(targets)
+            counted = isinstance(settings["sources"], int) and isinstance(settings["targets"], int)
             if counted and needed > self.count:
                 raise self._too_many(needed, "sources")
             name = self.terminals.names[int(shared[0])]
-            message = f'"{name}" is a source and a destination; a program does one thing after the other'
-            raise ProgramError(message, "destinations", "give sources and destinations that differ")
-        return sources, destinations
+            message = f'"{name}" is a source and a target; a program does one thing after the other'
+            raise ProgramError(message, "targets", "give sources and targets that differ")
+        return sources, targets
 
     def _listed(self, given: list[object], parameter: str) -> Ints:
         found = self.terminals.many(given, parameter)

@@ -49,9 +49,9 @@ def _pairs(roles: Roles, given: object) -> tuple[Ints, Ints]:
 
 
 def out_farming(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """One source, the same message to each destination in turn."""
+    """One source, the same message to each target in turn."""
     source = roles.one(settings["source"], "source")
-    targets = _others(roles, settings["destinations"], "destinations", source)
+    targets = _others(roles, settings["targets"], "targets", source)
     rows, rounds = Rows(), settings["rounds"]
     rows.loop(source, 0, rounds)
     rows.add(source, 1, SEND, peer=targets, size_bytes=settings["size_bytes"])
@@ -61,8 +61,8 @@ def out_farming(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def funnel_in(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Several sources, one destination, which takes what comes."""
-    target = roles.one(settings["destination"], "destination")
+    """Several sources, one target, which takes what comes."""
+    target = roles.one(settings["target"], "target")
     sources = _others(roles, settings["sources"], "sources", target)
     rows, rounds = Rows(), settings["rounds"]
     rows.loop(sources, 0, rounds)
@@ -108,11 +108,11 @@ def all_to_all(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def fixed_pairs(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """The i-th source to the i-th destination."""
+    """The i-th source to the i-th target."""
     sources, targets = roles.both(settings, apart=False)
     if len(sources) != len(targets):
-        message = f"{len(sources)} sources and {len(targets)} destinations make no pairs"
-        raise ProgramError(message, "destinations", "give as many of one as of the other")
+        message = f"{len(sources)} sources and {len(targets)} targets make no pairs"
+        raise ProgramError(message, "targets", "give as many of one as of the other")
     _not_itself(roles, sources, targets)
     rows, rounds = Rows(), settings["rounds"]
     rows.loop(sources, 0, rounds)
@@ -122,13 +122,13 @@ def fixed_pairs(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 
 
 def random_pairs(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Every message of a source to a random destination, another one than itself."""
+    """Every message of a source to a random target, another one than itself."""
     sources, targets = roles.both(settings, apart=False)
     messages, rounds = settings["messages"], settings["rounds"]
     among = len(targets) - np.isin(sources, targets).astype(np.int64)
     if np.any(among < 1):
         name = roles.terminals.names[int(sources[np.argmin(among)])]
-        raise ProgramError(f'"{name}" has nobody but itself to send to', "destinations", "add some")
+        raise ProgramError(f'"{name}" has nobody but itself to send to', "targets", "add some")
     rows = Rows()
     chosen = np.empty((len(sources), messages), np.int64)
     for place, source in enumerate(sources.tolist()):
@@ -162,5 +162,5 @@ def _not_itself(roles: Roles, sources: Ints, targets: Ints) -> None:
     same = np.flatnonzero(sources == targets)
     if len(same):
         name = roles.terminals.names[int(sources[same[0]])]
-        hint = "give the destinations in another order"
-        raise ProgramError(f'"{name}" would send to itself', "destinations", hint)
+        hint = "give the targets in another order"
+        raise ProgramError(f'"{name}" would send to itself', "targets", hint)

@@ -31,9 +31,9 @@ def benchmarks() -> list[Benchmark]:
     ]
     for count in (1, 2, 3):
         others = [f"t{number}" for number in range(1, count + 1)]
-        out = {"kind": "out-farming", "source": "t0", "destinations": others}
+        out = {"kind": "out-farming", "source": "t0", "targets": others}
         found.append((f"Broadcast, {count} receivers", out, 4, count))
-        into = {"kind": "funnel-in", "destination": "t0", "sources": others}
+        into = {"kind": "funnel-in", "target": "t0", "sources": others}
         found.append((f"Funnel-in, {count} senders", into, 4, count))
     for count in (2, 3, 4):
         program = {"kind": "all-to-all", "terminals": count}

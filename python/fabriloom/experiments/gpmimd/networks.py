@@ -113,11 +113,11 @@ def scenario(
 
 
 def ends(counts: tuple[int, int], by_board: bool = False) -> dict[str, Any]:
-    """``sources`` and ``destinations`` of a program."""
+    """``sources`` and ``targets`` of a program."""
     sources, destinations = counts
     return {
         "sources": placed(SENDING_BOARDS, sources, by_board),
-        "destinations": placed(RECEIVING_BOARDS, destinations, by_board),
+        "targets": placed(RECEIVING_BOARDS, destinations, by_board),
     }
 
 

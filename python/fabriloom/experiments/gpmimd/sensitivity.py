@@ -67,7 +67,7 @@ def _changed(scenario: Scenario, case: Case) -> Scenario:
     if "topology" in changed and scenario["topology"] != networks.machine():
         del changed["topology"]  # what is changed is the network with all links
     if "program" in case:
-        counts = len(scenario["program"]["sources"]), len(scenario["program"]["destinations"])
+        counts = len(scenario["program"]["sources"]), len(scenario["program"]["targets"])
         changed["program"] = scenario["program"] | networks.ends(counts, by_board=True)
     return scenario | changed
 

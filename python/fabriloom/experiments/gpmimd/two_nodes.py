@@ -26,7 +26,7 @@ def _ping_pong(effort: Effort) -> Scenario:
 
 def _stream(effort: Effort, virtual_links: int = 1, **changed: Any) -> Scenario:
     protocol = settings.setting(1, virtual_links, 1) | changed
-    ends = {"sources": _PAIR[:1], "destinations": _PAIR[1:]}
+    ends = {"sources": _PAIR[:1], "targets": _PAIR[1:]}
     program = {"kind": "fixed-pairs", "size": "65536 B", "rounds": 0} | ends
     times: dict[str, Any] = {"warmup_ms": 0.1, "measure_ms": effort.time_ms(40.0, 10.0)}
     return networks.scenario("stream", program, protocol=protocol, **times)

@@ -26,7 +26,7 @@ _SOURCES = (
     "Who sends. auto: the terminals that can send, in networks without such roles the first half; a number: "
     "the first so many; all; or a list"
 )
-_DESTINATIONS = (
+_TARGETS = (
     "Who receives. auto: the terminals that can receive, in networks without such roles the second half; a "
     "number: the last so many; all; or a list"
 )
@@ -59,7 +59,7 @@ class OutFarming(Section):
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
     source: Terminal = Field(default=0, description="Who sends, by number or name")
-    destinations: Literal["others"] | Several = Field(default="others", description="Who receives")
+    targets: Literal["others"] | Several = Field(default="others", description="Who receives")
 
 
 class FunnelIn(Section):
@@ -68,7 +68,7 @@ class FunnelIn(Section):
     kind: Literal["funnel-in"]
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
-    destination: Terminal = Field(default=0, description="Who receives, by number or name")
+    target: Terminal = Field(default=0, description="Who receives, by number or name")
     sources: Literal["others"] | Several = Field(default="others", description="Who sends")
 
 
@@ -90,24 +90,24 @@ class AllToAll(Section):
 
 
 class FixedPairs(Section):
-    """The i-th source sends to the i-th destination."""
+    """The i-th source sends to the i-th target."""
 
     kind: Literal["fixed-pairs"]
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
     sources: Terminals = Field(default="auto", description=_SOURCES)
-    destinations: Terminals = Field(default="auto", description=_DESTINATIONS)
+    targets: Terminals = Field(default="auto", description=_TARGETS)
 
 
 class RandomPairs(Section):
-    """Every message of a source goes to a random destination, drawn before the run."""
+    """Every message of a source goes to a random target, drawn before the run."""
 
     kind: Literal["random-pairs"]
     size_bytes: MessageBytes = _size()
-    messages: Count = Field(default=1000, description="Destinations drawn for each source")
+    messages: Count = Field(default=1000, description="Targets drawn for each source")
     rounds: Rounds = _rounds(1)
     sources: Terminals = Field(default="auto", description=_SOURCES)
-    destinations: Terminals = Field(default="auto", description=_DESTINATIONS)
+    targets: Terminals = Field(default="auto", description=_TARGETS)
 
 
 class Events(Section):
@@ -124,28 +124,28 @@ class Events(Section):
         description="With a rate: events are due at equal intervals, or at random moments",
     )
     sources: Terminals = Field(default="auto", description=_SOURCES)
-    destinations: Terminals = Field(default="auto", description=_DESTINATIONS)
+    targets: Terminals = Field(default="auto", description=_TARGETS)
 
 
 class Credit(Section):
-    """What a supervisor and its destinations say to each other."""
+    """What a supervisor and its targets say to each other."""
 
     supervisor: Terminal | None = Field(
         default=None, description="The terminal of the supervisor; the first that is neither if not given"
     )
     credits: Annotated[int, Field(ge=1, le=2**16)] = Field(
-        default=2, description="Assignments that a destination may have at a time"
+        default=2, description="Assignments that a target may have at a time"
     )
     credit_bytes: MessageBytes = Field(
         default=8, alias="credit", description="Bytes of the message that gives a credit"
     )
     assignment_bytes: MessageBytes = Field(
-        default=8, alias="assignment", description="Bytes of the message that names a destination to a source"
+        default=8, alias="assignment", description="Bytes of the message that names a target to a source"
     )
 
 
 class Level2(Events, Credit):
-    """Regions of interest: an event is some blocks, each from one or more sources to one destination."""
+    """Regions of interest: an event is some blocks, each from one or more sources to one target."""
 
     kind: Literal["level-2"]
     block_bytes: MessageBytes = Field(
@@ -157,14 +157,14 @@ class Level2(Events, Credit):
         default="random",
         description="Which sources an event has; round-robin: block after block the next so many",
     )
-    destination_choice: Literal["round-robin", "random", "supervisor"] = Field(
+    target_choice: Literal["round-robin", "random", "supervisor"] = Field(
         default="round-robin",
-        description="Where a block goes; supervisor: to a destination that has given it credit",
+        description="Where a block goes; supervisor: to a target that has given it credit",
     )
 
 
 class Level3(Events):
-    """Complete events: many sources send a fragment each to one destination per event."""
+    """Complete events: many sources send a fragment each to one target per event."""
 
     kind: Literal["level-3"]
     fragment_bytes: MessageBytes = Field(
@@ -175,32 +175,32 @@ class Level3(Events):
         default="random",
         description="Which sources an event has, when not all; round-robin: the next so many each time",
     )
-    destination_choice: Literal["round-robin", "random"] = Field(
+    target_choice: Literal["round-robin", "random"] = Field(
         default="round-robin", description="Where an event goes"
     )
 
 
 class PullLevel3(Events):
-    """The same, pulled: a destination asks the sources for one event after the other."""
+    """The same, pulled: a target asks the sources for one event after the other."""
 
     kind: Literal["pull-level-3"]
     fragment_bytes: MessageBytes = Field(alias="fragment", description="Bytes that a source answers with")
     request_bytes: MessageBytes = Field(default=8, alias="request", description="Bytes of a request")
     requests_at_once: Literal["all"] | Count = Field(
-        default="all", description="Requests that a destination has made and that are not answered yet"
+        default="all", description="Requests that a target has made and that are not answered yet"
     )
     sources_per_event: Literal["all"] | Count = Field(default="all", description="Sources of an event")
     source_choice: Literal["random", "round-robin"] = Field(
         default="random",
         description="Which sources an event has, when not all; round-robin: the next so many each time",
     )
-    destination_choice: Literal["round-robin", "random"] = Field(
+    target_choice: Literal["round-robin", "random"] = Field(
         default="round-robin", description="Who builds an event"
     )
 
 
 class BarrelShifter(Section):
-    """Event building in time slots: in each, every source sends to another destination."""
+    """Event building in time slots: in each, every source sends to another target."""
 
     kind: Literal["barrel-shifter"]
     fragment_bytes: MessageBytes = Field(
@@ -212,11 +212,11 @@ class BarrelShifter(Section):
         description="Length of a time slot; an event is due in each, source i sends its part i slots later",
     )
     sources: Terminals = Field(default="auto", description=_SOURCES)
-    destinations: Terminals = Field(default="auto", description=_DESTINATIONS)
+    targets: Terminals = Field(default="auto", description=_TARGETS)
 
 
 class CreditBuilding(Events, Credit):
-    """Event building by credit: a supervisor gives each event to a destination that has asked for one."""
+    """Event building by credit: a supervisor gives each event to a target that has asked for one."""
 
     kind: Literal["credit"]
     fragment_bytes: MessageBytes = Field(
@@ -225,7 +225,7 @@ class CreditBuilding(Events, Credit):
 
 
 class DescriptorMessages(Section):
-    """Lists of messages per terminal: source, destination, length, wait after the message was handed over."""
+    """Lists of messages per terminal: source, target, length, wait after the message was handed over."""
 
     kind: Literal["descriptors"]
     path: FileName = Field(description="CSV or Parquet file, relative to the scenario")
