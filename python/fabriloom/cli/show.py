@@ -58,9 +58,13 @@ def _half(ci95: float) -> str:
 
 
 def table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[bool], title: str = ""
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Sequence[bool],
+    title: str = "",
+    folds: bool = True,
 ) -> None:
-    """A table; ``numbers`` says which columns are flush right."""
+    """A table; ``numbers`` says which columns are flush right, ``folds`` whether the others may be folded."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -125,10 +129,11 @@ def curve(study: Curve) -> None:
     points(study.points, study.varied, study.provenance.name)
 
 
-def _percentiles(settings: int, unit: str) -> dict[str, str]:
-    """Percentiles that there is room for: on a narrow terminal one."""
+def _percentiles(taken: int, unit: str) -> dict[str, str]:
+    """Percentiles that there is room for beside so many letters of other columns: on a narrow terminal "
+    "one."""
     columns = get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
-    if columns < 84 + 12 * settings:
+    if columns < 104 + taken:
         return {"p99": f"99 % {unit}"}
     return {"p50": f"50 % {unit}", "p99": f"99 % {unit}", "p99_9": f"99.9 % {unit}"}
 
@@ -140,8 +145,9 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
         return
     means = [point.summary["latency_ns"]["mean"] for point in found]
     unit, divisor = html.time_unit(min((mean for mean in means if mean is not None), default=None))
-    percentiles = _percentiles(len(varied), unit)
     lost, retried = (_any(found, what) for what in ("lost", "retried"))
+    taken = sum(len(path) + 3 for path in varied) + 15 * (lost + retried)
+    percentiles = _percentiles(taken, unit)
     rows = []
     for point in found:
         summary, latency, total = (
@@ -170,7 +176,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
         return
     head = list(rows[0])
     flush = [name not in (*varied, "ended") for name in head]
-    table(head, [list(row.values()) for row in rows], flush, title)
+    table(head, [list(row.values()) for row in rows], flush, title, folds=False)
     latency = found[0].summary["latency_ns"]
     line(f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the wait at the source.")
     retry = " Retries: packets sent again, on a link in the mean over all links." if retried else ""

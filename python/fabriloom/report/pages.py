@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..results import ends
 from ..results.html import of_programs
-from . import program_sections, ring_sections, sections
+from . import heat_map, program_sections, ring_sections, sections
 from .page import Page, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
@@ -52,18 +52,18 @@ def scenario_texts(provenance: Provenance) -> list[Text]:
 
 def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """The key numbers of one run."""
-    latency, packets = summary["latency_ns"], summary["packets"]
+    latency, total, packets = summary["latency_ns"], summary["total_latency_ns"], summary["packets"]
     micro = lambda value: None if value is None else value / 1e3  # noqa: E731
     accepted = plus_minus(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
     offered = number(summary["offered_mbytes_per_s"])
     each = number(summary["accepted_mbytes_per_s_per_terminal"])
     return [
         ("Accepted", f"{accepted} MB/s", f"{each} MB/s a terminal"),
-        ("Offered", f"{offered} MB/s", f"{number(packets['refused'])} packets refused"),
+        ("Offered", f"{offered} MB/s", f"{number(summary['lost_mbytes_per_s'])} MB/s lost"),
         (
             "Mean latency",
             f"{plus_minus(micro(latency['mean']), micro(latency['mean_ci95']))} µs",
-            f"shortest {number(micro(latency['min']))} µs",
+            f"with the wait at the source {plus_minus(micro(total['mean']), micro(total['mean_ci95']))} µs",
         ),
         (
             "99 % within",
@@ -87,7 +87,11 @@ def _links(results: Results) -> list[Any]:
     """Tables of the links and, of rings, of the buses."""
     if results.graph.rings is None:
         return sections.busiest_links(results.links)
-    return [*ring_sections.buses(results.buses), *ring_sections.busiest_links(results.links)]
+    return [
+        *ring_sections.rings(results.rings),
+        *ring_sections.buses(results.buses),
+        *ring_sections.busiest_links(results.links),
+    ]
 
 
 def for_run(results: Results) -> str:
@@ -215,9 +219,11 @@ def curve_sections(
     """Charts and the table of the points of a study."""
     if not points:
         return []
+    maps = heat_map.maps(points, varied, sections.value_text)
     if of_programs(*(point.summary for point in points)):
-        return program_sections.curve_sections(points, varied)
+        return [*maps, *program_sections.curve_sections(points, varied)]
     return [
+        *maps,
         sections.latency_against_throughput(points, varied, published, _latency_note(points[0].summary)),
         *sections.accepted_against_load(points, varied),
         *sections.tails_of(points),

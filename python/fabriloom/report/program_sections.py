@@ -47,6 +47,7 @@ def facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         known = [("Event rate", hertz(events["achieved_per_s"]), f"{note}; {done}")]
     return [
         *known,
+        *_rounds(summary["rounds"]),
         (f"Mean {what} latency", f"{_micro(latency['mean'])} µs", f"99 % within {_micro(latency['p99'])} µs"),
         ("Messages", f"{number(messages['mbytes_per_s'])} MB/s", f"{number(messages['received'])} received"),
         (
@@ -60,6 +61,14 @@ def facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             f"{hosts['receiving_most'] or '–'} most: {_percent(hosts['receiving_share_max'])}",
         ),
     ]
+
+
+def _rounds(rounds: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """The time per round, of a program that marks its rounds."""
+    if not rounds["count"]:
+        return []
+    low, high = _micro(rounds["ns_min"]), _micro(rounds["ns_max"])
+    return [("Time per round", f"{_micro(rounds['ns_mean'])} µs", f"{low} to {high} µs")]
 
 
 def run_sections(program: ProgramRun, summary: Mapping[str, Any]) -> list[Any]:

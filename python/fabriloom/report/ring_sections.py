@@ -23,20 +23,41 @@ def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
     if not len(table):
         return []
     shares = ("utilisation", "data_share", "retry_share", "echo_share")
-    counts = ("packets", "retried", "busied", "bypass_most_symbols")
+    counts = ("mbytes_per_s", "retry_mbytes_per_s", "packets", "retried", "busied", "bypass_most_symbols")
     rows: list[list[Any]] = []
     for row in table.sort("utilisation", "link", descending=[True, False]).head(most).iter_rows(named=True):
         names = [Cell(row["link"]), Cell(row["ring"])]
         rows.append(
             [*names, *(_share(row[name]) for name in shares), *(_count(row[name]) for name in counts)]
         )
-    head = ["Link", "Ring", "Utilisation", "First sent", "Retries", "Echoes", "Packets", "Sent again"]
-    head += ["Busied at its end", "Most symbols held"]
+    head = ["Link", "Ring", "Utilisation", "First sent", "Retries", "Echoes", "MB/s", "Retries (MB/s)"]
+    head += ["Packets", "Sent again", "Busied at its end", "Most symbols held"]
     note = (
         f"The {len(rows)} busiest of {number(len(table))} links, and what they were used for. Busied: "
         "packets that found no place at the end of the link. Held: in the bypass FIFO in front of it."
     )
     return [Table("Links", head, rows, [False, False, *(True for _ in (*shares, *counts))], note)]
+
+
+def rings(table: pl.DataFrame, most: int = 20) -> list[Table]:
+    """The rings whose links carry most."""
+    if not len(table):
+        return []
+    numbers = ("stations", "mbytes_per_s_mean", "mbytes_per_s_max", "retry_mbytes_per_s_mean")
+    numbers += ("echo_mbytes_per_s_mean",)
+    ordered = table.sort("mbytes_per_s_mean", "ring", descending=[True, False]).head(most)
+    rows = [
+        [Cell(row["ring"]), *(_count(row[name]) for name in numbers), _share(row["utilisation_max"])]
+        for row in ordered.iter_rows(named=True)
+    ]
+    head = ["Ring", "Stations", "MB/s, mean", "MB/s, busiest link", "Retries (MB/s)", "Echoes (MB/s)"]
+    head += ["Utilisation, busiest link"]
+    note = (
+        f"The {len(rows)} busiest of {number(len(table))} rings: packets and echoes on a link, with headers "
+        "and "
+        "idle symbols; retries and echoes are means over the links of a ring."
+    )
+    return [Table("Rings", head, rows, [False, *(True for _ in head[1:])], note)]
 
 
 def buses(table: pl.DataFrame, most: int = 20) -> list[Table]:

@@ -36,12 +36,15 @@ def confidence_text(statistics: Mapping[str, Any]) -> str:
 def settings_text(settings: Mapping[str, Any]) -> str:
     """Varied settings in words: ``load 0.5, length 64 B``; of compared scenarios the name alone."""
     return ", ".join(
-        _value(v) if path == "scenario" else f"{path.rsplit('.', 1)[-1].replace('_', ' ')} {_value(v)}"
+        value_text(v)
+        if path == "scenario"
+        else f"{path.rsplit('.', 1)[-1].replace('_', ' ')} {value_text(v)}"
         for path, v in settings.items()
     )
 
 
-def _value(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A value of a setting as it is written."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -265,27 +268,49 @@ def tails_of(points: Sequence[Any], most: int = 6) -> list[Chart]:
 
 def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
     """Every point in numbers."""
+    lost = any(point.summary["lost_mbytes_per_s"] for point in points)
+    retried = any(_retries(point) for point in points)
+    doubted = any(point.summary["statistics"]["trusted"] is False for point in points)
     head = [
-        *(path.rsplit(".", 1)[-1].replace("_", " ").capitalize() for path in varied),
-        "Offered (MB/s)", "Accepted (MB/s)", "Mean latency (µs)", "99 % (µs)",
-        "Longest (µs)", "Ended",
+        *varied,
+        "Offered (MB/s)", *(["Lost (MB/s)"] if lost else []), "Accepted (MB/s)",
+        *(["Retries (MB/s)"] if retried else []), "Mean latency (µs)", "99 % (µs)", "Longest (µs)",
+        "Total latency (µs)", "Ended",
     ]  # fmt: skip
+    note = "Total latency has the wait at the source in it."
+    note += " Retries: packets sent again, on a link in the mean over all links." if retried else ""
+    note += " (?): this ± is not to be trusted, for batches hang together or drift." if doubted else ""
     rows = []
     for point in points:
-        summary, latency = point.summary, point.summary["latency_ns"]
+        summary, latency, total = (
+            point.summary,
+            point.summary["latency_ns"],
+            point.summary["total_latency_ns"],
+        )
         accepted, mean = summary["accepted_mbytes_per_s"], latency["mean"]
+        mark = " (?)" if summary["statistics"]["trusted"] is False else ""
+        single = {"lost": summary["lost_mbytes_per_s"], "retried": _retries(point)}
+        cells = {what: Cell(number(value), None, value) for what, value in single.items()}
         reason = summary["end"]["reason"]
         rows.append(
             [
-                *(Cell(_value(point.settings.get(path, "–"))) for path in varied),
+                *(Cell(value_text(point.settings.get(path, "–"))) for path in varied),
                 Cell(number(summary["offered_mbytes_per_s"]), None, summary["offered_mbytes_per_s"]),
-                Cell(plus_minus(accepted, summary["accepted_mbytes_per_s_ci95"]), None, accepted),
+                *([cells["lost"]] if lost else []),
+                Cell(plus_minus(accepted, summary["accepted_mbytes_per_s_ci95"]) + mark, None, accepted),
+                *([cells["retried"]] if retried else []),
                 Cell(plus_minus(_micro(mean), _micro(latency["mean_ci95"])), None, mean),
                 *(Cell(number(_micro(latency[key])), None, latency[key]) for key in ("p99", "max")),
+                Cell(plus_minus(_micro(total["mean"]), _micro(total["mean_ci95"])), None, total["mean"]),
                 Cell(reason.replace("_", "\u00a0"), None, None, "bad" if reason in STUCK else "quiet"),
             ]
         )
-    return Table("The points", head, rows, [*numeric(points, varied), *[True] * 5, False])
+    flush = [*numeric(points, varied), *[True] * (len(head) - len(varied) - 1), False]
+    return Table("The points", head, rows, flush, note)
+
+
+def _retries(point: Any) -> float | None:
+    return point.summary.get("sci", {}).get("retry_mbytes_per_s_mean")
 
 
 def numeric(points: Sequence[Any], varied: Sequence[str]) -> list[bool]:
