@@ -458,3 +458,56 @@ def test_a_pipe_that_closes_is_no_error(file: Path) -> None:
     done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False)
     assert done.stdout == "{\n"
     assert done.stderr == ""
+
+
+def test_tables_as_csv(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert command("run", file, "--out", out, "--csv").exit_code == exits.OK
+    names = {path.stem for path in out.glob("*.parquet")}
+    assert names == {path.stem for path in out.glob("*.csv")} == {"links", "flows", "batches", "latency"}
+    assert (
+        pl.read_csv(out / "links.csv")["link"].to_list()
+        == pl.read_parquet(out / "links.parquet")["link"].to_list()
+    )
+    done = command("curve", file, "--loads", "0.1,0.2", "--out", tmp_path / "curve", "--csv")
+    assert done.exit_code == exits.OK
+    assert pl.read_csv(tmp_path / "curve" / "points.csv")["traffic.load"].to_list() == [0.1, 0.2]
+    refused = command("run", file, "--csv")
+    assert refused.exit_code == exits.MISTAKE
+    assert "--out" in refused.stderr
+
+
+def test_loads_run_in_order_and_each_once(file: Path) -> None:
+    done = command("curve", file, "--loads", "0.3,0.1,0.3", "--json")
+    assert [point["settings"]["traffic.load"] for point in json.loads(done.stdout)["points"]] == [0.1, 0.3]
+    assert done.stderr == "--loads: run in order and each once, 0.1,0.3\n"
+
+
+def test_loads_in_per_cent_are_told_how_they_are_written(file: Path) -> None:
+    done = command("curve", file, "--loads", "10")
+    assert done.exit_code == exits.MISTAKE
+    assert done.stderr.endswith("1 is all that a link carries; for 10 % write 0.1\n")
+
+
+def test_a_setting_at_the_top_is_told_where_it_belongs(file: Path) -> None:
+    done = command("run", file, "--set", "load=0.5")
+    assert done.exit_code == exits.MISTAKE
+    assert "write traffic.load: it is a key of [traffic]" in done.stderr
+
+
+def test_a_seed_out_of_range_speaks_of_the_seed(file: Path) -> None:
+    done = command("run", file, "--seed", "-1")
+    assert done.exit_code == exits.MISTAKE
+    assert "'--seed'" in done.stderr
+    assert "--set" not in done.stderr
+
+
+def test_seeds(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "seeds"
+    done = command("run", file, "--seeds", 3, "--out", out)
+    assert done.exit_code == exits.OK, done.stderr
+    assert "mean over seeds" in done.stdout
+    assert "± is half of a 95 % interval over seeds" in done.stdout
+    assert pl.read_parquet(out / "points.parquet")["seed"].to_list() == [1, 2, 3]
+    assert "Throughput, seed by seed" in (out / "report.html").read_text(encoding="utf-8")
+    assert "choose one" in command("run", file, "--seeds", 3, "--twin").stderr

@@ -310,3 +310,16 @@ def test_microseconds_are_written_one_way() -> None:
 def test_a_tail_within_a_power_of_ten_has_marks_between_its_ends(longest_ns: float, log: bool) -> None:
     chart = sections.tail({"": {"latency_ns": [4800.0, longest_ns], "share_longer": [1.0, 0.01]}}, "")[0]
     assert (chart.x.log, chart.y.log) == (log, True)
+
+
+def test_a_sweep_over_two_settings_is_drawn_as_a_map() -> None:
+    from fabriloom import curve
+    from fabriloom.report import for_curve
+
+    sweep = {"traffic.load": [0.1, 0.4], "technology.input_buffer": ["16 B", "64 B", "128 B"]}
+    html = for_curve(curve(scenario(sweep=sweep)))
+    assert "Throughput over both settings (MB/s)" in html
+    assert html.count('rx="3"') == 2 * 6
+    assert "technology.input_buffer" in html
+    one = for_curve(curve(scenario(sweep={"traffic.load": [0.1, 0.4]})))
+    assert "over both settings" not in one

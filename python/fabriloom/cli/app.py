@@ -56,6 +56,7 @@ Seed = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write results and report.html here.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an earlier result of fabriloom.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Write every table as CSV too; with --out.")]
 Loads = Annotated[
     str | None, typer.Option("--loads", metavar="LOAD,LOAD…", help="Offered loads, such as 0.1,0.3,0.5.")
 ]
@@ -94,6 +95,7 @@ def run(
     json: Json = False,
     out: Out = None,
     force: Force = False,
+    csv: Csv = False,
     twin: Annotated[
         bool, typer.Option("--twin", help="Compare with the slow plain engine, packet by packet.")
     ] = False,
@@ -118,11 +120,11 @@ def run(
 
     if twin and seeds:
         raise exits.Mistake("--twin and --seeds: choose one; --twin compares one run")
-    with folders.taken(out, "run", force, POINTS if seeds else "") as folder:
+    with folders.taken(out, "run", force, POINTS if seeds else "", csv=csv) as folder:
         scenario = _load(file, settings, seed)
         if seeds:
-            return work.seeds(scenario, seeds, jobs, json, folder)
-        return work.beside_twin(scenario, json) if twin else work.run(scenario, json, folder)
+            return work.seeds(scenario, seeds, jobs, json, folder, csv)
+        return work.beside_twin(scenario, json) if twin else work.run(scenario, json, folder, csv)
 
 
 @app.command()
@@ -136,6 +138,7 @@ def curve(
     json: Json = False,
     out: Out = None,
     force: Force = False,
+    csv: Csv = False,
     published: Annotated[
         bool,
         typer.Option("--published", help="Show what a paper prints about this network beside the points."),
@@ -147,9 +150,9 @@ def curve(
     """
     from . import folders, work
 
-    with folders.taken(out, "curve", force, POINTS) as folder:
+    with folders.taken(out, "curve", force, POINTS, csv=csv) as folder:
         scenario = _load(file, settings, seed)
-        return work.curve(scenario, work.loads_of(loads, [scenario]), jobs, json, folder, published)
+        return work.curve(scenario, work.loads_of(loads, [scenario]), jobs, json, folder, published, csv)
 
 
 @app.command()
@@ -168,6 +171,7 @@ def compare(
     json: Json = False,
     out: Out = None,
     force: Force = False,
+    csv: Csv = False,
 ) -> int:
     """Several scenarios, or the [variants] of one, under the same loads.
 
@@ -175,9 +179,9 @@ def compare(
     """
     from . import folders, work
 
-    with folders.taken(out, "compare", force, POINTS) as folder:
+    with folders.taken(out, "compare", force, POINTS, csv=csv) as folder:
         scenarios = [_load(file, settings, seed) for file in files]
-        return work.compare(scenarios, work.loads_of(loads, scenarios), jobs, json, folder)
+        return work.compare(scenarios, work.loads_of(loads, scenarios), jobs, json, folder, csv)
 
 
 @app.command()
@@ -198,12 +202,13 @@ def saturate(
     json: Json = False,
     out: Out = None,
     force: Force = False,
+    csv: Csv = False,
 ) -> int:
     """The saturation throughput, with its confidence."""
     from . import folders, work
 
-    with folders.taken(out, "saturate", force, POINTS) as folder:
-        return work.saturate(_load(file, settings, seed), definition, jobs, json, folder)
+    with folders.taken(out, "saturate", force, POINTS, csv=csv) as folder:
+        return work.saturate(_load(file, settings, seed), definition, jobs, json, folder, csv)
 
 
 @app.command()

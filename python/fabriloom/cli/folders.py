@@ -22,13 +22,21 @@ RUNS = "runs"
 
 
 def taken(
-    out: Path | None, command: str, force: bool = False, kept: str = "", forget: bool = False
+    out: Path | None,
+    command: str,
+    force: bool = False,
+    kept: str = "",
+    forget: bool = False,
+    csv: bool = False,
 ) -> AbstractContextManager[Output | None]:
-    """The output folder of a command, if it has one, for as long as it works; see ``Output``.
+    """The output folder of a command, if it has one, for as long as it works; see ``Output``. ``csv``: tables
+    are wanted as CSV, so there has to be one.
 
     Raises:
         Mistake: it cannot be taken, and why.
     """
+    if out is None and csv:
+        raise Mistake("--csv: name the folder in which the tables are written with --out DIR")
     if out is None:
         return nullcontext()
     from .. import __version__
@@ -78,12 +86,18 @@ def _scenario_files(files: Files, provenance: Provenance) -> None:
         put_text(files, f"scenario{suffix}", provenance.source_text)
 
 
-def write_run(files: Files, results: Results) -> None:
+def _forms(csv: bool) -> tuple[str, ...]:
+    """Forms in which tables are written."""
+    return ("parquet", "csv") if csv else ("parquet",)
+
+
+def write_run(files: Files, results: Results, csv: bool) -> None:
     """Everything of one run; the summary last."""
     from ..report import for_run
     from ..results.files import put_text, tables_of, write_chrome_trace, write_tables
 
-    write_tables(tables_of(results), files, "parquet")
+    for form in _forms(csv):
+        write_tables(tables_of(results), files, form)
     if results.has_trace:
         with files.file("trace.json") as out:
             write_chrome_trace(results, out)
@@ -92,23 +106,23 @@ def write_run(files: Files, results: Results) -> None:
     put_text(files, "summary.json", results.to_json())
 
 
-def write_study(files: Files, study: Any, html: str) -> None:
+def write_study(files: Files, study: Any, html: str, csv: bool) -> None:
     """Everything of a curve or a saturation: table of points, scenario, report, summary."""
     _scenario_files(files, study.provenance)
-    _write_points(files, study, html)
+    _write_points(files, study, html, csv)
 
 
-def write_comparison(files: Files, comparison: Any, html: str) -> None:
+def write_comparison(files: Files, comparison: Any, html: str, csv: bool) -> None:
     """Everything of a comparison; of each scenario its resolved form."""
     _json(files, "scenarios.resolved.json", {name: part.resolved for name, part in comparison.parts.items()})
-    _write_points(files, comparison, html)
+    _write_points(files, comparison, html, csv)
 
 
-def _write_points(files: Files, study: Any, html: str) -> None:
+def _write_points(files: Files, study: Any, html: str, csv: bool) -> None:
     from ..results.files import put_text, write_tables
 
-    if study.points:
-        write_tables(study.tables(), files, "parquet")
+    for form in _forms(csv) if study.points else ():
+        write_tables(study.tables(), files, form)
     put_text(files, "report.html", html)
     put_text(files, "summary.json", study.to_json())
 

@@ -93,7 +93,7 @@ def _give(
         show.line(f"Written to {place}{os.sep}; open {place / page}")
 
 
-def run(scenario: Scenario, json: bool, folder: Output | None) -> int:
+def run(scenario: Scenario, json: bool, folder: Output | None, csv: bool) -> int:
     """One run, printed and written."""
     from .. import simulate
 
@@ -103,13 +103,13 @@ def run(scenario: Scenario, json: bool, folder: Output | None) -> int:
         exits.complain(f"warning: {warning}")
 
     def write(at: Output) -> None:
-        folders.write_run(at, results)
+        folders.write_run(at, results, csv)
 
     _give(folder, json, results.to_json, lambda: show.run(results), write)
     return _code_of_ends([results.summary["end"]])
 
 
-def seeds(scenario: Scenario, count: int, jobs: int, json: bool, folder: Output | None) -> int:
+def seeds(scenario: Scenario, count: int, jobs: int, json: bool, folder: Output | None, csv: bool) -> int:
     """One scenario with several seeds, printed and written."""
     from .. import study
     from ..report import for_seeds
@@ -118,7 +118,7 @@ def seeds(scenario: Scenario, count: int, jobs: int, json: bool, folder: Output 
         found = study.repeat(scenario, count, jobs=jobs, out=folder and folder.kept, progress=bar.study)
 
     def write(at: Output) -> None:
-        folders.write_study(at, found, for_seeds(found))
+        folders.write_study(at, found, for_seeds(found), csv)
 
     _give(folder, json, found.to_json, lambda: show.seeds(found), write, finished=not found.interrupted)
     return _code(found, folder)
@@ -157,6 +157,7 @@ def curve(
     json: bool,
     folder: Output | None,
     published: bool,
+    csv: bool,
 ) -> int:
     """A curve or sweep, printed and written, beside published numbers if asked for."""
     from .. import study
@@ -183,14 +184,19 @@ def curve(
 
     def write(at: Output) -> None:
         points = beside.points(found) if beside else ()
-        folders.write_study(at, found, for_curve(found, points, rows))
+        folders.write_study(at, found, for_curve(found, points, rows), csv)
 
     _give(folder, json, text, tell, write, finished=not found.interrupted)
     return _code(found, folder)
 
 
 def compare(
-    scenarios: Sequence[Scenario], loads: list[float] | None, jobs: int, json: bool, folder: Output | None
+    scenarios: Sequence[Scenario],
+    loads: list[float] | None,
+    jobs: int,
+    json: bool,
+    folder: Output | None,
+    csv: bool,
 ) -> int:
     """Scenarios beside each other, or one and its variants."""
     from .. import study
@@ -206,7 +212,7 @@ def compare(
         show.points(found.points, found.varied, " beside ".join(named))
 
     def write(at: Output) -> None:
-        folders.write_comparison(at, found, for_comparison(found))
+        folders.write_comparison(at, found, for_comparison(found), csv)
 
     _give(folder, json, found.to_json, tell, write, finished=not found.interrupted)
     return _code(found, folder)
@@ -260,7 +266,9 @@ def _code_of_ends(ends: list[dict[str, Any]]) -> int:
     return exits.OK if reasons.isdisjoint(STUCK) else exits.DEADLOCK
 
 
-def saturate(scenario: Scenario, definition: str, jobs: int, json: bool, folder: Output | None) -> int:
+def saturate(
+    scenario: Scenario, definition: str, jobs: int, json: bool, folder: Output | None, csv: bool
+) -> int:
     """The saturation, printed and written."""
     from .. import study
     from ..report import for_saturation
@@ -273,7 +281,7 @@ def saturate(scenario: Scenario, definition: str, jobs: int, json: bool, folder:
         found = study.saturate(scenario, chosen, jobs=jobs, out=folder and folder.kept, progress=bar.study)
 
     def write(at: Output) -> None:
-        folders.write_study(at, found, for_saturation(found))
+        folders.write_study(at, found, for_saturation(found), csv)
 
     _give(folder, json, found.to_json, lambda: show.saturation(found), write, finished=not found.interrupted)
     return _code(found, folder)

@@ -24,8 +24,8 @@ class Run(Section):
     )
     precision: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=0.01,
-        description="Stop when the 95 % half-widths of mean latency and throughput are below this "
-        "fraction of them; 0: never, as with a program if not given",
+        description="Stop when the 95 % half-widths of throughput, mean network latency and mean total "
+        "latency are below this fraction of them; 0: never, as with a program if not given",
     )
     packets: Annotated[int, Field(ge=0, le=2**62)] = Field(
         default=0, description="Stop when so many packets have been delivered; 0: no limit"
