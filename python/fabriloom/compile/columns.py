@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
+from ..scenario import Scenario
+from ..technology import RingTechnology, Technology, TechnologyError
 from ..topology import Graph
 
 Arrays = dict[str, Any]
@@ -45,6 +47,21 @@ def per_link(
     kinds, kind_of = np.unique(keys, axis=0, return_inverse=True)
     rows = [times_of(None if r < 0 else round(r), None if m < 0 else float(m), int(b)) for r, m, b in kinds]
     return {name: np.array([row[name] for row in rows], np.int64)[kind_of.ravel()] for name in rows[0]}
+
+
+def check_rates(scenario: Scenario, graph: Graph, technology: Technology | RingTechnology) -> None:
+    """Refuse rates of links that the topology gives them and that the technology cannot have."""
+    rates = graph.attributes.get("rate_bits_per_s")
+    if rates is None:
+        return
+    fastest = int(np.argmax(np.nan_to_num(rates, nan=-1.0)))
+    if not rates[fastest] > 0:
+        return
+    try:
+        technology.check_rate(round(float(rates[fastest])))
+    except TechnologyError as error:
+        message = f"the rate of {graph.link_names[fastest]} is too high: {error.message}"
+        raise scenario.error(message, ("topology",), error.hint) from error
 
 
 def terminal_links(graph: Graph) -> Arrays:

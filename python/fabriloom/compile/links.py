@@ -14,7 +14,7 @@ from ..routing import RoutingError
 from ..scenario import Scenario
 from ..technology import Technology, TechnologyError, technology
 from ..topology import Graph
-from .columns import Arrays, Tenths, Times, fill, per_link, terminal_links, u32
+from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
 from .ticks import MOST_LINK_TICKS, Durations
 
 _NONE = 0xFFFF_FFFF
@@ -33,6 +33,7 @@ class LinkParts:
             )
         except TechnologyError as error:
             raise scenario.located(error, "technology") from error
+        check_rates(scenario, graph, self.technology)
         try:
             self.table = routing.build(graph, **scenario.parameters("routing"))
             routing.verify(graph, self.table)

@@ -12,7 +12,7 @@ from ..routing.rings import ring_dependency_cycle
 from ..scenario import Scenario
 from ..technology import RingTechnology, TechnologyError, ring_technology
 from ..topology import Graph
-from .columns import Arrays, Times, fill, per_link, terminal_links, u32
+from .columns import Arrays, Times, check_rates, fill, per_link, terminal_links, u32
 from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 
 _TRANSACTIONS = {"nwrite": 0, "dmove": 1, "nread": 2, "lock": 3}
@@ -36,6 +36,7 @@ class RingParts:
         except TechnologyError as error:
             raise scenario.located(error, "technology") from error
         self.technology: RingTechnology = tech.carrying(transaction)
+        check_rates(scenario, graph, self.technology)
         try:
             self.port_route = routing.port_route(graph)
         except RoutingError as error:

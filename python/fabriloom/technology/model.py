@@ -6,12 +6,20 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
+from fabriloom import units
+
 Crossbar = Literal["fast", "link-rate"]
 FlowControl = Literal["matched", "average", "ignored"]
 Arbiter = Literal["fifo", "round-robin", "fixed", "random"]
 GroupChoice = Literal["first", "least-recent", "random"]
 
 _PS_PER_S = 10**12
+MOST_CHARS = 2**20
+"""The largest buffer or credit, in characters; what the engine counts."""
+MOST_HEADER_CHARS = 1024
+LEAST_CHARACTER_PS = 10
+"""The shortest character: times are whole picoseconds, so it is rounded by 5 % at most."""
+MOST_CABLE_PS = 2**60
 
 
 class TechnologyError(ValueError):
@@ -22,6 +30,12 @@ class TechnologyError(ValueError):
         self.message = message
         self.parameter = parameter
         self.hint = hint
+
+
+def at_most(name: str, value: int, most: int, unit: str) -> None:
+    """Raise TechnologyError for a size that is larger than what can be counted."""
+    if value > most:
+        raise TechnologyError(f"{name} has {value:,} {unit}, the most is {most:,}", name, "make it smaller")
 
 
 @dataclass(frozen=True)
@@ -72,7 +86,9 @@ class Technology:
     character pays. 1 for loads and bounds; what a run is simulated with is measured when it is matched."""
 
     def __post_init__(self) -> None:
-        """Refuse buffers that could never move a packet."""
+        """Refuse buffers that could never move a packet, and what is beyond counting."""
+        self._check_counts()
+        self.check_rate()
         for name, least in (("input_buffer", 1), ("output_buffer", 1), ("credit_quantum", 1)):
             if getattr(self, f"{name}_chars") < least:
                 raise TechnologyError(f"{name} holds no character", name, "give it at least one character")
@@ -95,6 +111,26 @@ class Technology:
             hint = f"give it at least {self.credit_quantum_chars + header - 1}, or reduce credit_quantum"
             raise TechnologyError(message, "input_buffer", hint)
 
+    def _check_counts(self) -> None:
+        unit = "flits" if self.preset == "generic" else "characters"
+        for name in ("input_buffer", "output_buffer", "credit_quantum"):
+            at_most(name, getattr(self, f"{name}_chars"), MOST_CHARS, unit)
+        for name in ("header", "via_header"):
+            at_most(name, getattr(self, f"{name}_chars"), MOST_HEADER_CHARS, unit)
+        at_most("flit", self.character_bytes, MOST_CHARS, "bytes")
+
+    def check_rate(self, rate_bits_per_s: int | None = None) -> None:
+        """Raise TechnologyError for a rate of which the characters are too short to be told apart."""
+        shortest = self._bits_ps(Fraction(min(self.data_bits, self.end_bits)), rate_bits_per_s)
+        if shortest < LEAST_CHARACTER_PS:
+            name = "cycle" if self.preset == "generic" else "link_rate"
+            bits = min(self.data_bits, self.end_bits)
+            most = units.format_rate_bits_per_s(bits * _PS_PER_S // LEAST_CHARACTER_PS)
+            message = f"at this rate {bits} bits last less than {LEAST_CHARACTER_PS} ps"
+            message += ", and times are whole picoseconds"
+            hint = 'write at least "10 ps"' if name == "cycle" else f'write at most "{most}"'
+            raise TechnologyError(message, name, hint)
+
     # Durations. All are rounded to the nearest picosecond; `rounded` tells whether that changed anything.
 
     def character_ps(self, rate_bits_per_s: int | None = None) -> int:
@@ -110,8 +146,9 @@ class Technology:
         return round(self._bits_ps(Fraction(self.flow_control_bits), rate_bits_per_s))
 
     def cable_ps(self, length_m: float | None = None) -> int:
-        """Picoseconds along the cable, one way."""
-        return round((self.cable_length_m if length_m is None else length_m) * self.cable_delay_ps_per_m)
+        """Picoseconds along the cable, one way; what is longer than any time that is counted stays there."""
+        length = self.cable_length_m if length_m is None else length_m
+        return min(MOST_CABLE_PS, round(length * self.cable_delay_ps_per_m))
 
     def arrival_ps(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> int:
         """Picoseconds from the start of a character on the wire until it can be used at the target."""

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fabriloom.technology.model import TechnologyError
+from fabriloom.technology.model import TechnologyError, at_most
 from fabriloom.technology.presets import Preset, read, values_of
 
 Acknowledge = Literal["none", "packet", "response"]
 Layer = Literal["none", "control-word"]
+_MOST_ERRORS = 0.01
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,13 @@ class Protocol:
     next_address_bytes: int
 
     def __post_init__(self) -> None:
-        """Refuse what contradicts itself."""
+        """Refuse what contradicts itself, and what is beyond counting."""
+        at_most("packet", self.packet_bytes, 2**24, "bytes")
+        at_most("small_below", self.small_below_bytes, 2**31, "bytes")
+        at_most("ahead", self.ahead_bytes, 2**31, "bytes")
+        if self.bit_error_rate > _MOST_ERRORS:
+            message = f"bit_error_rate is {self.bit_error_rate}: hardly a message would ever be right"
+            raise TechnologyError(message, "bit_error_rate", f"the most is {_MOST_ERRORS}")
         if self.small_packet_bytes > self.packet_bytes:
             message = f"small packets of {self.small_packet_bytes} B are larger than the others"
             raise TechnologyError(message, "small_packet", f'write at most "{self.packet_bytes} B"')

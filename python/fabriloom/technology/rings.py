@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, Literal
 
-from fabriloom.technology.model import TechnologyError
+from fabriloom.technology.model import LEAST_CHARACTER_PS, MOST_CABLE_PS, TechnologyError, at_most
 
 Forwarding = Literal["store-and-forward", "cut-through"]
 HoldUntil = Literal["sent", "echo"]
@@ -30,6 +30,8 @@ PAYLOADS_BYTES: Final = {
 """Payloads that a packet can have, per transaction (IEEE 1596-1992)."""
 
 _PS_PER_S = 10**12
+_MOST_BYTES = 1024
+"""Of a header, of idles, of a bus; what the engine counts."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,13 @@ class RingTechnology:
         for name in ("request_header", "response_header", "echo", "send_idle", "echo_idle"):
             size = getattr(self, f"{name}_bytes")
             _at_least(name, size, 0 if name.endswith("idle") else SYMBOL_BYTES)
+            at_most(name, size, _MOST_BYTES, "bytes")
             if size % SYMBOL_BYTES:
                 message = f"{name} of {size} B is not a whole number of symbols of {SYMBOL_BYTES} B"
                 raise TechnologyError(message, name, f'write "{size - 1} B" or "{size + 1} B"')
+        at_most("bus.width", self.bus_width_bytes, _MOST_BYTES, "bytes")
+        at_most("bus.encapsulation", self.bus_encapsulation_bytes, _MOST_BYTES, "bytes")
+        self.check_rate()
         shortest = min(self.request_header_bytes, self.response_header_bytes)
         echo = self.echo_bytes + self.echo_idle_bytes
         if self.echo_bytes > shortest or echo > shortest + self.send_idle_bytes:
@@ -108,6 +114,18 @@ class RingTechnology:
             raise TechnologyError(message, "echo", "shorten the echo or its idles")
         if self.bus_rate_bits_per_s <= 0:
             raise TechnologyError("bus.rate must be above zero", "bus.rate", 'write for example "600 MB/s"')
+        if Fraction(8 * self.bus_width_bytes * _PS_PER_S, self.bus_rate_bits_per_s) < LEAST_CHARACTER_PS:
+            message = (
+                f"a cycle of the bus lasts less than {LEAST_CHARACTER_PS} ps; times are whole picoseconds"
+            )
+            raise TechnologyError(message, "bus.rate", "reduce it, or move more bytes in a cycle")
+
+    def check_rate(self, rate_bits_per_s: int | None = None) -> None:
+        """Raise TechnologyError for a rate of which the symbols are too short to be told apart."""
+        rate = self.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
+        if rate > 0 and Fraction(8 * SYMBOL_BYTES * _PS_PER_S, rate) < LEAST_CHARACTER_PS:
+            message = f"at this rate 16 bits last less than {LEAST_CHARACTER_PS} ps, and times are whole ps"
+            raise TechnologyError(message, "link_rate", 'write at most "200 GB/s"')
 
     def carrying(self, transaction: Transaction) -> RingTechnology:
         """The same, with terminals that use another transaction."""
@@ -128,7 +146,8 @@ class RingTechnology:
 
     def cable_ps(self, length_m: float | None = None) -> int:
         """Picoseconds along a link's cable."""
-        return round((self.cable_length_m if length_m is None else length_m) * self.cable_delay_ps_per_m)
+        length = self.cable_length_m if length_m is None else length_m
+        return min(MOST_CABLE_PS, round(length * self.cable_delay_ps_per_m))
 
     def arrival_ps(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> int:
         """Picoseconds from the start of a symbol on a link until it can be used at the next station."""

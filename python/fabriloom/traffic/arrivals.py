@@ -32,6 +32,10 @@ from fabriloom.traffic.kinds import (
     per_rate,
 )
 
+_OPEN = ("poisson", "constant", "together", "on-off", "bernoulli")
+MOST_GRAINS = 1e15
+"""The longest interval; see ``crates/engine/src/fabric/check``."""
+
 KINDS = {
     "backlog": BACKLOG,
     "constant": CONSTANT,
@@ -114,6 +118,8 @@ def arrivals(
         slot = given.get("slot_ps")
         gap = character.copy() if slot is None else np.full(len(packet), slot / grain_ps)
         _check_slots(gap[sending], interval[sending])
+    if kind != "burst":
+        _check_intervals(interval[sending], gap[sending], settings)
     silent = ~sending
     for column in (interval, burst, gap):
         column[silent] = 0
@@ -134,3 +140,15 @@ def _check_slots(slot: Floats, interval: Floats) -> None:
         raise TrafficError(message, "arrivals.slot", "shorten the slot, or offer less")
     if np.any(slot < 1):
         raise TrafficError("a slot is shorter than a nanosecond", "arrivals.slot", "lengthen the slot")
+
+
+def _check_intervals(interval: Floats, gap: Floats, settings: Settings) -> None:
+    """Refuse packets more seldom than once in any run, or closer together than moments can tell apart."""
+    by_load = settings["arrivals"].get("wait_ps") is None
+    name = "load" if by_load else "arrivals.wait"
+    if max(interval.max(initial=0), gap.max(initial=0)) > MOST_GRAINS:
+        message = "there would be no packet in any run: the time between two is beyond counting"
+        raise TrafficError(message, name, "raise load" if by_load else "shorten the wait")
+    if settings["arrivals"]["kind"] in _OPEN and interval.min(initial=1) < 1:
+        message = "packets would be made less than a grain apart, which is 1 ns, or a cycle of generic"
+        raise TrafficError(message, name, "offer less, or make packets longer or links slower")

@@ -198,7 +198,7 @@ fn rounds(f: &Fabric, program: Range<usize>) -> Checked {
             }
             _ => {
                 open[inner].waits |= takes_time(f, row);
-                open[inner].steps += 1;
+                open[inner].steps = open[inner].steps.saturating_add(1);
             }
         }
     }

@@ -3,6 +3,9 @@
 use super::{Checked, ascending, below, between, fail, known};
 use crate::fabric::{Fabric, arrival, length, target};
 
+/// The longest wait of a list: with the moment at which it begins it is still a time.
+const MOST_WAIT: u64 = 1 << 60;
+
 /// Refuses sources that make no sense.
 pub fn check(f: &Fabric) -> Checked {
     known("source_arrival", &f.source_arrival, arrival::FLOWS)?;
@@ -24,6 +27,9 @@ pub fn check(f: &Fabric) -> Checked {
         ("flow_length", &f.flow_length),
     ] {
         between(lengths.0, lengths.1, 0, 1 << 24, "at most 2^24 characters")?;
+    }
+    if let Some(row) = f.list_wait_ticks.iter().position(|&wait| wait > MOST_WAIT) {
+        return fail("list_wait_ticks", row, f.list_wait_ticks[row], "at most 2^60 ticks");
     }
     (0..terminals).try_for_each(|terminal| source(f, terminal))
 }
