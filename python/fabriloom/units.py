@@ -240,7 +240,8 @@ def _amount(value: object, what: str, units: dict[str, Fraction], example: str, 
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             offer = f'"{value} {example.split()[1]}"'
             raise UnitError(
-                f"{value} has no unit; expected {what}", f"write it as a string with a unit: {offer}"
+                f"{value} has no unit; expected {what}",
+                f"write it as a string with its unit, such as {offer}",
             )
         raise UnitError(f"expected {what}, found {_quote(value)}", f'write a string such as "{example}"')
     match = _NUMBER.fullmatch(value) if len(value) <= 100 else None

@@ -242,7 +242,7 @@ REFUSED = [
     ("hypercube", {"dimensions": 64}, "dimensions", "from 1 to 20"),
     ("crossbar", {"terminals": 1}, "terminals", "from 2"),
     ("crossbar", {"terminals": True}, "terminals", "whole number"),
-    ("clos", {"terminals": 100}, "terminals", "Nearest: 96 or 112; using every port: 32, 64, 128, 256, 512"),
+    ("clos", {"terminals": 100}, "terminals", "nearest: 96 or 112; using every port: 32, 64, 128, 256, 512"),
     ("clos", {"terminals": 1024}, "terminals", "larger ones need five stages (clos5)"),
     ("clos", {"terminals": 10**9}, "terminals", "at most 1,048,576"),
     ("clos", {"terminals": 0}, "terminals", "from 1"),

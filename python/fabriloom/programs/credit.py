@@ -128,6 +128,7 @@ def _supervisor(roles: Roles, settings: Settings, sources: Ints, targets: Ints) 
         return found
     free = np.setdiff1d(np.arange(roles.count), taken)
     if not len(free):
-        message = "there is no terminal left for the supervisor"
-        raise ProgramError(message, "sources", "leave one out of sources and targets, such as sources = 3")
+        message = f"all {roles.count} terminals are sources or targets: none is left for the supervisor"
+        hint = "leave a terminal out of sources and targets, or make the network larger by one"
+        raise ProgramError(message, "sources", hint)
     return int(free[0])

@@ -121,7 +121,8 @@ def _pattern(scenario: Scenario) -> None:
         if len(given) != 1:
             found = " and ".join(given) if given else "none of them"
             message = f"a {pattern.kind} takes one of map, path and random; found {found}"
-            raise scenario.error(message, ("traffic", "pattern"), "keep one, such as random = true")
+            hint = "keep one" if given else "write one, such as random = true"
+            raise scenario.error(message, ("traffic", "pattern"), hint)
         if pattern.seed is not None and given != ["random"]:
             raise scenario.error(
                 f"seed is for a random {pattern.kind}", ("traffic", "pattern", "seed"), "remove it"

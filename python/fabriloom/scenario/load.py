@@ -148,6 +148,7 @@ def _check_tried(
 ) -> None:
     """Refuse values for dotted paths, keys of the table at ``place``; a value is ``within`` its key."""
     data, key = copy.deepcopy(base), ""
+    of = f'variant "{place[1]}": ' if place[0] == "variants" else ""
     try:
         for key, value in settings.items():
             if key.partition(".")[0] in ("sweep", "variants"):
@@ -156,17 +157,19 @@ def _check_tried(
             _set(data, Override(tuple(key.split(".")), key, ""), _plain(value))
         Scenario.model_validate(data)
         return
-    except ScenarioError as found:
-        raise scenario.error(found.message, (*place, key), found.hint, key=True) from None
+    except ScenarioError as mistake:
+        raise scenario.error(of + mistake.message, (*place, key), mistake.hint, key=True) from None
     except ValidationError as error:
         found = translate(error, with_preset(data), SourceMap())
     path = found.path or ()
     for key in settings:
         here = tuple(key.split("."))
         if path[: len(here)] == here and not (found.unknown_key and path == here):
-            raise scenario.error(found.message, (*place, key, *within), found.hint) from None
+            raise scenario.error(of + found.message, (*place, key, *within), found.hint) from None
         if here[: len(path)] == path:
-            raise scenario.error(found.message, (*place, key), found.hint, key=True) from None
+            raise scenario.error(of + found.message, (*place, key), found.hint, key=True) from None
+    if of:  # the values of a sweep may be right in combination only, those of a variant stand together
+        raise scenario.error(of + found.message, place, found.hint, key=True) from None
 
 
 def _override(

@@ -134,7 +134,13 @@ def _toml_mistake(source: SourceMap, line: int, column: int, length: int, reason
         bracket = source.text[opened]
         message = f'not TOML: this "{bracket}" is not closed'
         return ScenarioError(message, None, f'add "{_CLOSING[bracket]}"', _spot(source, opened, 1))
-    hint = "keep one of the two" if reason == "duplicate key" else _HINTS["TOML"]
+    hint = _HINTS["TOML"]
+    if reason == "duplicate key":
+        place = source.stretch(line, column, length)
+        word = place.text[column - 1 : column - 1 + length].strip("\"'")
+        return ScenarioError(f'"{_short(word)}" is given twice', None, "keep one of the two", place)
+    if reason.startswith("unclosed") and (closing := re.search(r"expected `(.)`", reason)):
+        hint = f'add "{closing[1]}"'
     if "must be quoted" in reason:
         reason, hint = "a string without quotes, or values without a comma between", _HINTS["TOML"]
     return ScenarioError(f"not TOML: {reason}", None, hint, source.stretch(line, column, length))

@@ -113,7 +113,8 @@ def _message(kind: str, ctx: Any, detail: Any, value: Any, path: Path) -> tuple[
                 message,
                 "1 is the most that the link of a terminal can carry (100 %); write a fraction such as 0.5",
             )
-        return message, f"write a number {words} {_number(ctx[key])}"
+        number = "" if words.startswith("at ") else "a number "
+        return message, f"write {number}{words} {_number(ctx[key])}"
     if kind in ("literal_error", "enum"):
         if value == []:
             return f"{name} is an empty list", "name at least one, or leave it out"
@@ -124,7 +125,9 @@ def _message(kind: str, ctx: Any, detail: Any, value: Any, path: Path) -> tuple[
     if kind == "string_unicode":
         return f"{name} holds half of a character (a lone surrogate)", "write the whole character"
     if kind == "too_short":
-        return f"{name} needs at least {ctx['min_length']} entries, found {ctx['actual_length']}", "add some"
+        least = ctx["min_length"]
+        entries = "entry" if least == 1 else "entries"
+        return f"{name} needs at least {least} {entries}, found {ctx['actual_length']}", "add some"
     if kind == "too_long":
         return f"{name} may have at most {ctx['max_length']} entries", "shorten it"
     if kind == "string_pattern_mismatch":

@@ -76,11 +76,18 @@ def terminal_switches(terminals: int, per_switch: int, switch_ports: int) -> int
     near = sorted({below, min(max(below + per_switch, 2 * per_switch), most)})
     powers = [per_switch * 2**power for power in range(1, 13) if 2**power <= switch_ports]
     more = "; larger ones need five stages (clos5)" if terminals > most else ""
+    fits = [
+        c
+        for c in range(switch_ports // 2, 1, -1)
+        if terminals % c == 0 and 2 <= terminals // c <= switch_ports
+    ]
+    instead = f"Set terminals_per_switch = {fits[0]} for exactly {terminals}, or take the " if fits else ""
     raise GraphError(
         f"terminals is {terminals}, which a three-stage Clos of {switch_ports}-port switches with "
         f"{per_switch} terminals "
         f"each cannot have: legal are the multiples of {per_switch} from {2 * per_switch} to {most}{more}. "
-        f"Nearest: {' or '.join(map(str, near))}; using every port: {', '.join(map(str, powers))}",
+        f"{instead or 'The '}nearest: {' or '.join(map(str, near))}; using every port: "
+        f"{', '.join(map(str, powers))}",
         "terminals",
     )
 

@@ -66,7 +66,7 @@ def _format(path: Path, format: str | None) -> str:
             if format is not None
             else f'{path}: the extension "{path.suffix}" says no format'
         )
-        raise GraphError(f"{given}; formats are {', '.join(FORMATS)}", "format")
+        raise GraphError(f"{given}; formats are {', '.join(FORMATS)}", "path" if format is None else "format")
     return form
 
 
