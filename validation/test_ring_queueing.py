@@ -14,7 +14,7 @@ from fabriloom.technology import ring_technology
 from support import simulate
 
 PACKETS = 200_000
-MANY = {"requests_in": 60_000, "requests_out": 60_000, "transactions": 60_000, "window": 60_000}
+MANY = {"requests_in": 60_000, "requests_out": 60_000, "transactions": 60_000, "in_flight": 60_000}
 """Places that never run out: the formulas have none."""
 
 

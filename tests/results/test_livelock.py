@@ -8,6 +8,8 @@ import pytest
 from fabriloom import Results, Scenario, run
 
 NO_ALLOCATION = {"bandwidth_allocation": False}
+REQUESTS_FIRST = {**NO_ALLOCATION, "response_priority": False}
+"""What the target itself sends may hold its responses back."""
 
 
 def overloaded(
@@ -35,7 +37,7 @@ def overloaded(
 
 def test_a_ring_full_of_retries_is_livelocked() -> None:
     """The station that rejects all cannot send its responses, which would make room."""
-    found = overloaded(16, NO_ALLOCATION)
+    found = overloaded(16, REQUESTS_FIRST)
     end, native = found.summary["end"], found.native
     assert end["reason"] == "livelocked"
     assert found.summary["simulated_ns"] < 5e6, "it ends when it is clear"
@@ -43,14 +45,14 @@ def test_a_ring_full_of_retries_is_livelocked() -> None:
     assert "most were rejected at the end of t15>t0" in end["message"]
     assert native["livelock_busied"] > 10_000
     last_ns = native["livelock_ticks"] * found.tick_ps / 1000
-    alone = overloaded(16, NO_ALLOCATION, duration=f"{found.summary['simulated_ns'] - last_ns:.0f} ns")
+    alone = overloaded(16, REQUESTS_FIRST, duration=f"{found.summary['simulated_ns'] - last_ns:.0f} ns")
     assert alone.end_reason == "saturated"
     assert alone.summary["packets"]["delivered"] == found.summary["packets"]["delivered"]
 
 
 def test_a_livelock_at_the_end_of_the_time_is_told() -> None:
-    whole = overloaded(16, NO_ALLOCATION).summary["simulated_ns"]
-    brief = overloaded(16, NO_ALLOCATION, duration=f"{1.01 * whole:.0f} ns")
+    whole = overloaded(16, REQUESTS_FIRST).summary["simulated_ns"]
+    brief = overloaded(16, REQUESTS_FIRST, duration=f"{1.01 * whole:.0f} ns")
     assert brief.end_reason == "livelocked"
 
 
@@ -58,6 +60,7 @@ def test_a_livelock_at_the_end_of_the_time_is_told() -> None:
     ("what", "technology"),
     {
         "bandwidth allocation": {},
+        "responses first": NO_ALLOCATION,
         "a delay that doubles": {**NO_ALLOCATION, "retry": {"strategy": "exponential", "delay": "1 ns"}},
         "long delays": {"retry": {"strategy": "constant", "delay": "1 ms"}},
         "long delays at the responder": {
@@ -73,5 +76,5 @@ def test_what_only_waits_is_not_livelocked(what: str, technology: dict[str, Any]
 
 
 def test_the_same_run_ends_at_the_same_tick() -> None:
-    ends = [overloaded(16, NO_ALLOCATION).native["end_time_ticks"] for _ in range(2)]
+    ends = [overloaded(16, REQUESTS_FIRST).native["end_time_ticks"] for _ in range(2)]
     assert ends[0] == ends[1]

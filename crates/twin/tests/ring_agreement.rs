@@ -106,9 +106,12 @@ fn a_circle_of_rings_deadlocks() {
     fabric.target_fixed = vec![2, 3, 0, 1];
     fabric.terminal_transaction.fill(transaction::MOVE);
     assert!(!is_deadlocked(&fabric, 20_000), "there are places enough for what terminals have open");
-    for places in
-        [&mut fabric.station_requests_in, &mut fabric.station_requests_out, &mut fabric.station_window]
-    {
+    for places in [
+        &mut fabric.station_requests_in,
+        &mut fabric.station_requests_out,
+        &mut fabric.station_in_flight,
+        &mut fabric.station_rejected,
+    ] {
         places.fill(1);
     }
     fabric.ring_cut_through = 0;

@@ -90,11 +90,11 @@ fn what_links_count() {
     }
 }
 
-/// The window lets the second packet start when the echo of the first has come.
+/// One in flight: the second packet starts when the echo of the first has come.
 #[test]
-fn window_and_order() {
+fn in_flight_and_order() {
     let mut f = past_one(true, transaction::WRITE);
-    f.station_window.fill(1);
+    f.station_in_flight.fill(1);
     assert_eq!(times(&run(&f))[1].0, 64);
     let mut f = past_one(true, transaction::WRITE);
     f.ring_in_order = 1;
@@ -150,6 +150,68 @@ fn retries() {
         assert_eq!(counts.retry_ticks, 16 * times_busied as u64);
         assert_eq!(counts.packets, 2 + times_busied as u64);
     }
+}
+
+/// Five packets for one place that is taken until 1047. The second, started at 34, is known to be busied at 68, so that
+/// the fourth still starts at 66; whether the fifth does at 82 is a matter of order, and of how many may wait.
+#[test]
+fn what_was_busied_goes_first_or_waits() {
+    let fifth = |first: u8, delay, rejected| {
+        let mut f = rings(&[vec![T, T]]);
+        f.terminal_transaction.fill(transaction::MOVE);
+        f.terminal_transactions.fill(5);
+        f.station_requests_in.fill(1);
+        f.station_in_flight.fill(8);
+        f.station_rejected.fill(rejected);
+        f.terminal_access_ticks[1] = 1000;
+        (f.ring_retry_delay_ticks, f.ring_retry_first) = (delay, first);
+        send_list(&mut f, &[&[(1, 6, 0); 5], &[]]);
+        let started: Vec<i64> = times(&run(&f)).iter().map(|times| times.0).collect();
+        assert_eq!(started.len(), 5);
+        *started.iter().max().expect("five packets")
+    };
+    assert_eq!(fifth(0, 0, 8), 82);
+    assert!(fifth(1, 0, 8) > 1000, "three that are sent again leave no gap on the link");
+    assert_eq!(fifth(1, 16, 8), 82, "none is ready again before 84");
+    assert!(fifth(0, 16, 1) > 82);
+}
+
+/// The latency from the host to the link, 7 or 50, is that of a pipeline, or takes up the interface.
+#[test]
+fn an_interface_takes_up_one_packet_or_many() {
+    for (occupied, transmit, second) in [(0, 7, 34), (1, 7, 34), (0, 50, 77), (1, 50, 111)] {
+        let mut f = past_one(true, transaction::MOVE);
+        f.station_transmit_ticks.fill(transmit);
+        f.ring_interface_occupied = occupied;
+        assert_eq!(times(&run(&f))[1].0, second, "occupied: {occupied}, {transmit} ticks");
+    }
+    // On the other side the packets come 16 apart.
+    for (occupied, apart) in [(0, 16), (1, 90)] {
+        let mut f = past_one(true, transaction::MOVE);
+        f.station_receive_ticks.fill(90);
+        f.ring_interface_occupied = occupied;
+        let times = times(&run(&f));
+        assert_eq!(times[1].1 - times[0].1, apart);
+    }
+}
+
+/// Terminal 1 has eight requests to send from 18 on, one in 26 ticks, and a response from 67 on: to what was stored at 60.
+#[test]
+fn responses_go_first_or_in_turn() {
+    let second = |first| {
+        let mut f = rings(&[vec![T, T]]);
+        f.ring_response_first = first;
+        f.terminal_transactions = vec![1, 8];
+        f.station_requests_out.fill(8);
+        f.station_requests_in.fill(8);
+        f.station_in_flight.fill(8);
+        send_list(&mut f, &[&[(1, 6, 0); 2], &[(0, 16, 0); 8]]);
+        let result = run(&f);
+        let own = result.deliveries.iter().filter(|delivery| delivery.source == 0);
+        own.map(|delivery| delivery.started).max().expect("two deliveries")
+    };
+    // It goes behind one more request, or behind all of them: six or seven, of 26 ticks.
+    assert!(second(0) - second(1) > 6 * 26);
 }
 
 /// A request takes 9 + 5 x 8 on the bus, a response 9 + 3 x 8.

@@ -106,7 +106,8 @@ class RingParts:
             "station_responses_out": fill(count, tech.responses_out),
             "station_requests_in": fill(count, tech.requests_in),
             "station_responses_in": fill(count, tech.responses_in),
-            "station_window": fill(count, tech.window),
+            "station_in_flight": fill(count, tech.in_flight),
+            "station_rejected": fill(count, tech.rejected),
         }
 
     def _buses(self, tech: RingTechnology, tick: int) -> Arrays:
@@ -169,5 +170,8 @@ def _protocol(tech: RingTechnology, tick: int) -> Arrays:
         "ring_retry_strategy": _STRATEGIES[tech.retry_strategy],
         "ring_retry_delay_ticks": tech.retry_delay_ps // tick,
         "ring_retry_at_responder": int(tech.retry_at == "responder"),
+        "ring_retry_first": int(tech.retry_order == "first"),
+        "ring_response_first": int(tech.response_priority),
+        "ring_interface_occupied": int(tech.interface_occupied),
         "ring_timeout_ticks": tech.timeout_ps // tick,
     }

@@ -93,5 +93,5 @@ def livelock(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
         f"The network livelocked {when}: for the last {lasted_us:.4g} us no station accepted a packet, while "
         f"packets were rejected {rejected:,} times and sent again; most were rejected at the end of {most}. "
         "What is sent again takes the rings from what would make room. Longer retry delays, "
-        "bandwidth_allocation, or fewer packets under way at a time (transactions, window) help."
+        "bandwidth_allocation, or fewer packets under way at a time (transactions, in_flight) help."
     )

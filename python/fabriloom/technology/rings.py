@@ -14,6 +14,7 @@ from fabriloom.technology.model import LEAST_CHARACTER_PS, MOST_CABLE_PS, Techno
 Forwarding = Literal["store-and-forward", "cut-through"]
 HoldUntil = Literal["sent", "echo"]
 RetryStrategy = Literal["constant", "linear", "exponential"]
+RetryOrder = Literal["first", "ready"]
 RetryAt = Literal["requester", "responder"]
 Transaction = Literal["nwrite", "dmove", "nread", "lock"]
 
@@ -59,16 +60,21 @@ class RingTechnology:
     responses_out: int
     requests_in: int
     responses_in: int
-    window: int
-    """Packets of a station that may be sent and not accepted yet."""
+    in_flight: int
+    """Packets of a station and kind that may be sent before their echoes have come."""
+    rejected: int
+    """Busied packets of a station and kind that may wait before new ones are held back."""
     transactions: int
     forwarding: Forwarding
     hold_until: HoldUntil
+    response_priority: bool
+    interface_occupied: bool
     in_order: bool
     phases: bool
     bandwidth_allocation: bool
     retry_strategy: RetryStrategy
     retry_delay_ps: int
+    retry_order: RetryOrder
     retry_at: RetryAt
     timeout_ps: int
     """0: none."""
@@ -93,7 +99,7 @@ class RingTechnology:
 
     def __post_init__(self) -> None:
         """Refuse what the rules of the ring cannot work with."""
-        for name in ("requests_out", "responses_out", "requests_in", "responses_in", "window"):
+        for name in ("requests_out", "responses_out", "requests_in", "responses_in", "in_flight", "rejected"):
             _at_least(name, getattr(self, name), 1)
         _at_least("transactions", self.transactions, 1)
         _at_least("bus.width", self.bus_width_bytes, 1)

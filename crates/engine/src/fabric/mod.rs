@@ -99,6 +99,12 @@ columns! {
         ring_retry_delay_ticks: u64,
         /// 1: the responder holds the busy echo back for the delay; 0: the requester waits after it.
         ring_retry_at_responder: u8,
+        /// 1: what is sent again goes before what has not been sent; 0: whatever was ready first.
+        ring_retry_first: u8,
+        /// 1: responses go before requests that were ready earlier.
+        ring_response_first: u8,
+        /// 1: an interface takes up one packet at a time each way; 0: as many as come.
+        ring_interface_occupied: u8,
         /// After this long a transaction without a response is given up; 0: never.
         ring_timeout_ticks: u64,
 
@@ -300,8 +306,10 @@ columns! {
         station_requests_in: u32,
         /// Per station: places for responses received.
         station_responses_in: u32,
-        /// Per station: send packets that may have been sent and not been accepted yet.
-        station_window: u32,
+        /// Per station and kind: send packets that may have been sent and not been answered by an echo yet.
+        station_in_flight: u32,
+        /// Per station and kind: busied send packets that may wait to be sent again before others are held back.
+        station_rejected: u32,
         /// Per switch and one more: where its ports start in `port_station`.
         port_start: u32,
         /// The stations that are ports, switch by switch.

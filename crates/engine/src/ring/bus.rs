@@ -2,7 +2,7 @@
 
 use super::links::MOST_COUNT;
 use super::parts::Entry;
-use super::state::{NEVER, REQUEST, RESPONSE, Rings};
+use super::state::{NEVER, OUT, REQUEST, RESPONSE, Rings};
 use super::stations::{Port, Switch};
 use super::tick::{BUS, WORK};
 use crate::fabric::NONE;
@@ -90,7 +90,8 @@ impl Rings {
         None
     }
 
-    /// Kind of the packet that can be transferred from a port: the one that was ready first, a response at a tie.
+    /// Kind of the packet that can be transferred from a port: the one that was ready first, a response at a tie, or
+    /// whenever there is one.
     fn transferable(&self, of: &Switch, place: u32, later: &mut Time) -> Option<usize> {
         let port = &self.ports[(of.first + place) as usize];
         let mut best: Option<(Time, usize)> = None;
@@ -106,6 +107,9 @@ impl Rings {
             let taken = of.receiving | of.full[kind];
             let open = taken >> port.target[kind] & 1 == 0;
             if open && best.is_none_or(|(first, _)| ready < first) {
+                if kind == RESPONSE && self.fabric.ring_response_first != 0 {
+                    return Some(kind);
+                }
                 best = Some((ready, kind));
             }
         }
@@ -175,7 +179,7 @@ impl Rings {
         }
         let to = self.ports[(of.first + u32::from(target)) as usize].station;
         self.set_front(port, kind, front);
-        let ready = self.now + Time::from(self.timing(to).transmit);
+        let ready = self.through(to, OUT, self.now, self.timing(to).transmit);
         let crossed = crossed + 1;
         self.entries[held] = Entry { crossed, ..Entry::new(to, ready, deal, response, (from, dest), bytes) };
         self.enter(held);

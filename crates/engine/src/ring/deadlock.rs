@@ -5,6 +5,7 @@
 //! is not full, or not waiting, moves. So what can never move is found by marking what moves, and then what
 //! waits for it.
 
+use super::links::Timing;
 use super::parts::Entry;
 use super::state::{RESPONSE, Rings};
 use crate::fabric::{NONE, transaction};
@@ -116,12 +117,10 @@ impl Rings {
         {
             return false;
         }
-        let mut entry = at.fresh[kind].head;
+        let (mut entry, mut has_other) = (at.fresh[kind].head, false);
         while entry != NONE {
             let in_order = self.fabric.ring_in_order != 0;
-            if at.may_open[kind] > 0 && !(in_order && self.has_open_before(entry)) {
-                return false;
-            }
+            has_other |= !(in_order && self.has_open_before(entry));
             entry = self.entries[entry].next;
         }
         let mut busied = 0;
@@ -134,8 +133,13 @@ impl Rings {
             }
             entry = open_next;
         }
+        let Timing { in_flight, rejected, .. } = *self.timing(station);
+        // Each of those is on its way or waits: so many leave no room for another one, whichever does what.
+        if has_other && busied + 2 <= in_flight + rejected {
+            return false;
+        }
         // What was not busied will be accepted. And there are places that are held for responses in service.
-        let open = self.timing(station).window - at.may_open[kind];
+        let open = in_flight - at.may_send[kind] + self.rare[station as usize].rejected[kind];
         busied > 0 && busied == open && (link.is_port() || at.at_work == NONE)
     }
 

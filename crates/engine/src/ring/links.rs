@@ -69,8 +69,10 @@ pub(super) struct Timing {
     pub ahead: u32,
     pub transmit: u32,
     pub receive: u32,
-    /// How many packets of a kind may be sent and not accepted.
-    pub window: u32,
+    /// How many packets of a kind may be on their way before their echoes have come.
+    pub in_flight: u32,
+    /// How many busied ones of a kind may wait before others are held back.
+    pub rejected: u32,
     /// Whether the station removes what has passed it twice.
     pub scrubs: bool,
 }
@@ -216,7 +218,8 @@ impl Timing {
             ahead: decoded + f.station_bypass_ticks[next],
             transmit: f.station_transmit_ticks[link],
             receive: f.station_receive_ticks[link],
-            window: f.station_window[link],
+            in_flight: f.station_in_flight[link],
+            rejected: f.station_rejected[link],
             scrubs,
         }
     }

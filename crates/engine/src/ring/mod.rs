@@ -7,6 +7,7 @@
 mod ahead;
 mod allocation;
 mod bus;
+mod choice;
 mod deadlock;
 mod host;
 mod links;

@@ -1,36 +1,13 @@
 //! What a station puts on its link.
 
+use super::choice::Choice;
 use super::parts::{Entry, Kind, Unit};
 use super::phases::UNLABELLED;
 use super::state::{NEVER, REQUEST, RESPONSE, Rings};
 use super::stations::Rare;
 use crate::fabric::NONE;
 use crate::kernel::Time;
-use crate::kernel::slab::Queue;
 use crate::measure::{Hop, hop_kind};
-
-/// Place of a send packet among those that wait: when it is ready, responses before requests, order of entry.
-pub(super) trait Order {
-    /// What is compared.
-    fn order(&self) -> (Time, bool, u32);
-}
-
-impl Order for Entry {
-    #[inline]
-    fn order(&self) -> (Time, bool, u32) {
-        (self.ready, !self.response, self.number)
-    }
-}
-
-/// A send packet that may start, and where it waits.
-#[derive(Clone, Copy, Debug)]
-struct Choice {
-    entry: u32,
-    /// The one before it in its queue, or [`NONE`].
-    before: u32,
-    /// Whether it has been sent before.
-    again: bool,
-}
 
 impl Rings {
     /// A link is to be looked at: the place of what has left it is free, and what waits may start.
@@ -267,72 +244,6 @@ impl Rings {
         }
     }
 
-    /// The send packet that may start and comes first; `later` is when the next one is ready otherwise.
-    fn choose(&mut self, link: u32, later: &mut Time) -> Option<Choice> {
-        if !self.links[link as usize].says_go {
-            return None;
-        }
-        let at = &self.stations[link as usize];
-        let mut blocked = false;
-        let mut best: Option<Choice> = None;
-        let mut offer = |choice: Choice| {
-            let order = |choice: &Choice| self.entries[choice.entry].order();
-            if best.as_ref().is_none_or(|best| order(&choice) < order(best)) {
-                best = Some(choice);
-            }
-        };
-        let first = if at.late { self.rare[link as usize].again.head } else { NONE };
-        if first != NONE {
-            if self.entries[first].ready <= self.now {
-                offer(Choice { entry: first, before: NONE, again: true });
-            } else {
-                *later = (*later).min(self.entries[first].ready);
-            }
-        }
-        for kind in [RESPONSE, REQUEST] {
-            if at.may_open[kind] == 0 {
-                blocked |= !at.fresh[kind].is_empty();
-            } else if let Some(choice) = self.first_fresh(at.fresh[kind], later, &mut blocked) {
-                offer(choice);
-            }
-        }
-        self.stations[link as usize].blocked = blocked;
-        best
-    }
-
-    /// The first packet of a queue that is ready and need not wait for an earlier one of its flow.
-    #[inline]
-    fn first_fresh(&self, queue: Queue, later: &mut Time, blocked: &mut bool) -> Option<Choice> {
-        let (mut before, mut entry) = (NONE, queue.head);
-        while entry != NONE {
-            let it = &self.entries[entry];
-            if it.ready > self.now {
-                *later = (*later).min(it.ready);
-                return None;
-            }
-            if self.fabric.ring_in_order == 0 || !self.has_open_before(entry) {
-                return Some(Choice { entry, before, again: false });
-            }
-            *blocked = true;
-            (before, entry) = (entry, it.next);
-        }
-        None
-    }
-
-    /// Whether a packet between the same terminals has been sent by the station and not been accepted.
-    pub(super) fn has_open_before(&self, entry: u32) -> bool {
-        let it = &self.entries[entry];
-        let mut other = self.rare[it.station as usize].open;
-        while other != NONE {
-            let that = &self.entries[other];
-            if (that.response, that.from, that.dest) == (it.response, it.from, it.dest) {
-                return true;
-            }
-            other = that.open_next;
-        }
-        false
-    }
-
     fn start_echo(&mut self, link: u32) {
         let (at, rare) = (&mut self.stations[link as usize], &mut self.rare[link as usize]);
         let unit = rare.echoes.pop(&mut self.units);
@@ -343,19 +254,20 @@ impl Rings {
     }
 
     fn start_packet(&mut self, link: u32, choice: Choice) {
-        let Choice { entry, before, again } = choice;
+        let Choice { entry, before, again, .. } = choice;
         let Entry { ready, deal, from, dest, bytes, response, label, ends_deal, .. } = self.entries[entry];
         let kind = usize::from(response);
         let (at, on) = (&mut self.stations[link as usize], &mut self.links[link as usize]);
         on.waiting -= 1;
         at.wait_ticks += (self.now - ready) as u64;
+        at.may_send[kind] -= 1;
         if again {
             let rare = &mut self.rare[link as usize];
-            rare.again.pop(&mut self.entries);
+            rare.again.take(&mut self.entries, before, entry);
+            rare.rejected[kind] -= 1;
             at.late = !rare.echoes.is_empty() || !rare.again.is_empty();
         } else {
             at.fresh[kind].take(&mut self.entries, before, entry);
-            at.may_open[kind] -= 1;
             if self.fabric.ring_hold_until_echo == 0 {
                 on.leaving = kind as u8;
             }

@@ -18,6 +18,11 @@ pub(super) const REQUEST: usize = 0;
 /// Index of responses.
 pub(super) const RESPONSE: usize = 1;
 
+/// Index of what goes to a link, of the ways through an interface.
+pub(super) const OUT: usize = 0;
+/// Index of what comes from one.
+pub(super) const IN: usize = 1;
+
 /// No time yet.
 pub(super) const NEVER: Time = Time::MAX;
 
@@ -45,6 +50,8 @@ pub struct Rings {
     pub(super) ports: Vec<Port>,
     /// Per station: places it owes, by kind; no stations without phases.
     pub(super) reserved: Vec<[Reservation; 2]>,
+    /// Per station: until when its interface is taken up, to it and from it; no stations if interfaces never are.
+    pub(super) taken_up: Vec<[Time; 2]>,
     pub(super) numbers: Vec<Numbers>,
     pub(super) units: Slab<Unit>,
     pub(super) entries: Slab<Entry>,
@@ -119,6 +126,7 @@ impl Rings {
             buses,
             ports,
             reserved: vec![[Reservation::default(); 2]; if fabric.ring_phases == 0 { 0 } else { count }],
+            taken_up: vec![[0; 2]; if fabric.ring_interface_occupied == 0 { 0 } else { count }],
             numbers,
             units: Slab::default(),
             entries: Slab::default(),
@@ -222,11 +230,22 @@ impl Rings {
             }
             out_free == [f.station_requests_out[number], f.station_responses_out[number]]
                 && at.in_free == [f.station_requests_in[number], f.station_responses_in[number]]
-                && (at.may_open, link.says_go, link.waiting) == ([f.station_window[number]; 2], true, 0)
+                && (at.may_send, link.says_go, link.waiting) == ([f.station_in_flight[number]; 2], true, 0)
         };
         let owed = self.reserved.iter().flatten().any(|reserved| reserved.owed != [0; 2]);
         let empty = self.units.is_all_free() && self.entries.is_all_free();
         empty && !owed && self.stations.iter().enumerate().all(free)
+    }
+
+    /// When what comes to an interface at `time` is through it, to the link or to the user.
+    #[inline]
+    pub(super) fn through(&mut self, station: u32, way: usize, time: Time, latency: u32) -> Time {
+        let taken_up = self.taken_up.get_mut(station as usize).map(|ways| &mut ways[way]);
+        let ready = taken_up.as_ref().map_or(time, |until| time.max(**until)) + Time::from(latency);
+        if let Some(until) = taken_up {
+            *until = ready;
+        }
+        ready
     }
 
     /// What does not change at a station.

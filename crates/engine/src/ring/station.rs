@@ -1,9 +1,9 @@
 //! What a station does with what comes along its ring: pass, strip and echo.
 
+use super::choice::Order;
 use super::links::Timing;
-use super::output::Order;
 use super::parts::{Entry, Kind, Unit};
-use super::state::{RESPONSE, Rings};
+use super::state::{IN, RESPONSE, Rings};
 use super::tick::{ARRIVE, LOOK};
 use crate::fabric::{NONE, PASS, retry};
 use crate::kernel::Time;
@@ -90,7 +90,7 @@ impl Rings {
                 self.drop_entry(entry);
             } else {
                 // Nobody knows of it, and its row went on with it.
-                self.stations[station as usize].may_open[usize::from(response)] += 1;
+                self.stations[station as usize].may_send[usize::from(response)] += 1;
             }
         }
     }
@@ -199,7 +199,8 @@ impl Rings {
         self.stations[station as usize].in_free[usize::from(response)] -= 1;
         // With cut-through its tail is still to come.
         let rest = if self.fabric.ring_cut_through == 0 { 0 } else { symbols - 1 };
-        let ready = time + Time::from(rest) * Time::from(timing.symbol) + Time::from(timing.receive);
+        let whole = time + Time::from(rest) * Time::from(timing.symbol);
+        let ready = self.through(station, IN, whole, timing.receive);
         let in_order = self.fabric.ring_in_order != 0;
         let stays = known_busied || ends_deal || in_order || self.fabric.ring_hold_until_echo != 0;
         let held = if stays { self.entries.add(self.entries[entry]) } else { entry };
@@ -251,14 +252,19 @@ impl Rings {
         let it = &mut self.entries[entry];
         let first = !std::mem::replace(&mut it.known_busied, true);
         it.ready = ready;
-        let station = it.station;
+        let (station, kind) = (it.station, usize::from(it.response));
         if first && self.fabric.ring_in_order == 0 {
             self.open(entry);
         }
-        self.stations[station as usize].late = true;
-        self.rare[station as usize].again.insert(&mut self.entries, entry, |a, b| a.order() > b.order());
+        let at = &mut self.stations[station as usize];
+        at.late = true;
+        at.may_send[kind] += 1;
+        let blocked = at.blocked;
+        let rare = &mut self.rare[station as usize];
+        rare.again.insert(&mut self.entries, entry, |a, b| a.order() > b.order());
+        rare.rejected[kind] += 1;
         self.links[station as usize].waiting += 1;
-        self.await_own(station, ready);
+        self.await_own(station, if blocked { self.now } else { ready });
     }
 
     /// A sender has nothing to do any more with a packet that it has sent.
@@ -274,7 +280,7 @@ impl Rings {
         if known_busied || self.fabric.ring_in_order != 0 {
             self.close(entry);
         }
-        self.stations[station as usize].may_open[kind] += 1;
+        self.stations[station as usize].may_send[kind] += 1;
         self.entries.remove(entry);
         if self.fabric.ring_hold_until_echo != 0 {
             self.place_to_send(station, kind);

@@ -15,8 +15,8 @@ pub(super) struct Station {
     // What starts.
     /// Not sent yet, by kind; in order of being ready.
     pub fresh: [Queue; 2],
-    /// How many packets may still be sent before others are accepted, by kind.
-    pub may_open: [u32; 2],
+    /// How many packets may still be sent before echoes of others come, by kind.
+    pub may_send: [u32; 2],
     /// Ready echoes on their way to it whose coming is no event.
     pub echoes_due: Queue,
     /// Free places to send, by kind.
@@ -29,7 +29,7 @@ pub(super) struct Station {
     pub transfers: u32,
     /// Its switch, or [`NONE`]: what is sent needs it, and what was received.
     pub switch: u32,
-    /// Whether a packet waits until another one was accepted.
+    /// Whether a packet waits for the echo of another one.
     pub blocked: bool,
     /// Whether there is something in `again` or `echoes` of [`Rare`].
     pub late: bool,
@@ -70,6 +70,8 @@ pub(super) struct Rare {
     pub retry_symbols: u64,
     /// Busy echoes given by the station.
     pub busied: u64,
+    /// Those in `again` by kind.
+    pub rejected: [u32; 2],
     /// First of what was sent and not accepted, see `Rings::open`.
     pub open: u32,
 }
@@ -168,7 +170,7 @@ impl Station {
     pub fn new(f: &Fabric, link: usize, switch: u32) -> Self {
         Self {
             fresh: [Queue::EMPTY; 2],
-            may_open: [f.station_window[link]; 2],
+            may_send: [f.station_in_flight[link]; 2],
             echoes_due: Queue::EMPTY,
             out_free: [f.station_requests_out[link], f.station_responses_out[link]],
             wait_ticks: 0,
@@ -198,12 +200,14 @@ impl Rare {
         retried: 0,
         retry_symbols: 0,
         busied: 0,
+        rejected: [0; 2],
         open: NONE,
     };
 
     /// Starts counting anew.
     pub fn clear_counts(&mut self) {
-        *self = Self { again: self.again, echoes: self.echoes, open: self.open, ..Self::NOTHING };
+        let &mut Self { again, echoes, rejected, open, .. } = self;
+        *self = Self { again, echoes, rejected, open, ..Self::NOTHING };
     }
 }
 

@@ -1,7 +1,7 @@
 //! Terminals: transactions and their numbers, service, time-outs; and when packets are ready for who takes them.
 
 use super::parts::{Deal, Entry, LOCK_BYTES};
-use super::state::{NEVER, REQUEST, RESPONSE, Rings};
+use super::state::{NEVER, OUT, REQUEST, RESPONSE, Rings};
 use super::tick::{USER, WORK};
 use crate::fabric::{NONE, transaction};
 use crate::kernel::Time;
@@ -54,7 +54,7 @@ impl Rings {
             self.may_time_out(deal);
         }
         let host = Time::from(self.fabric.terminal_host_ticks[at]);
-        let ready = self.now + host + Time::from(self.timing(station).transmit);
+        let ready = self.through(station, OUT, self.now + host, self.timing(station).transmit);
         let entry = self.entries.add(self.packet(station, deal, false, ready));
         self.enter(entry);
         self.has_room(terminal)
@@ -135,8 +135,9 @@ impl Rings {
         }
         let response = at.held[RESPONSE].head;
         let (before, request) = self.first_request(station);
-        let requested = request != NONE
-            && (response == NONE || self.entries[request].ready < self.entries[response].ready);
+        let is_earlier = || self.entries[request].ready < self.entries[response].ready;
+        let requested =
+            request != NONE && (response == NONE || self.fabric.ring_response_first == 0 && is_earlier());
         let held = if requested { request } else { response };
         if held == NONE {
             return;
@@ -177,7 +178,6 @@ impl Rings {
         let held = std::mem::replace(&mut at.at_work, NONE);
         let Entry { deal, crossed, response, .. } = self.entries[held];
         at.in_free[usize::from(response)] += 1;
-        let ready = self.now + Time::from(self.timing(station).transmit);
         self.entries.remove(held);
         self.services_touched.push(station);
         let kind = self.deals[deal].transaction;
@@ -188,6 +188,7 @@ impl Rings {
             self.end_deal(deal);
         } else if kind != transaction::MOVE {
             self.deals[deal].crossed = crossed;
+            let ready = self.through(station, OUT, self.now, self.timing(station).transmit);
             let entry = self.entries.add(self.packet(station, deal, true, ready));
             self.enter(entry);
             return;

@@ -41,7 +41,7 @@ pub fn network(rings: &[&[u32]], switches: u32) -> Fabric {
     ] {
         *places = vec![2; links];
     }
-    f.station_window = vec![4; links];
+    (f.station_in_flight, f.station_rejected) = (vec![4; links], vec![4; links]);
     switched(&mut f);
     at_terminals(&mut f);
     f

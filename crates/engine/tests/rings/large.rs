@@ -34,7 +34,8 @@ fn beside_idle_rings(f: &Fabric) -> Fabric {
         &mut f.station_responses_out,
         &mut f.station_requests_in,
         &mut f.station_responses_in,
-        &mut f.station_window,
+        &mut f.station_in_flight,
+        &mut f.station_rejected,
     ] {
         column.resize(links, 1);
     }

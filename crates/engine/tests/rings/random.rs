@@ -19,6 +19,9 @@ pub fn random(seed: u64) -> Fabric {
     f.ring_phases = flag(&mut draw);
     f.ring_allocation = flag(&mut draw);
     f.ring_retry_at_responder = flag(&mut draw);
+    f.ring_retry_first = flag(&mut draw);
+    f.ring_response_first = flag(&mut draw);
+    f.ring_interface_occupied = flag(&mut draw);
     f.ring_retry_strategy = draw.below(u32::from(retry::EXPONENTIAL) + 1) as u8;
     f.ring_retry_delay_ticks = u64::from(draw.below(40));
     f.ring_timeout_ticks = if draw.below(3) == 0 { 500 + u64::from(draw.below(3000)) } else { 0 };
@@ -32,7 +35,8 @@ pub fn random(seed: u64) -> Fabric {
         &mut f.station_responses_in,
         &mut f.station_requests_out,
         &mut f.station_responses_out,
-        &mut f.station_window,
+        &mut f.station_in_flight,
+        &mut f.station_rejected,
         &mut f.terminal_transactions,
     ] {
         each(column, 1, 4);

@@ -15,8 +15,7 @@ impl Rings<'_> {
             let (source, target) = (self.switches[switch].ports[from], self.switches[switch].ports[to]);
             let left = self.stations[source].received[sent.kind as usize].pop_front();
             assert!(left.is_some_and(|left| left.sent == sent), "a bus moved something else");
-            let ready = self.now + Time::from(self.fabric.station_transmit_ticks[target]);
-            self.enter(target, sent, ready);
+            self.enter(target, sent, self.now);
         }
     }
 
@@ -48,7 +47,7 @@ impl Rings<'_> {
             let has_place = self.has_transmit_place(state.ports[to], front.sent.kind);
             (is_free && has_place).then(|| (front.clone(), to))
         });
-        can_go.min_by_key(|(front, _)| (front.ready, front.sent.kind))
+        can_go.min_by_key(|(front, _)| self.receive_turn(front))
     }
 
     /// Whether a bus is free for packets of a kind.

@@ -149,7 +149,10 @@ impl Rings<'_> {
 
     /// Takes a receive place for a packet that will stand there whole at a tick known now.
     fn receive(&mut self, station: usize, sent: Sent, unit: usize, whole: Time) {
-        let ready = whole + Time::from(self.fabric.station_receive_ticks[station]);
+        let occupied = self.fabric.ring_interface_occupied == 1;
+        let begin = if occupied { whole.max(self.stations[station].receives_until) } else { whole };
+        let ready = begin + Time::from(self.fabric.station_receive_ticks[station]);
+        self.stations[station].receives_until = ready;
         self.stations[station].received[sent.kind as usize].push_back(Received {
             sent,
             unit,

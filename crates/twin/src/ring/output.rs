@@ -85,7 +85,7 @@ impl Rings<'_> {
         }
         let state = &self.stations[station];
         let may = state.outgoing.iter().enumerate().filter(|(_, packet)| self.may_start(station, packet));
-        let (place, _) = may.min_by_key(|(_, packet)| (packet.ready, packet.sent.kind, packet.entry))?;
+        let (place, _) = may.min_by_key(|(_, packet)| self.turn(packet))?;
         let packet = state.outgoing[place].clone();
         let what = What::Send { phase: self.phase(station, &packet), busied: packet.busied };
         let Outgoing { entry, sent, ready, .. } = packet;
@@ -99,16 +99,26 @@ impl Rings<'_> {
         Some((ready, self.units.len() - 1))
     }
 
+    /// In which order packets that may start do.
+    fn turn(&self, packet: &Outgoing) -> impl Ord + use<> {
+        let kind = packet.sent.kind;
+        let gives_way = self.fabric.ring_response_first == 1 && kind == Kind::Request;
+        let is_new = self.fabric.ring_retry_first == 1 && !packet.tried;
+        (gives_way, is_new, packet.ready, kind, packet.entry)
+    }
+
     /// Whether a packet in a transmit queue may start.
     fn may_start(&self, station: usize, packet: &Outgoing) -> bool {
         let state = &self.stations[station];
-        let not_accepted =
-            state.outgoing.iter().filter(|other| other.tried && other.sent.kind == packet.sent.kind).count();
+        let alike = || state.outgoing.iter().filter(|other| other.sent.kind == packet.sent.kind);
+        let in_flight = alike().filter(|other| other.away).count();
+        let rejected = alike().filter(|other| other.tried && !other.away).count();
         let ends = |sent: Sent| (self.source(sent), self.target(sent), sent.kind);
         let earlier = |other: &Outgoing| other.entry < packet.entry && ends(other.sent) == ends(packet.sent);
         !packet.away
             && packet.ready <= self.now
-            && (packet.tried || not_accepted < self.fabric.station_window[station] as usize)
+            && in_flight < self.fabric.station_in_flight[station] as usize
+            && (packet.tried || rejected < self.fabric.station_rejected[station] as usize)
             && !(self.fabric.ring_in_order == 1 && state.outgoing.iter().any(earlier))
             && !self.is_stopped(station)
     }
@@ -151,9 +161,13 @@ impl Rings<'_> {
         );
     }
 
-    /// Puts a packet into a transmit queue, where its place has been taken.
-    pub(crate) fn enter(&mut self, station: usize, sent: Sent, ready: Time) {
+    /// Puts a packet that its user gives away at `given` into a transmit queue, where its place has been taken.
+    pub(crate) fn enter(&mut self, station: usize, sent: Sent, given: Time) {
+        let occupied = self.fabric.ring_interface_occupied == 1;
         let state = &mut self.stations[station];
+        let begin = if occupied { given.max(state.transmits_until) } else { given };
+        let ready = begin + Time::from(self.fabric.station_transmit_ticks[station]);
+        state.transmits_until = ready;
         let entry = state.entries;
         state.entries += 1;
         let (away, tried, busied, label) = (false, false, 0, None);

@@ -215,6 +215,10 @@ pub struct Station {
     /// Per receive queue.
     pub owed: [Owed; 2],
 
+    /// Until then its interface is occupied by packets on their way to it, and from it to the user.
+    pub transmits_until: Time,
+    pub receives_until: Time,
+
     /// A unit has left in this tick.
     pub left: bool,
     /// It keeps what idle symbols come: a unit of its own is on the link, or its bypass FIFO recovers from one.
@@ -254,6 +258,8 @@ impl Station {
             places_out: [0; 2],
             received: [VecDeque::new(), VecDeque::new()],
             owed: [Owed { count: [0; 2], serving: Label::A }; 2],
+            transmits_until: 0,
+            receives_until: 0,
             left: false,
             absorbs: false,
             idle_from: 0,

@@ -53,8 +53,7 @@ impl Rings<'_> {
         let station = self.station_of(terminal);
         self.stations[station].places_out[Kind::Request as usize] += 1;
         let host = Time::from(f.terminal_host_ticks[terminal]);
-        let ready = self.now + host + Time::from(f.station_transmit_ticks[station]);
-        self.enter(station, Sent { transaction, kind: Kind::Request }, ready);
+        self.enter(station, Sent { transaction, kind: Kind::Request }, self.now + host);
     }
 
     /// The sender knows that a packet was accepted: a request that nobody will answer is over for its terminal.
@@ -108,7 +107,7 @@ impl Rings<'_> {
             received.ready <= self.now && (can_answer || !self.is_answered(received.sent))
         };
         let both = self.stations[station].received.iter().flatten().filter(can_be_served);
-        let Some(sent) = both.min_by_key(|one| (one.ready, one.sent.kind, one.asked)).map(|one| one.sent)
+        let Some(sent) = both.min_by_key(|one| (self.receive_turn(one), one.asked)).map(|one| one.sent)
         else {
             return;
         };
@@ -121,6 +120,13 @@ impl Rings<'_> {
         let end = self.now + ticks.max(self.fabric.grain_ticks as Time);
         self.terminals[terminal].service = Some((end, sent));
         self.wake_at(end);
+    }
+
+    /// In which order packets that were received are taken.
+    pub(crate) fn receive_turn(&self, received: &Received) -> impl Ord + use<> {
+        let kind = received.sent.kind;
+        let gives_way = self.fabric.ring_response_first == 1 && kind == Kind::Request;
+        (gives_way, received.ready, kind)
     }
 
     /// A service is over: data are stored, a place is free, the answer goes.
@@ -137,8 +143,7 @@ impl Rings<'_> {
             self.deliver(terminal, sent);
         }
         if self.is_answered(sent) {
-            let ready = self.now + Time::from(self.fabric.station_transmit_ticks[station]);
-            self.enter(station, Sent { kind: Kind::Response, ..sent }, ready);
+            self.enter(station, Sent { kind: Kind::Response, ..sent }, self.now);
         }
         if sent.kind == Kind::Response {
             self.close(sent);

@@ -81,7 +81,8 @@ fn defaults(f: &mut Fabric) {
         &mut f.station_responses_out,
         &mut f.station_requests_in,
         &mut f.station_responses_in,
-        &mut f.station_window,
+        &mut f.station_in_flight,
+        &mut f.station_rejected,
     ] {
         *places = vec![4; stations];
     }
@@ -157,8 +158,17 @@ pub fn random_rings(seed: u64) -> Fabric {
         f.ring_separate_buses = 1;
         f.bus_count.iter_mut().for_each(|count| *count *= 2);
     }
+    orders(&mut f, draw);
     check(&f).expect("the generator makes legal networks");
     f
+}
+
+/// Who goes first, who is held back, and what waits at an interface.
+fn orders(f: &mut Fabric, draw: &mut Draw) {
+    fill(&mut f.station_rejected, draw, &[1, 1, 2, 8]);
+    f.ring_retry_first = u8::from(draw.chance(50));
+    f.ring_response_first = u8::from(draw.chance(50));
+    f.ring_interface_occupied = u8::from(draw.chance(30));
 }
 
 /// A time limit that lets roughly the given number of packets through each terminal's link.
@@ -265,7 +275,7 @@ fn capacities(f: &mut Fabric, draw: &mut Draw) {
     fill(&mut f.station_responses_out, draw, &[1, 1, 2, 4]);
     fill(&mut f.station_requests_in, draw, &[1, 1, 2, 4]);
     fill(&mut f.station_responses_in, draw, &[1, 1, 2, 4]);
-    fill(&mut f.station_window, draw, &[1, 2, 3, 8]);
+    fill(&mut f.station_in_flight, draw, &[1, 2, 3, 8]);
     fill(&mut f.terminal_transactions, draw, &[1, 2, 4, 16]);
     fill(&mut f.bus_count, draw, &[1, 1, 2, 3]);
 }

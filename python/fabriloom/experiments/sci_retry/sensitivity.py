@@ -24,6 +24,7 @@ CASES: dict[str, dict[str, Any]] = {
     "places for 32 packets to send": {"technology": {"requests_out": 32}},
     "places for 64 packets to send": {"technology": {"requests_out": 64}},
     "a place is free when its packet has left": {"technology": {"hold_until": "sent"}},
+    "busied packets before new ones": {"technology": {"retry": {"order": "first"}}},
     "delay at the responder": {"technology": {"retry": {"at": "responder"}}},
     "cables of 10 m": {"technology": {"cable_length": "10 m"}},
     "with responses": {"transaction": "nwrite"},

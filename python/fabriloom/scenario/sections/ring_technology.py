@@ -27,6 +27,11 @@ class Retry(Section):
         description="Delay before the r-th retry: constant, r times the delay, or the delay times 2^(r-1)",
     )
     delay_ps: TimePs | None = Field(default=None, alias="delay", description="The delay of the first retry")
+    order: Literal["first", "ready"] | None = Field(
+        default=None,
+        description="first: a packet that is to be sent again goes before all new ones; ready: it goes after "
+        "those that were ready before it",
+    )
     at: Literal["requester", "responder"] | None = Field(
         default=None, description="Who waits: the requester, or the responder with its busy echo"
     )
@@ -124,8 +129,14 @@ class RingLinks(Section):
     responses_in: Places | None = Field(
         default=None, description="Places of a station for responses received"
     )
-    window: Places | None = Field(
-        default=None, description="Packets of a station that may have been sent and not been accepted yet"
+    in_flight: Places | None = Field(
+        default=None,
+        description="Requests, and responses, of a station that may be sent before an echo comes back",
+    )
+    rejected: Places | None = Field(
+        default=None,
+        description="Busied requests, and responses, of a station that may wait to be sent again before "
+        "new ones are held back",
     )
     transactions: Places | None = Field(
         default=None, description="Transactions of a terminal that may be open at a time"
@@ -137,6 +148,14 @@ class RingLinks(Section):
         default=None,
         description="How long a packet keeps its place to send: until it has left, or until "
         "its echo says that it was accepted",
+    )
+    response_priority: bool | None = Field(
+        default=None, description="Whether responses go before requests that were ready earlier"
+    )
+    interface_occupied: bool | None = Field(
+        default=None,
+        description="Whether a packet occupies an interface for its receive or transmit latency, "
+        "so that the next one waits",
     )
     in_order: bool | None = Field(
         default=None, description="Whether packets of one pair of terminals wait for each other's acceptance"

@@ -36,7 +36,8 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("station_responses_out", f.station_responses_out.len(), stations),
         ("station_requests_in", f.station_requests_in.len(), stations),
         ("station_responses_in", f.station_responses_in.len(), stations),
-        ("station_window", f.station_window.len(), stations),
+        ("station_in_flight", f.station_in_flight.len(), stations),
+        ("station_rejected", f.station_rejected.len(), stations),
         ("port_start", f.port_start.len(), switches + 1),
         ("port_station", ports, ports),
         ("port_route", f.port_route.len(), ports.saturating_mul(f.port_blocks())),
@@ -76,6 +77,9 @@ fn protocol(f: &Fabric) -> Checked {
         ("ring_phases", f.ring_phases),
         ("ring_allocation", f.ring_allocation),
         ("ring_retry_at_responder", f.ring_retry_at_responder),
+        ("ring_retry_first", f.ring_retry_first),
+        ("ring_response_first", f.ring_response_first),
+        ("ring_interface_occupied", f.ring_interface_occupied),
         ("ring_separate_buses", f.ring_separate_buses),
     ] {
         known(name, &[flag], 1)?;
@@ -113,7 +117,8 @@ fn capacities(f: &Fabric) -> Checked {
         ("station_responses_out", &f.station_responses_out),
         ("station_requests_in", &f.station_requests_in),
         ("station_responses_in", &f.station_responses_in),
-        ("station_window", &f.station_window),
+        ("station_in_flight", &f.station_in_flight),
+        ("station_rejected", &f.station_rejected),
         ("terminal_transactions", &f.terminal_transactions),
     ] {
         between(column, places, 1, MOST_PLACES, PLACES)?;

@@ -1,0 +1,123 @@
+//! Which of the packets that a station has to send may start, and which of them comes first.
+
+use super::parts::Entry;
+use super::state::{REQUEST, RESPONSE, Rings};
+use crate::fabric::NONE;
+use crate::kernel::Time;
+use crate::kernel::slab::Queue;
+
+/// Place of a send packet among those that wait: when it is ready, responses before requests, order of entry.
+pub(super) trait Order {
+    /// What is compared.
+    fn order(&self) -> (Time, bool, u32);
+}
+
+/// The same among those that may start: what gives way to others comes before that.
+type Turn = (bool, bool, (Time, bool, u32));
+
+impl Order for Entry {
+    #[inline]
+    fn order(&self) -> (Time, bool, u32) {
+        (self.ready, !self.response, self.number)
+    }
+}
+
+/// A send packet that may start, and where it waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    pub entry: u32,
+    /// The one before it in its queue, or [`NONE`].
+    pub before: u32,
+    /// Whether it has been sent before.
+    pub again: bool,
+    turn: Turn,
+}
+
+impl Rings {
+    /// The send packet that may start and comes first; `later` is when the next one is ready otherwise.
+    pub(super) fn choose(&mut self, link: u32, later: &mut Time) -> Option<Choice> {
+        if !self.links[link as usize].says_go {
+            return None;
+        }
+        let at = &self.stations[link as usize];
+        let mut blocked = false;
+        let mut best = if at.late { self.first_again(link, later, &mut blocked) } else { None };
+        for kind in [RESPONSE, REQUEST] {
+            if at.may_send[kind] == 0 || at.late && self.has_rejected_enough(link, kind) {
+                blocked |= !at.fresh[kind].is_empty();
+            } else if let Some(choice) = self.first_fresh(at.fresh[kind], later, &mut blocked) {
+                if best.is_none_or(|best: Choice| choice.turn < best.turn) {
+                    best = Some(choice);
+                }
+            }
+        }
+        self.stations[link as usize].blocked = blocked;
+        best
+    }
+
+    /// The turn of a packet that may start.
+    #[inline]
+    fn turn(&self, entry: u32, again: bool) -> Turn {
+        let (f, it) = (&self.fabric, &self.entries[entry]);
+        (f.ring_response_first != 0 && !it.response, f.ring_retry_first != 0 && !again, it.order())
+    }
+
+    /// The packet that comes first of those to be sent again that are ready and may start.
+    fn first_again(&self, link: u32, later: &mut Time, blocked: &mut bool) -> Option<Choice> {
+        let mut best: Option<Choice> = None;
+        let (mut before, mut entry) = (NONE, self.rare[link as usize].again.head);
+        while entry != NONE {
+            let it = &self.entries[entry];
+            if it.ready > self.now {
+                *later = (*later).min(it.ready);
+                break;
+            }
+            let turn = self.turn(entry, true);
+            if self.stations[link as usize].may_send[usize::from(it.response)] == 0 {
+                *blocked = true;
+            } else if best.is_none_or(|best| turn < best.turn) {
+                best = Some(Choice { entry, before, again: true, turn });
+            }
+            (before, entry) = (entry, it.next);
+        }
+        best
+    }
+
+    /// Whether so many busied packets wait that others of their kind are held back.
+    fn has_rejected_enough(&self, link: u32, kind: usize) -> bool {
+        self.rare[link as usize].rejected[kind] >= self.timing(link).rejected
+    }
+
+    /// The first packet of a queue that is ready and need not wait for an earlier one of its flow.
+    #[inline]
+    fn first_fresh(&self, queue: Queue, later: &mut Time, blocked: &mut bool) -> Option<Choice> {
+        let (mut before, mut entry) = (NONE, queue.head);
+        while entry != NONE {
+            let it = &self.entries[entry];
+            if it.ready > self.now {
+                *later = (*later).min(it.ready);
+                return None;
+            }
+            if self.fabric.ring_in_order == 0 || !self.has_open_before(entry) {
+                return Some(Choice { entry, before, again: false, turn: self.turn(entry, false) });
+            }
+            *blocked = true;
+            (before, entry) = (entry, it.next);
+        }
+        None
+    }
+
+    /// Whether a packet between the same terminals has been sent by the station and not been accepted.
+    pub(super) fn has_open_before(&self, entry: u32) -> bool {
+        let it = &self.entries[entry];
+        let mut other = self.rare[it.station as usize].open;
+        while other != NONE {
+            let that = &self.entries[other];
+            if (that.response, that.from, that.dest) == (it.response, it.from, it.dest) {
+                return true;
+            }
+            other = that.open_next;
+        }
+        false
+    }
+}
