@@ -79,7 +79,8 @@ class RingPlan:
 def ring_plan(graph: Graph, rings: Rings, values: NDArray[np.float64] | None, link_label: str) -> RingPlan:
     """Place the stations and draw everything but the legend."""
     scale = None if values is None else scale_of(values, link_label)
-    staged = graph.family == "sci-banyan"
+    # With a controller for every bus an exchange is several switches, for which there is no place in a line.
+    staged = graph.family == "sci-banyan" and graph.layout["parameters"]["controllers"] == "shared"
     plan = RingPlan(
         graph, rings, values, scale, np.zeros((rings.stations, 2)), np.zeros((graph.switches, 2)), staged
     )

@@ -90,7 +90,38 @@ def port_route(graph: Graph) -> PortRoute:
         sends[rings.terminals_of("sender", graph.terminals)] = True
         receives[rings.terminals_of("receiver", graph.terminals)] = True
         blocks, exits = core.port_route(sends, receives)
-    return PortRoute(blocks.reshape(rings.ports, -(-graph.terminals // BLOCK)), exits.reshape(-1, BLOCK))
+    route = PortRoute(blocks.reshape(rings.ports, -(-graph.terminals // BLOCK)), exits.reshape(-1, BLOCK))
+    return route if rings.part_of is None else _dealt_out(graph, route)
+
+
+def _dealt_out(graph: Graph, route: PortRoute) -> PortRoute:
+    """Return the table in which the controllers of one port, which follow each other, share the targets.
+
+    Each of them would do, and the first would take all.
+    """
+    rings = rings_of(graph)
+    assert rings.part_of is not None
+    order = np.argsort(rings.port_station)
+    station, part = rings.port_station[order], rings.part_of[rings.port_switch[order]]
+    same_ring = rings.station_ring[station[1:]] == rings.station_ring[station[:-1]]
+    follows = same_ring & (np.diff(station) == 1) & (np.diff(part) == 0)
+    row = np.concatenate([[0], np.cumsum(~follows)])
+    starts = np.flatnonzero(np.concatenate([[True], ~follows]))
+    home = graph.terminal_out_links
+    turns = rings.station_ring[home] + home - rings.ring_start[rings.station_ring[home]]
+    blocks, exits = np.empty_like(route.blocks), []
+    for column in range(route.blocks.shape[1]):
+        lanes = route.exits[route.blocks[order, column]]
+        takes = lanes != PASS
+        count = np.add.reduceat(takes, starts, axis=0, dtype=np.int64)[row]
+        place = np.cumsum(takes, axis=0) - 1
+        place -= (place[starts] - takes[starts] + 1)[row]
+        turn = np.resize(turns[column * BLOCK : (column + 1) * BLOCK], BLOCK)
+        lanes = np.where(place == turn % np.maximum(count, 1), lanes, PASS).astype(np.uint8)
+        known, which = np.unique(lanes, axis=0, return_inverse=True)
+        blocks[order, column] = which.ravel() + sum(map(len, exits))
+        exits.append(known)
+    return PortRoute(blocks, np.concatenate(exits))
 
 
 def rings_of(graph: Graph) -> Rings:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from .graph import Graph, GraphError, Ints, counted, whole
 from .rings import MAX_BUSES, MAX_PORTS, MAX_STATIONS, Rings
 
+CONTROLLERS = ("shared", "own")
+
 
 def check_stations(stations: int, parameter: str) -> None:
     """Refuse absurd sizes before any memory is touched; ``stations`` may be a number of any size."""
@@ -39,6 +41,7 @@ def ring_graph(
     ring_rates_bits_per_s: Mapping[str, float] | None = None,
     positions: NDArray[np.float64] | None = None,
     separate_buses: bool = False,
+    controllers: str = "shared",
     parameter: str = "rings",
 ) -> Graph:
     """Make the graph of a ring network.
@@ -46,9 +49,19 @@ def ring_graph(
     ``rings``: per ring its name and its vertices in order. ``switches``: per switch its number of buses;
     every other name is a terminal. ``terminals``: the order of the terminals, default as the rings name them.
     ``roles``: per terminal "sender", "receiver" or "both" (default). ``pairs``: terminals that are each
-    other's partner. ``separate_buses``: see :class:`Rings`. ``parameter``: what to blame in errors. Raises
-    ``GraphError`` for whatever is not a network of rings.
+    other's partner. ``separate_buses``: see :class:`Rings`. ``controllers``: "own" makes of a
+    switch with several buses one per bus, ``s0.0``, ``s0.1``, …, that follow each other on its rings.
+    ``parameter``: what to blame in errors. Raises ``GraphError`` for whatever is not a network of rings.
     """
+    if controllers not in CONTROLLERS:
+        raise GraphError(
+            f"controllers is {controllers!r}; it must be one of {', '.join(CONTROLLERS)}", "controllers"
+        )
+    part_of = None
+    if controllers == "own":
+        part_of = np.repeat(np.arange(len(switches)), list(switches.values()))
+        rings, layout, positions = _one_per_bus(rings, switches, layout, positions)
+        switches = {name: 1 for switch in switches for name in _controllers(switch, switches[switch])}
     check_stations(sum(map(len, rings.values())), parameter)
     _check_rings(rings, switches, parameter)
     stations = [name for ring in rings.values() for name in ring]
@@ -91,9 +104,34 @@ def ring_graph(
             ring_names=list(rings),
             role=None if roles is None else [roles.get(name, "both") for name in terminals],
             partner=partner,
+            part_of=part_of,
             separate_buses=separate_buses,
         ),
     )
+
+
+def _controllers(switch: str, buses: int) -> list[str]:
+    return [switch] if buses == 1 else [f"{switch}.{bus}" for bus in range(buses)]
+
+
+def _one_per_bus(
+    rings: Mapping[str, Sequence[str]],
+    switches: Mapping[str, int],
+    layout: dict[str, Any],
+    positions: NDArray[np.float64] | None,
+) -> tuple[Mapping[str, Sequence[str]], dict[str, Any], NDArray[np.float64] | None]:
+    """Return rings in which a controller for every bus stands in place of each port, and where they are."""
+    counts = list(switches.values())
+    rings = {
+        ring: [one for name in names for one in _controllers(name, switches.get(name, 1))]
+        for ring, names in rings.items()
+    }
+    if "levels" in layout:
+        layout = layout | {"levels": np.repeat(layout["levels"], counts)}
+    if positions is not None:
+        bus = np.concatenate([np.arange(count) for count in counts])
+        positions = np.repeat(positions, counts, axis=0) + np.stack([0.4 * bus, 0.3 * bus], axis=1)
+    return rings, layout, positions
 
 
 def _check_rings(rings: Mapping[str, Sequence[str]], switches: Mapping[str, int], parameter: str) -> None:

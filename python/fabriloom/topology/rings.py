@@ -42,6 +42,8 @@ class Rings:
     partner: NDArray[np.int64]
     """Per terminal: the terminal that it shares its ring with in a network of long rings (of ringlets: would
     share), the other end of local traffic; -1 none."""
+    part_of: NDArray[np.int64] | None = None
+    """Per switch, if there is one for every bus: the switch of several buses that it is a part of."""
     separate_buses: bool = False
     """Whether half of the buses of every switch carry requests and the other half responses."""
 

@@ -38,6 +38,7 @@ def sci_banyan(
     wiring: str = "ringlet",
     pairs_per_ring: int = 1,
     buses: int = 1,
+    controllers: str = "shared",
 ) -> Graph:
     """Build a multistage network of rings with ``terminals`` inputs and as many outputs.
 
@@ -74,6 +75,7 @@ def sci_banyan(
             "wiring": wiring,
             "pairs_per_ring": pairs_per_ring,
             "buses": buses,
+            "controllers": controllers,
         },
         "base": base,
         "stages": stages,
@@ -91,6 +93,7 @@ def sci_banyan(
         roles=sender_and_receiver(pairs),
         pairs=pairs,
         positions=_positions(stages, per_stage),
+        controllers=controllers,
         parameter="terminals",
     )
 

@@ -14,7 +14,7 @@ def sci_ring(terminals: int) -> Graph:
     return ring_graph("sci-ring", rings, {}, {"parameters": {"terminals": count}}, parameter="terminals")
 
 
-def sci_bridge(terminals: int, buses: int = 1) -> Graph:
+def sci_bridge(terminals: int, buses: int = 1, controllers: str = "shared") -> Graph:
     """Build two rings of ``terminals`` terminals each, joined by a switch of two ports.
 
     The first ring has the terminals ``t0``, ``t1``, …, the second goes on counting.
@@ -24,5 +24,8 @@ def sci_bridge(terminals: int, buses: int = 1) -> Graph:
         f"ring({side})": ["s0", *(f"t{number}" for number in range(side * count, (side + 1) * count))]
         for side in range(2)
     }
-    layout = {"parameters": {"terminals": count, "buses": check_buses(buses)}}
-    return ring_graph("sci-bridge", rings, {"s0": buses}, layout, parameter="terminals")
+    parameters = {"terminals": count, "buses": check_buses(buses), "controllers": controllers}
+    layout = {"parameters": parameters}
+    return ring_graph(
+        "sci-bridge", rings, {"s0": buses}, layout, controllers=controllers, parameter="terminals"
+    )

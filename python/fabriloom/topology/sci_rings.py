@@ -7,6 +7,7 @@ A CSV file has the columns ``ring`` and ``vertex``, one line per station in the 
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,6 +18,7 @@ from .file import content_of, read_error
 from .graph import Graph, GraphError
 from .ring_graph import check_buses, ring_graph
 
+ROLES = ("sender", "receiver", "both")
 COLUMNS = ("ring", "vertex", "buses")
 
 
@@ -25,11 +27,13 @@ def sci_rings(
     switches: Sequence[str] | Mapping[str, int] | None = None,
     path: str | Path | None = None,
     sha256: str | None = None,
+    roles: Mapping[str, str] | None = None,
 ) -> Graph:
     """Build a network from rings of names; a name that is not among the switches is a terminal.
 
     ``switches``: names, or numbers of buses by name. ``path``: a CSV or JSON file in place of both;
-    ``sha256``: checksum that it must have. Raises ``GraphError``.
+    ``sha256``: checksum that it must have. ``roles``: terminals that only send ("sender") or only receive
+    ("receiver"). Raises ``GraphError``.
     """
     parameter = "rings"
     if path is not None:
@@ -45,13 +49,29 @@ def sci_rings(
                 f'switch "{name}" is on no ring; its bus joins two ports or more',
                 _blame(parameter, "switches"),
             )
-    layout = {"parameters": {"rings": [list(ring) for ring in named.values()], "switches": dict(buses)}}
+    _check_roles(roles, {name for ring in named.values() for name in ring} - set(buses))
+    parameters = {"rings": [list(ring) for ring in named.values()], "switches": dict(buses)}
+    layout = {"parameters": parameters | ({} if roles is None else {"roles": dict(roles)})}
     try:
-        return ring_graph("sci-rings", named, buses, layout, parameter=parameter)
+        return ring_graph("sci-rings", named, buses, layout, roles=roles, parameter=parameter)
     except GraphError as error:
         if path is None:
             raise
         raise GraphError(f"{path}: {error}", "path") from None
+
+
+def _check_roles(roles: Mapping[str, str] | None, terminals: set[str]) -> None:
+    if roles is not None and not isinstance(roles, Mapping):
+        raise GraphError('roles must be a table of roles by terminals, such as {t0 = "sender"}', "roles")
+    for name, role in (roles or {}).items():
+        if name not in terminals:
+            near = difflib.get_close_matches(str(name), terminals, 1)
+            hint = f' Did you mean "{near[0]}"?' if near else ""
+            raise GraphError(f'roles has "{name}", which is no terminal on a ring.{hint}', "roles")
+        if role not in ROLES:
+            raise GraphError(
+                f'the role of "{name}" is {role!r}; it must be one of {", ".join(ROLES)}', "roles"
+            )
 
 
 def _blame(parameter: str, inline: str) -> str:

@@ -9,7 +9,13 @@ from .rings import MAX_PORTS, MAX_STATIONS
 ROLES = ("both", "pairs")
 
 
-def sci_switch(ports: int = 4, terminals_per_ring: int = 1, buses: int = 1, roles: str = "both") -> Graph:
+def sci_switch(
+    ports: int = 4,
+    terminals_per_ring: int = 1,
+    buses: int = 1,
+    roles: str = "both",
+    controllers: str = "shared",
+) -> Graph:
     """Build a switch with a ring of its own at every port.
 
     ``roles``: "both", every terminal ``t0``, ``t1``, … sends and receives; "pairs", the first half of the
@@ -39,14 +45,17 @@ def sci_switch(ports: int = 4, terminals_per_ring: int = 1, buses: int = 1, role
         "sci-switch",
         rings,
         {"s0": buses},
-        {"parameters": {**parameters, "roles": roles}},
+        {"parameters": {**parameters, "roles": roles, "controllers": controllers}},
         roles=sender_and_receiver(pairs) if paired else None,
         pairs=pairs,
+        controllers=controllers,
         parameter="terminals_per_ring",
     )
 
 
-def sci_long_rings(ports: int = 4, pairs_per_ring: int = 1, buses: int = 1) -> Graph:
+def sci_long_rings(
+    ports: int = 4, pairs_per_ring: int = 1, buses: int = 1, controllers: str = "shared"
+) -> Graph:
     """Build a switch whose every port is passed by a long ring: senders, port, receivers.
 
     Senders are ``P0``, ``P1``, …, receivers ``M0``, ``M1``, …, ``pairs_per_ring`` of each on a ring; ``Pi``
@@ -67,10 +76,11 @@ def sci_long_rings(ports: int = 4, pairs_per_ring: int = 1, buses: int = 1) -> G
         "sci-long-rings",
         rings,
         {"s0": buses},
-        {"parameters": parameters},
+        {"parameters": parameters | {"controllers": controllers}},
         terminals=[*senders, *receivers],
         roles=sender_and_receiver(pairs),
         pairs=pairs,
+        controllers=controllers,
         parameter="pairs_per_ring",
     )
 
