@@ -12,7 +12,11 @@ CASES: dict[str, dict[str, Any]] = {
     "links of 20 m, 5 ns/m": {"technology": {"cable_length": "20 m", "cable_delay": "5 ns/m"}},
     "DMOVE64, without responses": {"transaction": "dmove"},
     "cut-through": {"technology": {"forwarding": "cut-through"}},
-    "two idle symbols behind an echo": {"technology": {"echo_idle": "4 B"}},
+    "one idle symbol behind an echo": {"technology": {"echo_idle": "2 B"}},
+    "busied packets behind new ones": {"technology": {"retry": {"order": "ready"}}},
+    "one busied packet holds new ones back": {"technology": {"rejected": 1}},
+    "four packets in flight": {"technology": {"in_flight": 4}},
+    "an interface takes one packet at a time": {"technology": {"interface_occupied": True}},
     "a place is kept until the echo": {"technology": {"hold_until": "echo"}},
     "queue reservation by phases": {"technology": {"phases": True}},
     "bandwidth allocation": {"technology": {"bandwidth_allocation": True}},
@@ -35,8 +39,10 @@ LATENCIES = {
     "ringlet Omega": (networks.OMEGA, 100),
     "first-grade": (networks.FIRST_GRADE, 425),
     "second-grade": (networks.SECOND_GRADE, 425),
+    "ringlet switch, full": (networks.RINGLET_SWITCH, 500),
+    "ringlet Omega, full": (networks.OMEGA, 500),
 }
-"""Network, and the last step of the input before the saturation that the chapter gives."""
+"""Network, and the last step of the input before the saturation of the chapter, or the greatest input."""
 HEADER = (
     "changed",
     *(f"{name}, output (MB/s)" for name in OUTPUTS),
