@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from typing import Any
@@ -108,7 +109,7 @@ def changed_json(good: bytes, dice: random.Random) -> bytes:
             holder, key = at, dice.choice(list(at) if isinstance(at, dict) else range(len(at)))
             at = holder[key]
         if holder is not None:
-            holder[key] = dice.choice(VALUES)
+            holder[key] = copy.deepcopy(dice.choice(VALUES))
             if isinstance(holder, dict) and dice.random() < 0.2:
-                holder[dice.choice(("kind", "x", "id", "\0", ""))] = dice.choice(VALUES)
+                holder[dice.choice(("kind", "x", "id", "\0", ""))] = copy.deepcopy(dice.choice(VALUES))
     return json.dumps(data).encode()
