@@ -68,7 +68,7 @@ def test_spacewire_constants() -> None:
     """ECSS-E-ST-50-12C: 10-bit data, 4-bit control characters, 8 per FCT, at most 56 outstanding."""
     link = technology("spacewire-200")
     assert link.character_ps() == 52_500
-    assert link.input_buffer_chars == 56
+    assert link.input_buffer_chars == link.credit_limit_chars == 56
     assert link.credit_quantum_chars == 8
     assert link.crossbar_ps == 50_000, "flow control does not cross"
 
@@ -125,3 +125,12 @@ def test_links_of_the_gpmimd_machine() -> None:
     assert link.packet_ps(0) == 240_000
     header_ps = link.header_chars * link.character_ps()
     assert header_ps + link.decode_latency_ps + link.forward_latency_ps == 1_000_000
+
+
+def test_a_credit_limit_that_would_be_felt_is_refused() -> None:
+    """49 ends of packets of 20 ns are under way for 1 us: up to some 80 m the buffer alone decides."""
+    large = {"input_buffer_bytes": 512}
+    technology("spacewire-200", large).check_credit(length_m=50.0)
+    technology("spacewire-200").check_credit(length_m=5000.0)
+    with pytest.raises(TechnologyError, match="credit ends at credit_limit, 56 characters"):
+        technology("spacewire-200", large).check_credit(length_m=500.0)

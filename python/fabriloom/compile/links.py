@@ -34,6 +34,7 @@ class LinkParts:
         except TechnologyError as error:
             raise scenario.located(error, "technology") from error
         check_rates(scenario, graph, self.technology)
+        self._check_credit(scenario)
         try:
             self.table = routing.build(graph, **scenario.parameters("routing"))
             routing.verify(graph, self.table)
@@ -58,6 +59,16 @@ class LinkParts:
             return _times_of(tech, rate, length)
 
         return per_link(self.graph, times_of, beside)
+
+    def _check_credit(self, scenario: Scenario) -> None:
+        def checked(rate: int | None, length: float | None, _: int) -> dict[str, int]:
+            self.technology.check_credit(rate, length)
+            return {"nothing": 0}
+
+        try:
+            per_link(self.graph, checked)
+        except TechnologyError as error:
+            raise scenario.located(error, "technology") from error
 
     def durations(self, beside: Tenths | None) -> list[Durations]:
         """All durations of links and switches."""

@@ -79,6 +79,8 @@ class Technology:
     group_choice: GroupChoice
     next_head_ps: int | None = None
     """The same until the packet behind is at the front; as long as the handover if not given."""
+    credit_limit_chars: int | None = None
+    """Most characters that may be promised and not received, whatever the buffer holds; none: no limit."""
     grain_ps: int = 1000
     """What has no exact duration is rounded down to so many picoseconds: drawn times, the ends of runs."""
     reverse_load: Fraction = Fraction(1)
@@ -144,6 +146,22 @@ class Technology:
     def flow_control_ps(self, rate_bits_per_s: int | None = None) -> int:
         """Picoseconds of a flow-control character on the wire; 0 when none is sent there."""
         return round(self._bits_ps(Fraction(self.flow_control_bits), rate_bits_per_s))
+
+    def check_credit(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> None:
+        """Raise TechnologyError where credit would end at its limit before a flow-control character is back.
+
+        Elsewhere the limit is never felt: so many characters take longer to send than the first of them takes
+        to arrive and its credit to come back. Then the input buffer alone decides.
+        """
+        if self.credit_limit_chars is None or self.credit_limit_chars >= self.input_buffer_chars:
+            return
+        shortest = self._bits_ps(Fraction(min(self.data_bits, self.end_bits)), rate_bits_per_s)
+        under_way = (self.credit_limit_chars - self.credit_quantum_chars + 1) * shortest
+        if under_way < self.arrival_ps(rate_bits_per_s, length_m) + self.credit_ps(rate_bits_per_s, length_m):
+            message = "on so long a cable credit ends at credit_limit, "
+            message += f"{self.credit_limit_chars} characters under way"
+            hint = f'a larger buffer is of no use then: write input_buffer = "{self.credit_limit_chars} B"'
+            raise TechnologyError(message, "cable_length", hint)
 
     def cable_ps(self, length_m: float | None = None) -> int:
         """Picoseconds along the cable, one way; what is longer than any time that is counted stays there."""

@@ -40,6 +40,7 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "link_rate": ("link_rate_bits_per_s", units.parse_byte_rate_bits_per_s),
     "character_bytes": ("character_bytes", units.parse_bytes),
     "credit_quantum": ("credit_quantum_bytes", units.parse_bytes),
+    "credit_limit": ("credit_limit_bytes", units.parse_bytes),
     "input_buffer": ("input_buffer_bytes", units.parse_bytes),
     "output_buffer": ("output_buffer_bytes", units.parse_bytes),
     "header": ("header_bytes", units.parse_bytes),
@@ -191,6 +192,8 @@ def _characters(preset: str, values: dict[str, Any]) -> Technology:
     size = values["character_bytes"]
     for name in ("credit_quantum", "input_buffer", "output_buffer", "header", "via_header"):
         values[f"{name}_chars"] = values.pop(f"{name}_bytes") // size
+    limit = values.pop("credit_limit_bytes", None)
+    values["credit_limit_chars"] = None if limit is None else limit // size
     return Technology(preset=preset, **values)
 
 

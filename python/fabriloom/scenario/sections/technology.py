@@ -63,6 +63,11 @@ class CharacterLinks(AnyTechnology):
     input_buffer_bytes: PositiveBytes | None = Field(
         default=None, alias="input_buffer", description="Buffer behind every link, where it enters a switch"
     )
+    credit_limit_bytes: PositiveBytes | None = Field(
+        default=None,
+        alias="credit_limit",
+        description="SpaceWire: most characters promised and not received yet, however large the buffer",
+    )
     output_buffer_bytes: PositiveBytes | None = Field(
         default=None, alias="output_buffer", description="Buffer in front of every link that leaves a switch"
     )
