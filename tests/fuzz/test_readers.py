@@ -18,6 +18,8 @@ from .readers import READERS
 
 MANY = int(os.environ.get("FABRILOOM_FUZZ", "100000"))
 FIRST = int(os.environ.get("FABRILOOM_FUZZ_SEED", "1")) * 10**9
+SOAK_S = float(os.environ.get("FABRILOOM_SOAK_SECONDS", "inf")) / (len(READERS) + 1)
+"""The share of each target in the time of `make soak`."""
 LONGEST_S = 10.0
 """Of processor time for one input of at most 200 kB; nearly all take milliseconds."""
 
@@ -48,8 +50,11 @@ def test_some_damaged_files(name: str, tmp_path: Path) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("name", READERS)
 def test_many_damaged_files(name: str, tmp_path: Path) -> None:
-    for seed in range(FIRST, FIRST + MANY):
-        attempt(name, seed, tmp_path)
+    ends_s, count = time.monotonic() + SOAK_S, 0
+    while count < MANY and time.monotonic() < ends_s:
+        attempt(name, FIRST + count, tmp_path)
+        count += 1
+    print(f"{name}: {count} damaged files")
 
 
 COLUMNS = {
@@ -104,5 +109,8 @@ def test_some_tables_in_parquet(tmp_path: Path) -> None:
 @pytest.mark.soak
 def test_many_tables_in_parquet(tmp_path: Path) -> None:
     """Fewer: each is read by a process of its own."""
-    for seed in range(FIRST, FIRST + MANY // 50):
-        attempt_parquet(seed, tmp_path)
+    ends_s, count = time.monotonic() + SOAK_S, 0
+    while count < MANY // 50 and time.monotonic() < ends_s:
+        attempt_parquet(FIRST + count, tmp_path)
+        count += 1
+    print(f"parquet: {count} tables")
