@@ -105,7 +105,7 @@ def drawn(chart: Chart, form: str) -> bytes:
     import matplotlib
 
     # Names from files are text, whatever signs of formulas are in them.
-    settings = {
+    settings: dict[Any, Any] = {
         "text.parse_math": False,
         "svg.hashsalt": "fabriloom",
         "svg.fonttype": "none",

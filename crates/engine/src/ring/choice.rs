@@ -45,10 +45,10 @@ impl Rings {
         for kind in [RESPONSE, REQUEST] {
             if at.may_send[kind] == 0 || at.late && self.has_rejected_enough(link, kind) {
                 blocked |= !at.fresh[kind].is_empty();
-            } else if let Some(choice) = self.first_fresh(at.fresh[kind], later, &mut blocked) {
-                if best.is_none_or(|best: Choice| choice.turn < best.turn) {
-                    best = Some(choice);
-                }
+            } else if let Some(choice) = self.first_fresh(at.fresh[kind], later, &mut blocked)
+                && best.is_none_or(|best: Choice| choice.turn < best.turn)
+            {
+                best = Some(choice);
             }
         }
         self.stations[link as usize].blocked = blocked;

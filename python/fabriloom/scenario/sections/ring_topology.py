@@ -11,13 +11,14 @@ from fabriloom.scenario.fields import Count, FileName, Section, Sha256
 Buses = Annotated[int, Field(ge=1, le=4)]
 Ports = Annotated[int, Field(ge=2, le=8)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
-Controllers = Literal["shared", "own"]
+Controllers = Annotated[
+    Literal["shared", "own"],
+    Field(
+        description="shared: a port is one station, at all buses of its switch; own: a port is a link "
+        "controller for every bus, one behind the other on its ring"
+    ),
+]
 _BUSES = Field(default=1, description="Equal buses of every switch")
-_CONTROLLERS = Field(
-    default="shared",
-    description="shared: a port is one station, at all buses of its switch; own: a port is a link controller "
-    "for every bus, one behind the other on its ring",
-)
 
 
 class SciRing(Section):
@@ -33,7 +34,7 @@ class SciBridge(Section):
     kind: Literal["sci-bridge"]
     terminals: Count = Field(description="Terminals on each of the two rings")
     buses: Buses = _BUSES
-    controllers: Controllers = _CONTROLLERS
+    controllers: Controllers = "shared"
 
 
 class SciSwitch(Section):
@@ -43,7 +44,7 @@ class SciSwitch(Section):
     ports: Ports = Field(default=4, description="Ports of the switch")
     terminals_per_ring: Count = Field(default=1, description="Terminals at each port")
     buses: Buses = _BUSES
-    controllers: Controllers = _CONTROLLERS
+    controllers: Controllers = "shared"
     roles: Literal["both", "pairs"] = Field(
         default="both",
         description="both: every terminal sends and receives; pairs: the first half of the ports have "
@@ -58,7 +59,7 @@ class SciLongRings(Section):
     ports: Ports = Field(default=4, description="Ports of the switch")
     pairs_per_ring: Count = Field(default=1, description="Senders, and as many receivers, on each ring")
     buses: Buses = _BUSES
-    controllers: Controllers = _CONTROLLERS
+    controllers: Controllers = "shared"
 
 
 class SciBanyan(Section):
@@ -77,7 +78,7 @@ class SciBanyan(Section):
     )
     pairs_per_ring: Count = Field(default=1, description="Senders at each input, receivers at each output")
     buses: Buses = _BUSES
-    controllers: Controllers = _CONTROLLERS
+    controllers: Controllers = "shared"
 
 
 class SciTorus(Section):
