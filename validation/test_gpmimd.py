@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
-from fabriloom import experiments, published
+from fabriloom import _native, compile, experiments, published, simulate
 from fabriloom.experiments import remarks
 from fabriloom.experiments.gpmimd import networks, pairs, settings
 from fabriloom.experiments.lab import Findings, Lab, Measured
 from fabriloom.report.tally import number_of
+from fabriloom.scenario import Scenario
 from fabriloom.technology import protocol, technology
 
 QUICK_LEAVES_OUT = {"figure-6-flat", "level-3-better-least", "level-3-better-most"}
@@ -92,11 +94,32 @@ def test_two_virtual_links_carry_twice_as_much() -> None:
 
 
 def test_bandwidth_is_linear_in_the_links() -> None:
-    """Fixed pairs fill whatever links there are, to the 9.26 MB/s that the characters allow."""
+    """Fixed pairs fill whatever links there are, up to what flow control leaves of the 9.26 MB/s of a link.
+
+    The first free link of a group is taken, so acknowledgements crowd on the first links. Data that goes the
+    other way there pays for their flow control: the twin that sends every such character has 4 % less than
+    the theory with 12 links, in a window as short as this one.
+    """
     with Lab(quick=True) as lab:
         runs = [
             pairs.run(lab.effort, "fixed-pairs", links, pairs.asymptote_bytes(lab.effort))
             for links in networks.LINKS
         ]
         for links, one in zip(networks.LINKS, lab.measure(runs), strict=True):
-            assert one.accepted_mbytes_per_s == pytest.approx(networks.theory_mbytes_per_s(links), rel=0.02)
+            assert 0.95 <= one.accepted_mbytes_per_s / networks.theory_mbytes_per_s(links) <= 1.005
+
+
+def test_fixed_pairs_carry_what_the_twin_does_with_real_flow_control() -> None:
+    """Throughput within 1 % of the twin with every flow-control character; fixed seeds, no false alarm."""
+    with Lab(quick=True) as lab:
+        program = pairs.run(lab.effort, "fixed-pairs", 12, pairs.asymptote_bytes(lab.effort))
+
+    def accepted(flow_control: str, exact: bool) -> float:
+        technology = {**program["technology"], "flow_control": flow_control}
+        compiled = compile.compile(Scenario.from_dict({**program, "technology": technology}))
+        compiled = simulate.matched(compiled)
+        until, warmup = (int(us * 1e6 / compiled.tick_ps) for us in (3000, 500))
+        seen = _native.run_twin(compiled.arrays, exact, until)
+        return float(np.asarray(seen["trace_length"])[seen["trace_delivered_ticks"] > warmup].sum())
+
+    assert accepted("matched", False) == pytest.approx(accepted("ignored", True), rel=0.01)

@@ -10,7 +10,6 @@ from typing import Any
 
 from fabriloom import topology
 from fabriloom.compile import compile
-from fabriloom.report.plot import charts_in
 from fabriloom.routing import RoutingError
 from fabriloom.routing.own_table import own_table
 from fabriloom.scenario import Scenario, ScenarioError, load
@@ -160,7 +159,7 @@ READERS: dict[str, Reader] = {
 def _plotted(path: Path) -> object:
     from fabriloom.report import plot
 
-    charts = charts_in(path)
+    charts = plot.charts_in(path.read_bytes().decode("utf-8", "replace"))
     for chart in charts[:1]:
         plot.drawn(chart, "svg")
     return charts

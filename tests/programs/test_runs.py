@@ -321,7 +321,7 @@ def test_a_node_that_is_occupied_with_every_packet_limits_all_its_virtual_links(
     """32 B in 20 us, with as many virtual links as there may be; without the gap the link is the limit."""
 
     def mbytes_per_s(virtual_links: int, **more: str) -> float:
-        pairs = {"kind": "fixed-pairs", "size": "64 kB", "rounds": 0, "sources": [0], "destinations": [1]}
+        pairs = {"kind": "fixed-pairs", "size": "64 kB", "rounds": 0, "sources": [0], "targets": [1]}
         host = {"preset": "virtual-link", "packets_per_channel": virtual_links, "messages_at_once": 4, **more}
         found = run(
             scenario(pairs, protocol=host, run={"duration": "10 ms", "warmup": "1 ms", "precision": 0})

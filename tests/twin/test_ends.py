@@ -50,7 +50,7 @@ def test_a_run_that_stands_still_is_a_fault_of_ours(
 ) -> None:
     monkeypatch.setattr(_native, "Simulation", Frozen)
     scenario = fabriloom.Scenario.from_dict(SMALL)
-    assert work.run(scenario, json=False, folder=None) == exits.FAULT
+    assert work.run(scenario, json=False, folder=None, csv=False) == exits.FAULT
     shown = capsys.readouterr()
     link = simulate.compile(scenario).graph.link_names[0]
     message = f"the link {link} has characters to send and credit for them, and does not send (a packet from"

@@ -29,8 +29,8 @@ OF_LINKS = (
     "index",
 )
 DRAWN = ("label", "description", "comment", "color", "colour", "style", "r", "g", "b")
-DRAWN_VERTICES = (*DRAWN, "pos", "shape", "size", "width", "height")
-"""What networkx, Graphviz, Gephi and yEd say about how a graph looks."""
+DRAWN_VERTICES = (*DRAWN, "pos", "shape", "size", "width", "height", "bipartite", "subset")
+"""What networkx, Graphviz, Gephi and yEd say about how a graph looks, or which side of one a vertex is on."""
 _LONGEST_NUMBER = 400
 
 
