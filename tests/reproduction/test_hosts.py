@@ -8,6 +8,7 @@ import pytest
 from fabriloom.experiments.atlas_sci import bx, hosts, tables
 from fabriloom.experiments.lab import Lab
 from fabriloom.experiments.moments import between_us, lasted_us
+from fabriloom.output import Pieces
 
 
 def test_what_does_not_fill_a_buffer_goes_in_turn() -> None:
@@ -54,7 +55,8 @@ def test_a_run_without_marks_is_refused() -> None:
 def test_equal_runs_are_made_once(tmp_path: Path) -> None:
     same = [bx.ping_pong(64) for _ in range(8)]
     counted: list[int] = []
-    with Lab(jobs=2, keep=tmp_path, progress=lambda _done, asked, _name: counted.append(asked)) as lab:
+    keep = Pieces.at(tmp_path)
+    with Lab(jobs=2, keep=keep, progress=lambda _done, asked, _name: counted.append(asked)) as lab:
         took = lab.each(between_us, same)
     assert len(set(took)) == 1
     assert len(list(tmp_path.glob("*.json"))) == 1
