@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from run import LENGTHS_BYTES, SIDES, WARMUP_ROUNDS, hops_per_s, simulation, write
+from run import LENGTHS_BYTES, WARMUP_ROUNDS, hops_per_s, scenario, simulation, write
 
 TECHNOLOGIES: dict[str, dict[str, Any]] = {
     "ds-link-c104": {"preset": "ds-link-c104"},
@@ -52,22 +52,7 @@ class Case:
 
     def scenario(self) -> dict[str, Any]:
         """The case as a scenario without an end."""
-        arrivals = (
-            {"arrivals": "backlog"} if self.load is None else {"arrivals": "poisson", "load": self.load}
-        )
-        return {
-            "name": f"grid of {self.terminals}",
-            "seed": 1,
-            "topology": {
-                "kind": "grid",
-                "shape": [SIDES[self.terminals]] * 2,
-                "terminals_per_switch": 16,
-                "links_per_edge": 4,
-            },
-            "technology": TECHNOLOGIES[self.technology],
-            "traffic": {"pattern": "uniform", "length": f"{self.bytes()} B", **arrivals},
-            "run": {"duration": "100 s", "warmup": "0 ns", "precision": 0},
-        }
+        return scenario(self.terminals, self.bytes(), self.load, TECHNOLOGIES[self.technology])
 
 
 def started(case: Case) -> tuple[Any, Any]:

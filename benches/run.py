@@ -34,8 +34,10 @@ WARMUP_ROUNDS = 6
 """Packets per terminal before measuring, so that the network is as full as it will be."""
 
 
-def scenario(terminals: int, length_bytes: int, load: float | None) -> dict[str, Any]:
-    """A grid under random traffic; no load: every terminal always has a packet."""
+def scenario(
+    terminals: int, length_bytes: int, load: float | None, technology: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """A grid of C104 or of what is given, random traffic; no load: every terminal always has a packet."""
     arrivals: dict[str, Any] = {"arrivals": "backlog"}
     if load is not None:
         arrivals = {"arrivals": "poisson", "load": load}
@@ -48,7 +50,7 @@ def scenario(terminals: int, length_bytes: int, load: float | None) -> dict[str,
             "terminals_per_switch": 16,
             "links_per_edge": 4,
         },
-        "technology": {"preset": "ds-link-c104"},
+        "technology": technology or {"preset": "ds-link-c104"},
         "traffic": {"pattern": "uniform", "length": f"{length_bytes} B", **arrivals},
         "run": {"duration": "100 s", "warmup": "0 ns", "precision": 0},
     }
