@@ -12,6 +12,8 @@ from fabriloom.scenario import Scenario
 from fabriloom.simulate import run
 from fabriloom.technology import Technology, technology
 
+FLITS = 32
+"""Of a packet in :func:`one_link`, a cycle of 1 ns each."""
 PRESETS = ("ds-link-c104", "ds-link-c104-32-32", "ds-link-c104-70", "spacewire-200", "generic")
 
 
@@ -24,6 +26,26 @@ def flit_technology(**overrides: Any) -> dict[str, Any]:
     """One flit a cycle of 1 ns and a router that takes no time, with buffers for many packets."""
     free = {"preset": "generic", "router_cycles": 0, "input_buffer_flits": 256}
     return free | overrides
+
+
+def one_link(seed: int, load: float, packets: float, precision: float, **run: Any) -> Results:
+    """One sender and one receiver; packets are made at random and wait for the sender's link."""
+    return simulate(
+        {
+            "name": "one link",
+            "seed": seed,
+            "topology": {"kind": "crossbar", "terminals": 2},
+            "technology": flit_technology(),
+            "traffic": {
+                "pattern": {"kind": "shift", "by": 1},
+                "length": f"{8 * FLITS} B",
+                "arrivals": "poisson",
+                "load": load,
+                "senders": [0],
+            },
+            "run": {"duration": f"{packets * FLITS / load:.0f} ns", "precision": precision, **run},
+        }
+    )
 
 
 def preset(name: str) -> Technology:

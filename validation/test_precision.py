@@ -6,35 +6,12 @@ batches are several times too narrow.
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from fabriloom.results import confidence
-from support import flit_technology, simulate
+from support import FLITS, one_link
 
-FLITS = 32
 LOAD = 0.9
 WAIT_NS = LOAD * FLITS / (2 * (1 - LOAD))
-
-
-def one_link(seed: int, load: float, packets: float, precision: float, **run: Any) -> Any:
-    """One sender and one receiver; packets are made at random and wait for the sender's link."""
-    return simulate(
-        {
-            "name": "one link",
-            "seed": seed,
-            "topology": {"kind": "crossbar", "terminals": 2},
-            "technology": flit_technology(),
-            "traffic": {
-                "pattern": {"kind": "shift", "by": 1},
-                "length": f"{8 * FLITS} B",
-                "arrivals": "poisson",
-                "load": load,
-                "senders": [0],
-            },
-            "run": {"duration": f"{packets * FLITS / load:.0f} ns", "precision": precision, **run},
-        }
-    )
 
 
 def test_the_interval_of_a_run_that_reached_its_precision_holds_the_mean() -> None:

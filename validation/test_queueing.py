@@ -6,9 +6,7 @@ Mean wait W = rho T / (2 (1 - rho)) with T the time of a packet on the link (Pol
 from __future__ import annotations
 
 import pytest
-from support import flit_technology, simulate
-
-FLITS = 32
+from support import FLITS, one_link
 
 
 @pytest.mark.parametrize("load", [0.3, 0.5, 0.8])
@@ -20,26 +18,7 @@ def test_waiting_time(load: float) -> None:
     """
     packets = 400_000
     duration_ns = packets * FLITS / load
-    results = simulate(
-        {
-            "name": "one link",
-            "seed": 11,
-            "topology": {"kind": "crossbar", "terminals": 2},
-            "technology": flit_technology(),
-            "traffic": {
-                "pattern": {"kind": "shift", "by": 1},
-                "length": f"{8 * FLITS} B",
-                "arrivals": "poisson",
-                "load": load,
-                "senders": [0],
-            },
-            "run": {
-                "duration": f"{duration_ns:.0f} ns",
-                "warmup": f"{duration_ns / 50:.0f} ns",
-                "precision": 0,
-            },
-        }
-    )
+    results = one_link(11, load, packets, 0, warmup=f"{duration_ns / 50:.0f} ns")
     total, network = results.summary["total_latency_ns"], results.summary["latency_ns"]
     assert network["min"] == network["max"], "beyond its source link nothing holds a packet up"
     wait = total["mean"] - network["mean"]
