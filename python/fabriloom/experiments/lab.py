@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..results.tables import column
-from .kept import Kept, program
-from .pool import Pool, Stopped
+from ..study.pool import Pool, Stopped
+from ..study.store import Store, key_of, program
 
 if TYPE_CHECKING:
     from ..output import Pieces
@@ -68,6 +68,27 @@ class Measured:
     """Accepted from each source, if flows were asked for."""
     events_per_s: float = float("nan")
     """Of a program: events that became complete."""
+
+    def plain(self) -> dict[str, Any]:
+        """The same in numbers, texts, lists and mappings."""
+        return {
+            **vars(self),
+            "latency_values_ns": self.latency_values_ns.tolist(),
+            "latency_counts": self.latency_counts.tolist(),
+            "link_shares": {what: shares.tolist() for what, shares in self.link_shares.items()},
+            "source_mbytes_per_s": list(self.source_mbytes_per_s.items()),
+        }
+
+    @classmethod
+    def of_plain(cls, kept: Mapping[str, Any]) -> Measured:
+        """From what :meth:`plain` gave."""
+        arrays = {
+            "latency_values_ns": np.asarray(kept["latency_values_ns"], np.float64),
+            "latency_counts": np.asarray(kept["latency_counts"], np.int64),
+            "link_shares": {what: np.asarray(shares) for what, shares in kept["link_shares"].items()},
+            "source_mbytes_per_s": dict(kept["source_mbytes_per_s"]),
+        }
+        return cls(**{**kept, **arrays})
 
     @property
     def lost_mbytes_per_s(self) -> float:
@@ -159,7 +180,7 @@ class Lab:
         self.order = 0
         """Of what is asked for now; what has a lower one is run first."""
         self._pool = Pool(jobs)
-        self._kept = Kept(keep)
+        self._store = Store(keep)
         self._progress = progress
         self._runs: dict[str, Future[Measured]] = {}
         self._others: dict[str, Future[Any]] = {}
@@ -217,31 +238,31 @@ class Lab:
         from ..scenario import Scenario as Checked
 
         checked = Checked.from_dict(scenario)
-        made_by = program("experiments/lab.py")
+        key = key_of("measured", program("experiments/lab.py"), checked.sha256)
 
         def work() -> Measured:
             measured = measure(checked, self._pool.look)
-            self._kept.put(checked.sha256, made_by, vars(measured))
+            self._store.put(key, measured.plain())
             return measured
 
-        kept = self._kept.get(checked.sha256, made_by)
-        known = None if kept is None else Measured(**kept)
+        kept = self._store.get(key)
+        known = None if kept is None else Measured.of_plain(kept)
         return self._counted(str(scenario.get("name", "")), known, work)
 
     def _once(self, function: Callable[[Any], Any], item: Any) -> Future[Any]:
         name = f"{function.__module__}.{function.__qualname__}"
         if function.__closure__:
             return self._counted(name, None, lambda: function(item))
-        key, made_by = f"{name} {json.dumps(item, sort_keys=True)}", program("experiments")
+        key = key_of(name, program("experiments"), json.dumps(item, sort_keys=True))
 
         def work() -> Any:
             value = function(item)
             if isinstance(value, int | float):
-                self._kept.put(key, made_by, value)
+                self._store.put(key, value)
             return value
 
         if key not in self._others:
-            self._others[key] = self._counted(name, self._kept.get(key, made_by), work)
+            self._others[key] = self._counted(name, self._store.get(key), work)
         return self._others[key]
 
     def _counted(self, name: str, known: Any, work: Callable[[], Any]) -> Future[Any]:

@@ -153,7 +153,7 @@ def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
         limits.check_size(graph_of(scenario))
         if not scenario.needs_load and not scenario.traffic.is_rated():
             raise Refusal("This traffic says by itself when packets are sent, so there is no load to raise.")
-        curves[name] = _curve(side, len(scenarios), scenario, emit, clock)
+        curves[name] = _curve(side, len(scenarios), scenario, emit, clock, Path(job["report"]).parent)
     if clock.cancelled or not any(curve.points for curve in curves.values()):
         emit({"type": "done", "why": clock.why(), "report": False})
         return
@@ -163,7 +163,7 @@ def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
     emit({"type": "done", "why": clock.why(), "report": True})
 
 
-def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock) -> Curve:
+def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock, kept: Path) -> Curve:
     judge, waits = Judge.of(scenario.alone()), waits_for_its_packets(scenario)
 
     def on_point(point: Point) -> None:
@@ -196,7 +196,7 @@ def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock) -> 
         )
         clock.check()
 
-    return study.curve(scenario, LOADS, jobs=2, progress=progress, on_point=on_point)
+    return study.curve(scenario, LOADS, jobs=2, out=kept, progress=progress, on_point=on_point)
 
 
 def _micro(value: float | None) -> float | None:

@@ -197,7 +197,7 @@ SUMMARY = Table(
         Column(
             "engine.wall_s",
             "s",
-            "Time the run took on this machine: the one value that differs when a run is repeated.",
+            "Time the run took on this machine: the one value that differs when a run is repeated. Points of studies do not have it.",
         ),
     ),
 )

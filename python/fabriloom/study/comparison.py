@@ -10,7 +10,8 @@ from ..compile import graph_of
 from ..results import Provenance
 from ..scenario import needed
 from .curves import LOAD, LOADS, SCALE, Curve, load_of, varied
-from .points import Advance, Out, Point, Store, run_points
+from .points import Advance, Point, run_points
+from .store import Out, Store
 
 if TYPE_CHECKING:
     from ..scenario.schema import Scenario

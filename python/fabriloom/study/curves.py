@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ..compile import graph_of
 from ..results import Provenance, files
 from ..scenario import needed
-from .points import Advance, Out, Point, Store, run_points
+from .points import Advance, Point, run_points
+from .store import Out, Store
 
 if TYPE_CHECKING:
     import polars as pl

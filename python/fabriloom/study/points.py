@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..output import Pieces
+from .pool import Pool
+from .store import Store, key_of, program
 
 if TYPE_CHECKING:
     from ..results import Results
     from ..scenario.schema import Scenario
 
-POINTS = "points"
-"""The folder of finished points in an output folder."""
-Out = str | Path | Pieces | None
-"""Where finished points are kept: an output folder, what a command has of one, or nowhere."""
 MOST_LINKS = 1 << 13
 """A point of a network with more links than this does not keep how busy each was."""
 
@@ -31,7 +27,8 @@ class Point:
     settings: dict[str, Any]
     """Varied settings by their path in the scenario."""
     summary: dict[str, Any]
-    """The summary of the run, see ``results.columns.SUMMARY``."""
+    """The summary of the run, see ``results.columns.SUMMARY``; without ``engine.wall_s``, so that a point is
+    the same whoever computes it."""
     tail: dict[str, list[float]]
     """Complementary cumulative latency: ``latency_ns`` and ``share_longer``, thinned for drawing."""
     utilisation: list[float] = field(default_factory=list)
@@ -41,7 +38,13 @@ class Point:
     def of(cls, settings: dict[str, Any], results: Results) -> Point:
         """What is kept of a run."""
         busy = results.utilisation.round(4).tolist() if results.graph.links <= MOST_LINKS else []
-        return cls(settings, results.summary, results.thinned_tail(), busy)
+        engine = {name: value for name, value in results.summary["engine"].items() if name != "wall_s"}
+        return cls(settings, {**results.summary, "engine": engine}, results.thinned_tail(), busy)
+
+    @property
+    def measured(self) -> dict[str, Any]:
+        """What is kept of it: all but how it was asked for."""
+        return {"summary": self.summary, "tail": self.tail, "utilisation": self.utilisation}
 
 
 @dataclass(frozen=True)
@@ -56,68 +59,20 @@ class Advance:
     """Events worked off so far by all runs."""
 
 
-class Stopped(Exception):
-    """Raised inside a run that is abandoned because the study was interrupted."""
-
-
-class Store:
-    """Finished points as files, one each, named by the hash of their scenario; nothing is lost when
-    interrupted.
-    """
-
-    def __init__(self, pieces: Pieces | None) -> None:
-        self._pieces = pieces
-
-    @classmethod
-    def of(cls, out: Out) -> Store:
-        """In an output folder, or nowhere."""
-        return cls(out if out is None or isinstance(out, Pieces) else Pieces.at(Path(out) / POINTS))
-
-    @staticmethod
-    def _name(sha256: str) -> str:
-        return f"{sha256[:24]}.json"
-
-    def get(self, settings: dict[str, Any], sha256: str, version: str) -> Point | None:
-        """The kept point of this very scenario and version, if there is one that can be read."""
-        text = None if self._pieces is None else self._pieces.get(self._name(sha256))
-        if text is None:
-            return None
-        try:
-            kept = json.loads(text)
-            summary = kept["summary"]
-            same = summary["scenario_sha256"] == sha256 and summary["version"] == version
-            return Point(settings, summary, kept["tail"], kept["utilisation"]) if same else None
-        except (ValueError, KeyError, TypeError):
-            return None  # a file cut short by an interruption: the run is made again
-
-    def put(self, point: Point) -> None:
-        """Keep a point, if there is room for it."""
-        if self._pieces is not None:
-            text = json.dumps(asdict(point), ensure_ascii=False)
-            self._pieces.put(self._name(point.summary["scenario_sha256"]), text)
-
-
 class _Watch:
     """Collects the progress of runs in several threads."""
 
     def __init__(self, runs: int, progress: Callable[[Advance], None] | None) -> None:
-        self.stop = threading.Event()
         self._lock = threading.Lock()
         self._begun: dict[int, tuple[float, int]] = {}
         self._finished = 0
         self._runs = runs
         self._progress = progress
 
-    def running(self, number: int) -> Callable[[Any], None]:
-        """What a run calls now and then; it ends the run when the study was stopped."""
-
-        def report(state: Any) -> None:
-            if self.stop.is_set():
-                raise Stopped
-            with self._lock:
-                self._begun[number] = (float(state.share), int(state.events))
-
-        return report
+    def running(self, number: int, state: Any) -> None:
+        """How far a run is."""
+        with self._lock:
+            self._begun[number] = (float(state.share), int(state.events))
 
     def finished(self, number: int, events: int) -> None:
         """A run is complete."""
@@ -136,10 +91,26 @@ class _Watch:
         self._progress(advance)
 
 
-def _one(scenario: Scenario, settings: dict[str, Any], report: Callable[[Any], None]) -> Point:
+def key(scenario: Scenario) -> str:
+    """Under which the point of a scenario is kept by this program."""
+    return key_of("point", program(), scenario.sha256)
+
+
+def kept(settings: dict[str, Any], scenario: Scenario, store: Store) -> Point | None:
+    """The finished point of a scenario, if it is in the store."""
+    found = store.get(key(scenario))
+    return None if found is None else Point(settings, **found)
+
+
+def computed(
+    settings: dict[str, Any], scenario: Scenario, store: Store, look: Callable[[Any], None]
+) -> Point:
+    """Run a scenario, and keep its point before it is told. ``look`` may raise to end it."""
     from .. import simulate
 
-    return Point.of(settings, simulate.run(scenario, progress=report))
+    point = Point.of(settings, simulate.run(scenario, progress=look))
+    store.put(key(scenario), point.measured)
+    return point
 
 
 def run_points(
@@ -156,45 +127,50 @@ def run_points(
     ``None``. Every run is one thread and owns its random streams, so the points are the same for any number
     of jobs. ``progress`` and ``on_point`` are called from the caller's thread.
     """
-    from .. import __version__
-
     store = store or Store(None)
     points: list[Point | None] = [None] * len(runs)
     watch = _Watch(len(runs), progress)
-    waiting: list[int] = []
     for number, (settings, scenario) in enumerate(runs):
-        points[number] = store.get(settings, scenario.sha256, __version__)
-        if (kept := points[number]) is None:
-            waiting.append(number)
-        else:
+        if (point := kept(settings, scenario, store)) is not None:
+            points[number] = point
             watch.finished(number, 0)
             if on_point:
-                on_point(kept)
-    with ThreadPoolExecutor(max(1, jobs), thread_name_prefix="run") as pool:
-        futures = {pool.submit(_one, runs[n][1], runs[n][0], watch.running(n)): n for n in waiting}
-        try:
-            for future in _as_finished(futures, watch):
-                number, point = futures[future], future.result()
-                points[number] = point
-                store.put(point)
-                watch.finished(number, point.summary["engine"]["events"])
-                if on_point:
-                    on_point(point)
-        except BaseException as error:
-            watch.stop.set()
-            _end(pool)
-            if not isinstance(error, KeyboardInterrupt):
-                raise
-            return points, True
-    watch.show()
-    return points, False
+                on_point(point)
+    waiting = [number for number, point in enumerate(points) if point is None]
+    pool = Pool(min(jobs, max(1, len(waiting))))
+    futures: dict[Future[Point], int] = {}
+    interrupted = False
+    try:
+        for number in waiting:
+            look = partial(_look, pool, watch, number)
+            futures[pool.submit(number, partial(computed, *runs[number], store, look))] = number
+        for future in _as_finished(futures, watch):
+            number, point = futures[future], future.result()
+            points[number] = point
+            watch.finished(number, point.summary["engine"]["events"])
+            if on_point:
+                on_point(point)
+        watch.show()
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        _end(pool)
+    for future, number in futures.items():  # what was finished while the others were abandoned
+        if not future.cancelled() and future.done() and not future.exception():
+            points[number] = future.result()
+    return points, interrupted
 
 
-def _end(pool: ThreadPoolExecutor) -> None:
+def _look(pool: Pool, watch: _Watch, number: int, state: Any) -> None:
+    pool.look()
+    watch.running(number, state)
+
+
+def _end(pool: Pool) -> None:
     """Wait for the runs under way to be abandoned; impatience, another Ctrl-C, loses no finished point."""
     while True:
         try:
-            return pool.shutdown(wait=True, cancel_futures=True)
+            return pool.close()
         except KeyboardInterrupt:
             continue
 

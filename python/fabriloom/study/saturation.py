@@ -13,7 +13,8 @@ from ..results.ends import STUCK
 from ..scenario import needed
 from . import inspection
 from .curves import LOAD, Curve, load_of, varied
-from .points import Advance, Out, Point, Store, run_points
+from .points import Advance, Point, run_points
+from .store import Out, Store
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,7 +15,8 @@ from ..results import Provenance
 from ..results.statistics import student_t95
 from ..scenario import needed
 from .curves import Curve, varied
-from .points import Advance, Out, Point, Store, run_points
+from .points import Advance, Point, run_points
+from .store import Out, Store
 
 if TYPE_CHECKING:
     import polars as pl
