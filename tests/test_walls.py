@@ -36,15 +36,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "compile": DESCRIBING | {"scenario"},
     "results": DESCRIBING | {"scenario", "compile", "output", "printable"},
     "simulate": DESCRIBING | {"scenario", "compile", "results"},
-    "study": RUNNING | {"output"},
+    "studies": RUNNING | {"output"},
     "report": {"units", "results", "published"},
-    "page": RUNNING | {"study", "report", "children", "output"},
+    "page": RUNNING | {"studies", "report", "children", "output"},
     "published": set(),
-    "experiments": RUNNING | {"study", "published", "report", "output"},
+    "experiments": RUNNING | {"studies", "published", "report", "output"},
     "cli": RUNNING
-    | {"study", "published", "report", "page", "experiments", "children", "output", "printable"},
+    | {"studies", "published", "report", "page", "experiments", "children", "output", "printable"},
     "pictures": RUNNING | {"report", "output"},
-    "__init__": RUNNING | {"study", "pictures"},
+    "__init__": RUNNING | {"studies", "pictures"},
     "__main__": {"cli"},
 }
 """Per room of the package: the rooms it may import. What is not listed is a wall."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .results import Results
     from .scenario import Scenario, ScenarioError, load
     from .simulate import run
-    from .study import compare, curve, repeat, saturate
+    from .studies import compare, curve, repeat, saturate
 
 __all__ = [
     "Results",
@@ -43,13 +43,13 @@ _HOMES = {
     "Scenario": ".scenario",
     "ScenarioError": ".scenario",
     "charts": ".pictures",
-    "compare": ".study",
-    "curve": ".study",
+    "compare": ".studies",
+    "curve": ".studies",
     "draw": ".pictures",
     "load": ".scenario",
-    "repeat": ".study",
+    "repeat": ".studies",
     "run": ".simulate",
-    "saturate": ".study",
+    "saturate": ".studies",
 }
 
 

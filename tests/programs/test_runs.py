@@ -11,9 +11,9 @@ from fabriloom import Results, load, run, simulate
 from fabriloom.report import for_curve, for_run
 from fabriloom.results import columns
 from fabriloom.scenario import ScenarioError
-from fabriloom.study import compare, curve
-from fabriloom.study.inspection import inspect, lines
-from fabriloom.study.saturation import saturate
+from fabriloom.studies import compare, curve
+from fabriloom.studies.inspection import inspect, lines
+from fabriloom.studies.saturation import saturate
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 

@@ -14,7 +14,7 @@ import fabriloom
 from fabriloom import topology
 from fabriloom.results import Histogram, Results
 from fabriloom.scenario import Scenario, ScenarioError
-from fabriloom.study import Comparison, Curve, Point, Saturation
+from fabriloom.studies import Comparison, Curve, Point, Saturation
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
 

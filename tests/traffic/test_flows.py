@@ -11,8 +11,8 @@ import pytest
 from fabriloom import topology
 from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.simulate import compare, run
-from fabriloom.study import curve, saturate
-from fabriloom.study.inspection import inspect
+from fabriloom.studies import curve, saturate
+from fabriloom.studies.inspection import inspect
 from fabriloom.technology import technology
 from fabriloom.traffic import TrafficError, demand
 from fabriloom.traffic.kinds import ANY, BERNOULLI, BURSTS, FLOWS, SILENT, rates_of

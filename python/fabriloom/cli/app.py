@@ -12,7 +12,7 @@ from .. import experiments
 from . import exits
 
 POINTS = "points"
-"""Where a study keeps its finished points; ``study.points`` is imported only when it is needed."""
+"""Where a study keeps its finished points; ``studies.store`` is imported only when it is needed."""
 
 _EPILOG = (
     "Exit codes: 0 done, saturated included; 1 numbers or engines disagree, when asked to compare; "

@@ -42,7 +42,7 @@ class Bar:
         self._show(state.share, state.events, f"{state.packets:,} packets".replace(",", " "))
 
     def study(self, state: Any) -> None:
-        """The state of many runs, as ``study`` tells it."""
+        """The state of many runs, as ``studies`` tells it."""
         self._show(state.share, state.events, f"{state.finished} of {state.runs} runs")
 
     def steps(self, done: int, of: int, what: str) -> None:

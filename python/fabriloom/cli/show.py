@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ..results import Results
-    from ..study import Curve, Repetition, Saturation
+    from ..studies import Curve, Repetition, Saturation
 
 PIPE_WIDTH = 140
 

@@ -111,11 +111,11 @@ def run(scenario: Scenario, json: bool, folder: Output | None, csv: bool) -> int
 
 def seeds(scenario: Scenario, count: int, jobs: int, json: bool, folder: Output | None, csv: bool) -> int:
     """One scenario with several seeds, printed and written."""
-    from .. import study
+    from .. import studies
     from ..report import for_seeds
 
     with bars.bar("Seeds") as bar:
-        found = study.repeat(scenario, count, jobs=jobs, out=folder and folder.kept, progress=bar.study)
+        found = studies.repeat(scenario, count, jobs=jobs, out=folder and folder.kept, progress=bar.study)
 
     def write(at: Output) -> None:
         folders.write_study(at, found, for_seeds(found), csv)
@@ -160,7 +160,7 @@ def curve(
     csv: bool,
 ) -> int:
     """A curve or sweep, printed and written, beside published numbers if asked for."""
-    from .. import study
+    from .. import studies
     from ..report import for_curve
 
     beside = None
@@ -171,7 +171,7 @@ def curve(
         if beside is None:
             raise Mistake(f"--published: {_nothing_published()}")
     with bars.bar("Curve") as bar:
-        found = study.curve(scenario, loads, jobs=jobs, out=folder and folder.kept, progress=bar.study)
+        found = studies.curve(scenario, loads, jobs=jobs, out=folder and folder.kept, progress=bar.study)
     rows = beside.rows(found) if beside else []
 
     def text() -> str:
@@ -199,14 +199,14 @@ def compare(
     csv: bool,
 ) -> int:
     """Scenarios beside each other, or one and its variants."""
-    from .. import study
+    from .. import studies
     from ..report import for_comparison
 
     if len(scenarios) == 1 and not scenarios[0].variants:
         raise Mistake("one scenario without [variants] has nothing to be compared with; name another file")
     with bars.bar("Comparison") as bar:
         named = _named(scenarios)
-        found = study.compare(named, loads, jobs=jobs, out=folder and folder.kept, progress=bar.study)
+        found = studies.compare(named, loads, jobs=jobs, out=folder and folder.kept, progress=bar.study)
 
     def tell() -> None:
         show.points(found.points, found.varied, " beside ".join(named))
@@ -220,7 +220,7 @@ def compare(
 
 def _named(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:
     """All scenarios and their variants; a name that is there already gets a number behind it."""
-    from ..study import variants
+    from ..studies import variants
 
     named: dict[str, Scenario] = {}
     for scenario in scenarios:
@@ -270,15 +270,15 @@ def saturate(
     scenario: Scenario, definition: str, jobs: int, json: bool, folder: Output | None, csv: bool
 ) -> int:
     """The saturation, printed and written."""
-    from .. import study
+    from .. import studies
     from ..report import for_saturation
-    from ..study.saturation import DEFINITIONS
+    from ..studies.saturation import DEFINITIONS
 
     chosen: Any = definition
     if definition not in DEFINITIONS:
         raise Mistake(f"--definition {definition}: there are {' and '.join(sorted(DEFINITIONS))}")
     with bars.bar("Saturation") as bar:
-        found = study.saturate(scenario, chosen, jobs=jobs, out=folder and folder.kept, progress=bar.study)
+        found = studies.saturate(scenario, chosen, jobs=jobs, out=folder and folder.kept, progress=bar.study)
 
     def write(at: Output) -> None:
         folders.write_study(at, found, for_saturation(found), csv)
@@ -289,7 +289,7 @@ def saturate(
 
 def check(scenario: Scenario, json: bool) -> int:
     """What can be said about a scenario before it runs."""
-    from ..study import inspection
+    from ..studies import inspection
 
     found = inspection.inspect(scenario)
     if json:

@@ -9,7 +9,7 @@ from ..published import Number, numbers
 
 if TYPE_CHECKING:
     from ..scenario import Scenario
-    from ..study import Curve, Point
+    from ..studies import Curve, Point
 
 KNOWN = "a Clos network of 256 terminals with uniform random traffic of 64-byte packets (macrame)"
 LOAD = "traffic.load"

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..results.tables import column
-from ..study.pool import Pool, Stopped
-from ..study.store import Store, key_of, program
+from ..studies.pool import Pool, Stopped
+from ..studies.store import Store, key_of, program
 
 if TYPE_CHECKING:
     from ..output import Pieces

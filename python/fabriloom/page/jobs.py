@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .. import study
+from .. import studies
 from ..compile import compile, graph_of
 from ..output import encoded, file
 from ..report import for_comparison, for_curve, for_run
@@ -16,10 +16,10 @@ from ..report.drawing_style import COLOURS
 from ..results import Results
 from ..scenario import Scenario
 from ..simulate import Progress, run
-from ..study import Comparison, Curve, Point
-from ..study.comparison import NAME
-from ..study.curves import LOADS, load_of
-from ..study.saturation import Judge, waits_for_its_packets
+from ..studies import Comparison, Curve, Point
+from ..studies.comparison import NAME
+from ..studies.curves import LOADS, load_of
+from ..studies.saturation import Judge, waits_for_its_packets
 from . import limits
 from .limits import Refusal
 from .live import Live
@@ -196,7 +196,7 @@ def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock, kep
         )
         clock.check()
 
-    return study.curve(scenario, LOADS, jobs=2, out=kept, progress=progress, on_point=on_point)
+    return studies.curve(scenario, LOADS, jobs=2, out=kept, progress=progress, on_point=on_point)
 
 
 def _micro(value: float | None) -> float | None:

@@ -12,7 +12,7 @@ from . import program_sections, sections
 from .page import Cell, Drawing, Page, Prose, Table, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
-    from ..study.comparison import Comparison
+    from ..studies.comparison import Comparison
 
 _TITLES = ("name", "description")
 

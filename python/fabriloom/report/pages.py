@@ -13,7 +13,7 @@ from .page import Page, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
     from ..results import Provenance, Results
-    from ..study import Curve, Saturation
+    from ..studies import Curve, Saturation
 
 
 def again(command: str, options: str = "") -> tuple[str, str]:

@@ -10,7 +10,7 @@ from .page import Axis, Cell, Chart, Page, Series, Table, number, plus_minus, re
 from .pages import again, provenance_of, scenario_texts
 
 if TYPE_CHECKING:
-    from ..study import Repetition
+    from ..studies import Repetition
 
 _FACTS = {
     "accepted_mbytes_per_s": ("Accepted", "MB/s", 1.0),

@@ -98,7 +98,7 @@ def repeat(
         scenario: what to run; its ``[sweep]`` is left out.
         seeds: how many runs, 2 to 1000.
         jobs: runs at a time; the results do not depend on it.
-        out: folder in which every finished run is kept at once, see :func:`~fabriloom.study.curve`.
+        out: folder in which every finished run is kept at once, see :func:`~fabriloom.studies.curve`.
         progress: called now and then with how far it is.
         on_point: called with every run as it is finished.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fabriloom import Scenario, ScenarioError, curve, study
+from fabriloom import Scenario, ScenarioError, curve, studies
 from fabriloom.cli import show
 from fabriloom.report import for_comparison
 
@@ -23,7 +23,7 @@ def small(**sections: Any) -> Scenario:
 
 
 def test_points_are_those_of_the_curves() -> None:
-    found = study.compare(study.variants(small()), [0.1, 0.4])
+    found = studies.compare(studies.variants(small()), [0.1, 0.4])
     assert [point.settings for point in found.points] == [
         {"scenario": "eight", "traffic.load": 0.1},
         {"scenario": "eight", "traffic.load": 0.4},
@@ -39,15 +39,15 @@ def test_points_are_those_of_the_curves() -> None:
 
 
 def test_what_is_finished_is_kept(tmp_path: Any) -> None:
-    named = study.variants(small())
-    first = study.compare(named, [0.1], out=tmp_path)
-    again = study.compare(named, [0.1], out=tmp_path)
+    named = studies.variants(small())
+    first = studies.compare(named, [0.1], out=tmp_path)
+    again = studies.compare(named, [0.1], out=tmp_path)
     assert first.table.equals(again.table)
     assert len(list((tmp_path / "points").glob("*.json"))) == 3
 
 
 def test_the_report_names_what_is_different() -> None:
-    page = for_comparison(study.compare(study.variants(small()), [0.1]))
+    page = for_comparison(studies.compare(studies.variants(small()), [0.1]))
     assert "topology.terminals" in page
     assert "traffic.arrivals.kind" in page
     assert "run.duration" not in page.split("What is different")[1].split("</table>")[0]
@@ -68,7 +68,7 @@ def test_wrong_variants_are_refused(variants: dict[str, Any], says: str) -> None
 
 
 def test_a_variant_can_be_another_network() -> None:
-    found = study.variants(small(variants={"ring": {"topology": {"kind": "ring", "switches": 4}}}))
+    found = studies.variants(small(variants={"ring": {"topology": {"kind": "ring", "switches": 4}}}))
     assert found["ring"].topology.kind == "ring"
 
 
@@ -88,14 +88,14 @@ def test_a_program_beside_traffic_shows_what_both_have(
     first: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     both = {"program": pings("64 B"), "traffic": small(variants={})}
-    found = study.compare({first: both.pop(first), **both}, [0.1])
+    found = studies.compare({first: both.pop(first), **both}, [0.1])
     show.points(found.points, found.varied, "both")
     assert "accepted MB/s" in capsys.readouterr().out
     assert "Latency against throughput" in for_comparison(found)
 
 
 def test_programs_beside_each_other_show_their_messages(capsys: pytest.CaptureFixture[str]) -> None:
-    found = study.compare({size: pings(size) for size in ("64 B", "1 kB")})
+    found = studies.compare({size: pings(size) for size in ("64 B", "1 kB")})
     show.points(found.points, found.varied, "both")
     assert "messages 1/s" in capsys.readouterr().out
     assert "Waited" in for_comparison(found)

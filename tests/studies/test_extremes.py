@@ -10,7 +10,7 @@ import pytest
 from fabriloom import _native, simulate
 from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.scenario.translate import keys_at
-from fabriloom.study import inspection
+from fabriloom.studies import inspection
 
 Path = tuple[str, ...]
 GRID = {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 1}

@@ -9,7 +9,7 @@ from fabriloom import Scenario, curve, saturate
 from fabriloom.compile import compile as compile_scenario
 from fabriloom.results import columns
 from fabriloom.simulate import compare, run
-from fabriloom.study import inspection
+from fabriloom.studies import inspection
 
 
 def scenario(kind: str = "sci-switch", traffic: dict[str, Any] | None = None, **topology: Any) -> Scenario:

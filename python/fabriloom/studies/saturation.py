@@ -162,7 +162,7 @@ def saturate(
         definition: the largest accepted throughput over offered loads, or that of sources that never wait.
         jobs: runs at a time; the result does not depend on it.
         resolution: of the sustained load, a share of what a terminal's link carries; 0.001 or more.
-        out: folder in which every finished run is kept at once, see :func:`~fabriloom.study.curve`.
+        out: folder in which every finished run is kept at once, see :func:`~fabriloom.studies.curve`.
         progress: called now and then with how far it is.
         on_point: called with every run as it is finished.
 

@@ -22,7 +22,7 @@ Out = str | Path | Pieces | None
 
 _PACKAGE = Path(__file__).parent.parent
 _ROOMS = ("units", "compile", "simulate", "_native", "topology", "routing", "traffic", "technology")
-_ROOMS += ("scenario", "results", "programs", "study/points.py")
+_ROOMS += ("scenario", "results", "programs", "studies/points.py")
 """Rooms and files that decide what a run gives and what is kept of it."""
 _HEAD = '{"checksum": "'
 _DIGITS = 24

@@ -14,8 +14,8 @@ import fabriloom
 import pytest
 from fabriloom import Scenario, ScenarioError, curve, saturate, simulate
 from fabriloom.results import columns
-from fabriloom.study import inspection
-from fabriloom.study.curves import settings_of
+from fabriloom.studies import inspection
+from fabriloom.studies.curves import settings_of
 
 
 def small(**sections: Any) -> Scenario:
@@ -96,7 +96,7 @@ def test_two_writers_of_a_point_write_equal_bytes(tmp_path: Path) -> None:
 
 def test_a_point_of_another_program_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     curve(small(), [0.1], out=tmp_path)
-    monkeypatch.setattr("fabriloom.study.points.program", lambda: "another")
+    monkeypatch.setattr("fabriloom.studies.points.program", lambda: "another")
     curve(small(), [0.1], out=tmp_path)
     assert len([*(tmp_path / "points").iterdir()]) == 2
 
@@ -158,7 +158,7 @@ def test_an_interruption_at_once_says_nothing_of_loads(monkeypatch: pytest.Monke
     def interrupted(runs: list[Any], **_: Any) -> tuple[list[None], bool]:
         return [None] * len(runs), True
 
-    monkeypatch.setattr("fabriloom.study.saturation.run_points", interrupted)
+    monkeypatch.setattr("fabriloom.studies.saturation.run_points", interrupted)
     found = saturate(small(), "peak")
     assert (found.sustained_load, found.refused_load, found.interrupted) == (None, None, True)
 

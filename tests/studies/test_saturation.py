@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from fabriloom import Scenario, saturate, simulate
-from fabriloom.study import inspection
-from fabriloom.study.saturation import Judge
+from fabriloom.studies import inspection
+from fabriloom.studies.saturation import Judge
 
 RING = {"kind": "sci-rings", "rings": [["a", "b"]]}
 ONE = {"pattern": {"kind": "shift", "by": 1}, "senders": ["a"], "length": "64 B"}
