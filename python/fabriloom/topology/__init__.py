@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .banyan import banyan
+from .cable import cable
 from .clos import clos
 from .clos5 import clos5
 from .crossbar import crossbar
@@ -32,6 +33,7 @@ from .sci_torus import sci_torus
 from .tree import star, tree
 
 KINDS: dict[str, Callable[..., Graph]] = {
+    "cable": cable,
     "crossbar": crossbar,
     "ring": ring,
     "grid": grid,
@@ -65,6 +67,7 @@ __all__ = [
     "Rings",
     "banyan",
     "build",
+    "cable",
     "clos",
     "clos5",
     "crossbar",

@@ -17,6 +17,12 @@ class Switched(Section):
     links_per_edge: Count = Field(default=1, description="Parallel cables between neighbouring switches")
 
 
+class Cable(Section):
+    """Two terminals joined by one cable, without a switch."""
+
+    kind: Literal["cable"]
+
+
 class Crossbar(Section):
     """One switch with all terminals on it."""
 
@@ -128,7 +134,8 @@ class GraphFile(Section):
 
 
 Topology = Annotated[
-    Crossbar
+    Cable
+    | Crossbar
     | Ring
     | Grid
     | Torus
