@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._native import __version__  # type: ignore[attr-defined]
+    from .bounds import bound
     from .pictures import charts, draw
     from .results import Results
     from .scenario import Scenario, ScenarioError, load
@@ -27,6 +28,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "__version__",
+    "bound",
     "charts",
     "compare",
     "curve",
@@ -42,6 +44,7 @@ _HOMES = {
     "Results": ".results",
     "Scenario": ".scenario",
     "ScenarioError": ".scenario",
+    "bound": ".bounds",
     "charts": ".pictures",
     "compare": ".studies",
     "curve": ".studies",

@@ -91,11 +91,9 @@ impl Network {
             members.push((edge_source.len() as u32 - 1, link));
         }
         let numbered = |ends: &[u32]| (0u32..).zip(ends).map(|(edge, &end)| (end, edge)).collect::<Vec<_>>();
-        let mut homes: Vec<_> = (0u32..).zip(&terminal_in).map(|(t, &l)| (source[l as usize], t)).collect();
-        homes.retain(|&(home, _)| (home as usize) < switches);
+        let homes: Vec<_> = (0u32..).zip(&terminal_in).map(|(t, &l)| (source[l as usize], t)).collect();
         let mut senders = vec![0; switches];
-        let entries = terminal_out.iter().map(|&l| target[l as usize] as usize);
-        entries.filter(|&entry| entry < switches).for_each(|entry| senders[entry] += 1);
+        terminal_out.iter().for_each(|&l| senders[target[l as usize] as usize] += 1);
         Ok(Self {
             switches,
             terminals,
@@ -155,12 +153,12 @@ impl Network {
         self.senders[switch as usize]
     }
 
-    /// The switch a terminal sends into; without switches the other terminal.
+    /// The switch a terminal sends into.
     pub fn entry(&self, terminal: u32) -> u32 {
         self.link_target[self.terminal_out[terminal as usize] as usize]
     }
 
-    /// The switch a terminal receives from; without switches the other terminal.
+    /// The switch a terminal receives from.
     pub fn home(&self, terminal: u32) -> u32 {
         self.link_source[self.terminal_in[terminal as usize] as usize]
     }
@@ -177,11 +175,10 @@ fn terminal_links(
     let (mut out, mut inward) = (vec![NONE; terminals], vec![NONE; terminals]);
     for link in 0..source.len() {
         let (from, to) = (source[link] as usize, target[link] as usize);
-        // Two terminals and the cable between them are a network; in a larger one there would be no way on.
-        if from >= switches && to >= switches && (switches, terminals) != (0, 2) {
+        if from >= switches && to >= switches {
             return Err(RouteError::of([
                 Word::Link(link as u32),
-                " joins two terminals of a network with more than these two".into(),
+                " joins two terminals without a switch".into(),
             ]));
         }
         for (end, slots) in [(from, &mut out), (to, &mut inward)] {

@@ -222,6 +222,30 @@ def check(file: File, settings: Set = None, seed: Seed = None, json: Json = Fals
 
 @app.command()
 @exits.guarded
+def bound(
+    file: File,
+    settings: Set = None,
+    seed: Seed = None,
+    tries: Annotated[
+        int,
+        typer.Option(
+            "--tries", metavar="N", min=0, max=10**6, help="Runs per flow that look for late packets."
+        ),
+    ] = 60,
+    flow: Annotated[
+        str | None,
+        typer.Option("--flow", metavar="SOURCE:TARGET", help="Show what the bound of this flow consists of."),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """The longest delay that a packet of each flow can have, guaranteed, beside the worst that was found."""
+    from . import bound as command
+
+    return command.bound(_load(file, settings, seed), tries, flow, json)
+
+
+@app.command()
+@exits.guarded
 def draw(
     file: File,
     settings: Set = None,

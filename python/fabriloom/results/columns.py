@@ -19,7 +19,7 @@ from .program_columns import (
     PROGRAM_SUMMARY,
 )
 from .ring_columns import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY, RINGS
-from .study_columns import POINTS, SATURATION, SEEDS
+from .study_columns import BOUNDS, POINTS, SATURATION, SEEDS
 
 __all__ = [
     "BATCHES",
@@ -430,6 +430,7 @@ TABLES = (
     RING_POINTS,
     PROGRAM_POINTS,
     SEEDS,
+    BOUNDS,
     SATURATION,
     CHECK,
     RING_CHECK,

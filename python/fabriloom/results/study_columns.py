@@ -76,3 +76,21 @@ SEEDS = Table(
         ),
     ),
 )
+
+BOUNDS = Table(
+    "bounds",
+    "Guaranteed delays",
+    "One row per flow, the largest bound first (`fabriloom.bound(…).table`; `flows` in the JSON of `fabriloom bound`, whose `largest` has the parts of one bound).",
+    (
+        Column("source", "text", "Terminal that sends."),
+        Column("target", "text", "Terminal that receives."),
+        Column("packet_bytes", "bytes", "Payload of the longest packet."),
+        Column("bound_ns", "ns", "No packet of the flow takes longer from its dispatch to its delivery."),
+        Column(
+            "found_ns",
+            "ns",
+            "The longest delay seen in runs that look for late packets; null if the flow was not tried.",
+        ),
+        Column("found_share", "0 to 1", "`found_ns / bound_ns`: the nearer to 1, the tighter the bound."),
+    ),
+)

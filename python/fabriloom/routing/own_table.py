@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import reading
+from .. import reading, units
 from ..reading import ReadError
 from ..topology.graph import Graph
 from .check import verify
@@ -32,13 +32,13 @@ def own_table(graph: Graph, path: str | Path, adaptive: bool = True) -> RouteTab
     """
     check_size(graph.switches, graph.terminals, "path")
     maker = _Maker(graph, adaptive)
-    rows = [maker.row(*row) for row in rows_of(path, HEADINGS)]
+    rows = [maker.row(*row) for row in _rows(path)]
     for of_switch in (True, False):
         seen: dict[tuple[int, int], int] = {}
         for line, switch, target, links in rows:
             if (target < graph.switches) == of_switch:
                 if (switch, target) in seen:
-                    raise fault(line, f"this destination was given in line {seen[switch, target]} already")
+                    raise _fault(line, f"this destination was given in line {seen[switch, target]} already")
                 seen[switch, target] = line
                 maker.fill(switch, target, links)
     maker.deliver()
@@ -47,27 +47,33 @@ def own_table(graph: Graph, path: str | Path, adaptive: bool = True) -> RouteTab
     return table
 
 
-def fault(line: int, message: str) -> RoutingError:
-    """The error at a line of a table of routes."""
+def _fault(line: int, message: str) -> RoutingError:
     return RoutingError(f"line {line}: {message}", "path")
 
 
-def rows_of(path: str | Path, columns: list[str]) -> Iterator[tuple[int, list[str]]]:
-    """Line and cells, in the order of ``columns``, of every row of a table of routes."""
+def _rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
     file = Path(path)
     try:
         content = reading.content(
             file, MOST_BYTES, "1 GiB", "write fewer rows: a switch stands for its terminals"
         )
-        for line, row in reading.named_rows(reading.text_of(content, str(file)), str(file), columns):
-            yield line, [row[column] for column in columns]
+        found = reading.records(reading.text_of(content, str(file)), str(file), comments=False)
+        line, heading = next(found, (1, []))
+        names = [name.strip().lower() for name in heading]
+        if names != HEADINGS:
+            sign = units.other_separator(",".join(heading))
+            why = f"separated by {sign}; save the file with commas" if sign else ", ".join(names) or "nothing"
+            raise _fault(line, f"the columns must be {', '.join(HEADINGS)}, not {why}")
+        for line, row in found:
+            if any(cell.strip() for cell in row):
+                yield line, [cell.strip() for cell in row]
     except ReadError as error:
         raise _unreadable(file, error) from None
 
 
 def _unreadable(file: Path, error: ReadError) -> RoutingError:
     if error.place:
-        return fault(error.place[1], f"{error.message}; {error.hint}")
+        return _fault(error.place[1], f"{error.message}; {error.hint}")
     if isinstance(error.__cause__, OSError):
         return RoutingError(f"cannot read {file}: {error.__cause__.strerror}", "path")
     return RoutingError(f"{file}: {error.message}; {error.hint}", "path")
@@ -93,28 +99,32 @@ class _Maker:
 
     def row(self, line: int, cells: list[str]) -> tuple[int, int, int, tuple[int, ...]]:
         """Return line, switch, target vertex and links of a row."""
+        if len(cells) != len(HEADINGS):
+            raise _fault(
+                line, f"there are {len(cells)} columns, not {len(HEADINGS)} (names with commas need quotes)"
+            )
         switch = self.vertices.get(cells[0], self.graph.switches)
         if switch >= self.graph.switches:
-            raise fault(line, f'there is no switch "{cells[0]}"')
+            raise _fault(line, f'there is no switch "{cells[0]}"')
         target = self.vertices.get(cells[1])
         if target is None:
-            raise fault(line, f'there is no terminal or switch "{cells[1]}"')
+            raise _fault(line, f'there is no terminal or switch "{cells[1]}"')
         links = tuple(
             dict.fromkeys(link for word in cells[2].split() for link in self._named(line, switch, word))
         )
         if not links:
-            raise fault(line, "no link is given")
+            raise _fault(line, "no link is given")
         return line, switch, target, links if self.adaptive else links[:1]
 
     def _named(self, line: int, switch: int, word: str) -> list[int]:
         if word in self.links:
             link = self.links[word]
             if self.graph.link_source[link] != switch:
-                raise fault(line, f'link "{word}" does not leave {self.graph.switch_names[switch]}')
+                raise _fault(line, f'link "{word}" does not leave {self.graph.switch_names[switch]}')
             return [link]
         links = self.between.get((switch, self.vertices.get(word, -1)))
         if links is None:
-            raise fault(line, f'{self.graph.switch_names[switch]} has no link or neighbour "{word}"')
+            raise _fault(line, f'{self.graph.switch_names[switch]} has no link or neighbour "{word}"')
         return links
 
     def fill(self, switch: int, target: int, links: tuple[int, ...]) -> None:

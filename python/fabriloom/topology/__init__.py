@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 from .banyan import banyan
-from .cable import cable
 from .clos import clos
 from .clos5 import clos5
 from .crossbar import crossbar
@@ -33,7 +32,6 @@ from .sci_torus import sci_torus
 from .tree import star, tree
 
 KINDS: dict[str, Callable[..., Graph]] = {
-    "cable": cable,
     "crossbar": crossbar,
     "ring": ring,
     "grid": grid,
@@ -67,7 +65,6 @@ __all__ = [
     "Rings",
     "banyan",
     "build",
-    "cable",
     "clos",
     "clos5",
     "crossbar",

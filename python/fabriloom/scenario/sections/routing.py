@@ -98,8 +98,7 @@ class FewestBuses(Section):
 
 
 class Table(AnyRouting):
-    """A table of your own: a CSV file with the columns switch, terminal, links; for rings with the columns
-    switch, ring, terminal, to."""
+    """A table of your own: a CSV file with the columns switch, terminal, links."""
 
     kind: Literal["table"]
     path: FileName = Field(description="The file, relative to the scenario")

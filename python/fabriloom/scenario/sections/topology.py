@@ -17,12 +17,6 @@ class Switched(Section):
     links_per_edge: Count = Field(default=1, description="Parallel cables between neighbouring switches")
 
 
-class Cable(Section):
-    """Two terminals joined by one cable, without a switch."""
-
-    kind: Literal["cable"]
-
-
 class Crossbar(Section):
     """One switch with all terminals on it."""
 
@@ -134,8 +128,7 @@ class GraphFile(Section):
 
 
 Topology = Annotated[
-    Cable
-    | Crossbar
+    Crossbar
     | Ring
     | Grid
     | Torus

@@ -1,0 +1,151 @@
+"""The longest delay that a packet of each flow can have, guaranteed, and the longest that could be provoked.
+
+The method stands in ``docs/background/worst-case.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ..compile import Compiled, RingParts, compile
+from .blocking import Part, parts
+from .calculus import Worst, worst
+from .flows import BoundError, Network, check_arbitration, flows_of
+from .phases import Trials
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..scenario import Scenario
+
+__all__ = ["Bounds", "bound"]
+
+SEARCHED = 12
+"""Flows with the largest bounds that are tried when not all are."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The bounds of all flows of a scenario."""
+
+    compiled: Compiled
+    worst: Worst
+    tried: dict[int, int]
+    """Per flow that was tried: the longest delay that was seen, in ticks."""
+
+    @property
+    def tick_ns(self) -> float:
+        """Nanoseconds of a tick."""
+        return self.compiled.tick_ps / 1000
+
+    def order(self) -> list[int]:
+        """The numbers of the flows, the largest bound first."""
+        return sorted(range(len(self.worst.flows)), key=lambda flow: (-self.worst.delay(flow), flow))
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """One row per flow, the largest bound first; columns as on the page of results."""
+        import polars as pl
+
+        order = self.order()
+        payload = self.compiled.technology.payload_bytes
+        around = int(self.compiled.arrays["header_chars"]) + 1
+        flows = [self.worst.flows[flow] for flow in order]
+        names = self.compiled.graph.terminal_names
+        seen = [self.tried.get(flow) for flow in order]
+        bounds = [self.worst.delay(flow) * self.tick_ns for flow in order]
+        found = [None if ticks is None else ticks * self.tick_ns for ticks in seen]
+        return pl.DataFrame(
+            {
+                "source": [names[flow.source] for flow in flows],
+                "target": [names[flow.target] for flow in flows],
+                "packet_bytes": [payload(flow.characters - around) for flow in flows],
+                "bound_ns": bounds,
+                "found_ns": found,
+                "found_share": [
+                    None if late is None else late / most for late, most in zip(found, bounds, strict=True)
+                ],
+            },
+            schema_overrides={
+                "source": pl.String,
+                "target": pl.String,
+                "found_ns": pl.Float64,
+                "found_share": pl.Float64,
+            },
+        )
+
+    def flow(self, source: str, target: str) -> int:
+        """The number of the flow between two terminals by name. Raises KeyError."""
+        names = self.compiled.graph.terminal_names
+        for number, flow in enumerate(self.worst.flows):
+            if (names[flow.source], names[flow.target]) == (source, target):
+                return number
+        raise KeyError(f"{source}:{target}")
+
+    def blocking(self, flow: int, depth: int = 3) -> list[Part]:
+        """What the bound of a flow consists of, in the order of its way: the parts add up to it."""
+        return parts(self.worst, flow, depth)
+
+    def named(self, flow: int) -> str:
+        """A flow by its terminals."""
+        names, it = self.compiled.graph.terminal_names, self.worst.flows[flow]
+        return f"{names[it.source]} -> {names[it.target]}"
+
+
+def bound(
+    scenario: Scenario | Compiled, tries: int = 0, progress: Callable[[int, int], None] | None = None
+) -> Bounds:
+    """The longest delay that a packet of each flow can have from its dispatch to its delivery.
+
+    Args:
+        scenario: a network of links with traffic of sources.
+        tries: so many runs for each of the 12 flows with the largest bounds look for late packets.
+        progress: called with the number of runs that are done and of all.
+
+    Raises:
+        ScenarioError: there is no bound for this scenario; it says why and where.
+    """
+    compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
+    try:
+        found = _bound(compiled)
+        return Bounds(compiled, found, _tried(compiled, found, tries, progress))
+    except BoundError as error:
+        raise compiled.scenario.error(str(error), error.path, error.hint) from error
+
+
+def _bound(compiled: Compiled) -> Worst:
+    if isinstance(compiled.parts, RingParts):
+        message = "there is no bound for networks of rings: nothing limits how often a packet is sent again"
+        raise BoundError(
+            message, ("topology", "kind"), "run it with several seeds and look at the largest delay"
+        )
+    if compiled.programs is not None:
+        message = "there is no bound for programs: what they send hangs on what they have received"
+        raise BoundError(
+            message, ("program",), "describe the same messages as [traffic], for example as flows"
+        )
+    network = Network(compiled)
+    check_arbitration(network)
+    flows, shortest = flows_of(compiled)
+    return worst(network, flows, shortest)
+
+
+def _tried(
+    compiled: Compiled, found: Worst, tries: int, progress: Callable[[int, int], None] | None
+) -> dict[int, int]:
+    if tries < 1:
+        return {}
+    trials, grain = Trials(compiled, found.flows), int(compiled.arrays["grain_ticks"])
+    order = sorted(range(len(found.flows)), key=lambda flow: (-found.delay(flow), flow))[:SEARCHED]
+    done = 0
+
+    def one() -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, tries * len(order))
+
+    return {flow: trials.latest(flow, tries, max(1, found.delay(flow) // grain), one) for flow in order}

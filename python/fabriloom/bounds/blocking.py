@@ -1,0 +1,67 @@
+"""Who blocks whom: a bound as the sum of what it consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .calculus import Worst
+from .flows import NONE
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a delay."""
+
+    kind: str
+    """``ahead``: packets already in the buffers of the link; ``other``: a packet of another input goes first;
+    ``wait``: for one of several links; ``passing``: the delays of the link itself; ``own``: the packet's
+    characters."""
+    link: int
+    ticks: int
+    flow: int = NONE
+    """Of the packet that is waited for."""
+    came: int = NONE
+    """The link by which that packet comes, or ``NONE``."""
+    packets: int = 1
+    parts: list[Part] = field(default_factory=list)
+    """What the time of that packet consists of, as far as it was asked for."""
+
+
+def parts(worst: Worst, flow: int, depth: int) -> list[Part]:
+    """The parts of the bound of a flow, in the order of its way."""
+    first = worst.network.out_link[worst.flows[flow].source]
+    return [*_ahead(worst, first), *_service(worst, first, flow, depth)]
+
+
+def _ahead(worst: Worst, link: int) -> list[Part]:
+    ticks, whose = worst.rest[link]
+    count = worst.ahead[link]
+    return [Part("ahead", link, count * ticks, whose, packets=count)] if count * ticks else []
+
+
+def _service(worst: Worst, link: int, flow: int, depth: int) -> list[Part]:
+    """The parts of ``S``: from the front of the buffer behind a link on."""
+    found: list[Part] = []
+    while True:
+        found.append(Part("passing", link, int(worst.network.costs.once[link])))
+        links = worst.hops[flow].get(link)
+        if links is None:
+            own = worst.streamed(flow, worst.flows[flow].characters)
+            return [*found, Part("own", link, own, flow)]
+        came, link = link, max(links, key=lambda other: (worst.granted(other, flow), -other))
+        found += _others(worst, came, links, depth)
+        found += _ahead(worst, link)
+
+
+def _others(worst: Worst, came: int, links: tuple[int, ...], depth: int) -> list[Part]:
+    """What goes first before a packet that came by a link and asks for one of some."""
+    first, *more = links
+    if more:
+        ticks = worst.wait(came, links)
+        return [Part("wait", first, ticks, packets=len(links))] if ticks else []
+    found = []
+    for other, (ticks, whose) in sorted(worst.competing[first].items(), key=lambda item: -item[1][0]):
+        if other != came:
+            behind = _service(worst, first, whose, depth - 1) if depth > 1 else []
+            found.append(Part("other", first, ticks, whose, other, 1, behind))
+    return found

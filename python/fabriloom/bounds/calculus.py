@@ -1,0 +1,194 @@
+"""The recursion of the worst case, with the letters of ``docs/background/worst-case.md``."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from .flows import MOST_STATES, NONE, BoundError, Flow, Network
+
+
+@dataclass
+class Worst:
+    """The worst delays that were found, in ticks. A state is a link and the flow whose packet is on it."""
+
+    network: Network
+    flows: list[Flow]
+    hops: list[dict[int, tuple[int, ...]]]
+    """Per flow and link on its way: the links that its packets may take next."""
+    pace: list[int]
+    """Per flow: the time of a character on the slowest link of its way."""
+    latency: list[int]
+    """Per flow: the delays of all links on its way, each once."""
+    ahead: list[int]
+    """Per link: packets that may have passed its switch and not its input buffer."""
+    alike: list[int]
+    """Per flow: the first one of those that differ from it in nothing that is still to come."""
+    service: dict[tuple[int, int], int] = field(default_factory=dict)
+    """S by link and first flow: from the front of the input buffer behind the link until the packet's end has
+    left it."""
+    rest: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """P: per link, what is left of a packet whose end stands in its buffers, at most, and of which flow."""
+    competing: dict[int, dict[int, tuple[int, int]]] = field(default_factory=lambda: defaultdict(dict))
+    """M: per link and the link before: the longest service behind it of what comes that way, and its flow."""
+
+    def delay(self, flow: int) -> int:
+        """Ticks from the dispatch of a packet of a flow until its end is delivered."""
+        first = self.network.out_link[self.flows[flow].source]
+        return self.granted(first, flow)
+
+    def streamed(self, flow: int, characters: int) -> int:
+        """The time of so many characters of a packet that nobody hinders any more, at most of all of them."""
+        return min(characters, self.flows[flow].characters) * self.pace[flow] + self.latency[flow]
+
+    def granted(self, link: int, flow: int) -> int:
+        """From the grant of a link until the end of the packet has left the input buffer behind it."""
+        return self.ahead[link] * self.rest[link][0] + self.service[link, self.alike[flow]]
+
+    def asked(self, came: int, links: tuple[int, ...], flow: int) -> int:
+        """Z: from the request for one of some links until the end of the packet has left the input buffer
+        behind the one that was granted."""
+        if len(links) == 1:
+            others = sum(most for other, (most, _) in self.competing[links[0]].items() if other != came)
+            return others + self.granted(links[0], flow)
+        return self.wait(came, links) + max(self.granted(link, flow) for link in links)
+
+    def wait(self, came: int, links: tuple[int, ...]) -> int:
+        """For one of several links, until one is free and nobody is before us."""
+        held: dict[int, int] = {}
+        for link in links:
+            for other, (most, _) in self.competing[link].items():
+                if other != came:
+                    whole = self.ahead[link] * self.rest[link][0] + most
+                    held[other] = max(held.get(other, 0), whole)
+        if len(held) < len(links):
+            return 0
+        if len(held) == len(links):
+            return min(held.values())
+        return -(-sum(held.values()) // len(links)) + max(held.values())
+
+
+def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
+    """Work out every state, from the links into terminals backwards. Raises BoundError."""
+    ways = _ways(network, flows)
+    ahead = [1 + max(0, int(capacity) - 1) // shortest for capacity in network.costs.capacity]
+    pace = [_pace(network, way) for way in ways]
+    latency = [_latency(network, way, NONE, {}) for way in ways]
+    first: dict[tuple[int, ...], int] = {}
+    alike = [
+        first.setdefault((flow.target, flow.characters, pace[number], latency[number]), number)
+        for number, flow in enumerate(flows)
+    ]
+    found = Worst(network, flows, ways, pace, latency, ahead, alike)
+    before: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, way in enumerate(ways):
+        for came, links in way.items():
+            for link in links:
+                before[link][came].append(number)
+    for link in _backwards(network, ways):
+        _work_out(found, link, before[link])
+    return found
+
+
+def _ways(network: Network, flows: list[Flow]) -> list[dict[int, tuple[int, ...]]]:
+    """Per flow its hops by the link before. Raises BoundError if they are too many."""
+    ways, states = [], 0
+    for flow in flows:
+        ways.append({hop.came: hop.links for hop in network.hops(flow)})
+        states += len(ways[-1])
+        if states > MOST_STATES:
+            message = f"{len(flows):,} flows are too many for a bound on a network of this size"
+            hint = 'describe the flows that matter with pattern = { kind = "flows", … }'
+            raise BoundError(message, ("traffic", "pattern"), hint)
+    return ways
+
+
+def _work_out(found: Worst, link: int, before: dict[int, list[int]]) -> None:
+    """S, P and M of one link, when those of all links behind it are known."""
+    once = int(found.network.costs.once[link])
+    some = {found.alike[flow]: flow for flows in before.values() for flow in flows}
+    for kind, flow in some.items():
+        links = found.hops[flow].get(link)
+        if links is None:
+            behind = found.streamed(flow, found.flows[flow].characters)
+        else:
+            behind = found.asked(link, links, flow)
+        found.service[link, kind] = once + behind
+    found.rest[link] = max((_rest(found, link, flow), flow) for flow in some.values())
+    for came, flows in before.items():
+        some = {found.alike[flow]: flow for flow in flows}
+        found.competing[link][came] = max((found.service[link, kind], flow) for kind, flow in some.items())
+
+
+def _rest(found: Worst, link: int, flow: int) -> int:
+    """P of one flow: its end stands in the buffers of the link, so what does not fit there has gone on."""
+    links = found.hops[flow].get(link)
+    capacity, once = int(found.network.costs.capacity[link]), int(found.network.costs.once[link])
+    beyond = found.flows[flow].characters - capacity
+    if links is None:
+        return once + found.streamed(flow, capacity)
+    if beyond <= 0:
+        return found.service[link, found.alike[flow]]
+    # It has been granted the next link, whichever, and need not ask any more.
+    return once + max(_gone_on(found, other, flow, beyond, capacity) for other in links)
+
+
+def _gone_on(found: Worst, link: int, flow: int, beyond: int, before: int) -> int:
+    """The same where ``beyond`` characters of the packet have entered the buffers of the next link, and
+    ``before`` at most have not."""
+    links = found.hops[flow].get(link)
+    capacity, once = int(found.network.costs.capacity[link]), int(found.network.costs.once[link])
+    if links is None:
+        return once + found.streamed(flow, before + capacity)
+    if beyond <= capacity:
+        return once + found.granted(link, flow)
+    return once + max(_gone_on(found, other, flow, beyond - capacity, before + capacity) for other in links)
+
+
+def _pace(network: Network, way: dict[int, tuple[int, ...]]) -> int:
+    return max(int(network.costs.character[link]) for links in way.values() for link in links)
+
+
+def _latency(network: Network, way: dict[int, tuple[int, ...]], came: int, known: dict[int, int]) -> int:
+    """The largest sum of delays from a link to the terminal."""
+    if came not in way:
+        return 0
+    if came not in known:
+        known[came] = max(
+            int(network.costs.once[link]) + _latency(network, way, link, known) for link in way[came]
+        )
+    return known[came]
+
+
+def _backwards(network: Network, ways: list[dict[int, tuple[int, ...]]]) -> list[int]:
+    """All links that are used, each after those behind it. Raises BoundError if there is a cycle."""
+    behind: dict[int, set[int]] = defaultdict(set)
+    front: dict[int, set[int]] = defaultdict(set)
+    used: set[int] = set()
+    for way in ways:
+        for came, links in way.items():
+            used |= set(links)
+            if came != NONE:
+                behind[came] |= set(links)
+                for link in links:
+                    front[link].add(came)
+    ready = sorted(link for link in used if not behind[link])
+    left = {link: len(behind[link]) for link in used}
+    order: list[int] = []
+    while ready:
+        link = ready.pop()
+        order.append(link)
+        for other in sorted(front[link]):
+            left[other] -= 1
+            if not left[other]:
+                ready.append(other)
+    if len(order) < len(used):
+        stuck = sorted(link for link in used if left[link] > 0)
+        names = network.compiled.graph.link_names
+        raise BoundError(
+            "packets of these flows can wait for each other in a circle, so no delay is guaranteed; "
+            f"{names[stuck[0]]} is on it",
+            ("routing",),
+            "choose a routing that cannot deadlock, see fabriloom check",
+        )
+    return order

@@ -1,0 +1,180 @@
+"""The flows of a scenario and the links that their packets may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..compile import Compiled
+from ..technology import Technology
+
+NONE = 0xFFFF_FFFF
+MOST_STATES = 1 << 20
+"""Links times flows that are gone through at most; some seconds."""
+
+
+class BoundError(ValueError):
+    """There is no bound for this scenario. ``path`` is the field that stands in the way."""
+
+    def __init__(self, message: str, path: tuple[str, ...], hint: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Packets from one terminal to another."""
+
+    source: int
+    target: int
+    characters: int
+    """Of its longest packet, header and end included."""
+
+
+@dataclass(frozen=True)
+class Hop:
+    """Links among which a packet of some flow may be granted one, when it came by ``came``."""
+
+    came: int
+    """The link before, or ``NONE`` at the source."""
+    links: tuple[int, ...]
+
+
+def flows_of(compiled: Compiled) -> tuple[list[Flow], int]:
+    """All flows with the longest packet of each, and the characters of the shortest packet of all."""
+    arrays = compiled.arrays
+    around = int(arrays["header_chars"]) + 1
+    longest, shortest = _lengths(arrays)
+    demand = compiled.demand()
+    found: dict[tuple[int, int], int] = {}
+    chars = _chars_of_pairs(arrays, demand.source, longest)
+    for source, target, length in zip(demand.source.tolist(), demand.target.tolist(), chars, strict=True):
+        pair = (source, target)
+        found[pair] = max(found.get(pair, 0), length + around)
+    for source in np.flatnonzero(demand.even).tolist():
+        for target in range(compiled.graph.terminals):
+            if target != source:
+                found[source, target] = max(found.get((source, target), 0), int(longest[source]) + around)
+    flows = [Flow(source, target, length) for (source, target), length in sorted(found.items())]
+    return flows, shortest + around
+
+
+def _lengths(arrays: dict[str, Any]) -> tuple[np.ndarray, int]:
+    """Per terminal the payload characters of its longest packet, and of the shortest packet of all."""
+    terminals = int(arrays["terminals"])
+    if len(arrays["list_length"]):
+        longest = np.zeros(terminals, np.int64)
+        owner = np.repeat(np.arange(terminals), np.diff(arrays["list_start"].astype(np.int64)))
+        np.maximum.at(longest, owner, arrays["list_length"])
+        return longest, int(arrays["list_length"].min())
+    if len(arrays["length_values"]):
+        values = arrays["length_values"]
+        return np.full(terminals, int(values.max())), int(values.min())
+    sends = arrays["source_arrival"] > 0
+    low = arrays["length_min"][sends].astype(np.int64)
+    flows = arrays["flow_length"].astype(np.int64)
+    some = np.concatenate([flows, low]) if not len(flows) else flows
+    return arrays["length_max"].astype(np.int64), int(some.min(initial=1 << 40))
+
+
+def _chars_of_pairs(arrays: dict[str, Any], source: np.ndarray, longest: np.ndarray) -> list[int]:
+    if len(arrays["flow_length"]) and len(arrays["flow_length"]) == len(source):
+        return arrays["flow_length"].astype(np.int64).tolist()
+    return longest[source].tolist()
+
+
+class Network:
+    """Links, groups and what a packet costs on them, in ticks."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        arrays = compiled.arrays
+        self.compiled = compiled
+        self.switches = int(arrays["switches"])
+        self.target = arrays["link_target"].astype(np.int64).tolist()
+        self.source = arrays["link_source"].astype(np.int64).tolist()
+        self.out_link = arrays["terminal_out_link"].astype(np.int64).tolist()
+        self.classes = int(arrays["classes"])
+        self.route = arrays["route"]
+        self.terminal_class = arrays["terminal_class"].astype(np.int64).tolist()
+        start, links = arrays["group_start"].astype(np.int64), arrays["group_links"].astype(np.int64)
+        self.groups = [tuple(links[a:b].tolist()) for a, b in pairwise(start.tolist())]
+        self.costs = Costs(arrays)
+
+    def hops(self, flow: Flow) -> list[Hop]:
+        """Where the packets of a flow ask for links, in no order; each way in once."""
+        first = self.out_link[flow.source]
+        found, todo, seen = [Hop(NONE, (first,))], [first], {first}
+        column = self.terminal_class[flow.target]
+        while todo:
+            link = todo.pop()
+            switch = self.target[link]
+            if switch >= self.switches:
+                continue
+            links = self.groups[int(self.route[switch * self.classes + column]) >> 1]
+            found.append(Hop(link, links))
+            for other in links:
+                if other not in seen:
+                    seen.add(other)
+                    todo.append(other)
+        return found
+
+
+def check_arbitration(network: Network) -> None:
+    """Raise BoundError unless each input waits for each other one once at most."""
+    compiled = network.compiled
+    tech = compiled.technology
+    assert isinstance(tech, Technology)
+    if tech.arbiter not in ("fifo", "round-robin"):
+        message = f'with arbiter "{tech.arbiter}" a packet can wait without end: there is no bound'
+        raise BoundError(message, ("technology", "arbiter"), 'choose "round-robin" or "fifo"')
+    if compiled.parts.via:
+        message = "with universal routing every flow may pass every switch: there is no bound worth having"
+        raise BoundError(message, ("routing", "universal"), "leave it out")
+    links = [link for group in network.groups for link in group]
+    if len(links) > len(set(links)):
+        twice = min(link for link in set(links) if links.count(link) > 1)
+        name = compiled.graph.link_names[twice]
+        message = (
+            f"{name} is in two groups of links, and packets of one can go before those of the other always"
+        )
+        hint = "choose a routing whose groups have no link in common, such as adaptive = false"
+        raise BoundError(message, ("routing",), hint)
+
+
+class Costs:
+    """Per link, in ticks: what a character costs at worst, and what is added once for each packet."""
+
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        def of(name: str) -> np.ndarray:
+            return arrays[name].astype(np.int64)
+
+        switches = int(arrays["switches"])
+        header = max(1, int(arrays["header_chars"]))
+        source, target = of("link_source"), of("link_target")
+        from_switch, to_switch = source < switches, target < switches
+
+        def at(vertex: np.ndarray, inside: np.ndarray, name: str) -> np.ndarray:
+            values = of(name)
+            if not len(values):
+                return np.zeros(len(vertex), np.int64)
+            return np.where(inside, values[np.minimum(vertex, switches - 1)], 0)
+
+        character, end = of("link_character_ticks"), of("link_end_ticks")
+        arrival, credit = of("link_arrival_ticks"), of("link_credit_ticks")
+        crossbar = np.maximum(
+            at(source, from_switch, "switch_crossbar_ticks"), at(target, to_switch, "switch_crossbar_ticks")
+        )
+        forward = at(source, from_switch, "switch_forward_ticks")
+        inside, out = of("link_input_buffer"), of("link_output_buffer")
+        window = np.maximum(1, inside - of("link_quantum") + 1)
+        loop = np.where(to_switch, -(-(arrival + credit) // window), 0)
+        place = np.where(from_switch, -(-(forward + character) // np.maximum(1, out)), 0)
+        self.character = np.maximum.reduce([character, crossbar, loop, place])
+        handover = at(source, from_switch, "switch_handover_ticks")
+        front = at(target, to_switch, "switch_next_head_ticks") + at(target, to_switch, "switch_decode_ticks")
+        self.once = forward + arrival + credit + handover + front + end + (header + 2) * self.character
+        self.capacity = np.where(from_switch, out, 0) + np.where(to_switch, inside, 0)

@@ -1,0 +1,116 @@
+"""``fabriloom bound``: the longest delay of each flow, and who causes it."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from typing import TYPE_CHECKING, Any
+
+from . import bars, exits, show
+from .exits import Mistake
+
+if TYPE_CHECKING:
+    from ..bounds import Bounds
+    from ..bounds.blocking import Part
+    from ..scenario import Scenario
+
+ROWS = 20
+"""Flows that are printed; ``--json`` has all."""
+_WORDS = {
+    "ahead": "already in the buffers of {link}",
+    "other": "goes first on {link}",
+    "wait": "until one of {packets} links such as {link} is free",
+    "passing": "delays of {link}",
+    "own": "its own characters",
+}
+
+
+def bound(scenario: Scenario, tries: int, flow: str | None, json: bool) -> int:
+    """The bounds of all flows, and the parts of one of them: the largest unless another is named."""
+    from ..bounds import bound as worst_case
+
+    with bars.bar("bound") as bar:
+        found = worst_case(scenario, tries, lambda done, of: bar.steps(done, of, "looking for late packets"))
+    which = found.order()[0] if flow is None else _named(found, flow)
+    if json:
+        show.line(jsonlib.dumps(_document(found, which), indent=2, ensure_ascii=False))
+        return exits.OK
+    _print_table(found)
+    show.line(f"\nWhat the bound of {found.named(which)} consists of:")
+    show.pairs(_lines(found, found.blocking(which, 2), ""))
+    return exits.OK
+
+
+def _named(found: Bounds, flow: str) -> int:
+    source, _, target = flow.partition(":")
+    try:
+        return found.flow(source, target)
+    except KeyError:
+        import difflib
+
+        known = [found.named(number).replace(" -> ", ":") for number in found.order()]
+        near = difflib.get_close_matches(flow, known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"such as {known[0]}"
+        raise Mistake(f"--flow {flow}: there is no such flow; {hint}") from None
+
+
+def _print_table(found: Bounds) -> None:
+    rows = found.table.head(ROWS).to_dicts()
+    show.table(
+        ["source", "target", "packet", "bound", "worst found", "found / bound"],
+        [
+            [
+                row["source"],
+                row["target"],
+                f"{row['packet_bytes']} B",
+                _us(row["bound_ns"]),
+                "-" if row["found_ns"] is None else _us(row["found_ns"]),
+                "-" if row["found_share"] is None else f"{row['found_share']:.2f}",
+            ]
+            for row in rows
+        ],
+        [False, False, True, True, True, True],
+    )
+    more = len(found.worst.flows) - len(rows)
+    if more > 0:
+        show.line(f"{more:,} flows with smaller bounds are not shown; --json has all.")
+
+
+def _us(value_ns: float) -> str:
+    return f"{show.measured(value_ns / 1e3)} us"
+
+
+def _lines(found: Bounds, parts: list[Part], indent: str) -> list[tuple[str, str]]:
+    """Times and what they are for, those of waiting for others with what holds the others up."""
+    names, lines = found.compiled.graph.link_names, []
+    for part in parts:
+        words = _WORDS[part.kind].format(link=names[part.link], packets=part.packets)
+        if part.kind in ("ahead", "other"):
+            count = "" if part.packets == 1 else f"{part.packets} packets such as "
+            words = f"{count}{found.named(part.flow)}: {words}"
+        lines.append((indent + _us(part.ticks * found.tick_ns), words))
+        lines += _lines(found, [inner for inner in part.parts if inner.kind != "passing"], indent + "  ")
+    return lines
+
+
+def _document(found: Bounds, which: int) -> dict[str, Any]:
+    return {
+        "name": found.compiled.scenario.name,
+        "scenario_sha256": found.compiled.scenario.sha256,
+        "flows": found.table.to_dicts(),
+        "largest": {
+            "flow": found.named(which),
+            "parts": [_part(found, part) for part in found.blocking(which)],
+        },
+    }
+
+
+def _part(found: Bounds, part: Part) -> dict[str, Any]:
+    of_packet = part.kind in ("ahead", "other", "own")
+    return {
+        "kind": part.kind,
+        "link": found.compiled.graph.link_names[part.link],
+        "ns": part.ticks * found.tick_ns,
+        "flow": found.named(part.flow) if of_packet else None,
+        "packets": part.packets,
+        "parts": [_part(found, inner) for inner in part.parts],
+    }
