@@ -11,6 +11,14 @@ from typing import Any
 import uvicorn
 from fabriloom.page.server import configured
 
+KEYS: dict[int, str] = {}
+"""By the port of a server the key of its address."""
+
+
+def at(port: int, path: str) -> str:
+    """A path of the server at a port, with its key."""
+    return f"/{KEYS[port]}{path}"
+
 
 @contextmanager
 def served(app: Any) -> Iterator[int]:
@@ -20,6 +28,8 @@ def served(app: Any) -> Iterator[int]:
     thread.start()
     while not running.started:
         time.sleep(0.01)
-    yield running.servers[0].sockets[0].getsockname()[1]
+    port = running.servers[0].sockets[0].getsockname()[1]
+    KEYS[port] = app.state.key
+    yield port
     running.should_exit = True
     thread.join()

@@ -24,7 +24,7 @@ from fabriloom.page.limits import Refusal
 from fabriloom.page.server import application
 from fabriloom.page.sessions import Turns
 
-from .serving import served
+from .serving import KEYS, at, served
 from .test_server import SMALL, ask, session
 
 FABRILOOM = Path(sys.executable).parent / "fabriloom"
@@ -80,8 +80,9 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         )
     assert process.stdout is not None
     first = process.stdout.readline().decode()
-    found = re.search(r":(\d+)/", first)
+    found = re.search(r":(\d+)/([\w-]+)/$", first.splitlines()[0])
     assert found, said.read_text(encoding="utf-8")
+    KEYS[int(found[1])] = found[2]
     yield Running(process, int(found[1]), said, folder)
     process.send_signal(signal.SIGTERM)
     assert process.wait(20) == 0
@@ -93,6 +94,12 @@ def connection(port: int, first: bytes = b"") -> socket.socket:
     one = socket.create_connection(("127.0.0.1", port), timeout=30)
     one.sendall(first)
     return one
+
+
+def _post(port: int, path: str) -> str:
+    """The first lines of a request with JSON in it."""
+    host = f"host: 127.0.0.1:{port}\r\ncontent-type: application/json\r\n"
+    return f"POST {at(port, path)} HTTP/1.1\r\n{host}"
 
 
 def send_until_refused(one: socket.socket, piece: bytes, every_s: float) -> None:
@@ -163,7 +170,7 @@ def test_of_those_who_wait_the_newest_is_next() -> None:
 
 def test_looks_of_those_who_have_gone_are_ended(running: Running) -> None:
     body = json.dumps({"first": {"file": "a.toml", "text": SLOW}}).encode()
-    head = f"POST /api/look HTTP/1.1\r\nhost: 127.0.0.1:{running.port}\r\ncontent-type: application/json\r\n"
+    head = _post(running.port, "/api/look")
     for _ in range(24):
         connection(running.port, f"{head}content-length: {len(body)}\r\n\r\n".encode() + body).close()
     began = time.monotonic()
@@ -176,9 +183,7 @@ def test_looks_of_those_who_have_gone_are_ended(running: Running) -> None:
 def test_a_body_is_as_long_as_it_is_not_as_it_says(running: Running, claimed: str) -> None:
     """A length beside chunks was believed, and 600 MB were taken."""
     before = running.memory_mb()
-    head = (
-        f"POST /api/session HTTP/1.1\r\nhost: 127.0.0.1:{running.port}\r\ncontent-type: application/json\r\n"
-    )
+    head = _post(running.port, "/api/session")
     one = connection(running.port, f"{head}{claimed}transfer-encoding: chunked\r\n\r\n".encode())
     piece = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
     with pytest.raises(OSError, match=r"reset|Broken pipe"):
@@ -197,7 +202,8 @@ def test_streams_of_all_tabs_lock_nobody_out(running: Running) -> None:
     streams = []
     for _ in range(limits.SESSIONS + 2):
         name = ask(running.port, "POST", "/api/session", {})[2]["session"]
-        request = f"GET /api/events?session={name} HTTP/1.1\r\nhost: 127.0.0.1:{running.port}\r\n\r\n"
+        path = at(running.port, f"/api/events?session={name}")
+        request = f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1:{running.port}\r\n\r\n"
         streams += [connection(running.port, request.encode()) for _ in range(4)]
     owner_gets_in(running.port)
     for one in streams:
@@ -224,7 +230,7 @@ def test_a_request_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch
     with served(application()) as port:
         one = connection(port)
         if keep:
-            one.sendall(f"GET /api/shelf HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n\r\n".encode())
+            one.sendall(f"GET {at(port, '/api/shelf')} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n\r\n".encode())
             assert one.recv(1 << 20).startswith(b"HTTP/1.1 200")
             time.sleep(0.2)
         began = time.monotonic()

@@ -25,7 +25,7 @@ from fabriloom.page.saving import toml_text
 from fabriloom.page.server import application
 from fabriloom.scenario import ScenarioError, json_schema
 
-from .serving import served
+from .serving import at, served
 
 PATIENCE_S = 40.0
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
@@ -60,7 +60,7 @@ def ask(
         sent |= {"content-type": "application/json", "content-length": str(len(data or b""))}
     sent |= {name.replace("_", "-"): value for name, value in headers.items()}
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+    connection.putrequest(method, at(port, path), skip_host=True, skip_accept_encoding=True)
     for name, value in sent.items():
         if value:
             connection.putheader(name, value)
@@ -77,7 +77,7 @@ class Listener:
 
     def __init__(self, port: int, session: str) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-        self.connection.request("GET", f"/api/events?session={session}")
+        self.connection.request("GET", at(port, f"/api/events?session={session}"))
         self.answer = self.connection.getresponse()
 
     def until(self, kind: str) -> dict[str, Any]:
@@ -127,6 +127,25 @@ def test_only_our_own_page_is_served(server: int, headers: dict[str, str], statu
     found, _, answer = ask(server, "POST", "/api/session", b"{}", **headers)
     assert found == status
     assert status == 400 or answer["error"]
+
+
+@pytest.mark.parametrize("start", ["", "/", "/wrong", "/" + "x" * 24, "//", "/%2e%2e"])
+@pytest.mark.parametrize(("method", "path"), [("GET", "/"), ("GET", "/api/shelf"), ("POST", "/api/session")])
+def test_nothing_is_served_without_the_key(server: int, start: str, method: str, path: str) -> None:
+    """Another program on this machine can send every header that a browser does."""
+    before = len(APP.state.sessions._open)
+    connection = http.client.HTTPConnection("127.0.0.1", server, timeout=30)
+    headers = {"origin": f"http://127.0.0.1:{server}", "content-type": "application/json"}
+    connection.request(method, start + path, b"{}" if method == "POST" else None, headers)
+    answer = connection.getresponse()
+    assert (answer.status, b"has a key in it" in answer.read()) == (403, True)
+    assert len(APP.state.sessions._open) == before
+
+
+def test_a_key_is_of_one_server() -> None:
+    keys = {application().state.key for _ in range(8)}
+    assert len(keys) == 8
+    assert min(map(len, keys)) >= 24
 
 
 def test_the_name_of_this_machine_is_good_too(server: int) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 from fabriloom.page.server import application
 
-from .serving import served
+from .serving import KEYS, served
 from .test_attacks import owner_gets_in
 from .test_server import LONG, PATIENCE_S, ask, session
 
@@ -24,10 +24,10 @@ PIECES = (
     b"GET ",
     b"POST ",
     b"/",
-    b"/api/look",
-    b"/api/session",
-    b"/api/events?session=",
-    b"/page/",
+    b"/KEY/api/look",
+    b"/KEY/api/session",
+    b"/KEY/api/events?session=",
+    b"/KEY/page/",
     b"%2e%2e/",
     b"..",
     b" HTTP/1.1\r\n",
@@ -89,9 +89,12 @@ def test_requests_made_of_anything_are_answered_or_dropped(
     print(f"seed {seed}")
     while time.monotonic() < until:
         with socket.create_connection(("127.0.0.1", server), timeout=10) as one:
-            host = f"127.0.0.1:{server}".encode()
+            host, key = f"127.0.0.1:{server}".encode(), KEYS[server].encode()
             count = drawn.randrange(1, 12)
-            one.sendall(b"".join(drawn.choices(PIECES, k=count)).replace(b"HOST", host) + b"\r\n\r\n")
+            one.sendall(
+                b"".join(drawn.choices(PIECES, k=count)).replace(b"HOST", host).replace(b"KEY", key)
+                + b"\r\n\r\n"
+            )
             one.shutdown(socket.SHUT_WR)
             answer = one.recv(1 << 16)
             assert not answer or answer.startswith(b"HTTP/1.1 "), (seed, answer)

@@ -13,7 +13,7 @@ from fabriloom.page.server import application
 from fabriloom.page.sessions import Session
 
 from .browser import PROGRAM, Browser, Tab, browser
-from .serving import served
+from .serving import at, served
 from .test_browser import LONG, QUIET, SMALL, drop
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium here: tabs are not opened")
@@ -27,7 +27,7 @@ GOING_ON = "document.querySelector('.side dd')?.textContent.endsWith('MB/s')"
 def address() -> Iterator[str]:
     """The page of a server in this process, whose sessions can be looked at."""
     with served(APP) as port:
-        yield f"http://127.0.0.1:{port}/"
+        yield f"http://127.0.0.1:{port}{at(port, '/')}"
         APP.state.sessions.hang_up()
 
 

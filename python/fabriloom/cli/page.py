@@ -22,7 +22,8 @@ def page(port: int, browser: bool) -> int:
     from ..page import serve
 
     def started(address: str) -> None:
-        show.line(f"The laboratory is open at {address}\nOnly this machine can see it. Ctrl-C closes it.")
+        show.line(f"The laboratory is open at {address}")
+        show.line("Nobody sees it without this address, and nobody on other machines. Ctrl-C closes it.")
         if browser:
             threading.Thread(target=_open, args=(address,), daemon=True).start()
 

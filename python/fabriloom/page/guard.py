@@ -1,10 +1,13 @@
 """Who may talk to the server: pages of its own, on this machine.
 
 Any web page can make a browser send requests to 127.0.0.1. It cannot forge ``Host`` and ``Origin``, and it
-cannot send JSON to another origin without asking first, so these are looked at before anything else.
+cannot send JSON to another origin without asking first, so these are looked at before anything else. Another
+program can forge all of that, but it does not know the key, with which every path of this server begins.
 """
 
 from __future__ import annotations
+
+import secrets
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,10 +27,12 @@ HEADERS = {
 
 
 class Guard:
-    """Lets through what comes from our own page and is not too long; adds the headers of every answer."""
+    """Lets through what comes from our own page, has its key and is not too long; adds the headers of every
+    answer."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, key: str) -> None:
         self.app = app
+        self.start = f"/{key}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -41,14 +46,26 @@ class Guard:
                 message = {**message, "headers": [*message.get("headers", []), *extra]}
             await send(message)
 
-        refusal = refused(scope)
+        refusal = refused(scope) or self._without_key(scope)
         if refusal:
             answer = JSONResponse(
                 {"error": refusal[1]}, status_code=refusal[0], headers={"connection": "close"}
             )
             await answer(scope, receive, with_headers)
             return
-        await self.app(scope, receive, with_headers)
+        path = scope["path"][len(self.start) :]
+        await self.app(
+            {**scope, "path": path, "raw_path": path.encode(errors="replace")}, receive, with_headers
+        )
+
+    def _without_key(self, scope: Scope) -> tuple[int, str] | None:
+        """Status and message if the path does not begin with the key, however much of it is right."""
+        start, rest = scope["path"][: len(self.start)], scope["path"][len(self.start) :]
+        if secrets.compare_digest(start.encode(errors="replace"), self.start.encode()) and rest.startswith(
+            "/"
+        ):
+            return None
+        return 403, "The address of the page has a key in it: take it whole from where the page was started."
 
 
 def refused(scope: Scope) -> tuple[int, str] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
 from importlib import resources
@@ -28,6 +29,7 @@ from .sessions import Message, Session, Sessions
 _KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html", "svg": "image/svg+xml"}
 _PAGE = ("index.html", "page.css", "page.js", "fabric.js", "charts.js", "replay.js", "state.js")
 _OF_REPORTS = {"charts.min.js": "vendor/charts.min.js", "reach.js": "reach.js", "style.css": "style.css"}
+_KEY_BYTES = 18
 _PING_S = 15.0
 _LOST_S = 0.5
 """How often a server that is working for somebody looks whether he is still there."""
@@ -38,8 +40,9 @@ def serve(port: int, started: Callable[[str], None]) -> None:
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.bind(("127.0.0.1", port))
-    config = configured(application())
-    address = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    app = application()
+    config = configured(app)
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}/{app.state.key}/"
     try:
         _Server(config, lambda: started(address)).run(sockets=[listening])
     finally:
@@ -85,7 +88,8 @@ class _Server(uvicorn.Server):
 
 
 def application() -> Starlette:
-    """The app: its sessions live as long as it does."""
+    """The app: its sessions live as long as it does, and so does the key of its address."""
+    key = secrets.token_urlsafe(_KEY_BYTES)
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
@@ -97,7 +101,7 @@ def application() -> Starlette:
         sweeping.cancel()
         await sessions.close()
 
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/", _page),
             Route("/page/{name}", _page),
@@ -109,10 +113,12 @@ def application() -> Starlette:
             Route("/api/events", _events),
             Route("/api/report", _report),
         ],
-        middleware=[Middleware(Guard)],
+        middleware=[Middleware(Guard, key)],
         exception_handlers={Refusal: _refused, BadRequest: _refused},
         lifespan=life,
     )
+    app.state.key = key
+    return app
 
 
 async def _page(request: Request) -> Response:

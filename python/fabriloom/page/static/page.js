@@ -103,7 +103,7 @@ const look = async (anew = false) => {
   showChoice();
   status("Looking at the scenario …");
   try {
-    const found = await post("/api/look", { first: state.first, beside: state.beside });
+    const found = await post("api/look", { first: state.first, beside: state.beside });
     if (turn !== state.turn) return true;
     if (found.type === "error") throw new Error(found.text);
     Object.assign(state, { looked: found.sides, colours: found.colours });
@@ -290,7 +290,7 @@ const moment = () => ({ beginning: 0, end: null, moment: Math.max(0, Number($("f
 const begin = async (what) => {
   complain("");
   try {
-    await post("/api/begin", { session: state.session, do: what, first: state.first, beside: state.beside, from_ms: moment() });
+    await post("api/begin", { session: state.session, do: what, first: state.first, beside: state.beside, from_ms: moment() });
   } catch (error) {
     complain(error.message);
     if (/not known any more/.test(error.message)) connect();
@@ -391,7 +391,7 @@ const hearers = {
   },
   done(message) {
     $("report").hidden = !message.report;
-    $("report").href = "/api/report?session=" + encodeURIComponent(state.session);
+    $("report").href = "api/report?session=" + encodeURIComponent(state.session);
     status(message.why === "cancelled" ? "Cancelled: what is shown was measured until then." : message.why || "Done.");
   },
   error(message) { complain(message.text); status(""); },
@@ -428,7 +428,7 @@ const listenToHands = () => {
   $("when").addEventListener("change", () => { showWhen($("when").value); if (!$("from").hidden) $("from").focus(); });
   $("from").addEventListener("keydown", (event) => { if (event.key === "Enter" && !state.running) begin("replay"); });
   $("beside").addEventListener("click", () => { if (state.beside) { state.beside = null; look(true); } else putBeside(""); });
-  $("cancel").addEventListener("click", () => { status("Cancelling …"); post("/api/cancel", { session: state.session }).catch((error) => complain(error.message)); });
+  $("cancel").addEventListener("click", () => { status("Cancelling …"); post("api/cancel", { session: state.session }).catch((error) => complain(error.message)); });
   for (const name of ["accepted", "latency"]) charts[name].clicked = (time) => { $("from").value = Number(time.toPrecision(4)); showWhen("moment"); };
   let over = 0;
   const veil = (step) => { over = Math.max(0, over + step); $("veil").hidden = !over; };
@@ -441,7 +441,7 @@ const listenToHands = () => {
 const start = async () => {
   listenToHands();
   const memory = kept();
-  try { state.shelf = await get("/api/shelf"); } catch (error) { complain(error.message); return; }
+  try { state.shelf = await get("api/shelf"); } catch (error) { complain(error.message); return; }
   state.first = memory.first ?? specOf(state.shelf[0].name);
   state.beside = memory.beside ?? null;
   if (!await look() && memory.first) choose(state.shelf[0].name);

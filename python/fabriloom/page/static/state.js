@@ -25,14 +25,14 @@ export const post = (path, body) => fetch(path, {
 }).catch(gone).then(answer);
 
 export const openSession = async () => {
-  const { session } = await post("/api/session", { session: kept().session ?? "" });
+  const { session } = await post("api/session", { session: kept().session ?? "" });
   keep({ session });
   return session;
 };
 
 // Messages of a session, for ever: after an interruption the server tells its state anew.
 export const listen = (session, hear, lost) => {
-  const source = new EventSource("/api/events?session=" + encodeURIComponent(session));
+  const source = new EventSource("api/events?session=" + encodeURIComponent(session));
   source.onmessage = (event) => hear(JSON.parse(event.data));
   source.onerror = () => lost(source.readyState === EventSource.CLOSED);
   return source;
