@@ -356,6 +356,16 @@ columns! {
         event_due_ticks: u64,
         /// Per event: its messages; 0 or [`NONE`]: it is never complete.
         event_fragments: u32,
+        /// Sizes of messages, ascending, whose host times are the next four columns rather than the scalars above.
+        cost_bytes: u32,
+        /// Per size: the host's time to send.
+        cost_send_ticks: u64,
+        /// Per size: the host's time to receive.
+        cost_receive_ticks: u64,
+        /// Per size: the processor's time per packet begun, its bytes included.
+        cost_packet_ticks: u64,
+        /// Per size: from one packet begun to the next, at least.
+        cost_gap_ticks: u64,
     }
 }
 

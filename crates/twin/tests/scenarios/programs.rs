@@ -61,7 +61,21 @@ fn protocol(f: &mut Fabric, draw: &mut Draw) {
     f.message_send_gap_ticks = ticks();
     f.message_byte_ticks = draw.pick(&[0.0, 0.0, 0.3, 2.0]) * f64::from(pace);
     f.message_bus_byte_ticks = draw.pick(&[0.0, 0.0, 0.3, 2.0]) * f64::from(pace);
+    if draw.chance(30) {
+        costs(f, draw, pace);
+    }
     f.message_bit_error_rate = draw.pick(&[0.0, 0.0, 1e-4, 1e-3]);
+}
+
+/// Times of their own for some sizes, among them those of messages.
+fn costs(f: &mut Fabric, draw: &mut Draw, pace: u32) {
+    f.cost_bytes = (1..=40).filter(|_| draw.chance(50)).collect();
+    let rows = f.cost_bytes.len();
+    for column in
+        [&mut f.cost_send_ticks, &mut f.cost_receive_ticks, &mut f.cost_packet_ticks, &mut f.cost_gap_ticks]
+    {
+        *column = (0..rows).map(|_| u64::from(draw.pick(&[0, 0, 1, 3, 20, 90]) * pace)).collect();
+    }
 }
 
 fn programs(f: &mut Fabric, draw: &mut Draw) {

@@ -27,6 +27,10 @@ pub(super) fn shapes(f: &Fabric) -> Shapes {
         ("op_tag", f.op_tag.len(), operations),
         ("op_ticks", f.op_ticks.len(), operations),
         ("event_fragments", f.event_fragments.len(), f.event_due_ticks.len()),
+        ("cost_send_ticks", f.cost_send_ticks.len(), f.cost_bytes.len()),
+        ("cost_receive_ticks", f.cost_receive_ticks.len(), f.cost_bytes.len()),
+        ("cost_packet_ticks", f.cost_packet_ticks.len(), f.cost_bytes.len()),
+        ("cost_gap_ticks", f.cost_gap_ticks.len(), f.cost_bytes.len()),
     ]
 }
 
@@ -39,6 +43,7 @@ pub(super) fn check(f: &Fabric) -> Checked {
         };
     }
     protocol(f)?;
+    costs(f)?;
     if let Some(row) = f.event_due_ticks.iter().position(|&due| due > MOST_TICKS) {
         return fail("event_due_ticks", row, f.event_due_ticks[row], "at most 2^50 ticks");
     }
@@ -127,6 +132,25 @@ fn protocol(f: &Fabric) -> Checked {
     known("message_end_carries_data", &[f.message_end_carries_data], 1)
 }
 
+/// Times by the size of a message.
+fn costs(f: &Fabric) -> Checked {
+    if let Some(row) = f.cost_bytes.windows(2).position(|pair| pair[0] >= pair[1]) {
+        return fail("cost_bytes", row + 1, f.cost_bytes[row + 1], "more than the row before");
+    }
+    let columns = [
+        ("cost_send_ticks", &f.cost_send_ticks),
+        ("cost_receive_ticks", &f.cost_receive_ticks),
+        ("cost_packet_ticks", &f.cost_packet_ticks),
+        ("cost_gap_ticks", &f.cost_gap_ticks),
+    ];
+    for (name, column) in columns {
+        if let Some(row) = column.iter().position(|&ticks| ticks > MOST_TICKS) {
+            return fail(name, row, column[row], "at most 2^50 ticks");
+        }
+    }
+    Ok(())
+}
+
 /// Whether a peer is named by the message received last.
 fn by_message(peer: u32) -> bool {
     matches!(peer, LAST | CROSS)
@@ -212,10 +236,15 @@ fn rounds(f: &Fabric, program: Range<usize>) -> Checked {
 fn takes_time(f: &Fabric, row: usize) -> bool {
     match f.op_kind[row] {
         operation::RECEIVE | operation::READ => true,
-        operation::SEND => f.message_messages_at_once > 0 || f.message_send_ticks > 0,
+        operation::SEND => f.message_messages_at_once > 0 || send_ticks(f, f.op_bytes[row]) > 0,
         operation::WAIT => f.op_ticks[row] > 0,
         _ => false,
     }
+}
+
+/// The host's time to send a message of so many bytes.
+fn send_ticks(f: &Fabric, bytes: u32) -> u64 {
+    f.cost_bytes.binary_search(&bytes).map_or(f.message_send_ticks, |row| f.cost_send_ticks[row])
 }
 
 /// Every receive has something sent that it could take.

@@ -200,9 +200,10 @@ impl Programs {
         let tag = self.tag(terminal, row.tag);
         let read = row.kind == operation::READ;
         let message = self.make(terminal, target, row.bytes, tag, read);
-        if self.settings.send > 0 {
+        let ticks = self.settings.send(row.bytes);
+        if ticks > 0 {
             self.hosts[terminal as usize].doing = Doing::Sending { message };
-            self.schedule(terminal, timer::PROGRAM, self.settings.send);
+            self.schedule(terminal, timer::PROGRAM, ticks);
             return false;
         }
         self.hand_over(message);
@@ -214,9 +215,9 @@ impl Programs {
         let Some(source) = source else { return false };
         let wanted = Wanted { source, tag: self.tag(terminal, row.tag) };
         match self.take_note(terminal, wanted) {
-            Some(note) => {
-                self.hosts[terminal as usize].last = Some(note);
-                self.wait(terminal, self.settings.receive)
+            Some((source, tag, bytes)) => {
+                self.hosts[terminal as usize].last = Some((source, tag));
+                self.wait(terminal, self.settings.receive(bytes))
             }
             None => self.wait_in(terminal, Doing::Receive { wanted }, false),
         }

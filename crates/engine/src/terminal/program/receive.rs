@@ -12,6 +12,7 @@ use crate::kernel::slab::Linked;
 pub(super) struct Note {
     source: u32,
     tag: u32,
+    bytes: u32,
     next: u32,
 }
 
@@ -197,17 +198,17 @@ impl Programs {
         if read {
             self.wake_next(terminal);
         } else {
-            self.note(terminal, source, tag);
+            self.note(terminal, source, tag, bytes);
         }
     }
 
     /// Has a message wait for the program, which may be waiting for it.
-    fn note(&mut self, terminal: u32, source: u32, tag: u32) {
+    fn note(&mut self, terminal: u32, source: u32, tag: u32, bytes: u32) {
         let host = &mut self.hosts[terminal as usize];
         if host.doing == Doing::Ended || !host.receives {
             return;
         }
-        let note = self.notes.add(Note { source, tag, next: NO });
+        let note = self.notes.add(Note { source, tag, bytes, next: NO });
         host.inbox.push(&mut self.notes, note);
         if let Doing::Receive { wanted } = host.doing
             && wanted.fits(source, tag)
@@ -216,16 +217,16 @@ impl Programs {
         }
     }
 
-    /// Takes the first message received that fits: its sender and tag.
-    pub(super) fn take_note(&mut self, terminal: u32, wanted: Wanted) -> Option<(u32, u32)> {
+    /// Takes the first message received that fits: its sender, tag and bytes.
+    pub(super) fn take_note(&mut self, terminal: u32, wanted: Wanted) -> Option<(u32, u32, u32)> {
         let inbox = &mut self.hosts[terminal as usize].inbox;
         let (mut before, mut at) = (NO, inbox.head);
         while at != NO {
-            let Note { source, tag, next } = self.notes[at];
+            let Note { source, tag, bytes, next } = self.notes[at];
             if wanted.fits(source, tag) {
                 inbox.take(&mut self.notes, before, at);
                 self.notes.remove(at);
-                return Some((source, tag));
+                return Some((source, tag, bytes));
             }
             (before, at) = (at, next);
         }

@@ -123,9 +123,10 @@ impl Programs {
             }
             let number = host.able.pop(&mut self.channels);
             host.on_way += 1;
-            host.begins = self.now + self.settings.send_gap;
             let waited = host.kept_back.take().map_or(0, |since| self.now - since);
             let (message, bytes) = self.begin_packet(number);
+            let gap = self.settings.send_gap(self.messages[message].bytes);
+            self.hosts[terminal as usize].begins = self.now + gap;
             let moved = if self.messages[message].read { 0 } else { bytes };
             self.start_filling(terminal, message, moved, waited);
         }
@@ -148,7 +149,7 @@ impl Programs {
 
     /// Starts to fill a packet, or has it filled if that takes no time.
     fn start_filling(&mut self, terminal: u32, message: u32, bytes: u32, waited: Time) {
-        let ticks = self.settings.fill_after(bytes, waited);
+        let ticks = self.settings.fill_after(self.messages[message].bytes, bytes, waited);
         let host = &mut self.hosts[terminal as usize];
         host.filling = message;
         if self.settings.programmed {

@@ -28,6 +28,28 @@ impl Pace {
     }
 }
 
+/// The host's times for messages of one size.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    bytes: u32,
+    send: Time,
+    receive: Time,
+    packet: Time,
+    gap: Time,
+}
+
+/// The rows of the fabric.
+fn costs(f: &Fabric) -> Vec<Cost> {
+    let cost = |row: usize| Cost {
+        bytes: f.cost_bytes[row],
+        send: f.cost_send_ticks[row] as Time,
+        receive: f.cost_receive_ticks[row] as Time,
+        packet: f.cost_packet_ticks[row] as Time,
+        gap: f.cost_gap_ticks[row] as Time,
+    };
+    (0..f.cost_bytes.len()).map(cost).collect()
+}
+
 /// The protocol between messages and packets: see `docs/background/programs.md`.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
@@ -41,12 +63,14 @@ pub(super) struct Settings {
     /// Whether the program's own processor fills packets, over the host's bus.
     pub programmed: bool,
     ahead_bytes: u32,
-    pub send: Time,
-    pub receive: Time,
-    pub fill: Pace,
+    send: Time,
+    receive: Time,
+    fill: Pace,
     pub bus: Pace,
     pub rings: bool,
-    pub send_gap: Time,
+    send_gap: Time,
+    /// By size, for those that have times of their own.
+    costs: Vec<Cost>,
     pub receive_gap: Time,
     pub ack: Time,
     /// Payload of an acknowledgement.
@@ -88,6 +112,7 @@ impl Settings {
             bus,
             rings: f.has_rings(),
             send_gap: f.message_send_gap_ticks as Time,
+            costs: costs(f),
             receive_gap: f.message_receive_gap_ticks as Time,
             ack: f.message_ack_ticks as Time,
             ack_length: if f.has_rings() { RING_ACK_BYTES } else { 0 },
@@ -100,9 +125,39 @@ impl Settings {
         }
     }
 
-    /// Ticks to fill a packet of so many bytes that has waited for its place.
+    /// The times of messages of a size that has its own.
     #[inline]
-    pub fn fill_after(&self, bytes: u32, waited: Time) -> Time {
+    fn cost(&self, message_bytes: u32) -> Option<&Cost> {
+        let row = self.costs.binary_search_by_key(&message_bytes, |cost| cost.bytes).ok()?;
+        Some(&self.costs[row])
+    }
+
+    /// The host's time to send a message.
+    #[inline]
+    pub fn send(&self, message_bytes: u32) -> Time {
+        self.cost(message_bytes).map_or(self.send, |cost| cost.send)
+    }
+
+    /// The host's time to receive a message.
+    #[inline]
+    pub fn receive(&self, message_bytes: u32) -> Time {
+        self.cost(message_bytes).map_or(self.receive, |cost| cost.receive)
+    }
+
+    /// From a packet of a message begun to the next packet, at least.
+    #[inline]
+    pub fn send_gap(&self, message_bytes: u32) -> Time {
+        self.cost(message_bytes).map_or(self.send_gap, |cost| cost.gap)
+    }
+
+    /// Ticks to fill a packet of so many bytes, of a message of so many, that has waited for its place.
+    #[inline]
+    pub fn fill_after(&self, message_bytes: u32, bytes: u32, waited: Time) -> Time {
+        if bytes > 0
+            && let Some(cost) = self.cost(message_bytes)
+        {
+            return cost.packet;
+        }
         let ahead = self.fill.of_bytes(bytes.min(self.ahead_bytes));
         self.fill.of(bytes) - ahead.min(waited)
     }

@@ -176,6 +176,22 @@ fn host_times_and_slots() {
 }
 
 #[test]
+fn times_of_a_size_go_before_those_of_all() {
+    let mut f = fabric(&[
+        &[send(1, 10), mark_as(0), send(1, 8), mark_as(1), send(1, 10)],
+        &[receive(0), receive(0), mark_as(2)],
+    ]);
+    (f.message_send_ticks, f.message_receive_ticks, f.message_packet_ticks) = (30, 7, 20);
+    f.cost_bytes = vec![8];
+    (f.cost_send_ticks, f.cost_receive_ticks) = (vec![5], vec![11]);
+    (f.cost_packet_ticks, f.cost_gap_ticks) = (vec![2], vec![100]);
+    let (programs, sent) = run(&f);
+    // The packet of 8 B is filled from 50 to 52 and waits for the link; the next one begins 100 after it.
+    assert_eq!(sent, [(50, 0, 1, 10), (60, 0, 1, 8), (170, 0, 1, 10)]);
+    assert_eq!(marks(&programs), [(0, 0, 30), (0, 1, 35), (1, 2, 171)]);
+}
+
+#[test]
 fn waits_and_repeats() {
     let program = [repeat(2), repeat(3), wait(4), END, mark_as(1), END, (operation::UNTIL, ANY, 0, ANY, 50)];
     let program = [&program[..], &[mark_as(2), (operation::UNTIL, ANY, 0, ANY, 20), mark_as(3)]].concat();
