@@ -28,13 +28,14 @@ REPRODUCTION := out/reproduction
 MINUTES ?= 10
 SOAK_RUST := cargo test --profile checked --package fabriloom-twin --test soak --locked --quiet
 
-.PHONY: help setup demo test check-format lint types test-rust test-checked test-python soak bench reproduce docs fmt clean
+.PHONY: help setup setup-measure demo test check-format lint types test-rust test-checked test-python soak bench reproduce docs fmt clean
 
 help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
 	@echo "make test        every test: Rust, Python, documentation, format, lint, types, walls"
 	@echo "make soak        fresh random networks of every kind beside the slow twin, for MINUTES=10 or any other time"
 	@echo "make setup       the fabriloom command in $(FABRILOOM), and nothing else"
+	@echo "make setup-measure  the same, with an MPI for fabriloom measure"
 	@echo "make reproduce   every figure and number of the papers, published beside ours; reproduction.html"
 	@echo "make bench       measure speed and memory; writes the tables of benches/"
 	@echo "make docs        the documentation as a site in out/docs"
@@ -42,6 +43,8 @@ help:
 	@echo "make clean       remove everything that was built here"
 
 setup: $(VENV)/engine.stamp
+
+setup-measure: setup $(VENV)/measure.stamp
 
 demo: setup
 	$(FABRILOOM) curve $(DEMO) --published --out $(DEMO_OUT) --force
@@ -69,7 +72,7 @@ test-rust:
 test-checked:
 	$(SOAK_RUST)
 
-test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp
+test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp
 	$(PY) -m pytest -n 2
 
 # A difference stops its kind of network with the seed, which FABRILOOM_SEEDS=7..8 repeats.
@@ -127,6 +130,11 @@ $(VENV)/run.stamp: requirements.txt | $(VENV)/made.stamp
 
 $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
 	$(PY) -m pip install --quiet --requirement requirements-dev.txt
+	@touch $@
+
+# Without it everything works but `fabriloom measure`, and its tests are skipped.
+$(VENV)/measure.stamp: requirements-measure.txt $(VENV)/run.stamp
+	$(PY) -m pip install --quiet --requirement requirements-measure.txt || echo "no MPI could be installed: programs cannot be measured here" >&2
 	@touch $@
 
 # The stamp carries the time at which the build began: what is edited during a build is built again.

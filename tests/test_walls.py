@@ -39,11 +39,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bounds": RUNNING,
     "studies": RUNNING | {"output"},
     "report": {"units", "results", "published"},
+    "measure": RUNNING | {"studies", "output"},
     "page": RUNNING | {"studies", "report", "children", "output"},
     "published": set(),
     "experiments": RUNNING | {"studies", "published", "report", "output"},
     "cli": RUNNING
-    | {"bounds", "studies", "published", "report", "page", "experiments", "children", "output", "printable"},
+    | {"bounds", "studies", "published", "report", "page", "experiments", "measure", "children"}
+    | {"output", "printable"},
     "pictures": RUNNING | {"report", "output"},
     "__init__": RUNNING | {"bounds", "studies", "pictures"},
     "__main__": {"cli"},

@@ -213,6 +213,69 @@ def saturate(
 
 @app.command()
 @exits.guarded
+def measure(
+    file: File,
+    settings: Set = None,
+    seed: Seed = None,
+    ranks: Annotated[
+        int | None,
+        typer.Option(
+            "--ranks",
+            metavar="N",
+            min=1,
+            max=2**20,
+            help="Processes at most; each terminal that takes part is one.",
+        ),
+    ] = None,
+    hosts: Annotated[
+        Path | None,
+        typer.Option(
+            "--hosts", metavar="FILE", help="Machines, one a line: name:processes.", callback=_at_home
+        ),
+    ] = None,
+    runner: Annotated[
+        str, typer.Option("--runner", metavar="auto|c|python", help="auto: C where it can be compiled.")
+    ] = "auto",
+    warm_ups: Annotated[
+        int, typer.Option("--warm-ups", metavar="N", min=0, max=1000, help="Rounds that do not count.")
+    ] = 2,
+    rounds: Annotated[
+        int,
+        typer.Option(
+            "--rounds", metavar="N", min=1, max=1000, help="Rounds that count; the middle one is told."
+        ),
+    ] = 5,
+    oversubscribe: Annotated[
+        bool,
+        typer.Option(
+            "--oversubscribe", help="More processes than cores: to see whether it runs, not how fast."
+        ),
+    ] = False,
+    patience: Annotated[
+        int,
+        typer.Option(
+            "--patience", metavar="S", min=1, max=10**6, help="Seconds in which nothing may happen."
+        ),
+    ] = 60,
+    json: Json = False,
+    out: Out = None,
+    force: Force = False,
+    csv: Csv = False,
+) -> int:
+    """Run a scenario's program on this machine or a cluster, over MPI, and time every message.
+
+    With a [sweep], at each of its points; with --out every finished point is kept at once, and the same
+    command takes an interrupted one up again.
+    """
+    from . import folders, real
+
+    how = real.settings_of(ranks, hosts, runner, warm_ups, rounds, oversubscribe, patience)
+    with folders.taken(out, "measure", force, POINTS, csv=csv) as folder:
+        return real.measure(_load(file, settings, seed), how, json, folder, csv)
+
+
+@app.command()
+@exits.guarded
 def check(file: File, settings: Set = None, seed: Seed = None, json: Json = False) -> int:
     """Look at a scenario without running it: its parts, its bounds, whether it can deadlock."""
     from . import work

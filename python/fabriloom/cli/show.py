@@ -100,12 +100,8 @@ def run(results: Results) -> None:
     latency, engine = summary["latency_ns"], summary["engine"]
     speed = engine["events"] / engine["wall_s"] / 1e6 if engine["wall_s"] else 0.0
     line(f"{summary['name']} (seed {summary['seed']}, scenario {summary['scenario_sha256'][:12]})")
-    pairs(
-        [
-            *html.rows(summary),
-            ("engine", f"{engine['events']:,} events in {engine['wall_s']:.2f} s, {speed:.1f} M/s"),
-        ]
-    )
+    ran = ("engine", f"{engine['events']:,} events in {engine['wall_s']:.2f} s, {speed:.1f} M/s")
+    pairs([*html.rows(summary), *([] if "measured" in summary else [ran])])
     if html.of_programs(summary):
         _program_latencies(summary)
         return
@@ -117,7 +113,9 @@ def run(results: Results) -> None:
 
 def _program_latencies(summary: Mapping[str, Any]) -> None:
     """From what to what the latencies of a program are."""
-    kinds = {"Message": summary["message_latency_ns"], "Packet": summary["latency_ns"]}
+    kinds = {"Message": summary["message_latency_ns"]}
+    if "measured" not in summary:
+        kinds["Packet"] = summary["latency_ns"]
     if summary["events"]["count"]:
         kinds = {"Event": summary["events"]["latency_ns"], **kinds}
     for what, latency in kinds.items():

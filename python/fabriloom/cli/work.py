@@ -62,7 +62,7 @@ def loads_of(text: str | None, scenarios: Sequence[Scenario] = ()) -> list[float
     return ordered
 
 
-def _give(
+def give(
     folder: Output | None,
     json: bool,
     text: Callable[[], str],
@@ -105,7 +105,7 @@ def run(scenario: Scenario, json: bool, folder: Output | None, csv: bool) -> int
     def write(at: Output) -> None:
         folders.write_run(at, results, csv)
 
-    _give(folder, json, results.to_json, lambda: show.run(results), write)
+    give(folder, json, results.to_json, lambda: show.run(results), write)
     return _code_of_ends([results.summary["end"]])
 
 
@@ -120,7 +120,7 @@ def seeds(scenario: Scenario, count: int, jobs: int, json: bool, folder: Output 
     def write(at: Output) -> None:
         folders.write_study(at, found, for_seeds(found), csv)
 
-    _give(folder, json, found.to_json, lambda: show.seeds(found), write, finished=not found.interrupted)
+    give(folder, json, found.to_json, lambda: show.seeds(found), write, finished=not found.interrupted)
     return _code(found, folder)
 
 
@@ -186,7 +186,7 @@ def curve(
         points = beside.points(found) if beside else ()
         folders.write_study(at, found, for_curve(found, points, rows), csv)
 
-    _give(folder, json, text, tell, write, finished=not found.interrupted)
+    give(folder, json, text, tell, write, finished=not found.interrupted)
     return _code(found, folder)
 
 
@@ -214,7 +214,7 @@ def compare(
     def write(at: Output) -> None:
         folders.write_comparison(at, found, for_comparison(found), csv)
 
-    _give(folder, json, found.to_json, tell, write, finished=not found.interrupted)
+    give(folder, json, found.to_json, tell, write, finished=not found.interrupted)
     return _code(found, folder)
 
 
@@ -283,7 +283,7 @@ def saturate(
     def write(at: Output) -> None:
         folders.write_study(at, found, for_saturation(found), csv)
 
-    _give(folder, json, found.to_json, lambda: show.saturation(found), write, finished=not found.interrupted)
+    give(folder, json, found.to_json, lambda: show.saturation(found), write, finished=not found.interrupted)
     return _code(found, folder)
 
 
@@ -409,7 +409,7 @@ def reproduce(name: str, json: bool, quick: bool, jobs: int, folder: Output | No
     def write(at: Output) -> None:
         _write_reproduction(at, found, lines, quick, partial)
 
-    _give(folder, json, text, tell, write, "reproduction.html", finished=not partial)
+    give(folder, json, text, tell, write, "reproduction.html", finished=not partial)
     if partial:
         exits.complain(f"{partial}. The same command goes on from here.")
         return exits.INTERRUPTED

@@ -38,7 +38,7 @@ def programs_of(scenario: Scenario, graph: Graph) -> Programs | None:
     """The programs of a scenario; none if its terminals are sources. Raises ScenarioError."""
     if scenario.program is None:
         return None
-    protocol = _protocol(scenario)
+    protocol = protocol_of(scenario)
     try:
         found = programs.build(graph, scenario.parameters("program"), protocol, seed=scenario.seed)
         longer_than(found, scenario.run.duration_ps)
@@ -47,7 +47,7 @@ def programs_of(scenario: Scenario, graph: Graph) -> Programs | None:
     return found
 
 
-def _protocol(scenario: Scenario) -> dict[str, Any]:
+def protocol_of(scenario: Scenario) -> dict[str, Any]:
     try:
         found = filled_protocol(scenario).model_dump()
     except TechnologyError as error:
@@ -66,7 +66,7 @@ def _protocol(scenario: Scenario) -> dict[str, Any]:
 
 def program_durations(scenario: Scenario, found: Programs) -> list[Durations]:
     """All durations of a protocol and of programs."""
-    protocol = _protocol(scenario)
+    protocol = protocol_of(scenario)
     times = [
         Durations.of(f"protocol.{name}_time", ("protocol", f"{name}_time"), protocol[f"{name}_time_ps"], most)
         for names, most in ((_TIMES, MOST_WAIT_TICKS), (_BYTE_TIMES, _MOST_BYTE_TICKS))
@@ -90,7 +90,7 @@ def program_columns(
     scenario: Scenario, parts: LinkParts | RingParts, found: Programs, tick_ps: int
 ) -> Arrays:
     """The columns of programs and the scalars of their protocol."""
-    protocol, tech = _protocol(scenario), parts.technology
+    protocol, tech = protocol_of(scenario), parts.technology
     _check_packets(scenario, tech, protocol)
     times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
     return {

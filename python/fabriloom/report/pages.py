@@ -94,6 +94,17 @@ def _links(results: Results) -> list[Any]:
     ]
 
 
+def _network(results: Results) -> list[Any]:
+    """What a simulation knows of packets and links."""
+    return [
+        *sections.tail({results.provenance.name: results.thinned_tail()}, _latency_note(results.summary)),
+        *sections.fabric(results.graph, results.utilisation, table=results.links),
+        *sections.batches(results.batches),
+        *_links(results),
+        *sections.flows(results.flows),
+    ]
+
+
 def for_run(results: Results) -> str:
     """The report of one run as HTML text."""
     summary, provenance = results.summary, results.provenance
@@ -110,11 +121,7 @@ def for_run(results: Results) -> str:
     page.sections = [
         *sections.cycle(summary["end"]["cycle"]),
         *([] if results.program is None else program_sections.run_sections(results.program, summary)),
-        *sections.tail({provenance.name: results.thinned_tail()}, _latency_note(summary)),
-        *sections.fabric(results.graph, results.utilisation, table=results.links),
-        *sections.batches(results.batches),
-        *_links(results),
-        *sections.flows(results.flows),
+        *(_network(results) if results.measured is None else program_sections.measured(results.measured)),
         *scenario_texts(provenance),
     ]
     page.provenance = provenance_of(
@@ -133,8 +140,12 @@ def for_run(results: Results) -> str:
             ),
             ("Confidence", sections.confidence_text(summary["statistics"])),
             again("run"),
-        ],
+        ]
+        if results.measured is None
+        else [("Ended", summary["end"]["reason"]), again("measure")],
     )
+    if results.measured is not None:
+        page.kind = "measurement"
     return render(page)
 
 

@@ -82,6 +82,46 @@ def run_sections(program: ProgramRun, summary: Mapping[str, Any]) -> list[Any]:
     ]
 
 
+def measured(told: Mapping[str, Any]) -> list[Table]:
+    """How it was measured, and how noisy that was."""
+    runner = {
+        "c": "in C, compiled by this MPI's compiler",
+        "python": "in Python, some microseconds a message slower",
+    }
+    rows = [
+        ("Runner", runner[told["runner"]]),
+        ("MPI", told["mpi"]),
+        ("Messages went", told["transport"]),
+        (
+            "Processes",
+            f"{number(told['ranks'])} on {number(told['cores'])} cores of {_machines(told['machines'])}",
+        ),
+        ("Before it", f"{number(told['warm_ups'])} rounds of the whole program that do not count"),
+        ("Rounds (µs)", ", ".join(_micro(value) for value in told["round_ns"])),
+        ("Noise", f"{_percent(told['noise'])}: longest less shortest round, over that in the middle"),
+        ("Clocks", _clocks(told["clock_error_ns"])),
+        (
+            "Latest start",
+            f"{_micro(told['late_ns'])} µs after the agreed one" if told["late_ns"] else "in time",
+        ),
+    ]
+    note = (
+        "Everything here is of the round in the middle. Packets, links and buffers are not seen "
+        "from programs."
+    )
+    cells = [[Cell(what), Cell(value)] for what, value in rows]
+    return [Table("How it was measured", ["", ""], cells, [False, False], note)]
+
+
+def _machines(names: Sequence[str]) -> str:
+    each = sorted(set(names))
+    return each[0] if len(each) == 1 else f"{len(each)} machines, {each[0]} to {each[-1]}"
+
+
+def _clocks(error_ns: float) -> str:
+    return f"known within {_micro(error_ns)} µs of each other" if error_ns else "one clock"
+
+
 def waiting(phrases: Sequence[str], most: int = 40) -> list[Table]:
     """What each terminal waited for, when the programs stopped."""
     if not phrases:

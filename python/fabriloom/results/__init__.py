@@ -48,6 +48,7 @@ class Results:
         provenance: Provenance,
         wall_s: float,
         program: ProgramRun | None = None,
+        measured: Mapping[str, Any] | None = None,
     ) -> None:
         check_conservation(native)
         self.native = native
@@ -57,6 +58,8 @@ class Results:
         self.wall_s = wall_s
         self.program = program
         """What is known of a run of programs; none of one of traffic."""
+        self.measured = measured
+        """How it was measured, see ``columns.MEASURED``; none of a simulation."""
         self.warnings: list[str] = []
         """What was noticed about the scenario before the run. The summary has what was noticed about its
         results as well."""
@@ -66,7 +69,9 @@ class Results:
         """The summary, nested, with the keys of ``columns.SUMMARY``."""
         summary = _summary(self.native, self.graph, self.tick_ps, self.provenance, self.wall_s)
         if self.program is not None:
-            add_program(summary, self.program)
+            add_program(summary, self.program, measured=self.measured is not None)
+        if self.measured is not None:
+            summary["measured"] = dict(self.measured)
         return {**summary, "warnings": [*self.warnings, *self._doubts(summary)]}
 
     def _doubts(self, summary: dict[str, Any]) -> list[str]:

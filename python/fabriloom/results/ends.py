@@ -19,9 +19,9 @@ BAD = (*STUCK, "stalled", "interrupted")
 """Ends after which the numbers are not those that were asked for."""
 
 
-def after(simulated_ns: float) -> str:
+def after(simulated_ns: float, measured: bool = False) -> str:
     """When, as a part of a sentence."""
-    return f"after {simulated_ns / 1e6:.6g} ms of simulated time"
+    return f"after {simulated_ns / 1e6:.6g} ms" + ("" if measured else " of simulated time")
 
 
 def precision(reason: str, wanted: float, widths: str) -> str:

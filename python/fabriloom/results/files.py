@@ -62,17 +62,24 @@ def write_plain(tables: Mapping[str, pl.DataFrame], folder: Path, form: str) -> 
 
 def tables_of(results: Results) -> dict[str, pl.DataFrame]:
     """The tables that the run kept, by the names of their files."""
+    if results.measured is not None:
+        return _of_programs(results)
     tables = {"links": results.links} if results.keeps_links else {}
     if results.keeps_links and results.graph.rings is not None:
         tables |= {"buses": results.buses, "rings": results.rings}
     tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}
     if results.program is not None:
-        own = {"events": results.events, "hosts": results.hosts}
-        own |= {"messages": results.messages, "marks": results.marks}
-        tables |= {name: table for name, table in own.items() if len(table)}
+        tables |= _of_programs(results)
     if results.has_trace:
         tables["trace"] = results.trace
     return tables
+
+
+def _of_programs(results: Results) -> dict[str, pl.DataFrame]:
+    """Those of programs that have rows."""
+    own = {"events": results.events, "hosts": results.hosts}
+    own |= {"messages": results.messages, "marks": results.marks}
+    return {name: table for name, table in own.items() if len(table)}
 
 
 def _trace_events(results: Results) -> Iterator[dict[str, Any]]:

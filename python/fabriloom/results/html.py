@@ -38,6 +38,8 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     unit, divisor = time_unit(latency["mean"])
     scale = lambda value: None if value is None else value / divisor  # noqa: E731
     ended = ("ended", f"{summary['end']['reason']} – {summary['end']['message']}")
+    if "measured" in summary:
+        return [ended, *_program(summary), *_how_measured(summary["measured"])]
     if of_programs(summary):
         return [ended, *_program(summary), ("packet latency", spread(latency)), *_counted(summary)]
     return [
@@ -105,6 +107,20 @@ def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
             whose = "senders waited for a place" if key == "blocked" else "receivers had a message coming in"
             found.append((what, f"{whose} {share} of the time, {hosts[f'{key}_most']} {most}"))
     return found
+
+
+def _how_measured(measured: dict[str, Any]) -> list[tuple[str, str]]:
+    """How it was measured."""
+    runner = {"c": "the runner in C", "python": "the runner in Python"}[measured["runner"]]
+    many = f"{measured['ranks']} processes on {measured['cores']} cores"
+    unit, divisor = time_unit(max(measured["round_ns"]))
+    rounds = ", ".join(f"{value / divisor:.4g}" for value in measured["round_ns"])
+    error = measured["clock_error_ns"]
+    return [
+        ("measured", f"{measured['mpi']}, {runner}, {many}; {measured['transport']}"),
+        ("noise", f"{100 * measured['noise']:.3g} %: {measured['rounds']} rounds of {rounds} {unit}"),
+        *([("clocks", f"known within {error / 1e3:.3g} us of each other")] if error else []),
+    ]
 
 
 def _round(rounds: dict[str, Any]) -> str:

@@ -94,9 +94,53 @@ PROGRAM_SUMMARY = Table(
         Column("rounds.ns_min", "ns", "The shortest."),
         Column("rounds.ns_max", "ns", "The longest."),
         Column(
+            "spans",
+            "list",
+            "Times between one mark and the next at the same terminal, one entry for each pair of numbers: `from`, `to`, `count`, and in ns `ns_min`, `ns_p25`, `ns_p50`, `ns_p75` (a quarter, half and three quarters are shorter), `ns_mean`.",
+        ),
+        Column(
             "not_kept.messages", "count", "Messages that are missing in their table, because it was full."
         ),
         Column("not_kept.marks", "count", "Marks that are missing in their table, because it was full."),
+    ),
+)
+
+MEASURED = Table(
+    "measured",
+    "Measurements",
+    "Keys of the summary of what `fabriloom measure` ran, beside those of a program. Packets and links are not seen there: their counts are 0 and their latencies null; `simulated_ns` is the time that passed.",
+    (
+        Column("measured.runner", "text", "`c` or `python`: what ran the programs."),
+        Column("measured.mpi", "text", "Name and version of the MPI, as it says itself."),
+        Column("measured.transport", "text", "By what messages went, as far as it is known."),
+        Column("measured.machines", "list of text", "Name of the machine of each process."),
+        Column("measured.ranks", "count", "Processes."),
+        Column(
+            "measured.cores",
+            "count",
+            "Cores for them: of this machine, or as many as its list of hosts gives.",
+        ),
+        Column(
+            "measured.crowded",
+            "true or false",
+            "Whether there were more processes than cores: then no time here is a measurement.",
+        ),
+        Column("measured.warm_ups", "count", "Rounds of the whole program before those that count."),
+        Column("measured.rounds", "count", "Rounds that count."),
+        Column(
+            "measured.round_ns", "list of ns", "How long each took. The result is of the one in the middle."
+        ),
+        Column("measured.noise", "share", "Largest less smallest of these over that of the middle."),
+        Column(
+            "measured.clock_error_ns",
+            "ns",
+            "How far the clocks of two machines may be from each other; 0 on one machine.",
+        ),
+        Column(
+            "measured.late_ns",
+            "ns",
+            "How long after the agreed start the last process was ready, in the round of the result; 0: all were in time.",
+        ),
     ),
 )
 
@@ -128,7 +172,11 @@ HOSTS = Table(
         Column("received_mbytes_per_s", "10^6 B/s", "Received over its length."),
         Column("blocked_ns", "ns", "Back-pressure: time that it waited for a free place for a message."),
         Column("blocked_share", "0 to 1", "The same as a share of the window."),
-        Column("receiving_ns", "ns", "Occupancy: time in which it had a message that was not complete."),
+        Column(
+            "receiving_ns",
+            "ns",
+            "Occupancy: time in which it had a message that was not complete; null where it was measured, for nobody sees a message come in.",
+        ),
         Column("receiving_share", "0 to 1", "The same as a share of the window."),
     ),
 )
@@ -145,8 +193,16 @@ MESSAGES = Table(
         Column("tag", "number", "Its tag; null when it has none."),
         Column("event", "number", "The event that it is a part of; null when it is of none."),
         Column("made_ns", "ns", "When its send began."),
-        Column("sent_ns", "ns", "When the protocol had nothing more to do for it at its sender."),
-        Column("received_ns", "ns", "When its last packet had arrived."),
+        Column(
+            "sent_ns",
+            "ns",
+            "When the protocol had nothing more to do for it at its sender; measured: when the program saw that.",
+        ),
+        Column(
+            "received_ns",
+            "ns",
+            "When its last packet had arrived; measured: when the receive that took it was over.",
+        ),
         Column("latency_ns", "ns", "From made to received."),
     ),
 )

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ..topology.graph import Graph
 
 _NO_TAG = 0xFFFF_FFFF
+MOST_SPANS = 1000
+"""Pairs of marks whose times are told."""
 Floats = NDArray[np.float64]
 
 
@@ -88,7 +90,26 @@ class ProgramRun:
             "events": self._events(),
             "hosts": self._hosts(),
             "rounds": self._rounds(),
+            "spans": self.spans(),
         }
+
+    def spans(self) -> list[dict[str, Any]]:
+        """Times between one mark and the next at the same terminal, by the numbers of both."""
+        terminal, tag = (column(self.native, f"mark_{name}").astype(np.int64) for name in ("terminal", "tag"))
+        moments = column(self.native, "mark_ticks").astype(np.int64)
+        order = np.lexsort((np.arange(len(moments)), terminal))
+        same = np.diff(terminal[order]) == 0
+        begin, end = tag[order][:-1][same], tag[order][1:][same]
+        took_ns = np.diff(moments[order])[same] * self.tick_ns
+        pairs, which = np.unique(np.stack([begin, end]), axis=1, return_inverse=True)
+        found = []
+        for number, (first, second) in enumerate(pairs.T[:MOST_SPANS].tolist()):
+            values = took_ns[which.ravel() == number]
+            low, middle, high = (float(value) for value in np.percentile(values, (25, 50, 75)))
+            least, mean = float(values.min()), float(values.mean())
+            told = {"ns_min": least, "ns_p25": low, "ns_p50": middle, "ns_p75": high, "ns_mean": mean}
+            found.append({"from": first, "to": second, "count": len(values), **told})
+        return found
 
     def _rounds(self) -> dict[str, Any]:
         """Times between one mark and the next of the same number at the same terminal."""
@@ -163,8 +184,9 @@ class ProgramRun:
         sends, receives = self._active()
         found: dict[str, Any] = {}
         for what, active in (("blocked", sends), ("receiving", receives)):
-            share = np.minimum(per(column(self.native, f"terminal_{what}_ticks"), window), 1.0)
-            some = bool(active.any())
+            ticks = column(self.native, f"terminal_{what}_ticks")
+            share = np.minimum(per(ticks, window), 1.0)
+            some = bool(active.any()) and len(ticks) > 0
             found[f"{what}_share_mean"] = float(share[active].mean()) if some else None
             found[f"{what}_share_max"] = float(share[active].max()) if some else None
             most = int(np.flatnonzero(active)[np.argmax(share[active])]) if some else -1
@@ -201,9 +223,10 @@ class ProgramRun:
 
         window_ns, tick_ns = self.window_ns, self.tick_ns
         sent, received = (column(self.native, f"terminal_bytes_{what}") for what in ("sent", "received"))
-        blocked, receiving = (
-            column(self.native, f"terminal_{what}_ticks") * tick_ns for what in ("blocked", "receiving")
-        )
+        blocked = column(self.native, "terminal_blocked_ticks") * tick_ns
+        receiving = column(self.native, "terminal_receiving_ticks") * tick_ns
+        # Where it is measured nobody sees a message come in.
+        known = receiving if len(receiving) else np.full(len(blocked), math.nan)
         return pl.DataFrame(
             {
                 "terminal": list(self.graph.terminal_names),
@@ -213,10 +236,10 @@ class ProgramRun:
                 "received_mbytes_per_s": per(received * 1e3, window_ns),
                 "blocked_ns": blocked,
                 "blocked_share": np.minimum(per(blocked, window_ns), 1.0),
-                "receiving_ns": receiving,
-                "receiving_share": np.minimum(per(receiving, window_ns), 1.0),
+                "receiving_ns": known,
+                "receiving_share": np.minimum(known / window_ns if window_ns else known, 1.0),
             }
-        )
+        ).with_columns(pl.col("receiving_ns", "receiving_share").fill_nan(None))
 
     def messages(self) -> pl.DataFrame:
         """The table of messages; no rows when they were not kept."""

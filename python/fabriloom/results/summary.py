@@ -160,10 +160,10 @@ def _message(
     return ends.message(reason, cycle, after_ns, int(native["refused"]) > 0, watched)
 
 
-def add_program(summary: dict[str, Any], program: ProgramRun) -> None:
+def add_program(summary: dict[str, Any], program: ProgramRun, measured: bool = False) -> None:
     """Add the keys of ``columns.PROGRAM_SUMMARY``; a stop of programs alone is told as what they wait for."""
     end, native = summary["end"], program.native
-    after = ends.after(summary["simulated_ns"])
+    after = ends.after(summary["simulated_ns"], measured)
     waiting = program.waiting() if end["reason"] == "deadlocked" else []
     if waiting and not end["cycle"]:
         shown = "; ".join([*waiting[:4], *([f"{len(waiting) - 4} more"] if len(waiting) > 4 else [])])

@@ -1,0 +1,77 @@
+"""What the commands about real machines do; each returns its exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import bars, exits, folders, show, work
+from .exits import Mistake
+
+if TYPE_CHECKING:
+    from ..measure import Settings
+    from ..output import Output
+    from ..scenario import Scenario
+
+RUNNERS = ("auto", "c", "python")
+
+
+def settings_of(
+    ranks: int | None,
+    hosts: Path | None,
+    runner: str,
+    warm_ups: int,
+    rounds: int,
+    oversubscribe: bool,
+    patience_s: int,
+) -> Settings:
+    """How to measure, from the options of the command."""
+    from ..measure import Settings
+
+    if runner not in RUNNERS:
+        raise Mistake(f"--runner {runner}: there are {', '.join(RUNNERS)}")
+    return Settings(ranks, hosts, runner, warm_ups, rounds, oversubscribe, patience_s)
+
+
+def measure(scenario: Scenario, how: Settings, json: bool, folder: Output | None, csv: bool) -> int:
+    """A measurement, printed and written."""
+    from .. import measure as room
+    from ..report import for_curve
+
+    try:
+        with bars.bar("Measuring") as bar:
+            found = room.measure(scenario, how, kept=folder and folder.kept, progress=bar.steps)
+    except room.MeasureError as error:
+        raise Mistake(str(error)) from error
+    if found.run is not None:
+        results = found.run
+        for warning in results.summary["warnings"]:
+            exits.complain(f"warning: {warning}")
+
+        def write(at: Output) -> None:
+            folders.write_run(at, results, csv)
+
+        work.give(
+            folder, json, results.to_json, lambda: show.run(results), write, finished=not found.interrupted
+        )
+    elif found.curve is not None:
+        curve = found.curve
+        for warning in _warnings(curve):
+            exits.complain(f"warning: {warning}")
+
+        def write(at: Output) -> None:
+            folders.write_study(at, curve, for_curve(curve, (), []), csv)
+
+        work.give(
+            folder, json, curve.to_json, lambda: show.curve(curve), write, finished=not found.interrupted
+        )
+    if found.interrupted:
+        exits.complain(work.interrupted(len(found.curve.points) if found.curve else 0, folder))
+        return exits.INTERRUPTED
+    return exits.OK
+
+
+def _warnings(curve: Any) -> list[str]:
+    """What is to be said of some points, once."""
+    told = {warning: None for point in curve.points for warning in point.summary["warnings"]}
+    return list(told)[:5]

@@ -1,0 +1,203 @@
+"""The processes of a measurement: started, watched, ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .errors import MeasureError
+from .find import Host, Mpi, Settings
+from .plan import Plan
+from .records import Rounds
+
+_POLL_S = 0.05
+_CHUNK = 1 << 16
+
+
+@dataclass
+class Said:
+    """What the processes say on standard error."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def of(self, word: str) -> list[str]:
+        """What follows one of our words."""
+        return [line.split(" ", 1)[1] for line in self.lines if line.startswith(f"FABRILOOM-{word} ")]
+
+    @property
+    def others(self) -> str:
+        """The first thing that somebody else said."""
+        theirs = [line for line in self.lines if line.strip() and not line.startswith("FABRILOOM-")]
+        return theirs[0][:200] if theirs else "nothing was said"
+
+
+def command(
+    found: Mpi, ranks: int, runner: list[str], hosts: list[Host], folder: Path, crowded: bool
+) -> list[str]:
+    """The whole command."""
+    options: list[str] = []
+    open_mpi = not found.bundled and "Open MPI" in _version(found.mpiexec)
+    if hosts:
+        lines = [
+            f"{host.name} slots={host.slots}" if open_mpi else f"{host.name}:{host.slots}" for host in hosts
+        ]
+        from .. import output
+
+        with output.file(folder / "hosts") as out:
+            out.write(output.encoded("\n".join(lines) + "\n"))
+        options += ["--hostfile" if open_mpi else "-f", str(folder / "hosts")]
+    if open_mpi and crowded:
+        options.append("--oversubscribe")
+    return [found.mpiexec, "-n", str(ranks), *options, *runner]
+
+
+def _version(mpiexec: str) -> str:
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        return subprocess.run(
+            [mpiexec, "--version"], capture_output=True, text=True, timeout=20, check=False
+        ).stdout
+    return ""
+
+
+def run(
+    parts: list[str], plan: Plan, settings: Settings, names: list[str], advance: Callable[[int], None]
+) -> tuple[Rounds, str]:
+    """All rounds of a plan, and what went wrong: nothing, or ``interrupted``.
+
+    Args:
+        parts: the command.
+        plan: what to do.
+        settings: how long to wait.
+        names: of each process the terminal that it stands for.
+        advance: called now and then with the rounds that are finished.
+
+    Raises:
+        MeasureError: the processes ended otherwise than well before a round was finished, and why.
+    """
+    try:
+        process = subprocess.Popen(
+            parts,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise MeasureError(f"{parts[0]} cannot be started: {error.strerror or error}") from error
+    rounds, said = Rounds(plan), Said()
+    threads = [
+        threading.Thread(target=work, args=(process, what), daemon=True)
+        for work, what in ((_feed, plan.to_bytes()), (_hear, said), (_take, rounds))
+    ]
+    for thread in threads:
+        thread.start()
+    wrong = ""
+    try:
+        wrong = _watch(process, rounds, settings, advance)
+    except KeyboardInterrupt:
+        wrong = "interrupted"
+    finally:
+        _end(process)
+        for thread in threads:
+            thread.join(5)
+    return rounds, wrong if wrong == "interrupted" else _judge(process, rounds, said, wrong, names)
+
+
+def _watch(
+    process: subprocess.Popen[bytes], rounds: Rounds, settings: Settings, advance: Callable[[int], None]
+) -> str:
+    """Wait for the end; whatever takes too long is told."""
+    begin = time.monotonic()
+    while process.poll() is None:
+        time.sleep(_POLL_S)
+        advance(rounds.finished)
+        if not rounds.begun and time.monotonic() - begin > settings.start_s:
+            return "start"
+    return ""
+
+
+def _judge(process: subprocess.Popen[bytes], rounds: Rounds, said: Said, wrong: str, names: list[str]) -> str:
+    """Raise what there is to be told, unless some rounds are finished."""
+    if process.returncode == 0 and rounds.complete:
+        return ""
+    if rounds.finished:
+        return "interrupted"
+    if refused := said.of("REFUSED"):
+        where = "".join(f": that of process {told}" for told in said.of("VERSIONS")[:1])
+        hint = "\n  = install the same Fabriloom on all hosts" if where else ""
+        raise MeasureError(f"{refused[0]}{where}{hint}")
+    if waits := said.of("WAITS"):
+        told = [_waits(text, names, rounds.plan) for text in sorted(waits)]
+        shown = "; ".join(([one for one in told if "operation" in one] or told)[:4])
+        raise MeasureError(
+            f"nothing has gone on for {rounds.plan.head['patience_s']} s: {shown}\n  = a "
+            "program that waits for ever, "
+            "or give it longer with --patience"
+        )
+    if wrong == "start":
+        raise MeasureError(
+            f"the processes did not answer in time; {_named(process)} said: {said.others}\n  = "
+            "check that `ssh HOST "
+            "true` works without a password for each host of --hosts and that Fabriloom is installed there"
+        )
+    code = process.returncode
+    raise MeasureError(
+        f"{_named(process)} ended with {code} before anything was measured; it said: {said.others}"
+    )
+
+
+def _named(process: subprocess.Popen[bytes]) -> str:
+    return Path(str(process.args[0])).name  # type: ignore[index]
+
+
+def _waits(text: str, names: list[str], plan: Plan) -> str:
+    """Who waits, from ``rank row``."""
+    match = re.fullmatch(r"(\d+) (\d+)", text)
+    if match is None or int(match[1]) >= len(names):
+        return "somebody waits"
+    rank, row = int(match[1]), int(match[2])
+    rows = int(plan.start[rank + 1] - plan.start[rank])
+    what = f"waits in its operation {row + 1}" if row < rows else "waits for the others to end"
+    return f"{names[rank]} {what}"
+
+
+def _feed(process: subprocess.Popen[bytes], content: bytes) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(OSError):
+        process.stdin.write(content)
+        process.stdin.close()
+
+
+def _hear(process: subprocess.Popen[bytes], said: Said) -> None:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if len(said.lines) < 10_000:
+            said.lines.append(line.decode("utf-8", "replace").rstrip("\n"))
+
+
+def _take(process: subprocess.Popen[bytes], rounds: Rounds) -> None:
+    assert process.stdout is not None
+    while content := os.read(process.stdout.fileno(), _CHUNK):
+        rounds.feed(content)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the launcher, and with it all processes."""
+    if process.poll() is not None:
+        return
+    for number, patience_s in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        try:
+            process.wait(patience_s)
+            return
+        except subprocess.TimeoutExpired:
+            continue

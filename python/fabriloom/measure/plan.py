@@ -1,0 +1,129 @@
+"""What each process is to do, as numbers that both runners read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..programs import Programs
+from ..programs.kinds import (
+    ANY,
+    BARRIER,
+    FIRST_SPECIAL,
+    READ,
+    SAME,
+    SEND,
+    SENDER,
+    SENDER_NUMBER,
+    TAGGED,
+    UNTIL,
+    WAIT,
+    Ints,
+)
+from .errors import MeasureError
+
+HEAD = (
+    "ranks",
+    "rows",
+    "terminals",
+    "at_once",
+    "warm_ups",
+    "repeats",
+    "patience_s",
+    "stored",
+    "longest",
+    "lead_ns",
+)
+"""Names of the first numbers of a plan, in their order."""
+LEAD_NS = 20_000_000
+"""From the agreement about the start to the start."""
+_PEERS = {ANY: -1, SENDER: -2, TAGGED: -3}
+_TAGS = {ANY: -1, SAME: -2, SENDER_NUMBER: -3}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The operations of all processes; peers are numbers of processes, times nanoseconds."""
+
+    terminals: Ints
+    """Of each process the terminal that it stands for."""
+    head: dict[str, int]
+    start: Ints
+    rank_of: Ints
+    """Of each terminal its process, -1 where it takes no part."""
+    columns: tuple[Ints, ...]
+    """``kind``, ``peer``, ``bytes``, ``tag``, ``amount`` and ``server`` of each operation."""
+
+    def to_bytes(self) -> bytes:
+        """As the first process reads it."""
+        head = np.array([self.head[name] for name in HEAD], np.int64)
+        parts = (head, self.start, self.terminals, self.rank_of, *self.columns)
+        return b"".join(np.ascontiguousarray(part, np.int64).tobytes() for part in parts)
+
+
+def active(programs: Programs) -> Ints:
+    """Terminals that take part: those with operations, and those that something is sent to."""
+    sends = programs.kind == SEND
+    known = programs.peer[sends & (programs.peer < FIRST_SPECIAL)]
+    return np.unique(np.concatenate([programs.terminal, known]))
+
+
+def plan(
+    programs: Programs, protocol: dict[str, object], *, warm_ups: int, repeats: int, patience_s: int
+) -> Plan:
+    """The plan of checked programs. Raises :class:`MeasureError` for what cannot be done over MPI."""
+    _possible(programs)
+    terminals = active(programs)
+    count = len(programs.terminal_names)
+    rank_of = np.full(count, -1, np.int64)
+    rank_of[terminals] = np.arange(len(terminals))
+    special = programs.peer >= FIRST_SPECIAL
+    peer = np.where(special, 0, rank_of[np.where(special, 0, programs.peer)])
+    for value, number in _PEERS.items():
+        peer[programs.peer == value] = number
+    tag = programs.tag.copy()
+    for value, number in _TAGS.items():
+        tag[programs.tag == value] = number
+    amount = np.where(programs.timed, programs.amount // 1000, programs.amount)
+    sends = programs.kind == SEND
+    longest = max(1, int(programs.size_bytes[sends].max(initial=1)))
+    waits_s = int(programs.amount[programs.kind == WAIT].max(initial=0)) // 10**12
+    until_s = int(programs.amount[programs.kind == UNTIL].max(initial=0)) // 10**12
+    at_once = int(str(protocol["messages_at_once"]))
+    values = (len(terminals), programs.rows, count, at_once, warm_ups, repeats)
+    more = (patience_s + waits_s + until_s, int(bool(protocol["programmed"])), longest, LEAD_NS)
+    start = np.concatenate([programs.start[terminals], [programs.rows]])
+    columns = (programs.kind, peer, programs.size_bytes, tag, amount, servers(programs))
+    return Plan(terminals, dict(zip(HEAD, (*values, *more), strict=True)), start, rank_of, columns)
+
+
+def servers(programs: Programs) -> Ints:
+    """Per row 1 where it stands within a repeat without an end."""
+    return np.isinf(programs.times()).astype(np.int64)
+
+
+def _possible(programs: Programs) -> None:
+    """Refuse what two sides that send and receive cannot do."""
+    reads = np.flatnonzero(programs.kind == READ)
+    if len(reads):
+        row = int(reads[0])
+        name = programs.terminal_names[int(programs.terminal[row])]
+        raise MeasureError(
+            f'terminal "{name}": "{programs.text(row)}" fetches from the memory of another terminal; what is '
+            "measured sends and receives\n  = send a request, and answer it"
+        )
+    barriers = programs.kind == BARRIER
+    if not barriers.any():
+        return
+    count = len(programs.terminal_names)
+    times = np.bincount(programs.terminal[barriers], weights=programs.times()[barriers], minlength=count)
+    some = np.flatnonzero(times)
+    if len(set(times[some].tolist())) > 1:
+        least, most = (int(some[at]) for at in (np.argmin(times[some]), np.argmax(times[some])))
+        names = programs.terminal_names
+        raise MeasureError(
+            f'"{names[least]}" comes to {times[least]:g} barriers and "{names[most]}" to '
+            f"{times[most]:g}; those of "
+            "MPI are for the same processes every time\n  = give both as many"
+        )

@@ -1,0 +1,300 @@
+"""A whole measurement: every point of a scenario's sweep, each in rounds on real processes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import simulate
+from ..compile import Compiled, compile
+from ..compile.programs import place_of, protocol_of
+from ..output import Pieces
+from ..results import ProgramRun, Results
+from ..results.provenance import Provenance
+from ..scenario import Scenario
+from ..studies import Curve, Point
+from ..studies.curves import settings_of, varied
+from . import launch, records
+from .errors import MeasureError
+from .find import Host, Settings, check_hosts, cores, hosts_in, mpi, runner_of
+from .plan import Plan, active, plan
+
+Advance = Callable[[int, int, str], None]
+"""Rounds finished, rounds wanted, and what is being measured."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured: one run, or the points of a sweep."""
+
+    run: Results | None
+    curve: Curve | None
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class _Machine:
+    """What all points have in common."""
+
+    settings: Settings
+    hosts: list[Host]
+    runner: str
+    command: Callable[[int], list[str]]
+    cores: int
+    folder: Path
+
+
+def measure(
+    scenario: Scenario, settings: Settings, *, kept: Pieces | None = None, progress: Advance | None = None
+) -> Measured:
+    """Run the program of a scenario over MPI, at each point of its sweep.
+
+    Args:
+        scenario: with a program; its network says only which terminals there are.
+        settings: how.
+        kept: where every finished point is kept at once; one that is there is not measured again.
+        progress: called now and then.
+
+    Ctrl-C ends it early with what there is. Raises :class:`MeasureError` for what cannot be measured, and
+    ScenarioError.
+    """
+    if scenario.program is None:
+        message = (
+            "there is no program to be measured: traffic is made packet by packet, which only a "
+            "simulation does"
+        )
+        raise scenario.error(message, ("traffic",), "write a [program], such as ping-pong", key=True)
+    base = scenario.alone()
+    points = (
+        [(one, varied(base, one)) for one in settings_of(dict(scenario.sweep))]
+        if scenario.sweep
+        else [({}, base)]
+    )
+    compiled = [(one, compile(each)) for one, each in points]
+    for _, each in compiled:
+        _check_end(each)
+    with tempfile.TemporaryDirectory(prefix="fabriloom-", dir=_shared(settings)) as folder:
+        machine = _machine(settings, max(_wanted(each, settings) for _, each in compiled), Path(folder))
+        return _all(scenario, compiled, machine, kept, progress or (lambda *_: None))
+
+
+def _shared(settings: Settings) -> Path | None:
+    """Where the runner is compiled: with several machines in the present folder, which all of them see."""
+    return Path.cwd() if settings.hosts is not None else None
+
+
+def _all(
+    scenario: Scenario,
+    points: list[tuple[dict[str, Any], Compiled]],
+    machine: _Machine,
+    kept: Pieces | None,
+    progress: Advance,
+) -> Measured:
+    finished: list[Point] = []
+    wanted, interrupted, last = len(points) * machine.settings.rounds, False, None
+    for number, (settings, compiled) in enumerate(points):
+        text = ", ".join(f"{path} = {value}" for path, value in settings.items())
+        begun = number * machine.settings.rounds
+        tell = lambda rounds, begun=begun, text=text: progress(begun + rounds, wanted, text)  # noqa: E731
+        name = _name(compiled, machine)
+        point = _kept_point(kept, name, settings)
+        if point is None:
+            last, interrupted = _one(compiled, machine, tell)
+            if last is None:
+                break
+            point = Point.of(settings, last)
+            if kept is not None and not interrupted:
+                kept.put(name, json.dumps(asdict(point), ensure_ascii=False))
+        finished.append(point)
+        if interrupted:
+            break
+    if not scenario.sweep:
+        if last is None and finished and not interrupted:
+            last, interrupted = _one(points[0][1], machine, lambda _: None)
+        return Measured(last, None, interrupted or last is None)
+    provenance = Provenance.of(scenario, f"mpi-{machine.runner}")
+    curve = Curve(
+        finished, list(scenario.sweep), provenance, len(points), interrupted or len(finished) < len(points)
+    )
+    return Measured(None, curve, curve.interrupted)
+
+
+def _name(compiled: Compiled, machine: _Machine) -> str:
+    """Of the file of a finished point: what was measured, and how."""
+    how = machine.settings
+    key = (
+        compiled.scenario.sha256,
+        machine.runner,
+        [str(host) for host in machine.hosts],
+        how.warm_ups,
+        how.rounds,
+    )
+    return hashlib.sha256(repr(key).encode()).hexdigest()[:24] + ".json"
+
+
+def _kept_point(kept: Pieces | None, name: str, settings: dict[str, Any]) -> Point | None:
+    text = kept.get(name) if kept is not None else None
+    try:
+        found = json.loads(text) if text is not None else None
+        return (
+            None if found is None else Point(settings, found["summary"], found["tail"], found["utilisation"])
+        )
+    except (ValueError, KeyError, TypeError):
+        return None  # a file cut short by an interruption: it is measured again
+
+
+def _wanted(compiled: Compiled, settings: Settings) -> int:
+    """Processes of a point. Raises :class:`MeasureError` if there are fewer than terminals."""
+    assert compiled.programs is not None
+    needed = len(active(compiled.programs))
+    if settings.ranks is not None and settings.ranks < needed:
+        raise MeasureError(
+            f"--ranks {settings.ranks}: the program is for {needed} terminals, each of which "
+            "is a process\n  = write "
+            f"--ranks {needed}, or reduce the terminals of the program"
+        )
+    return needed
+
+
+def _machine(settings: Settings, ranks: int, folder: Path) -> _Machine:
+    """The MPI, the runner and the cores. Raises :class:`MeasureError`."""
+    hosts = hosts_in(settings.hosts) if settings.hosts is not None else []
+    there = sum(host.slots for host in hosts) if hosts else cores()
+    if ranks > there and not settings.oversubscribe:
+        where = f"the {there} of --hosts" if hosts else f"{there} cores"
+        raise MeasureError(
+            f"{ranks} processes on {where} are no measurement: they wait for each other's "
+            "turn\n  = use a program "
+            "for fewer terminals or more hosts (--hosts); or add --oversubscribe to see only "
+            "whether the program "
+            "runs as it should"
+        )
+    check_hosts(hosts)
+    found = mpi()
+    runner, program = runner_of(settings.runner, found, folder)
+    command = lambda count: launch.command(found, count, program, hosts, folder, ranks > there)  # noqa: E731
+    return _Machine(settings, hosts, runner, command, there, folder)
+
+
+def _check_end(compiled: Compiled) -> None:
+    """Refuse a program that would wait for ever, or has no end: a simulation tells. Raises ScenarioError."""
+    scenario = compiled.scenario
+    end = simulate.run(compiled).summary["end"]
+    if end["reason"] == "interrupted":
+        raise KeyboardInterrupt
+    if end["reason"] == "deadlocked" and not end["cycle"]:
+        shown = "; ".join(end["waiting"][:4])
+        message = f"this program would wait for ever: {shown}"
+        raise scenario.error(message, ("program",), "simulate it first: fabriloom run", key=True)
+    if end["reason"] == "time_limit":
+        limit_ms = scenario.run.duration_ps / 1e9
+        message = (
+            f"this program does not come to its end within run.duration, {limit_ms:.6g} ms of simulated time"
+        )
+        raise scenario.error(
+            message, ("program",), "give it a number of rounds, or a longer run.duration", key=True
+        )
+
+
+def _one(compiled: Compiled, machine: _Machine, tell: Callable[[int], None]) -> tuple[Results | None, bool]:
+    """One point: its results, and whether it was interrupted."""
+    settings, programs = machine.settings, compiled.programs
+    assert programs is not None
+    how = {"warm_ups": settings.warm_ups, "repeats": settings.rounds, "patience_s": settings.patience_s}
+    what = plan(programs, protocol_of(compiled.scenario), **how)
+    names = [programs.terminal_names[int(terminal)] for terminal in what.terminals]
+    began = time.perf_counter()
+    rounds, wrong = launch.run(machine.command(len(names)), what, settings, names, tell)
+    if not rounds.parts:
+        return None, True
+    results = _results(compiled, machine, what, rounds, time.perf_counter() - began)
+    if wrong:
+        results.warnings.append(f"interrupted: {rounds.finished} of {settings.rounds} rounds were finished")
+    return results, bool(wrong)
+
+
+def _results(
+    compiled: Compiled, machine: _Machine, what: Plan, rounds: records.Rounds, wall_s: float
+) -> Results:
+    """The results of the round in the middle."""
+    took = [records.duration_ns(parts) for parts in rounds.parts]
+    parts = rounds.parts[int(np.argsort(took, kind="stable")[(len(took) - 1) // 2])]
+    records.check_clocks(parts, rounds.machines)
+    programs = compiled.programs
+    assert programs is not None
+    native = records.native(parts, what, programs)
+    provenance = Provenance.of(compiled.scenario, f"mpi-{machine.runner}")
+    where = partial(place_of, compiled.scenario, programs)
+    run = ProgramRun(native, compiled.graph, programs, 1.0, where)
+    told = _told(machine, rounds, parts, took)
+    results = Results(native, compiled.graph, 1000, provenance, wall_s, run, told)
+    results.warnings += _doubts(told, int(native["message_latency_min_ticks"]))
+    return results
+
+
+def _told(
+    machine: _Machine, rounds: records.Rounds, parts: list[records.Part], took: list[int]
+) -> dict[str, Any]:
+    """The keys of ``columns.MEASURED``."""
+    middle = sorted(took)[(len(took) - 1) // 2]
+    errors = sorted((part.clock[1] for part in parts), reverse=True)
+    return {
+        "runner": machine.runner,
+        "mpi": _library(rounds.library),
+        "transport": _transport(rounds),
+        "machines": rounds.machines,
+        "ranks": len(parts),
+        "cores": machine.cores,
+        "crowded": len(parts) > machine.cores,
+        "warm_ups": machine.settings.warm_ups,
+        "rounds": len(took),
+        "round_ns": [float(value) for value in took],
+        "noise": (max(took) - min(took)) / middle if middle else 0.0,
+        "clock_error_ns": float(sum(errors[:2])),
+        "late_ns": float(max(part.late_ns for part in parts)),
+    }
+
+
+def _library(text: str) -> str:
+    """Name and version of an MPI from what it says of itself."""
+    first = text.splitlines()[0] if text else "an MPI that says nothing of itself"
+    return " ".join(first.replace("\t", " ").split()).replace(" Version:", "")[:80]
+
+
+def _transport(rounds: records.Rounds) -> str:
+    """By what messages went."""
+    if len(set(rounds.machines)) == 1:
+        return "through the memory of one machine"
+    device = [
+        line.split(":", 1)[1].strip()
+        for line in rounds.library.splitlines()
+        if "Device" in line and ":" in line
+    ]
+    return f"between {len(set(rounds.machines))} machines" + (f", by {device[0]}" if device else "")
+
+
+def _doubts(told: dict[str, Any], least_ns: int) -> list[str]:
+    """What a reader should know before believing anything."""
+    found = []
+    if told["crowded"]:
+        found.append(
+            f"{told['ranks']} processes shared {told['cores']} cores: no time here is a "
+            "measurement, only that the "
+            "program runs as it should"
+        )
+    elif told["noise"] > 0.1:
+        found.append(f"noisy: rounds of the same program differ by {100 * told['noise']:.3g} %")
+    if least_ns < -told["clock_error_ns"]:
+        found.append(f"clocks disagree: a message was received {-least_ns} ns before it was made")
+    if told["late_ns"]:
+        found.append(f"a process was late for the agreed start by {told['late_ns'] / 1e3:.4g} us")
+    return found
