@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .report.page import Chart
+from .report.page import Chart, Drawing, HeatMap
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -84,7 +84,6 @@ def charts(found: Any) -> Pictures:
         shown = [*sections.tail({"packets": found.thinned_tail()}, ""), *sections.batches(found.batches)]
     else:
         raise TypeError(f"charts are of results or studies, not of a {type(found).__name__}")
-    pictures = [
-        Picture(one.title, plot.drawn(one, "svg").decode()) for one in shown if isinstance(one, Chart)
-    ]
-    return Pictures(pictures)
+    drawn = [one.heat_map if isinstance(one, Drawing) else one for one in shown]
+    kept = [one for one in drawn if isinstance(one, Chart | HeatMap)]
+    return Pictures([Picture(one.title, plot.drawn(one, "svg").decode()) for one in kept])

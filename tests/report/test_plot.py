@@ -38,6 +38,21 @@ def test_charts_come_back_as_they_were(report: Path) -> None:
     assert plot.charts_in(report.read_text(encoding="utf-8")) == [chart(), chart()]
 
 
+def test_maps_come_back_behind_the_charts_and_are_drawn(report: Path, tmp_path: Path) -> None:
+    kept = page.HeatMap(
+        "Throughput over both", "a.$x$", ["1", "2"], "b", ["u", "v", "w"], [[1.0, None, 3.5], [4.0, 5.0, 6e5]]
+    )
+    shown = page.Page(title="t", kind="sweep")
+    shown.sections = [page.Drawing("m", "<svg></svg>", heat_map=kept), chart()]
+    report.write_text(page.render(shown), encoding="utf-8")
+    assert plot.charts_in(report.read_text(encoding="utf-8")) == [chart(), kept]
+    done = CliRunner().invoke(app, ["plot", str(report), "--out", str(tmp_path / "out"), "--figure", "2"])
+    assert done.exit_code == 0
+    svg = (tmp_path / "out" / "2-throughput-over-both.svg").read_text(encoding="utf-8")
+    assert all(text in svg for text in (">a.$x$<", ">w<", ">3.5<", "600\u202f000"))
+    assert plot.drawn(kept, "png") == plot.drawn(kept, "png")
+
+
 @pytest.mark.parametrize("form", plot.FORMATS)
 def test_the_same_chart_gives_the_same_bytes(form: str) -> None:
     with matplotlib.rc_context():
@@ -83,7 +98,15 @@ def test_no_pipe_is_waited_for_and_no_device_read_to_its_end(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"<html></html>", b'<script id="charts">[1]</script>', b"\xff\xfe", b"[" * 100_000]
+    "text",
+    [
+        b"",
+        b"<html></html>",
+        b'<script id="charts">[1]</script>',
+        b'<script id="charts">[]</script><script id="maps">[{}]</script>',
+        b"\xff\xfe",
+        b"[" * 100_000,
+    ],
 )
 def test_what_is_no_report_is_refused(text: bytes, tmp_path: Path) -> None:
     file = tmp_path / "other.html"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fabriloom import Scenario, saturate, simulate
+from fabriloom import Scenario, ScenarioError, saturate, simulate
 from fabriloom.studies import inspection
 from fabriloom.studies.saturation import Judge
 
@@ -74,3 +74,30 @@ def test_the_bound_is_where_runs_themselves_begin_to_pile_up(name: str) -> None:
         load = share * judge.bound
         summary = simulate.run(scenario(name, "constant", 10_000, load)).summary
         assert Judge(1.0, judge.sources).sustained(load, summary) is sustained, (name, share)
+
+
+def test_rates_are_raised_by_their_scale() -> None:
+    """Flows of 2 and 1 MB/s into one terminal, sustained until its link is nearly full, never
+    above the scale that `check` gives.
+    """
+    flows = [
+        {"source": 0, "target": 2, "length": "64 B", "rate": "2 MB/s"},
+        {"source": 1, "target": 2, "length": "64 B", "rate": "1 MB/s"},
+    ]
+    rated = Scenario.from_dict(
+        {
+            "topology": {"kind": "crossbar", "terminals": 3},
+            "technology": {"preset": "spacewire-200"},
+            "traffic": {"pattern": {"kind": "flows", "flows": flows}},
+            "run": {"duration": "4 ms", "precision": 0},
+        }
+    )
+    bound = inspection.inspect(rated)["demanded"]["scale_bound"]
+    found = saturate(rated, resolution=0.02)
+    assert found.varied == "traffic.scale"
+    assert found.sustained_load is not None
+    assert 0.75 * bound < found.sustained_load <= bound * (1 + 1e-9)
+    assert found.summary["varied"] == "traffic.scale"
+    assert all(set(point.settings) == {"traffic.scale"} for point in found.points)
+    with pytest.raises(ScenarioError, match="there is no backlog: rates and flows"):
+        saturate(rated, "backlog")

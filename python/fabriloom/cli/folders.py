@@ -107,19 +107,15 @@ def write_run(files: Files, results: Results, csv: bool) -> None:
 
 
 def write_study(files: Files, study: Any, html: str, csv: bool) -> None:
-    """Everything of a curve or a saturation: table of points, scenario, report, summary."""
-    _scenario_files(files, study.provenance)
-    _write_points(files, study, html, csv)
-
-
-def write_comparison(files: Files, comparison: Any, html: str, csv: bool) -> None:
-    """Everything of a comparison; of each scenario its resolved form."""
-    _json(files, "scenarios.resolved.json", {name: part.resolved for name, part in comparison.parts.items()})
-    _write_points(files, comparison, html, csv)
-
-
-def _write_points(files: Files, study: Any, html: str, csv: bool) -> None:
+    """Everything of a study of several runs: tables, scenario (of a comparison the resolved form of each),
+    report, summary."""
     from ..results.files import put_text, write_tables
+    from ..studies.comparison import Comparison
+
+    if isinstance(study, Comparison):
+        _json(files, "scenarios.resolved.json", {name: part.resolved for name, part in study.parts.items()})
+    else:
+        _scenario_files(files, study.provenance)
 
     for form in _forms(csv) if study.points else ():
         write_tables(study.tables(), files, form)

@@ -294,11 +294,12 @@ def saturation(study: Saturation) -> None:
         ("definition", f"{study.definition}: {summary['definition_text']}"),
         ("saturation", measured(study.accepted_mbytes_per_s, study.accepted_mbytes_per_s_ci95) + " MB/s"),
     ]
+    what = study.varied.rpartition(".")[2]
     if study.at_load is not None:
-        rows.append(("found at load", measured(study.at_load)))
+        rows.append((f"found at {what}", measured(study.at_load)))
     if study.sustained_load is not None:
         above = "" if study.refused_load is None else f", no longer at {measured(study.refused_load)}"
-        rows.append(("sustained up to load", measured(study.sustained_load) + above))
+        rows.append((f"sustained up to {what}", measured(study.sustained_load) + above))
     pairs(rows)
 
 

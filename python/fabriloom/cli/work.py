@@ -93,6 +93,26 @@ def give(
         show.line(f"Written to {place}{os.sep}; open {place / page}")
 
 
+def _study(
+    found: Any,
+    folder: Output | None,
+    json: bool,
+    csv: bool,
+    tell: Callable[[], None],
+    html: Callable[[], str],
+    text: Callable[[], str] | None = None,
+) -> int:
+    """Write a study of several runs if there is a folder for it, and tell it, as JSON (``text``, or its
+    summary) or in words; returns the exit code.
+    """
+
+    def write(at: Output) -> None:
+        folders.write_study(at, found, html(), csv)
+
+    give(folder, json, text or found.to_json, tell, write, finished=not found.interrupted)
+    return _code(found, folder)
+
+
 def run(scenario: Scenario, json: bool, folder: Output | None, csv: bool) -> int:
     """One run, printed and written."""
     from .. import simulate
@@ -116,12 +136,7 @@ def seeds(scenario: Scenario, count: int, jobs: int, json: bool, folder: Output 
 
     with bars.bar("Seeds") as bar:
         found = studies.repeat(scenario, count, jobs=jobs, out=folder and folder.kept, progress=bar.study)
-
-    def write(at: Output) -> None:
-        folders.write_study(at, found, for_seeds(found), csv)
-
-    give(folder, json, found.to_json, lambda: show.seeds(found), write, finished=not found.interrupted)
-    return _code(found, folder)
+    return _study(found, folder, json, csv, lambda: show.seeds(found), lambda: for_seeds(found))
 
 
 def beside_twin(scenario: Scenario, json: bool) -> int:
@@ -172,22 +187,18 @@ def curve(
             raise Mistake(f"--published: {_nothing_published()}")
     with bars.bar("Curve") as bar:
         found = studies.curve(scenario, loads, jobs=jobs, out=folder and folder.kept, progress=bar.study)
-    rows = beside.rows(found) if beside else []
-
-    def text() -> str:
-        return jsonlib.dumps({**found.summary, "published": rows}, indent=2) if beside else found.to_json()
+    if beside is None:
+        return _study(found, folder, json, csv, lambda: show.curve(found), lambda: for_curve(found))
+    rows, points = beside.rows(found), beside.points(found)
 
     def tell() -> None:
         show.curve(found)
-        if beside:
-            show.beside(rows)
+        show.beside(rows)
 
-    def write(at: Output) -> None:
-        points = beside.points(found) if beside else ()
-        folders.write_study(at, found, for_curve(found, points, rows), csv)
+    def text() -> str:
+        return jsonlib.dumps({**found.summary, "published": rows}, indent=2)
 
-    give(folder, json, text, tell, write, finished=not found.interrupted)
-    return _code(found, folder)
+    return _study(found, folder, json, csv, tell, lambda: for_curve(found, points, rows), text)
 
 
 def compare(
@@ -211,11 +222,7 @@ def compare(
     def tell() -> None:
         show.points(found.points, found.varied, " beside ".join(named))
 
-    def write(at: Output) -> None:
-        folders.write_comparison(at, found, for_comparison(found), csv)
-
-    give(folder, json, found.to_json, tell, write, finished=not found.interrupted)
-    return _code(found, folder)
+    return _study(found, folder, json, csv, tell, lambda: for_comparison(found))
 
 
 def _named(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:
@@ -279,12 +286,7 @@ def saturate(
         raise Mistake(f"--definition {definition}: there are {' and '.join(sorted(DEFINITIONS))}")
     with bars.bar("Saturation") as bar:
         found = studies.saturate(scenario, chosen, jobs=jobs, out=folder and folder.kept, progress=bar.study)
-
-    def write(at: Output) -> None:
-        folders.write_study(at, found, for_saturation(found), csv)
-
-    give(folder, json, found.to_json, lambda: show.saturation(found), write, finished=not found.interrupted)
-    return _code(found, folder)
+    return _study(found, folder, json, csv, lambda: show.saturation(found), lambda: for_saturation(found))
 
 
 def check(scenario: Scenario, json: bool) -> int:

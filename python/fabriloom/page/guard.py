@@ -53,17 +53,12 @@ class Guard:
             )
             await answer(scope, receive, with_headers)
             return
-        path = scope["path"][len(self.start) :]
-        await self.app(
-            {**scope, "path": path, "raw_path": path.encode(errors="replace")}, receive, with_headers
-        )
+        await self.app({**scope, "path": scope["path"][len(self.start) :]}, receive, with_headers)
 
     def _without_key(self, scope: Scope) -> tuple[int, str] | None:
         """Status and message if the path does not begin with the key, however much of it is right."""
-        start, rest = scope["path"][: len(self.start)], scope["path"][len(self.start) :]
-        if secrets.compare_digest(start.encode(errors="replace"), self.start.encode()) and rest.startswith(
-            "/"
-        ):
+        start = scope["path"][: len(self.start) + 1].encode(errors="replace")
+        if secrets.compare_digest(start, f"{self.start}/".encode()):
             return None
         return 403, "The address of the page has a key in it: take it whole from where the page was started."
 

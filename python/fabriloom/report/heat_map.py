@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .drawing_style import ramp, scale_of
-from .page import Drawing, number
+from .page import Drawing, HeatMap, number
 
 _CELL_W, _CELL_H, _LEFT, _TOP, _LETTER = 92, 34, 30, 46, 7.2
 _MOST = 40
@@ -34,7 +34,10 @@ def maps(points: Sequence[Any], varied: Sequence[str], text: Any) -> list[Drawin
             cells[place[0], place[1]] = np.nan if known is None else known
         if np.isfinite(cells).any():
             note = f"{varied[0]} downwards, {varied[1]} to the right. An empty cell was not measured."
-            found.append(Drawing(f"{title} over both settings ({unit})", _svg(cells, values, varied), note))
+            full = f"{title} over both settings ({unit})"
+            rows = [[None if np.isnan(cell) else float(cell) for cell in row] for row in cells]
+            kept = HeatMap(full, varied[0], values[0], varied[1], values[1], rows)
+            found.append(Drawing(full, _svg(cells, values, varied), note, heat_map=kept))
     return found
 
 

@@ -67,8 +67,22 @@ class Table:
 
 
 @dataclass(frozen=True)
+class HeatMap:
+    """Numbers over two settings: one row per value of the first, one column per value of the second."""
+
+    title: str
+    down: str
+    """Path of the first setting."""
+    down_values: Sequence[str]
+    across: str
+    across_values: Sequence[str]
+    cells: Sequence[Sequence[float | None]]
+    """None: not measured."""
+
+
+@dataclass(frozen=True)
 class Drawing:
-    """The fabric as SVG text made by ``drawing.fabric_svg``, which escapes every name."""
+    """The fabric as SVG text made by ``drawing.fabric_svg``, or a heat map; every name is escaped."""
 
     title: str
     svg: str
@@ -77,6 +91,8 @@ class Drawing:
     """What links and terminals say of themselves and what can be coloured: ``names`` of the links,
     ``colours`` from cold to warm, and ``columns``, each with ``label``, ``values``, ``kind`` (``share``,
     ``count`` or ``mean``) and the ``top`` of its scale."""
+    heat_map: HeatMap | None = None
+    """What is drawn, if it is numbers over two settings."""
 
 
 @dataclass(frozen=True)
@@ -186,6 +202,11 @@ def render(page: Page) -> str:
     scripts = [_file(name) for name in ("vendor/charts.min.js", "reach.js", "report.js")]
     sections = [(type(section).__name__.lower(), section) for section in page.sections]
     charts = [asdict(section) for section in page.sections if isinstance(section, Chart)]
+    maps = [
+        asdict(section.heat_map)
+        for section in page.sections
+        if isinstance(section, Drawing) and section.heat_map
+    ]
     drawn = [section.links for section in page.sections if isinstance(section, Drawing)]
     return environment.from_string(_file("template.html.j2")).render(
         page=page,
@@ -194,6 +215,7 @@ def render(page: Page) -> str:
         scripts=[Markup(script) for script in scripts],
         script_hashes=[Markup(_source_hash(script)) for script in scripts],
         data=Markup(script_safe_json(charts)),
+        maps=Markup(script_safe_json(maps)),
         fabrics=Markup(script_safe_json(drawn)),
         svg=Markup,
     )

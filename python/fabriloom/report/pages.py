@@ -258,12 +258,13 @@ def for_saturation(saturation: Saturation) -> str:
             [("Definition", definition), again("saturate", f"--definition {saturation.definition}")],
         ),
     )
+    what = saturation.varied.rpartition(".")[2]
     if saturation.at_load is not None:
-        page.facts.append(("Found at load", number(saturation.at_load), ""))
+        page.facts.append((f"Found at {what}", number(saturation.at_load), ""))
     if saturation.sustained_load is not None:
         above = saturation.refused_load
         note = "all that was tried" if above is None else f"no longer at {number(above)}"
-        page.facts.append(("Sustained up to load", number(saturation.sustained_load), note))
+        page.facts.append((f"Sustained up to {what}", number(saturation.sustained_load), note))
     varied = list(saturation.points[0].settings) if saturation.points else []
     page.sections = [*curve_sections(saturation.points, varied, ()), *scenario_texts(provenance)]
     return render(page)

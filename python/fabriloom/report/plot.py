@@ -8,7 +8,8 @@ import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
-from .page import Axis, Chart, Series
+from .drawing_style import RAMP
+from .page import Axis, Chart, HeatMap, Series, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,29 +23,32 @@ _WIDTH_INCHES, _HEIGHT_INCHES = 5.2, 3.4
 
 
 class _Data(HTMLParser):
-    """Finds the element of a report that holds its charts."""
+    """Finds the elements of a report that hold its charts and its heat maps."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.text = ""
-        self._inside = False
+        self.texts = {"charts": "", "maps": ""}
+        self._inside = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._inside = tag == "script" and ("id", "charts") in attrs
+        name = dict(attrs).get("id") or ""
+        self._inside = name if tag == "script" and name in self.texts else ""
 
     def handle_data(self, data: str) -> None:
-        self.text += data if self._inside else ""
+        if self._inside:
+            self.texts[self._inside] += data
 
     def handle_endtag(self, tag: str) -> None:
-        self._inside = False
+        self._inside = ""
 
 
-def charts_in(report: str) -> list[Chart]:
-    """The charts of a report. Raises ValueError when it is no report with charts."""
+def charts_in(report: str) -> list[Chart | HeatMap]:
+    """The charts of a report, then its heat maps. Raises ValueError when it is no report with charts."""
     found = _Data()
     found.feed(report)
     try:
-        return [_chart(chart) for chart in json.loads(found.text)]
+        charts = [_chart(chart) for chart in json.loads(found.texts["charts"])]
+        return [*charts, *(_heat_map(one) for one in json.loads(found.texts["maps"] or "[]"))]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError("no report of fabriloom; name a report.html that it wrote") from None
 
@@ -54,20 +58,31 @@ def _chart(data: dict[str, Any]) -> Chart:
     return Chart(**{**data, "x": Axis(**data["x"]), "y": Axis(**data["y"]), "series": series})
 
 
-def file_name(number: int, chart: Chart, form: str) -> str:
+def _heat_map(data: dict[str, Any]) -> HeatMap:
+    cells = [[None if cell is None else float(cell) for cell in row] for row in data["cells"]]
+    names = {name: [str(value) for value in data[name]] for name in ("down_values", "across_values")}
+    found = HeatMap(**{**data, **names, "cells": cells})
+    if len(cells) != len(found.down_values) or {*map(len, cells)} != {len(found.across_values)}:
+        raise ValueError("cells for other values")
+    return found
+
+
+def file_name(number: int, chart: Chart | HeatMap, form: str) -> str:
     """The name of a figure's file: ``1-latency-against-throughput.svg``."""
     words = re.sub(r"[^a-z0-9]+", "-", chart.title.lower()).strip("-")
     return f"{number}-{words[:60].rstrip('-')}.{form}"
 
 
-def figure(chart: Chart) -> Figure:
+def figure(chart: Chart | HeatMap) -> Figure:
     """A chart as a figure of matplotlib, of a column's width, without a title: that is the caption's work."""
     from matplotlib.figure import Figure
 
+    if isinstance(chart, HeatMap):
+        return _map_figure(chart)
     drawn = Figure(figsize=(_WIDTH_INCHES, _HEIGHT_INCHES), layout="constrained")
     axes = drawn.subplots()
-    for number, series in enumerate(chart.series):
-        _draw(axes, series, number)
+    for place, series in enumerate(chart.series):
+        _draw(axes, series, place)
     axes.set(xlabel=chart.x.label, ylabel=chart.y.label)
     axes.set_xscale("log" if chart.x.log else "linear")
     axes.set_yscale("log" if chart.y.log else "linear")
@@ -79,6 +94,29 @@ def figure(chart: Chart) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     if len(chart.series) > 1:
         axes.legend(frameon=False, fontsize="small")
+    return drawn
+
+
+def _map_figure(heat_map: HeatMap) -> Figure:
+    """A heat map with the number in every cell; wider and higher than a column if there are many."""
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
+
+    rows, columns = len(heat_map.down_values), len(heat_map.across_values)
+    size = max(_WIDTH_INCHES, 1.5 + 0.62 * columns), max(1.2 + 0.32 * rows, 0.5 * _HEIGHT_INCHES)
+    drawn = Figure(figsize=size, layout="constrained")
+    axes = drawn.subplots()
+    values = [[float("nan") if cell is None else cell for cell in row] for row in heat_map.cells]
+    top = max((cell for row in values for cell in row if cell == cell), default=0.0) or 1.0
+    colours = LinearSegmentedColormap.from_list("fabriloom", RAMP)
+    axes.imshow(values, cmap=colours, vmin=0, vmax=top, aspect="auto")
+    for row, cells in enumerate(values):
+        for column, value in enumerate(cells):
+            ink = "white" if value / top > 0.55 else "black"
+            axes.text(column, row, number(value), ha="center", va="center", color=ink, fontsize="small")
+    axes.set_xticks(range(columns), heat_map.across_values)
+    axes.set_yticks(range(rows), heat_map.down_values)
+    axes.set(xlabel=heat_map.across, ylabel=heat_map.down)
     return drawn
 
 
@@ -100,7 +138,7 @@ def _draw(axes: Axes, series: Series, number: int) -> None:
         axes.errorbar(*places, yerr=spread, fmt="none", ecolor=colour, capsize=2.5, linewidth=1)
 
 
-def drawn(chart: Chart, form: str) -> bytes:
+def drawn(chart: Chart | HeatMap, form: str) -> bytes:
     """A chart's figure in a format: the same chart gives the same bytes, whatever a ``matplotlibrc`` says."""
     import matplotlib
 

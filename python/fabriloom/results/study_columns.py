@@ -45,13 +45,22 @@ SATURATION = Table(
             "10^6 B/s",
             "Half-width of the 95 % confidence interval of that run.",
         ),
-        Column("at_load", "0 to 1", "Offered load at which it was found; null for `backlog`."),
+        Column(
+            "at_load",
+            "0 to 1",
+            "Offered load at which it was found, a scale where rates are given; null for `backlog`.",
+        ),
         Column(
             "sustained_load",
             "0 to 1",
             "The largest load tried at which nothing piled up: what was offered was accepted, but for at most 1 % that was lost and what is always under way, and the load is not above the bound of `fabriloom check`; null for `backlog` and for sources that wait for their packets, which never offer more than is accepted.",
         ),
         Column("refused_load", "0 to 1", "The smallest load tried above it; null when there is none."),
+        Column(
+            "varied",
+            "text",
+            "Setting that these loads are values of: `traffic.load`, or `traffic.scale` where rates or flows are given.",
+        ),
         Column("interrupted", "true or false", "Whether runs are missing."),
     ),
 )

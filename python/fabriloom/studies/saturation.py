@@ -12,7 +12,7 @@ from ..results import Provenance, files
 from ..results.ends import STUCK
 from ..scenario import needed
 from . import inspection
-from .curves import LOAD, Curve, load_of, varied
+from .curves import SCALE, Curve, load_of, varied
 from .points import Advance, Point, run_points
 from .store import Out, Store
 
@@ -30,6 +30,8 @@ DEFINITIONS: dict[str, str] = {
     "what is always under way, and no link, bus or memory has to do more than it can",
 }
 RESOLUTION = 0.01
+BEYOND_BOUND = 2.0
+"""Rates are raised to so many times the scale at which something is full."""
 CHANCE = 4
 """Packets a source that may be under way by chance when a run ends; the engine's own rule has the same."""
 
@@ -43,12 +45,15 @@ class Saturation:
     """None when nothing could be measured."""
     accepted_mbytes_per_s_ci95: float | None
     at_load: float | None
-    """Offered load at which that throughput was found; none by the definition ``backlog``."""
+    """Offered load (of rates: scale) at which that throughput was found; none by the definition
+    ``backlog``."""
     sustained_load: float | None
     """The largest load tried at which nothing piled up, see :class:`Judge`; 0 when even the smallest is
     too much. None for sources that wait for their packets, which never offer more than is accepted."""
     refused_load: float | None
     """The smallest load tried above it, at which accepted fell behind; none when all of 1.0 is sustained."""
+    varied: str
+    """Path of the setting that these loads are values of: ``traffic.scale`` where rates are given."""
     points: list[Point]
     provenance: Provenance
     interrupted: bool = False
@@ -68,6 +73,7 @@ class Saturation:
             "at_load": self.at_load,
             "sustained_load": self.sustained_load,
             "refused_load": self.refused_load,
+            "varied": self.varied,
             "interrupted": self.interrupted,
             "points": [{"settings": point.settings, **point.summary} for point in self.points],
         }
@@ -161,13 +167,14 @@ def saturate(
         scenario: what to run; its ``[sweep]`` is left out.
         definition: the largest accepted throughput over offered loads, or that of sources that never wait.
         jobs: runs at a time; the result does not depend on it.
-        resolution: of the sustained load, a share of what a terminal's link carries; 0.001 or more.
+        resolution: of the sustained load, a share of what a terminal's link carries; 0.001 or more. Of
+            rates, whose ``traffic.scale`` is raised, a share of the scale at which something is full.
         out: folder in which every finished run is kept at once, see :func:`~fabriloom.studies.curve`.
         progress: called now and then with how far it is.
         on_point: called with every run as it is finished.
 
     Ctrl-C ends it early with the finished runs and ``interrupted`` set. Raises ScenarioError, of traffic that
-    has no load too, and ValueError for an unknown definition.
+    has neither load nor rates too, and ValueError for an unknown definition.
     """
     needed(scenario)
     resolution = max(resolution, 1e-3)
@@ -187,6 +194,10 @@ def saturate(
             raise scenario.error(
                 message, ("traffic",), "choose another pattern, or a wait of 0 in the lists", key=True
             )
+        if scenario.traffic.is_rated():
+            message = "there is no backlog: rates and flows say by themselves when packets are sent"
+            hint = "take the definition peak, which raises them by traffic.scale"
+            raise scenario.error(message, ("traffic",), hint, key=True)
         points, interrupted = run_points([(settings, scenario.with_settings(settings))], **options)
         found = [point for point in points if point is not None]
         return _result(scenario, definition, found, interrupted, None, None)
@@ -202,11 +213,13 @@ class _Search:
         self.tried: dict[float, Point] = {}
         self.interrupted = False
         self.judge = Judge.of(scenario)
+        self.path = load_of(scenario)
+        self.most = BEYOND_BOUND * self.judge.bound if self.path == SCALE else 1.0
 
     def run(self, loads: Sequence[float]) -> bool:
         """Run those that were not run yet; false when interrupted."""
         new = [load for load in loads if load not in self.tried]
-        runs = [({LOAD: load}, varied(self.scenario, {LOAD: load})) for load in new]
+        runs = [({self.path: load}, varied(self.scenario, {self.path: load})) for load in new]
         points, self.interrupted = run_points(runs, **self.options)
         self.tried.update({load: point for load, point in zip(new, points, strict=True) if point is not None})
         return not self.interrupted
@@ -214,6 +227,10 @@ class _Search:
     def sustained(self, load: float) -> bool:
         """Whether the network accepted this load."""
         return self.judge.sustained(load, self.tried[load].summary)
+
+    def rounded(self, load: float) -> float:
+        """A load that reads well in tables, and keeps scenarios' hashes from hanging on a last bit."""
+        return float(f"{load:.4g}") if self.path == SCALE else round(load, 4)
 
     def points(self) -> list[Point]:
         """Finished runs by load."""
@@ -230,6 +247,7 @@ def waits_for_its_packets(scenario: Scenario) -> bool:
 def _peak(scenario: Scenario, resolution: float, options: dict[str, Any]) -> Saturation:
     """The peak, and for sources that do not wait for the network the largest sustained load."""
     search = _Search(scenario, options)
+    resolution *= search.most
     if waits_for_its_packets(scenario):
         _look_around(search)
         return _result(scenario, "peak", search.points(), search.interrupted, None, None)
@@ -253,17 +271,16 @@ def _look_beside_the_best(search: _Search, resolution: float) -> None:
     below = max((load for load in search.tried if load < best), default=0.0)
     above = min((load for load in search.tried if load > best), default=best)
     beside = [(best + load) / 2 for load in (below, above) if abs(best - load) > resolution]
-    search.run([round(load, 4) for load in beside])
+    search.run([search.rounded(load) for load in beside])
 
 
 def _narrow_down(search: _Search, resolution: float) -> tuple[float, float | None]:
     """The largest load that was sustained and the smallest above it that was not."""
-    low, high = 0.0, 1.0
-    if search.run([1.0]) and search.sustained(1.0):
-        return 1.0, None
+    low, high = 0.0, search.rounded(search.most)
+    if search.run([high]) and search.sustained(high):
+        return high, None
     while not search.interrupted and high - low > resolution:
-        # Rounded so that the loads read well in tables and the scenarios' hashes do not hang on a last bit.
-        loads = [round(low + (high - low) * part, 4) for part in (1 / 3, 2 / 3)]
+        loads = [search.rounded(low + (high - low) * part) for part in (1 / 3, 2 / 3)]
         if not search.run(loads):
             break
         for load in loads:
@@ -289,9 +306,10 @@ def _result(
         definition=definition,
         accepted_mbytes_per_s=best.summary["accepted_mbytes_per_s"] if best else None,
         accepted_mbytes_per_s_ci95=best.summary["accepted_mbytes_per_s_ci95"] if best else None,
-        at_load=best.settings.get(LOAD) if best else None,
+        at_load=best.settings.get(load_of(scenario)) if best else None,
         sustained_load=low,
         refused_load=high,
+        varied=load_of(scenario),
         points=points,
         provenance=Provenance.of(scenario),
         interrupted=interrupted,
