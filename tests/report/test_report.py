@@ -176,6 +176,7 @@ def test_only_our_own_scripts_may_run(pages: dict[str, str], kind: str) -> None:
     charts, fabrics, maps, *running = reader.scripts
     assert isinstance(json.loads(charts), list)
     assert isinstance(json.loads(fabrics), list)
+    assert isinstance(json.loads(maps), list)
     for script in running:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in policy
