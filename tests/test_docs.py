@@ -6,7 +6,8 @@ In a page, in order and in one folder that holds a copy of ``scenarios/``:
 * a block under ``<!-- file: NAME -->`` is written to NAME;
 * a ``sh`` block under ``<!-- run -->`` is executed, under ``<!-- run, exit N -->`` it must end with N;
 * a block under ``<!-- output -->`` is compared with what the commands before it printed; ``...`` stands for
-  anything, and numbers may differ a little.
+  anything, and numbers may differ a little. ``FABRILOOM_EXPECT=write`` puts it into the page instead, where
+  it has no ``...``.
 """
 
 from __future__ import annotations
@@ -115,6 +116,13 @@ def compare(block: Block, printed: str, where: str) -> None:
         )
 
 
+def show_anew(page: Path, block: Block, printed: str) -> None:
+    """Put what was printed into the page, unless it shows a part of it only."""
+    if "..." not in block.body:
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace(f"\n{block.body}```", f"\n{printed.rstrip()}\n```", 1), encoding="utf-8")
+
+
 @pytest.mark.parametrize("page", [p for p in PAGES if any(map(runs, blocks_of(p)))], ids=name_of)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = [block for block in blocks_of(page) if runs(block)]
@@ -128,6 +136,8 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             Path(block.mark.removeprefix("file:").strip()).write_text(block.body, encoding="utf-8")
         elif block.mark.startswith("run"):
             printed = run_shell(block, tmp_path)
+        elif block.mark.startswith("output") and os.environ.get("FABRILOOM_EXPECT") == "write":
+            show_anew(page, block, printed)
         elif block.mark.startswith("output"):
             compare(block, printed, where)
         else:

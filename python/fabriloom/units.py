@@ -64,9 +64,10 @@ _LONGEST_COMPARED: Final = 64
 _NUMBER: Final = re.compile(
     r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?(\d+))?)\s*(.*?)\s*", re.DOTALL | re.ASCII
 )
+MICRO_SIGNS: Final = "\u00b5\u03bc"
+_MICRO: Final = re.compile(f"[{MICRO_SIGNS}](?=s)")
+"""The micro sign and the Greek letter: keyboards have one or the other, and both are read as the u of us."""
 _ALIKE: Final = {
-    "µs": "us",
-    "μs": "us",
     "usec": "us",
     "sec": "s",
     "seconds": "s",
@@ -247,7 +248,7 @@ def _amount(value: object, what: str, units: dict[str, Fraction], example: str, 
     match = _NUMBER.fullmatch(value) if len(value) <= 100 else None
     if match is None or len(match[2] or "") > 3:
         raise UnitError(f"{_quote(value)} is not {what}", f'write a number and a unit, such as "{example}"')
-    number, unit = match[1], match[3]
+    number, unit = match[1], _MICRO.sub("u", match[3])
     try:
         amount = Fraction(number)
     except ValueError:

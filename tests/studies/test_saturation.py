@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fabriloom import Scenario, ScenarioError, saturate, simulate
 from fabriloom.studies import inspection
-from fabriloom.studies.saturation import Judge
+from fabriloom.studies.verdict import Judge
 
 RING = {"kind": "sci-rings", "rings": [["a", "b"]]}
 ONE = {"pattern": {"kind": "shift", "by": 1}, "senders": ["a"], "length": "64 B"}

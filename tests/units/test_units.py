@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 READ = [
     (units.parse_time_ps, "2 us", 2_000_000),
+    (units.parse_time_ps, "2 \u00b5s", 2_000_000),
+    (units.parse_time_ps, "2\u03bcs", 2_000_000),
+    (units.parse_delay_ps_per_m, "1 \u00b5s/km", 1000),
     (units.parse_time_ps, "0.1us", 100_000),
     (units.parse_time_ps, " 1.5e-3 ms ", 1_500_000),
     (units.parse_time_ps, "0 s", 0),
@@ -56,7 +59,6 @@ REFUSED = [
     (units.parse_byte_rate_bits_per_s, "500 Mb/s", '"500 MB/s" if bytes are meant, "500 Mbit/s" if bits'),
     (units.parse_byte_rate_bits_per_s, "500", 'write for example "500 MB/s"'),
     (units.parse_byte_rate_bits_per_s, "0 MB/s", "is zero"),
-    (units.parse_time_ps, "2 µs", 'did you mean "2 us"?'),
     (units.parse_time_ps, "2 MS", 'did you mean "2 ms"?'),
     (units.parse_time_ps, "2", "has no unit"),
     (units.parse_time_ps, "us", "is not a time"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..printable import escaped
 from ..results import html
+from ..results.figures import figures, in_percent, measured
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,19 +43,6 @@ def line(text: str = "") -> None:
 def time(divisor: float, value: float | None, ci95: float | None = None) -> str:
     """Nanoseconds over how many make the unit, with a half-width."""
     return measured(None if value is None else value / divisor, None if ci95 is None else ci95 / divisor)
-
-
-def measured(value: float | None, ci95: float | None = None) -> str:
-    """A number to four figures, with a half-width."""
-    if value is None:
-        return "-"
-    text = f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
-    return text if ci95 is None else f"{text} ± {_half(ci95)}"
-
-
-def _half(ci95: float) -> str:
-    """A half-width to two figures; no exponent where there need be none."""
-    return f"{ci95:.2g}" if ci95 < 99.5 else f"{ci95:.0f}"
 
 
 def table(
@@ -98,9 +86,10 @@ def run(results: Results) -> None:
     """One run."""
     summary = results.summary
     latency, engine = summary["latency_ns"], summary["engine"]
-    speed = engine["events"] / engine["wall_s"] / 1e6 if engine["wall_s"] else 0.0
+    speed = figures(engine["events"] / engine["wall_s"] / 1e6, 2) if engine["wall_s"] else "-"
     line(f"{summary['name']} (seed {summary['seed']}, scenario {summary['scenario_sha256'][:12]})")
-    ran = ("engine", f"{engine['events']:,} events in {engine['wall_s']:.2f} s, {speed:.1f} M/s")
+    seconds = figures(engine["wall_s"], 2)
+    ran = ("engine", f"{engine['events']:,} events in {seconds} s, {speed} million a second")
     pairs([*html.rows(summary), *([] if "measured" in summary else [ran])])
     if html.of_programs(summary):
         _program_latencies(summary)
@@ -123,8 +112,17 @@ def _program_latencies(summary: Mapping[str, Any]) -> None:
 
 
 def curve(study: Curve) -> None:
-    """The points of a curve or sweep."""
-    points(study.points, study.varied, study.provenance.name)
+    """The points of a curve, sweep or comparison, and the verdicts."""
+    points(study.points, study.varied, " beside ".join(getattr(study, "parts", [])) or study.provenance.name)
+    verdicts(study.verdicts)
+
+
+def verdicts(said: Mapping[str, str]) -> None:
+    """What each network carries and what limits it, a paragraph each."""
+    for name, text in said.items():
+        if text:
+            line()
+            line(f"{name}: {text}." if len(said) > 1 else f"{text}.")
 
 
 def _percentiles(taken: int, unit: str) -> dict[str, str]:
@@ -271,7 +269,7 @@ def program_points(found: Sequence[Any], varied: Sequence[str], title: str) -> N
                 *(measured(counted[name]) for name in rates),
                 measured(summary["messages"]["mbytes_per_s"]),
                 *(time(divisor, latency[key]) for key in ("mean", "p99")),
-                "-" if blocked is None else f"{100 * blocked:.3g} %",
+                in_percent(blocked),
                 summary["end"]["reason"],
             ]
         )
@@ -301,6 +299,7 @@ def saturation(study: Saturation) -> None:
         above = "" if study.refused_load is None else f", no longer at {measured(study.refused_load)}"
         rows.append((f"sustained up to {what}", measured(study.sustained_load) + above))
     pairs(rows)
+    verdicts({"": study.verdict})
 
 
 def _percent(value: float | None) -> str:
@@ -319,7 +318,7 @@ def beside(rows: Sequence[Mapping[str, Any]]) -> None:
             str(row["quantity"]),
             measured(row["published"]),
             measured(row["ours"], row["ci95"]),
-            str(row["unit"]),
+            html.with_micro_sign(str(row["unit"])),
             _percent(row["deviation"]),
         ]
         for row in rows
@@ -355,7 +354,7 @@ def _records_of(rows: Sequence[Mapping[str, Any]], title: str, scored: bool) -> 
             str(row["quantity"]),
             measured(row["published"]),
             measured(row["ours"], row.get("ci95")),
-            str(row["unit"]),
+            html.with_micro_sign(str(row["unit"])),
             _percent(row.get("deviation")),
         ]
         if scored:

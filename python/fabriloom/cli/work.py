@@ -219,10 +219,7 @@ def compare(
         named = _named(scenarios)
         found = studies.compare(named, loads, jobs=jobs, out=folder and folder.kept, progress=bar.study)
 
-    def tell() -> None:
-        show.points(found.points, found.varied, " beside ".join(named))
-
-    return _study(found, folder, json, csv, tell, lambda: for_comparison(found))
+    return _study(found, folder, json, csv, lambda: show.curve(found), lambda: for_comparison(found))
 
 
 def _named(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:

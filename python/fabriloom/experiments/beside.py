@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..published import Number, numbers
@@ -34,33 +35,62 @@ class Beside:
         return cls(numbers("macrame")) if clos and uniform else None
 
     def points(self, curve: Curve) -> list[dict[str, Any]]:
-        """Printed latencies as points of latency against throughput.
+        """Printed latencies as points of latency against throughput, by both readings of the printed load.
 
-        The paper gives them at a load; below saturation a network accepts its load, which is the throughput.
+        Read as accepted, a load is a throughput; read as offered, what our network accepts at that load.
         """
         per_load = _offered_per_load(curve)
-        return [
-            {
-                "accepted_mbytes_per_s": load * per_load,
-                "latency_us": self.printed[key]["value"],
-                "label": f"{100 * load:g} % load, {self.printed[key]['where']}",
-            }
-            for load, key in _LATENCIES.items()
-            if per_load is not None
-        ]
-
-    def rows(self, curve: Curve) -> list[dict[str, Any]]:
-        """Printed numbers and ours: ``where, quantity, unit, published, ours, ci95, deviation``."""
         found = []
         for load, key in _LATENCIES.items():
-            point = next((p for p in curve.points if abs(p.settings.get(LOAD, -1) - load) < 1e-9), None)
+            point = _at(curve, load)
+            readings = {
+                "load read as accepted": None if per_load is None else load * per_load,
+                "load read as offered": point and point.summary["accepted_mbytes_per_s"],
+            }
+            found += [
+                {
+                    "accepted_mbytes_per_s": accepted,
+                    "latency_us": self.printed[key]["value"],
+                    "label": f"{100 * load:g} % load, {self.printed[key]['where']}",
+                    "reading": reading,
+                }
+                for reading, accepted in readings.items()
+                if accepted is not None
+            ]
+        return found
+
+    def rows(self, curve: Curve) -> list[dict[str, Any]]:
+        """Printed numbers and ours: ``where, quantity, unit, published, ours, ci95, deviation``; a latency at
+        a load twice, with the load as offered and as accepted.
+        """
+        found, per_load = [], _offered_per_load(curve)
+        for load, key in _LATENCIES.items():
+            point = _at(curve, load)
             latency = point.summary["latency_ns"] if point else {"mean": None, "mean_ci95": None}
-            found.append(_row(self.printed[key], latency["mean"], latency["mean_ci95"], 1e3))
+            offered = _row(self.printed[key], latency["mean"], latency["mean_ci95"], 1e3)
+            between = None if per_load is None else _latency_at(curve, load * per_load)
+            accepted = _row(self.printed[key], between, None, 1e3)
+            for row, reading in ((offered, "offered"), (accepted, "accepted")):
+                row["quantity"] += f", the load read as {reading}"
+                found.append(row)
         summary = _fastest(curve)
         if summary is not None:
             value, half = (summary[f"accepted_mbytes_per_s{end}"] for end in ("", "_ci95"))
             found.append(_row(self.printed[_SATURATION], value, half, 1e3))
         return found
+
+
+def _at(curve: Curve, load: float) -> Point | None:
+    return next((p for p in curve.points if abs(p.settings.get(LOAD, -1) - load) < 1e-9), None)
+
+
+def _latency_at(curve: Curve, accepted: float) -> float | None:
+    """Our mean latency at a throughput, on the straight line between the points beside it."""
+    known = [(p.summary["accepted_mbytes_per_s"], p.summary["latency_ns"]["mean"]) for p in curve.points]
+    for (low, before), (high, after) in pairwise(known):
+        if None not in (low, before, high, after) and low <= accepted <= high and low < high:
+            return float(before + (after - before) * (accepted - low) / (high - low))
+    return None
 
 
 def _offered_per_load(curve: Curve) -> float | None:

@@ -18,8 +18,8 @@ from ..scenario import Scenario
 from ..simulate import Progress, run
 from ..studies import Comparison, Curve, Point
 from ..studies.comparison import NAME
-from ..studies.curves import LOADS, load_of
-from ..studies.saturation import Judge, waits_for_its_packets
+from ..studies.curves import LOADS, load_of, varied
+from ..studies.verdict import Judge, waits_for_its_packets
 from . import limits
 from .limits import Refusal
 from .live import Live
@@ -164,7 +164,8 @@ def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
 
 
 def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock, kept: Path) -> Curve:
-    judge, waits = Judge.of(scenario.alone()), waits_for_its_packets(scenario)
+    path, base = load_of(scenario), scenario.alone()
+    judge, waits = Judge.of(varied(base, {path: 1.0})), waits_for_its_packets(scenario)
 
     def on_point(point: Point) -> None:
         summary = point.summary
@@ -178,6 +179,7 @@ def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock, kep
                 "accepted_ci95": summary["accepted_mbytes_per_s_ci95"],
                 "latency_us": _micro(summary["latency_ns"]["mean"]),
                 "latency_ci95_us": _micro(summary["latency_ns"]["mean_ci95"]),
+                "total_us": _micro(summary["total_latency_ns"]["mean"]),
                 "p99_us": _micro(summary["latency_ns"]["p99"]),
                 "sustained": not waits and judge.sustained(point.settings[load_of(scenario)], summary),
                 "waits": waits,

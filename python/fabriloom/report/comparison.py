@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..results.figures import settings_text
 from ..results.html import of_programs
 from . import program_sections, sections
 from .page import Cell, Drawing, Page, Prose, Table, Text, number, plus_minus, render
@@ -21,6 +22,7 @@ def for_comparison(comparison: Comparison) -> str:
     """The report as HTML text."""
     names = list(comparison.parts)
     page = Page(title=" beside ".join(names) if len(names) < 4 else "A comparison", kind="comparison")
+    page.verdicts = comparison.verdicts
     missing = comparison.runs - len(comparison.points)
     if comparison.interrupted:
         page.status = ("interrupted", f"{missing} of {comparison.runs} points are missing: run it again.")
@@ -123,7 +125,7 @@ def _fabrics(comparison: Comparison) -> list[Drawing | Prose]:
         points = [p for p in comparison.of(name) if p.summary["accepted_mbytes_per_s"] and p.utilisation]
         if points:
             best = max(points, key=lambda point: point.summary["accepted_mbytes_per_s"])
-            when = f" at {sections.settings_text(best.settings)}"
+            when = f" at {settings_text(best.settings)}"
             drawn += [
                 replace(one, title=f"The fabric of {name}")
                 for one in sections.fabric(graph, best.utilisation, when)

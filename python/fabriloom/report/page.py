@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
+
+from ..results.figures import figures, measured
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,11 @@ class Series:
     points: Sequence[Sequence[Any]]
     """Each ``[x, y, y low, y high, label]``; without an interval low and high are None."""
     style: str = "line"
-    """``line``, ``step``, ``points`` or ``published``."""
+    """``line``, ``dashed``, ``step``, ``points`` or ``published``."""
+    hollow: Sequence[int] = field(default_factory=list)
+    """Numbers of the points that are drawn hollow: those past saturation."""
+    of: str = ""
+    """The name of the series whose colour it has, if not one of its own."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +144,8 @@ class Page:
     kind: str
     """What it is a report of, in one or two words."""
     description: str = ""
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    """The answer in a sentence; of several networks one each, by its name."""
     status: tuple[str, str] = ("", "")
     """A word and a sentence: how it ended."""
     status_mark: str = ""
@@ -149,24 +158,24 @@ class Page:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number for reading: about ``digits`` significant figures, thin spaces in long ones; a dash for
-    none.
-    """
-    if value is None or value != value:
-        return "–"
-    if isinstance(value, int) or (abs(value) >= 10 ** (digits - 1) and abs(value) < 1e15):
-        return f"{value:,.0f}".replace(",", "\u202f").replace("-", "\u2212")
-    text = f"{value:.{digits}g}"
-    if "e" in text:
-        mantissa, exponent = text.split("e")
-        text = f"{mantissa}e{int(exponent)}"
-    return text.replace("-", "\u2212")
+    """A number for reading: ``digits`` significant figures, thin spaces in long ones; a dash for none."""
+    return _typeset(figures(value, digits, none="–"))
 
 
-def plus_minus(value: float | None, ci95: float | None, digits: int = 4) -> str:
+def plus_minus(value: float | None, ci95: float | None) -> str:
     """A number and its half-width."""
-    text = number(value, digits)
-    return text if value is None or ci95 is None else f"{text} ± {number(ci95, 2)}"
+    return _typeset(measured(value, ci95, none="–"))
+
+
+_LONG = re.compile(r"(?<![\d.])\d{4,}(?![\d]*e)")
+
+
+def _typeset(text: str) -> str:
+    """With thin spaces in whole parts of more than three digits, and minus signs."""
+    grouped = _LONG.sub(lambda found: f"{int(found[0]):,}".replace(",", "\u202f"), text)
+    return re.sub(r"e([+-])0*(\d)", lambda e: "e" + e[1].replace("+", "") + e[2], grouped).replace(
+        "-", "\u2212"
+    )
 
 
 @cache

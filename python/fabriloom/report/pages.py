@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..results import ends
+from ..results.figures import settings_text, value_text
 from ..results.html import of_programs
 from . import heat_map, program_sections, ring_sections, sections
 from .page import Page, Text, number, plus_minus, render
@@ -113,6 +114,7 @@ def for_run(results: Results) -> str:
         title=provenance.name or "A run",
         kind="run",
         description=provenance.description,
+        verdicts={"": summary["verdict"]},
         status=(summary["end"]["reason"].replace("_", " "), summary["end"]["message"]),
         status_mark="bad" if summary["end"]["reason"] in ends.BAD else "",
         warnings=list(summary["warnings"]),
@@ -161,11 +163,11 @@ def _curve_facts(points: Sequence[Any]) -> list[tuple[str, str, str]]:
     value = plus_minus(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
     mean = least.summary["latency_ns"]["mean"]
     return [
-        ("Largest throughput", f"{value} MB/s", f"at {sections.settings_text(best.settings)}"),
+        ("Largest throughput", f"{value} MB/s", f"at {settings_text(best.settings)}"),
         (
             "Smallest mean latency",
             f"{number(None if mean is None else mean / 1e3)} µs",
-            f"at {sections.settings_text(least.settings)}",
+            f"at {settings_text(least.settings)}",
         ),
         ("Points", number(len(points)), ""),
     ]
@@ -187,6 +189,7 @@ def for_curve(
         title=provenance.name or "A curve",
         kind="curve",
         description=provenance.description,
+        verdicts=curve.verdicts,
         facts=_curve_facts(curve.points),
         provenance=provenance_of(
             provenance, [("Varied", ", ".join(curve.varied)), again("curve", _loads(curve.points))]
@@ -221,7 +224,7 @@ def _busiest_fabric(curve: Curve) -> list[Any]:
     if not measured:
         return []
     best = max(measured, key=lambda p: p.summary["accepted_mbytes_per_s"])
-    return sections.fabric(curve.graph, best.utilisation, f" at {sections.settings_text(best.settings)}")
+    return sections.fabric(curve.graph, best.utilisation, f" at {settings_text(best.settings)}")
 
 
 def curve_sections(
@@ -230,7 +233,7 @@ def curve_sections(
     """Charts and the table of the points of a study."""
     if not points:
         return []
-    maps = heat_map.maps(points, varied, sections.value_text)
+    maps = heat_map.maps(points, varied, value_text)
     if of_programs(*(point.summary for point in points)):
         return [*maps, *program_sections.curve_sections(points, varied)]
     return [
@@ -251,6 +254,7 @@ def for_saturation(saturation: Saturation) -> str:
         title=provenance.name or "Saturation",
         kind="saturation",
         description=provenance.description,
+        verdicts={"": saturation.verdict},
         status=(saturation.definition, f"{definition}."),
         facts=[("Saturation", f"{accepted} MB/s", f"by the definition “{saturation.definition}”")],
         provenance=provenance_of(

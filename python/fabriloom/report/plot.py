@@ -81,8 +81,9 @@ def figure(chart: Chart | HeatMap) -> Figure:
         return _map_figure(chart)
     drawn = Figure(figsize=(_WIDTH_INCHES, _HEIGHT_INCHES), layout="constrained")
     axes = drawn.subplots()
-    for place, series in enumerate(chart.series):
-        _draw(axes, series, place)
+    own = [series.name for series in chart.series if not series.of]
+    for series in chart.series:
+        _draw(axes, series, own.index(series.of or series.name))
     axes.set(xlabel=chart.x.label, ylabel=chart.y.label)
     axes.set_xscale("log" if chart.x.log else "linear")
     axes.set_yscale("log" if chart.y.log else "linear")
@@ -130,7 +131,13 @@ def _draw(axes: Axes, series: Series, number: int) -> None:
     elif series.style == "points":
         axes.plot(x, y, mark, color=colour, markersize=3.5, label=series.name)
     else:
-        axes.plot(x, y, f"{mark}-", color=colour, markersize=4, linewidth=1.3, label=series.name)
+        dashed = series.style == "dashed"
+        axes.plot(x, y, "--" if dashed else "-", color=colour, linewidth=1.3, label=series.name)
+        for hollow in (False, True):
+            at = [n for n in range(len(x)) if (n in series.hollow) == hollow]
+            face = "white" if hollow else colour
+            places = [x[n] for n in at], [y[n] for n in at]
+            axes.plot(*places, mark, color=colour, markerfacecolor=face, markersize=4)
     ranged = [point for point in series.points if point[2] is not None]
     if ranged:
         spread = [[p[1] - p[2] for p in ranged], [p[3] - p[1] for p in ranged]]

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..results.ends import STUCK
+from ..results.figures import settings_text
 from .page import Axis, Cell, Chart, Series, Table, number
-from .sections import numeric, settings_text
+from .sections import numeric, tail_points
 
 if TYPE_CHECKING:
     import polars as pl
@@ -137,12 +138,7 @@ def _tails(program: ProgramRun, summary: Mapping[str, Any]) -> list[Chart]:
     tails = {"messages": program.message_tail()}
     if summary["events"]["count"]:
         tails = {"events": program.event_tail(), **tails}
-    series = []
-    for name, thin in tails.items():
-        pairs = zip(thin["latency_ns"], thin["share_longer"], strict=True)
-        points = [[x / 1e3, y, None, None, ""] for x, y in pairs if y > 0 and x > 0]
-        if points:
-            series.append(Series(name, points, "step"))
+    series = [Series(name, points, "step") for name, thin in tails.items() if (points := tail_points(thin))]
     if not series:
         return []
     axes = Axis("latency (µs)", log=True), Axis("share that takes longer", log=True)

@@ -53,18 +53,25 @@
     max: described.log && !vertical ? (range) => Number((range.max * 1.1).toPrecision(2)) : null,
   });
 
+  const publishedBefore = (chart, number) => chart.series.slice(0, number).filter((one) => one.style === "published").length;
+  // A dashed line has the colour of the solid one beside it.
+  const colourOf = (chart, one, number) => {
+    const own = one.of ? chart.series.findIndex((other) => other.name === one.of) : number;
+    return chart.series.slice(0, own).filter((other) => !other.of).length % 8;
+  };
+
   const series = (chart) => chart.series.flatMap((one, number) => {
-    const published = one.style === "published", colour = published ? style("--ink") : palette()[number % 8];
-    const usable = one.points.filter((p) => (!chart.x.log || p[0] > 0) && (!chart.y.log || p[1] > 0));
-    const drawn = {
-      name: one.name, data: usable, color: colour, encode: { x: 0, y: 1 }, z: published ? 4 : 3,
-      type: one.style === "line" || one.style === "step" ? "line" : "scatter",
-    };
+    const published = one.style === "published", lines = ["line", "dashed", "step"].includes(one.style);
+    const colour = published ? style("--ink") : palette()[colourOf(chart, one, number)], hollow = new Set(one.hollow);
+    const filled = { itemStyle: { color: style("--card"), borderColor: colour, borderWidth: 1.8 } };
+    const all = one.points.map((value, at) => (hollow.has(at) ? { value, ...filled } : { value }));
+    const usable = all.filter(({ value: [x, y] }) => y !== null && (!chart.x.log || x > 0) && (!chart.y.log || y > 0));
+    const drawn = { name: one.name, data: usable, color: colour, encode: { x: 0, y: 1 }, z: published ? 4 : 3, type: lines ? "line" : "scatter" };
     if (one.style === "step") Object.assign(drawn, { step: "end", showSymbol: false, lineStyle: { width: 1.8 } });
-    if (one.style === "line") Object.assign(drawn, { symbol: "circle", symbolSize: 7, lineStyle: { width: 2 }, showSymbol: usable.length <= 60 });
+    if (one.style === "line" || one.style === "dashed") Object.assign(drawn, { symbol: "circle", symbolSize: 7, lineStyle: { width: 2, type: one.style === "dashed" ? [6, 4] : "solid" }, showSymbol: usable.length <= 60 });
     if (one.style === "points") Object.assign(drawn, { symbolSize: 7 });
-    if (published) Object.assign(drawn, { symbol: "diamond", symbolSize: 13, itemStyle: { color: "transparent", borderColor: colour, borderWidth: 1.8 } });
-    const ranged = usable.filter((p) => p[2] !== null && p[2] !== undefined);
+    if (published) Object.assign(drawn, { symbol: publishedBefore(chart, number) % 2 ? "triangle" : "diamond", symbolSize: 13, itemStyle: { color: "transparent", borderColor: colour, borderWidth: 1.8 } });
+    const ranged = usable.map(({ value }) => value).filter((p) => p[2] !== null && p[2] !== undefined);
     return ranged.length ? [drawn, interval(one.name, colour, ranged)] : [drawn];
   });
 
@@ -93,7 +100,7 @@
       trigger: "item", confine: true, backgroundColor: style("--card"), borderColor: style("--rule"),
       textStyle: { color: style("--ink"), fontSize: 13 },
       formatter: (hit) => {
-        const [x, y, low, high, label] = hit.data;
+        const [x, y, low, high, label] = hit.data.value ?? hit.data;
         const spread = low === null || low === undefined ? "" : " (" + figures(low) + " to " + figures(high) + ")";
         const lines = [hit.seriesName, label, chart.x.label + ": " + figures(x), chart.y.label + ": " + figures(y) + spread];
         return lines.filter(Boolean).map(text).join("<br>");

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..results.html import in_html
+from ..results.html import with_micro_sign
 from . import sections
 from .page import Cell, Drawing, Heading, Page, Prose, Table, number, render
 from .tally import reasons, tally
@@ -123,7 +123,7 @@ def _paper(paper: Reproduced) -> list[Any]:
     return [
         Heading(f"{paper.name}: {paper.title}", about),
         *drawn,
-        *([Prose("What agrees, and what does not", in_html(paper.remarks))] if paper.remarks else []),
+        *([Prose("What agrees, and what does not", with_micro_sign(paper.remarks))] if paper.remarks else []),
         *sections.figures(paper.series),
         *sections.records(paper.lines),
     ]

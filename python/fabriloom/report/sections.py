@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..results.ends import STUCK
-from ..results.html import in_html
+from ..results.figures import settings_text, value_text
+from ..results.html import with_micro_sign
 from .page import Axis, Cell, Chart, Drawing, Prose, Series, Table, number, plus_minus
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ MOST_DRAWN_STATIONS = 2400
 
 ACCEPTED = "accepted throughput (MB/s)"
 LATENCY = "mean latency (µs)"
+ALONE = "simulated"
+"""What the only line of a chart is called."""
 LOADS = ("traffic.load", "traffic.scale")
 """Settings that raise the traffic; a curve is drawn over one of them."""
 
@@ -31,23 +34,6 @@ def confidence_text(statistics: Mapping[str, Any]) -> str:
     correlation = statistics["lag1_correlation"]
     text = f"± is half of a 95 % interval, from {statistics['batches']} batches of the run (Student's t)"
     return text if correlation is None else f"{text}; neighbours correlate by {number(correlation, 2)}"
-
-
-def settings_text(settings: Mapping[str, Any]) -> str:
-    """Varied settings in words: ``load 0.5, length 64 B``; of compared scenarios the name alone."""
-    return ", ".join(
-        value_text(v)
-        if path == "scenario"
-        else f"{path.rsplit('.', 1)[-1].replace('_', ' ')} {value_text(v)}"
-        for path, v in settings.items()
-    )
-
-
-def value_text(value: Any) -> str:
-    """A value of a setting as it is written."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _micro(value: float | None) -> float | None:
@@ -64,17 +50,23 @@ def cycle(links: Sequence[str]) -> list[Table]:
     return [Table("The deadlock", ["The packet on", "waits for the packet on"], rows, [False, False], note)]
 
 
+def tail_points(thin: Mapping[str, Sequence[float]]) -> list[list[Any]]:
+    """A tail as points of a chart, down to the longest: no share is longer than that, which is no point of a
+    logarithmic axis, so its line goes on to it at the height of the last ones.
+    """
+    pairs = zip(thin["latency_ns"], thin["share_longer"], strict=True)
+    found = [[x / 1e3, y, None, None, ""] for x, y in pairs if y > 0 and x > 0]
+    if found:
+        found.append([thin["latency_ns"][-1] / 1e3, found[-1][1], None, None, "the longest"])
+    return found
+
+
 def tail(tails: Mapping[str, Mapping[str, Sequence[float]]], note: str) -> list[Chart]:
     """Complementary cumulative latency, one series per name.
 
     The share is logarithmic, and so is the latency if it goes over a power of ten: less would have no marks.
     """
-    series = []
-    for name, thin in tails.items():
-        pairs = zip(thin["latency_ns"], thin["share_longer"], strict=True)
-        points = [[x / 1e3, y, None, None, ""] for x, y in pairs if y > 0]
-        if points:
-            series.append(Series(name, points, "step"))
+    series = [Series(name, points, "step") for name, thin in tails.items() if (points := tail_points(thin))]
     if not series:
         return []
     times = [point[0] for one in series for point in one.points]
@@ -82,7 +74,7 @@ def tail(tails: Mapping[str, Mapping[str, Sequence[float]]], note: str) -> list[
         Axis("latency (µs)", log=max(times) > 10 * min(times) > 0),
         Axis("share of packets that take longer", log=True),
     )
-    return [Chart("The tail of the latency", *axes, series, note)]
+    return [Chart("The tail of the latency", *axes, series, f"{note} Every line ends at its longest packet.")]
 
 
 def fabric(
@@ -207,32 +199,75 @@ def _groups(points: Sequence[Any], varied: Sequence[str]) -> dict[str, list[Any]
     groups: dict[str, list[Any]] = {}
     for point in points:
         named = settings_text({path: point.settings[path] for path in others if path in point.settings})
-        groups.setdefault(named or "simulated", []).append(point)
+        groups.setdefault(named or ALONE, []).append(point)
     return groups
 
 
 def latency_against_throughput(
     points: Sequence[Any], varied: Sequence[str], published: Sequence[Mapping[str, Any]], note: str
 ) -> Chart:
-    """Mean latency against accepted throughput, with the confidence of the latency and published points."""
-    series = []
+    """Network latency and, dashed, total latency against accepted throughput, with their confidence, and
+    published points. Points past saturation are hollow.
+    """
+    series: list[Series] = []
     for name, group in _groups(points, varied).items():
-        line = []
-        for point in group:
-            accepted = point.summary["accepted_mbytes_per_s"]
-            mean, half = (_micro(point.summary["latency_ns"][key]) for key in ("mean", "mean_ci95"))
-            if accepted is None or mean is None:
-                continue
-            low, high = (None, None) if half is None else (mean - half, mean + half)
-            line.append([accepted, mean, low, high, settings_text(point.settings)])
-        series.append(Series(name, line, "line"))
-    if published:
+        measured = [p for p in group if p.summary["accepted_mbytes_per_s"] is not None]
+        network, total = (
+            [_latency_point(p, key) for p in measured] for key in ("latency_ns", "total_latency_ns")
+        )
+        hollow = [at for at, point in enumerate(measured) if is_saturated(point.summary)]
+        series.append(Series(name, network, "line", hollow))
+        if any(waits_long(point.summary) for point in measured):
+            series.append(Series(_with_wait(name), total, "dashed", hollow, name))
+    for reading in dict.fromkeys(str(p.get("reading", "")) for p in published):
         marks = [
-            [p["accepted_mbytes_per_s"], p["latency_us"], None, None, p.get("label", "")] for p in published
+            [p["accepted_mbytes_per_s"], p["latency_us"], None, None, p.get("label", "")]
+            for p in published
+            if p.get("reading", "") == reading
         ]
-        series.append(Series("published", marks, "published"))
-    words = " Bars are 95 % intervals. Ctrl and the wheel zoom."
-    return Chart("Latency against throughput", Axis(ACCEPTED), Axis(LATENCY), series, note + words)
+        series.append(Series(f"published, {reading}" if reading else "published", marks, "published"))
+    heights = [point[1] for one in series for point in one.points if point[1]]
+    log = bool(heights) and max(heights) > MOST_ON_A_LINE * min(heights)
+    title = "Latency against throughput"
+    return Chart(title, Axis(ACCEPTED), Axis(LATENCY, log), series, f"{note} {_how_drawn(series)}")
+
+
+MOST_ON_A_LINE = 30
+"""Latencies further apart than this need a logarithmic axis, or the shorter ones lie on the ground."""
+
+
+def _with_wait(name: str) -> str:
+    return "with the wait at the source" if name == ALONE else f"{name}, with the wait at the source"
+
+
+def _how_drawn(series: Sequence[Series]) -> str:
+    """What strokes and marks mean, as far as they are there."""
+    dashed = any(one.style == "dashed" for one in series)
+    words = "Bars are 95 % intervals."
+    words += " Dashed: total latency, from the making of a packet." if dashed else ""
+    words += (
+        " Hollow: past saturation, a longer run would show more." if any(s.hollow for s in series) else ""
+    )
+    return f"{words} Ctrl and the wheel zoom."
+
+
+def _latency_point(point: Any, key: str) -> list[Any]:
+    accepted = point.summary["accepted_mbytes_per_s"]
+    mean, half = (_micro(point.summary[key][what]) for what in ("mean", "mean_ci95"))
+    ranged = mean is not None and half is not None
+    low, high = (mean - half, mean + half) if ranged else (None, None)
+    return [accepted, mean, low, high, settings_text(point.settings)]
+
+
+def is_saturated(summary: Mapping[str, Any]) -> bool:
+    """Whether a run was past saturation: what was offered piled up, was lost, or stood still."""
+    return summary.get("keeps_up") is False
+
+
+def waits_long(summary: Mapping[str, Any]) -> bool:
+    """Whether total latency is told apart from network latency: packets wait at their sources."""
+    network, total = summary["latency_ns"]["mean"], summary["total_latency_ns"]["mean"]
+    return bool(network and total and total > 1.01 * network)
 
 
 def accepted_against_load(points: Sequence[Any], varied: Sequence[str]) -> list[Chart]:
@@ -243,17 +278,18 @@ def accepted_against_load(points: Sequence[Any], varied: Sequence[str]) -> list[
     of_scale = path == "traffic.scale"
     series = []
     for name, group in _groups(points, varied).items():
-        line = []
+        line, hollow = [], list[int]()
         for point in group:
             value, half = (point.summary[f"accepted_mbytes_per_s{end}"] for end in ("", "_ci95"))
             if value is not None and path in point.settings:
                 low, high = (None, None) if half is None else (value - half, value + half)
+                hollow += [len(line)] if is_saturated(point.summary) else []
                 line.append([(1 if of_scale else 100) * point.settings[path], value, low, high, ""])
-        series.append(Series(name, line, "line"))
+        series.append(Series(name, line, "line", hollow))
     if of_scale:
         note = "1 is all rates and flows as they are written."
         return [Chart("Throughput against scale", Axis("scale of the traffic"), Axis(ACCEPTED), series, note)]
-    note = "100 % is packets back to back on the link of every terminal."
+    note = "100 % is packets back to back on the link of every terminal. Hollow: past saturation."
     return [Chart("Throughput against load", Axis("offered load (%)"), Axis(ACCEPTED), series, note)]
 
 
@@ -402,16 +438,18 @@ def records(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
 
 def _record(line: Mapping[str, Any], scored: bool, explained: bool) -> list[Cell]:
     cells = [
-        Cell(in_html(str(line.get("quantity", ""))), below=in_html(str(line.get("where", "")))),
-        Cell(in_html(_published(line.get("published")))),
+        Cell(
+            with_micro_sign(str(line.get("quantity", ""))), below=with_micro_sign(str(line.get("where", "")))
+        ),
+        Cell(with_micro_sign(_published(line.get("published")))),
         Cell(_ours(line)),
-        Cell(in_html(str(line.get("unit") or ""))),
+        Cell(with_micro_sign(str(line.get("unit") or ""))),
         _deviation(line.get("deviation")),
     ]
     if scored:
         cells += [Cell(_tolerance(line.get("tolerance"))), _verdict(line)]
     if explained:
-        why = in_html(str(line.get("reason") or line.get("parameter") or ""))
+        why = with_micro_sign(str(line.get("reason") or line.get("parameter") or ""))
         cells.append(Cell(why, None, None, "quiet"))
     return cells
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..output import file
 from . import confidence, files, html, tables
+from .figures import figures
 from .histogram import Histogram
 from .programs import ProgramRun
 from .provenance import Provenance
@@ -69,7 +70,7 @@ class Results:
         """The summary, nested, with the keys of ``columns.SUMMARY``."""
         summary = _summary(self.native, self.graph, self.tick_ps, self.provenance, self.wall_s)
         if self.program is not None:
-            add_program(summary, self.program, measured=self.measured is not None)
+            add_program(summary, self.program, self.provenance.resolved, self.measured is not None)
         if self.measured is not None:
             summary["measured"] = dict(self.measured)
         return {**summary, "warnings": [*self.warnings, *self._doubts(summary)]}
@@ -203,5 +204,5 @@ class Results:
 
     def __repr__(self) -> str:
         accepted = self.summary["accepted_mbytes_per_s"]
-        rate = "nothing measured" if accepted is None else f"{accepted:.4g} MB/s"
+        rate = "nothing measured" if accepted is None else f"{figures(accepted)} MB/s"
         return f"<Results {self.provenance.name!r}: {self.end_reason}, {rate}>"

@@ -101,6 +101,25 @@ SUMMARY = Table(
             "and the last for the first.",
         ),
         Column(
+            "verdict",
+            "text",
+            "What the run says of its network in one sentence: whether it carries what is offered, and what limits it.",
+        ),
+        Column(
+            "keeps_up",
+            "true or false",
+            "Whether what was offered was delivered but for at most 1 % that was lost and what is always under way; null of programs.",
+        ),
+        Column(
+            "limit.what",
+            "text",
+            "What is nearest to its limit: a `link`, a `bus`, a receive `queue` that rejects packets, `blocking` by packets that wait, or a `host`.",
+        ),
+        Column("limit.name", "text", "Which one; of blocking the link that packets wait for longest in all."),
+        Column("limit.share", "0 to 1", "How busy it is; of blocking and of a queue, the busiest link."),
+        Column("limit.reached", "true or false", "Whether it is at its limit: 95 % of the time in use."),
+        Column("limit.text", "text", "The same as a part of a sentence."),
+        Column(
             "warnings",
             "list of text",
             "What was noticed about the scenario, such as a routing that can deadlock, and about the results: wide intervals, intervals that cannot be trusted, a ring that stood still.",

@@ -9,6 +9,7 @@ import numpy as np
 
 from . import tables
 from .confidence import percent
+from .figures import figures
 
 if TYPE_CHECKING:
     from ..topology.graph import Graph
@@ -90,8 +91,8 @@ def livelock(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
     busied = tables.column(native, "link_busied")
     most = graph.link_names[int(np.argmax(busied))]
     return (
-        f"The network livelocked {when}: for the last {lasted_us:.4g} us no station accepted a packet, while "
-        f"packets were rejected {rejected:,} times and sent again; most were rejected at the end of {most}. "
+        f"The network livelocked {when}: for the last {figures(lasted_us)} µs no station accepted a packet, "
+        f"while packets were rejected {rejected:,} times and sent again, most at the end of {most}. "
         "What is sent again takes the rings from what would make room. Longer retry delays, "
         "bandwidth_allocation, or fewer packets under way at a time (transactions, in_flight) help."
     )

@@ -7,23 +7,20 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from .figures import figures, in_percent, measured
 
-def _measured(value: float | None, ci95: float | None, unit: str, digits: int = 4) -> str:
-    if value is None:
-        return "–"
-    text = f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:.0f}"
-    if ci95 is not None:
-        text += f" ± {ci95:.2g}" if ci95 < 99.5 else f" ± {ci95:.0f}"
-    return f"{text} {unit}"
+
+def _measured(value: float | None, ci95: float | None, unit: str) -> str:
+    return "–" if value is None else f"{measured(value, ci95)} {unit}"
 
 
 def time_unit(value_ns: float | None) -> tuple[str, float]:
     """The unit that suits a time, and how many nanoseconds it has: networks on chip take nanoseconds."""
-    return ("ns", 1.0) if value_ns is not None and value_ns < 1000 else ("us", 1e3)
+    return ("ns", 1.0) if value_ns is not None and value_ns < 1000 else ("µs", 1e3)
 
 
-def in_html(text: str) -> str:
-    """Text with microseconds as charts and tables write them; scenarios and terminals have "us"."""
+def with_micro_sign(text: str) -> str:
+    """Text with microseconds as everything that is printed writes them; data files have "us"."""
     return re.sub(r"^us$|(?<=[\d.)] )us\b", "µs", text)
 
 
@@ -40,9 +37,11 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     ended = ("ended", f"{summary['end']['reason']} – {summary['end']['message']}")
     if "measured" in summary:
         return [ended, *_program(summary), *_how_measured(summary["measured"])]
+    verdict = ("verdict", f"{summary['verdict']}.")
     if of_programs(summary):
-        return [ended, *_program(summary), ("packet latency", spread(latency)), *_counted(summary)]
+        return [verdict, ended, *_program(summary), ("packet latency", spread(latency)), *_counted(summary)]
     return [
+        verdict,
         ended,
         ("offered", _measured(summary["offered_mbytes_per_s"], None, "MB/s")),
         *([("lost", _measured(lost, None, "MB/s"))] if (lost := summary["lost_mbytes_per_s"]) else []),
@@ -103,7 +102,7 @@ def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
         found.append(("time per round", _round(summary["rounds"])))
     for what, key in (("back-pressure", "blocked"), ("occupancy", "receiving")):
         if hosts[f"{key}_share_mean"] is not None:
-            share, most = (f"{100 * hosts[f'{key}_share_{how}']:.3g} %" for how in ("mean", "max"))
+            share, most = (in_percent(hosts[f"{key}_share_{how}"]) for how in ("mean", "max"))
             whose = "senders waited for a place" if key == "blocked" else "receivers had a message coming in"
             found.append((what, f"{whose} {share} of the time, {hosts[f'{key}_most']} {most}"))
     return found
@@ -127,7 +126,9 @@ def _round(rounds: dict[str, Any]) -> str:
     """Mean and extremes of the time per round."""
     unit, divisor = time_unit(rounds["ns_mean"])
     low, mean, high = (rounds[f"ns_{key}"] / divisor for key in ("min", "mean", "max"))
-    return f"{mean:.4g} {unit} in the mean over {rounds['count']:,}, from {low:.4g} to {high:.4g}"
+    return (
+        f"{figures(mean)} {unit} on average over {rounds['count']:,}, from {figures(low)} to {figures(high)}"
+    )
 
 
 def event_rate(events: dict[str, Any]) -> str:
@@ -141,7 +142,7 @@ def event_rate(events: dict[str, Any]) -> str:
 def _hertz(per_s: float | None) -> str:
     if per_s is None:
         return ""
-    return f"{per_s / 1e3:.4g} kHz" if per_s >= 1e3 else f"{per_s:.4g} Hz"
+    return f"{figures(per_s / 1e3)} kHz" if per_s >= 1e3 else f"{figures(per_s)} Hz"
 
 
 def spread(latency: dict[str, Any]) -> str:
@@ -151,30 +152,30 @@ def spread(latency: dict[str, Any]) -> str:
     unit, divisor = time_unit(latency["mean"])
     low, mean, tail, high = (latency[key] / divisor for key in ("min", "mean", "p99", "max"))
     half = latency.get("mean_ci95")
-    told = f"{mean:.4g} {unit}" if half is None else _measured(mean, half / divisor, unit)
-    return f"{told} in the mean, from {low:.4g} to {high:.4g}; 99 % within {tail:.4g}"
+    average = _measured(mean, None if half is None else half / divisor, unit)
+    return f"{average} on average, from {figures(low)} to {figures(high)}; 99 % within {figures(tail)}"
 
 
 def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:
     """What only rings have."""
-    retries, echoes = (f"{100 * sci[f'{what}_share']:.3g} %" for what in ("retry", "echo"))
+    retries, echoes = (in_percent(sci[f"{what}_share"]) for what in ("retry", "echo"))
     given_up = f", {sci['timed_out']:,} transactions timed out" if sci["timed_out"] else ""
     found = [
         (
             "links",
-            f"the busiest {100 * sci['link_utilisation_max']:.3g} % in use, "
-            f"{sci['link_mbytes_per_s_max']:.4g} MB/s; "
+            f"the busiest {in_percent(sci['link_utilisation_max'])} in use, "
+            f"{figures(sci['link_mbytes_per_s_max'])} MB/s; "
             f"{retries} of all traffic are retries, {echoes} echoes",
         ),
         (
             "retries",
-            f"{sci['retry_mbytes_per_s_mean']:.4g} MB/s of a link in the mean, at most "
-            f"{sci['retry_mbytes_per_s_max']:.4g} MB/s",
+            f"{figures(sci['retry_mbytes_per_s_mean'])} MB/s per link on average, at most "
+            f"{figures(sci['retry_mbytes_per_s_max'])} MB/s",
         ),
         ("busied", f"{sci['busied']:,} packets{given_up}"),
     ]
     if buses:
-        found.append(("buses", f"the busiest {100 * sci['bus_utilisation_max']:.3g} % in use"))
+        found.append(("buses", f"the busiest {in_percent(sci['bus_utilisation_max'])} in use"))
     return found
 
 
@@ -182,7 +183,7 @@ def repr_html(summary: dict[str, Any]) -> str:
     """A small table, escaped, for ``_repr_html_``."""
     left = "style='text-align:left'"
     body = "".join(
-        f"<tr><th {left}>{escape(what)}</th><td {left}>{escape(in_html(value))}</td></tr>"
+        f"<tr><th {left}>{escape(what)}</th><td {left}>{escape(with_micro_sign(value))}</td></tr>"
         for what, value in rows(summary)
     )
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .figures import figures
 from .html import time_unit
 
 LONG = 50
@@ -37,6 +38,6 @@ def standstill(summary: Mapping[str, Any], technology: Mapping[str, Any]) -> lis
 
 def _time(value_ns: float) -> str:
     if value_ns >= 1e6:
-        return f"{value_ns / 1e6:.3g} ms"
+        return f"{figures(value_ns / 1e6, 3)} ms"
     unit, divisor = time_unit(value_ns)
-    return f"{value_ns / divisor:.3g} {unit}"
+    return f"{figures(value_ns / divisor, 3)} {unit}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import columns, confidence, ends, statistics, tables
+from .limit import keeps_up, limit, of_program, senders, verdict
 from .programs import ProgramRun
 from .provenance import Provenance
 
@@ -143,6 +144,9 @@ def summary(
         found["network"] |= {"rings": graph.rings.rings, "buses": int(graph.rings.bus_count.sum())}
         found["packets"]["scrubbed"] = int(native["scrubbed"])
         found["sci"] = _sci(native, graph, window, tick_ns)
+    found["keeps_up"] = keeps_up(found, senders(native, graph))
+    found["limit"] = limit(native, graph)
+    found["verdict"] = verdict(found, provenance.resolved)
     return found
 
 
@@ -160,7 +164,9 @@ def _message(
     return ends.message(reason, cycle, after_ns, int(native["refused"]) > 0, watched)
 
 
-def add_program(summary: dict[str, Any], program: ProgramRun, measured: bool = False) -> None:
+def add_program(
+    summary: dict[str, Any], program: ProgramRun, resolved: Mapping[str, Any], measured: bool = False
+) -> None:
     """Add the keys of ``columns.PROGRAM_SUMMARY``; a stop of programs alone is told as what they wait for."""
     end, native = summary["end"], program.native
     after = ends.after(summary["simulated_ns"], measured)
@@ -176,6 +182,11 @@ def add_program(summary: dict[str, Any], program: ProgramRun, measured: bool = F
         "messages": int(native["messages_dropped"]),
         "marks": int(native["marks_dropped"]),
     }
+    summary["keeps_up"] = None
+    summary["limit"] = of_program(summary["limit"], summary["hosts"])
+    # Of a system that was measured no links are known.
+    summary["limit"] = None if measured else summary["limit"]
+    summary["verdict"] = verdict(summary, resolved)
 
 
 def _sci(native: Mapping[str, Any], graph: Graph, window_ticks: int, tick_ns: float) -> dict[str, Any]:

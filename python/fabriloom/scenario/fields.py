@@ -26,7 +26,8 @@ class Section(BaseModel):
 
 
 def _unit(names: list[str], example: str) -> WithJsonSchema:
-    pattern = r"^\s*[0-9._eE+]+\s*(" + "|".join(names) + r")\s*$"
+    micro = [sign + name[1:] for name in names if name.startswith("us") for sign in units.MICRO_SIGNS]
+    pattern = r"^\s*[0-9._eE+]+\s*(" + "|".join([*names, *micro]) + r")\s*$"
     return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example]})
 
 

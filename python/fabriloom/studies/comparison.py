@@ -12,6 +12,7 @@ from ..scenario import needed
 from .curves import LOAD, LOADS, SCALE, Curve, load_of, varied
 from .points import Advance, Point, run_points
 from .store import Out, Store
+from .verdict import of_curve
 
 if TYPE_CHECKING:
     from ..scenario.schema import Scenario
@@ -44,6 +45,7 @@ class Comparison(Curve):
             interrupted=interrupted,
             parts={name: Provenance.of(scenario) for name, scenario in scenarios.items()},
             graphs={name: graph_of(scenario) for name, scenario in scenarios.items()},
+            verdicts={name: _verdict(name, scenario, points) for name, scenario in scenarios.items()},
         )
 
     @property
@@ -55,6 +57,14 @@ class Comparison(Curve):
     def of(self, name: str) -> list[Point]:
         """The points of one scenario."""
         return [point for point in self.points if point.settings[NAME] == name]
+
+
+def _verdict(name: str, scenario: Scenario, points: Sequence[Point]) -> str:
+    """What a scenario's points say of it: over loads, or of its one run."""
+    own, path, base = [p for p in points if p.settings[NAME] == name], load_of(scenario), scenario.alone()
+    if len(own) > 1 and all(path in point.settings for point in own):
+        return of_curve(varied(base, {path: 1.0}), own, path)
+    return own[0].summary.get("verdict", "") if own else ""
 
 
 def variants(scenario: Scenario) -> dict[str, Scenario]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..compile import graph_of
 from ..results import Provenance, files
+from ..results.figures import settings_text
 from ..scenario import needed
 from .points import Advance, Point, run_points
 from .store import Out, Store
+from .verdict import of_curve
 
 if TYPE_CHECKING:
     import polars as pl
@@ -103,6 +105,9 @@ class Curve:
     interrupted: bool = False
     graph: Graph | None = None
     """The network, if it is the same at all points."""
+    verdicts: dict[str, str] = field(default_factory=dict)
+    """Up to where everything is carried, and what limits it: a sentence by what it is of, one for each
+    combination of the settings other than the load. None of sweeps without a load, and of programs."""
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -122,6 +127,7 @@ class Curve:
             "version": self.provenance.version,
             "seed": self.provenance.seed,
             "varied": self.varied,
+            "verdicts": self.verdicts,
             "runs": self.runs,
             "interrupted": self.interrupted,
             "points": [{"settings": point.settings, **point.summary} for point in self.points],
@@ -218,4 +224,20 @@ def curve(
     points, interrupted = run_points(runs, jobs=jobs, store=store, progress=progress, on_point=on_point)
     finished = [point for point in points if point is not None]
     graph = None if any(path.startswith("topology.") for path in sweep) else graph_of(base)
-    return Curve(finished, list(sweep), Provenance.of(scenario), len(runs), interrupted, graph)
+    verdicts = _verdicts(base, finished, raised, list(sweep))
+    return Curve(finished, list(sweep), Provenance.of(scenario), len(runs), interrupted, graph, verdicts)
+
+
+def _verdicts(base: Scenario, points: list[Point], raised: str, varied_paths: list[str]) -> dict[str, str]:
+    """A sentence for each line of the chart: of the points that differ in the load alone."""
+    if raised not in varied_paths or base.program is not None:
+        return {}
+    groups: dict[str, list[Point]] = {}
+    for point in points:
+        others = {path: value for path, value in point.settings.items() if path != raised}
+        groups.setdefault(settings_text(others), []).append(point)
+    found = {}
+    for name, group in groups.items():
+        full = varied(base, {**group[0].settings, raised: 1.0})
+        found[name] = of_curve(full, group, raised)
+    return found

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import routing
 from ..compile import Compiled, LinkParts, RingParts
+from ..results.figures import figures, in_percent
 from ..routing.even import ring_loads
 from ..traffic import Demand
 from .ring_inspection import busy_ps, names_of
@@ -103,16 +104,15 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     told = [
         (
             "demanded",
-            f"{rate:.4g} MB/s; {found['busiest']} would be {100 * share:.3g} % busy, the most of all",
+            f"{figures(rate)} MB/s; {found['busiest']} would be {in_percent(share)} busy, the most of all",
         )
     ]
     if share > 0:
-        bound = f"at most {rate / share:.4g} MB/s in these proportions, at scale {found['scale_bound']:.3g}"
+        scale = figures(found["scale_bound"], 3)
+        bound = f"at most {figures(rate / share)} MB/s in these proportions, at scale {scale}"
         told.insert(0, ("throughput", f"{bound}: {found['busiest']} is full first"))
     if found["over"]:
-        shown = ", ".join(
-            f"{link['what']} by {100 * (link['share'] - 1):.3g} %" for link in found["over"][:4]
-        )
+        shown = ", ".join(f"{link['what']} by {in_percent(link['share'] - 1)}" for link in found["over"][:4])
         more = found["over_count"] - min(4, len(found["over"]))
         told.append(("too much for", f"{shown}{f' and {more} more' if more else ''}"))
     return told

@@ -12,6 +12,7 @@ from .. import routing
 from ..compile import Compiled, LinkParts, RingParts, compile
 from ..compile.programs import mean_packet_bytes
 from ..programs import Programs
+from ..results.figures import figures
 from ..topology import Graph, measure
 from . import demanded, ring_inspection
 from .zero_load import zero_load_latency
@@ -79,7 +80,9 @@ def _program(programs: Programs) -> dict[str, Any]:
 
 def _program_lines(program: dict[str, Any]) -> list[tuple[str, str]]:
     messages, size = program["messages"], program["message_bytes"]
-    sent = "messages for ever" if messages is None else f"{messages:,} messages of {size / messages:.4g} B"
+    sent = (
+        "messages for ever" if messages is None else f"{messages:,} messages of {figures(size / messages)} B"
+    )
     events = f", {program['events']:,} events" if program["events"] else ""
     many = program["channels_most"]
     channels = f"; a terminal sends to {many:,} others at most" if many else ""
@@ -234,9 +237,9 @@ def _network_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("way of a packet", f"{network['mean_links_on_the_way']:.2f} links in the mean of this traffic"),
         (
             "one link",
-            f"{link['payload_mbytes_per_s']:.4g} MB/s of payload in packets of "
+            f"{figures(link['payload_mbytes_per_s'])} MB/s of payload in packets of "
             f"{link['mean_packet_bytes']:g} B, "
-            f"{link['endless_packet_mbytes_per_s']:.4g} MB/s in an endless one",
+            f"{figures(link['endless_packet_mbytes_per_s'])} MB/s in an endless one",
         ),
         ("bisection", _bisection_text(found["bisection"])),
     ]
@@ -246,17 +249,12 @@ def _several(count: int, what: str, plural: str = "s") -> str:
     return f"{count:,} {what}{'' if count == 1 else plural}"
 
 
-def _figures(value: float) -> str:
-    """Four figures, and no exponent in a large number."""
-    return f"{value:,.0f}" if value >= 1e4 else f"{value:.4g}"
-
-
 def _bisection_text(cut: dict[str, Any]) -> str:
     if cut["links"] is None:
         return cut["method"]
     sure = "" if cut["exact"] else "at most "
     why = f" ({cut['method']})" if cut["method"] else ""
-    return f"{sure}{cut['links']} links, {_figures(cut['mbytes_per_s'])} MB/s both directions together{why}"
+    return f"{sure}{cut['links']} links, {figures(cut['mbytes_per_s'])} MB/s both directions together{why}"
 
 
 def _bounds_of(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -272,9 +270,14 @@ def _bound_lines(load: dict[str, Any], of_program: bool) -> list[tuple[str, str]
     if load["busiest_link"] is None:
         return []
     kept = of_program or load["load_bound"] == 1.0
-    rate = _figures(load["accepted_mbytes_per_s_bound"])
+    rate = figures(load["accepted_mbytes_per_s_bound"])
     most = f"at most {rate} MB/s{'' if kept else ' in these proportions'}"
-    return [("throughput", f"{most}, at load {load['load_bound']:.3g}: {load['busiest_link']} is full first")]
+    return [
+        (
+            "throughput",
+            f"{most}, at load {figures(load['load_bound'], 3)}: {load['busiest_link']} is full first",
+        )
+    ]
 
 
 def _latency_lines(latency: dict[str, Any]) -> list[tuple[str, str]]:
@@ -282,7 +285,9 @@ def _latency_lines(latency: dict[str, Any]) -> list[tuple[str, str]]:
         return []
     low, mean, high = (latency[key] / 1e3 for key in ("min", "mean", "max"))
     about = f"{latency['pairs']:,} pairs, packets of {latency['length_bytes']:g} B"
-    return [("zero-load latency", f"{low:.4g} to {high:.4g} us, mean {mean:.4g} us over {about}")]
+    return [
+        ("zero-load latency", f"{figures(low)} to {figures(high)} µs, mean {figures(mean)} µs over {about}")
+    ]
 
 
 def _deadlock_text(deadlock: dict[str, Any]) -> str:

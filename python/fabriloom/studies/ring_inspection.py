@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..compile import Compiled, RingParts
+from ..results.figures import figures, in_percent
 from ..routing.even import ring_loads
 from ..routing.rings import RingLoads
 from ..technology import RingTechnology
@@ -142,7 +143,7 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     low, high = counted["stations_on_a_ring_min"], counted["stations_on_a_ring_max"]
     size = f"{high}" if low == high else f"{low} to {high}"
     way = f"{counted['mean_links_on_the_way']:.2f} links and {counted['mean_buses_on_the_way']:.2f} buses"
-    payload = f"{link['payload_mbytes_per_s']:.4g} MB/s of payload"
+    payload = f"{figures(link['payload_mbytes_per_s'])} MB/s of payload"
     return [
         ("network", f"{counted['family']}: {counted['terminals']:,} terminals"),
         ("rings", f"{counted['rings']:,} of {size} stations each, {counted['stations']:,} stations in all"),
@@ -150,7 +151,7 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("way of a request", f"{way} in the mean of this traffic"),
         ("one link", f"{payload} in requests of {link['mean_packet_bytes']:g} B"),
         *(
-            [("one bus", f"{bus['payload_mbytes_per_s']:.4g} MB/s of payload, responses included")]
+            [("one bus", f"{figures(bus['payload_mbytes_per_s'])} MB/s of payload, responses included")]
             if counted["switches"]
             else []
         ),
@@ -162,5 +163,5 @@ def _switches(counted: dict[str, Any]) -> str:
         return "none"
     ports, ringlets = counted["switch_ports"], counted["ports_of_ringlets"]
     buses = f"{counted['buses']:,} bus{'es' if counted['buses'] > 1 else ''}"
-    cost = "" if ringlets in (None, ports) else f"; {100 * ports / ringlets:.3g} % of the ports of ringlets"
+    cost = "" if ringlets in (None, ports) else f"; {in_percent(ports / ringlets)} of the ports of ringlets"
     return f"{counted['switches']:,} with {ports:,} ports and {buses}{cost}"

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..results import Provenance, files
-from ..results.ends import STUCK
+from ..results.figures import measured
 from ..scenario import needed
-from . import inspection
 from .curves import SCALE, Curve, load_of, varied
 from .points import Advance, Point, run_points
 from .store import Out, Store
+from .verdict import Judge, of_curve, waits_for_its_packets
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,8 +32,6 @@ DEFINITIONS: dict[str, str] = {
 RESOLUTION = 0.01
 BEYOND_BOUND = 2.0
 """Rates are raised to so many times the scale at which something is full."""
-CHANCE = 4
-"""Packets a source that may be under way by chance when a run ends; the engine's own rule has the same."""
 
 
 @dataclass(repr=False)
@@ -57,6 +55,8 @@ class Saturation:
     points: list[Point]
     provenance: Provenance
     interrupted: bool = False
+    verdict: str = ""
+    """Up to where everything is carried, and what limits it; of ``backlog``, what limits its run."""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -66,6 +66,7 @@ class Saturation:
             "scenario_sha256": self.provenance.scenario_sha256,
             "version": self.provenance.version,
             "seed": self.provenance.seed,
+            "verdict": self.verdict,
             "definition": self.definition,
             "definition_text": DEFINITIONS[self.definition],
             "accepted_mbytes_per_s": self.accepted_mbytes_per_s,
@@ -101,8 +102,7 @@ class Saturation:
 
     def _told(self) -> str:
         rate, half = self.accepted_mbytes_per_s, self.accepted_mbytes_per_s_ci95
-        told = "nothing measured" if rate is None else f"{rate:.4g} MB/s"
-        told += "" if rate is None or half is None else f" ± {half:.2g}"
+        told = "nothing measured" if rate is None else f"{measured(rate, half)} MB/s"
         return f"{told} by {self.definition}{', interrupted' if self.interrupted else ''}"
 
     def __repr__(self) -> str:
@@ -110,40 +110,6 @@ class Saturation:
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.provenance.name)}: {escape(self._told())}</p>{self.table._repr_html_()}"
-
-
-@dataclass(frozen=True)
-class Judge:
-    """Says which offered loads a network sustains."""
-
-    bound: float
-    """The load at which a link, bus or memory is full."""
-    sources: int
-    """Terminals that send."""
-
-    @classmethod
-    def of(cls, scenario: Scenario) -> Judge:
-        """The judge of a scenario at any load. Raises ScenarioError."""
-        return cls(*inspection.load_bound(varied(scenario, {load_of(scenario): 1.0})))
-
-    def sustained(self, load: float, summary: dict[str, Any]) -> bool:
-        """Whether nothing piled up in a run at this load, and the load is not above the bound: a run may be
-        too short to show that.
-
-        What was offered and neither lost nor accepted is under way. In a network that keeps up that is, by
-        Little's law, the packets a second times the mean time that each takes from its making; some packets a
-        source more or less are chance, for a run begins and ends between packets. Where they pile up, the
-        mean time is half of that of the last one, so half of the pile is not excused. Losses of more than 1
-        % end a run as saturated.
-        """
-        if load > self.bound * (1 + 1e-9) or summary["end"]["reason"] in ("saturated", *STUCK):
-            return False
-        offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]
-        mean_ns, packets = summary["total_latency_ns"]["mean"], summary["packets"]["measured"]
-        if not offered or not accepted or mean_ns is None:
-            return False
-        under_way = packets * mean_ns / summary["measured_ns"] + CHANCE * self.sources
-        return offered - summary["lost_mbytes_per_s"] - accepted <= accepted * under_way / packets
 
 
 def saturate(
@@ -212,7 +178,7 @@ class _Search:
         self.options = options
         self.tried: dict[float, Point] = {}
         self.interrupted = False
-        self.judge = Judge.of(scenario)
+        self.judge = Judge.of(varied(scenario, {load_of(scenario): 1.0}))
         self.path = load_of(scenario)
         self.most = BEYOND_BOUND * self.judge.bound if self.path == SCALE else 1.0
 
@@ -235,13 +201,6 @@ class _Search:
     def points(self) -> list[Point]:
         """Finished runs by load."""
         return [self.tried[load] for load in sorted(self.tried)]
-
-
-def waits_for_its_packets(scenario: Scenario) -> bool:
-    """Whether sources offer less when the network takes less, so that everything offered is accepted."""
-    arrivals = scenario.resolve()["traffic"]["arrivals"]
-    kind = arrivals["kind"] if isinstance(arrivals, dict) else arrivals
-    return kind in ("wait", "random-wait")
 
 
 def _peak(scenario: Scenario, resolution: float, options: dict[str, Any]) -> Saturation:
@@ -313,4 +272,12 @@ def _result(
         points=points,
         provenance=Provenance.of(scenario),
         interrupted=interrupted,
+        verdict=_verdict(scenario, definition, points),
     )
+
+
+def _verdict(scenario: Scenario, definition: str, points: list[Point]) -> str:
+    if definition == "backlog":
+        return points[0].summary.get("verdict", "") if points else ""
+    path = load_of(scenario)
+    return of_curve(varied(scenario, {path: 1.0}), points, path)

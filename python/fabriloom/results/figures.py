@@ -1,0 +1,61 @@
+"""Numbers for reading: one voice for terminals, reports and notebooks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+_HALF_DIGITS = 2
+_MOST_DECIMALS = 6
+
+
+def figures(value: float | None, digits: int = 4, none: str = "-") -> str:
+    """A number with ``digits`` significant figures, and no exponent where there need be none."""
+    if value is None or value != value:
+        return none
+    size = abs(value)
+    if isinstance(value, int):
+        return str(value)
+    if not math.isfinite(value) or (size and size < 1e-6) or size >= 1e15:
+        return f"{value:.{digits}g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(size))) if size else 0
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def measured(value: float | None, half: float | None = None, none: str = "-") -> str:
+    """A number with the half-width of its interval: two figures of that, and as many decimals of both."""
+    if value is None or half is None or not (math.isfinite(value) and math.isfinite(half)) or half <= 0:
+        text = figures(value, none=none)
+        return text if value is None or half is None else f"{text} ± {figures(half, _HALF_DIGITS)}"
+    decimals = _HALF_DIGITS - 1 - math.floor(math.log10(half))
+    if decimals > _MOST_DECIMALS or half < 1e-4 * abs(value) < 1:
+        return f"{value:#.4g} ± {figures(half, _HALF_DIGITS)}"
+    decimals = max(0, decimals)
+    return f"{value:.{decimals}f} ± {half:.{decimals}f}"
+
+
+def in_percent(share: float | None, digits: int = 3) -> str:
+    """A share as a percentage; never "100 %" of what is less than all."""
+    if share is None or share >= 1:
+        return figures(None if share is None else 100 * share, digits) + ("" if share is None else " %")
+    text = figures(100.0 * share, digits)
+    return f"{'99.9' if float(text) >= 100 else text} %"
+
+
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """Varied settings in words: ``load 0.5, length 64 B``; of compared scenarios the name alone."""
+    return ", ".join(
+        value_text(value)
+        if path == "scenario"
+        else f"{path.rsplit('.', 1)[-1].replace('_', ' ')} {value_text(value)}"
+        for path, value in settings.items()
+    )
+
+
+def value_text(value: Any) -> str:
+    """A value of a setting as it is written."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)

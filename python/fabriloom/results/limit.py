@@ -1,0 +1,164 @@
+"""What holds a network back, from what a run counted: a full wire, bus or receive queue, or blocking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import tables
+from .ends import STUCK
+from .figures import figures, in_percent
+
+if TYPE_CHECKING:
+    from ..topology.graph import Graph
+
+FULL = 0.95
+"""A wire or bus in use for this share of the time is called full: of random traffic no queue stays short."""
+RETRIED = 0.25
+"""A full link of a ring that carries more retries than this is a victim of what rejects its packets."""
+CHANCE = 4
+"""Packets per source that may be under way by chance when a run ends; the engine's own rule has the same."""
+
+Limit = dict[str, Any]
+"""``what`` (``link``, ``bus``, ``queue``, ``blocking`` or ``host``), its ``name``, the ``share`` of the time
+in which it is in use, whether it is ``reached``, and the same as ``text``."""
+
+
+def keeps_up(summary: Mapping[str, Any], sources: int) -> bool:
+    """Whether nothing piled up in a run in which ``sources`` terminals sent.
+
+    What was offered and neither lost nor accepted is under way. In a network that keeps up that is, by
+    Little's law, the packets a second times the mean time that each takes from its making; some packets a
+    source more or less are chance, for a run begins and ends between packets. Where they pile up, the mean
+    time is half of that of the last one, so half of the pile is not excused. Losses of more than 1 % end a
+    run as saturated.
+    """
+    if summary["end"]["reason"] in ("saturated", *STUCK):
+        return False
+    offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]
+    mean_ns, packets = summary["total_latency_ns"]["mean"], summary["packets"]["measured"]
+    if not offered or not accepted or mean_ns is None:
+        return False
+    under_way = packets * mean_ns / summary["measured_ns"] + CHANCE * sources
+    return offered - summary["lost_mbytes_per_s"] - accepted <= accepted * under_way / packets
+
+
+def senders(native: Mapping[str, Any], graph: Graph) -> int:
+    """Terminals whose link carried a packet; of rings, where others' packets pass, all."""
+    packets = tables.column(native, "link_packets")
+    return int(np.count_nonzero(packets[np.asarray(graph.terminal_out_links)])) if len(packets) else 0
+
+
+def limit(native: Mapping[str, Any], graph: Graph) -> Limit:
+    """What is nearest to its limit, of a network of links or of rings."""
+    window = tables.window_ticks(native)
+    if not window or not graph.links:
+        return _limit("link", "", 0.0, False, "nothing: no time was measured")
+    found = _of_links if graph.rings is None else _of_rings
+    return found(native, graph, window)
+
+
+def _limit(what: str, name: str, share: float, reached: bool, text: str) -> Limit:
+    return {"what": what, "name": name, "share": share, "reached": reached, "text": text}
+
+
+def _wire(graph: Graph, link: int, share: float) -> Limit:
+    name = graph.link_names[link]
+    text = f"the link {name}, in use {in_percent(share)} of the time"
+    return _limit("link", name, share, share >= FULL, text)
+
+
+def _of_links(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
+    busy = tables.utilisation(native, window)
+    blocked = np.minimum(tables.per(tables.column(native, "link_stalled_ticks"), window), 1.0)
+    fullest, held = int(np.argmax(busy)), int(np.argmax(blocked))
+    if busy[fullest] >= FULL or busy[held] + blocked[held] < FULL:
+        return _wire(graph, fullest, float(busy[fullest]))
+    awaited = graph.link_names[int(np.argmax(tables.column(native, "link_wait_ticks")))]
+    longest = f"{graph.link_names[held]} {in_percent(blocked[held])} of the time"
+    text = (
+        f"blocking: packets that wait hold their links ({longest}), most for {awaited}, while no wire is in "
+        f"use more than {in_percent(busy[fullest])}"
+    )
+    return _limit("blocking", awaited, float(busy[fullest]), True, text)
+
+
+def _of_rings(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
+    """Buses first: behind a full one packets are rejected, and their retries fill the links before it."""
+    buses = tables.bus_utilisation(native, graph, window)
+    if len(buses) and buses.max() >= FULL:
+        at = int(np.argmax(buses))
+        name = f"the bus of {graph.switch_names[at]}"
+        return _limit(
+            "bus", name, float(buses[at]), True, f"{name}, in use {in_percent(buses[at])} of the time"
+        )
+    busy, rejected = tables.utilisation(native, window), tables.column(native, "link_busied")
+    fullest = int(np.argmax(busy))
+    retries = tables.per(tables.column(native, "link_retry_ticks"), window)
+    at, delivered = int(np.argmax(rejected)), int(native["measured_packets"])
+    by_retries = busy[fullest] >= FULL and retries[fullest] > RETRIED
+    if by_retries or rejected[at] > max(delivered, 1):
+        owner = str(tables.vertex_names(graph)[graph.link_target[at]])
+        text = f"the receive queue of {owner}, which rejected {int(rejected[at]):,} packets that came again"
+        return _limit("queue", owner, float(busy[fullest]), True, text)
+    return _wire(graph, fullest, float(busy[fullest]))
+
+
+def of_program(found: Limit, hosts: Mapping[str, Any]) -> Limit:
+    """The limit of a run of programs: where no link is full, a receiver that always has a message coming."""
+    share = hosts["receiving_share_max"]
+    if found["reached"] or share is None or share < FULL:
+        return found
+    name = hosts["receiving_most"]
+    text = f"the receiver {name}, which has a message coming in {in_percent(share)} of the time"
+    return _limit("host", name, share, True, text)
+
+
+def held_by(found: Limit | None) -> str:
+    """The end of a sentence: what limits, or what will first."""
+    if not found:
+        return ""
+    return f"; {'limited by' if found['reached'] else 'nearest to its limit is'} {found['text']}"
+
+
+def arrivals(resolved: Mapping[str, Any]) -> str:
+    """The kind of a scenario's arrivals, from its resolved form."""
+    kind = resolved.get("traffic", {}).get("arrivals", "")
+    return str(kind.get("kind", "") if isinstance(kind, Mapping) else kind)
+
+
+WAITS = ("wait", "random-wait")
+"""Sources that offer less where the network takes less."""
+
+
+def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
+    """What a run says of its network, in a sentence."""
+    reason, held = summary["end"]["reason"], held_by(summary.get("limit"))
+    if reason in STUCK:
+        return f"It {reason}: in the end nothing is delivered any more, so a throughput says little"
+    offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]
+    if not accepted:
+        return "Nothing was delivered while it was measured"
+    rate = f"{figures(accepted)} MB/s"
+    if "messages" in summary:
+        return f"{_events(summary['events'], summary['messages'])}{held}"
+    if arrivals(resolved) == "backlog":
+        return f"Accepts {rate} when every source always has a packet waiting{held}"
+    if arrivals(resolved) in WAITS:
+        return f"Accepts {rate} from sources that wait for the network{held}"
+    if summary["keeps_up"]:
+        return f"Carries all that is offered, {rate}{held}"
+    return f"Past saturation: accepts {figures(accepted)} of the {figures(offered)} MB/s offered{held}"
+
+
+def _events(events: Mapping[str, Any], messages: Mapping[str, Any]) -> str:
+    achieved, attempted = events["achieved_per_s"], events["attempted_per_s"]
+    if not achieved:
+        return f"Carries {figures(messages['mbytes_per_s'])} MB/s of messages"
+    if attempted is None:
+        return f"Builds {figures(achieved)} events a second, as fast as it can"
+    short = achieved < 0.99 * attempted
+    how = "Falls behind" if short else "Keeps up"
+    return f"{how}: builds {figures(achieved)} of {figures(attempted)} events a second"

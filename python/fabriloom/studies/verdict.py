@@ -1,0 +1,122 @@
+"""What a curve says of a network, in one sentence: up to where it carries everything, and what limits it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..results.figures import figures, measured
+from ..results.limit import WAITS, arrivals, held_by, keeps_up
+from . import inspection
+from .points import Point
+
+if TYPE_CHECKING:
+    from ..scenario.schema import Scenario
+
+IN_PROPORTION = 0.02
+"""By how much throughput may fall behind a load that sources wait with, and still count as carried."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Says which offered loads a network sustains."""
+
+    bound: float
+    """The load at which a link, bus or memory is full."""
+    sources: int
+    """Terminals that send."""
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Judge:
+        """The judge of a scenario at any load, from that at load 1. Raises ScenarioError."""
+        return cls(*inspection.load_bound(scenario))
+
+    def sustained(self, load: float, summary: dict[str, Any]) -> bool:
+        """Whether a run at this load kept up, and the load is not above the bound: a run may be too short to
+        show that.
+        """
+        return load <= self.bound * (1 + 1e-9) and keeps_up(summary, self.sources)
+
+
+def waits_for_its_packets(scenario: Scenario) -> bool:
+    """Whether sources offer less when the network takes less, so that everything offered is accepted."""
+    return arrivals(scenario.resolve()) in WAITS
+
+
+def of_curve(full: Scenario, points: Sequence[Point], path: str) -> str:
+    """The sentence for the points of a scenario, ``full`` at load 1, over the setting ``path``."""
+    if waits_for_its_packets(full):
+        return of_waiting(points, path)
+    return of_load(points, path, Judge.of(full)) if points else ""
+
+
+def of_load(points: Sequence[Point], path: str, judge: Judge) -> str:
+    """The sentence for points over offered loads, whose sources do not wait for the network."""
+    points = _in_order(points, path)
+    if not points:
+        return ""
+    below = _unbroken(points, [judge.sustained(point.settings[path], point.summary) for point in points])
+    if not below:
+        return f"Does not carry even {_at(points[0], path)}: it {_falls_short(points[0])}{_held(points[0])}"
+    said = f"Carries everything up to {_at(below[-1], path)} ({_rate(below[-1])})"
+    if len(below) == len(points):
+        return f"{said}, the most that was tried{_held(below[-1])}"
+    above = points[len(below)]
+    return f"{said}{_held(above)}. At {_at(above, path)} it {_falls_short(above)}"
+
+
+def of_waiting(points: Sequence[Point], path: str) -> str:
+    """The same of sources that wait for the network, so that all they offer is accepted: up to where
+    throughput grows with the load, and the most of it.
+    """
+    points = _in_order(points, path)
+    if not points:
+        return ""
+    accepted = [point.summary["accepted_mbytes_per_s"] for point in points]
+    per_load = accepted[0] / points[0].settings[path]
+    follows = [
+        rate >= (1 - IN_PROPORTION) * per_load * point.settings[path]
+        for rate, point in zip(accepted, points, strict=True)
+    ]
+    below = _unbroken(points, follows)
+    most = max(points, key=lambda point: point.summary["accepted_mbytes_per_s"])
+    said = f"Carries everything up to {_at(below[-1], path)} ({_rate(below[-1])})"
+    if len(below) == len(points):
+        return f"{said}, the most that was tried{_held(most)}"
+    return (
+        f"{said}; above, sources wait for it and it reaches {_rate(most)} at {_at(most, path)}{_held(most)}"
+    )
+
+
+def _held(point: Point) -> str:
+    """What limits, or first will; nothing of a point that was kept by an earlier version."""
+    return held_by(point.summary.get("limit"))
+
+
+def _in_order(points: Sequence[Point], path: str) -> list[Point]:
+    """Points with a throughput, by their load."""
+    found = [point for point in points if point.summary["accepted_mbytes_per_s"]]
+    return sorted(found, key=lambda point: point.settings[path])
+
+
+def _unbroken(points: Sequence[Point], carried: Sequence[bool]) -> Sequence[Point]:
+    """The points before the first that is not carried."""
+    return points[: carried.index(False)] if False in carried else points
+
+
+def _at(point: Point, path: str) -> str:
+    return f"{path.rsplit('.', 1)[-1]} {figures(point.settings[path])}"
+
+
+def _rate(point: Point) -> str:
+    summary = point.summary
+    return f"{measured(summary['accepted_mbytes_per_s'], summary['accepted_mbytes_per_s_ci95'])} MB/s"
+
+
+def _falls_short(point: Point) -> str:
+    summary = point.summary
+    if summary["end"]["reason"] in ("deadlocked", "livelocked"):
+        return str(summary["end"]["reason"])
+    accepted, offered = (figures(summary[f"{what}_mbytes_per_s"]) for what in ("accepted", "offered"))
+    return f"accepts {accepted} of {offered} MB/s"
