@@ -68,8 +68,7 @@ def test_the_bound_is_where_runs_themselves_begin_to_pile_up(name: str) -> None:
 
     Packets at equal intervals, so that no chance is in it but the destinations of the hot spot.
     """
-    first = scenario(name, "constant")
-    judge = Judge.of(first)
+    judge = Judge.of(scenario(name, "constant", load=1.0))
     for share, sustained in ((0.97, True), (1.03, False)):
         load = share * judge.bound
         summary = simulate.run(scenario(name, "constant", 10_000, load)).summary

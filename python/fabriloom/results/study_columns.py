@@ -37,6 +37,11 @@ SATURATION = Table(
     "Saturation",
     "The JSON of `fabriloom saturate`. Besides these keys: `name`, `scenario_sha256`, `version` and `seed` as in the summary, and `points`, a list of the summaries of all runs, each with its `settings`.",
     (
+        Column(
+            "verdict",
+            "text",
+            "Up to where everything is carried and what limits it; by `backlog`, what limits that run.",
+        ),
         Column("definition", "text", "`peak` or `backlog`."),
         Column("definition_text", "text", "The definition in words."),
         Column("accepted_mbytes_per_s", "10^6 B/s", "The saturation throughput."),
