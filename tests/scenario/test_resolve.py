@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fabriloom.routing.build import DEFAULT_KINDS
 from fabriloom.scenario import Scenario, json_schema, load
-from fabriloom.scenario.sections.routing import BY_TOPOLOGY
 
 ROOT = Path(__file__).resolve().parent.parent
 VALID = sorted(
@@ -79,10 +77,6 @@ def test_paths_are_relative_to_the_scenario(tmp_path: Path) -> None:
     pattern = {"kind": "descriptors", "path": "packets.csv"}
     scenario = Scenario.from_dict(GRID | {"traffic": {"pattern": pattern}}, tmp_path)
     assert scenario.parameters("traffic")["pattern"]["path"] == str(tmp_path / "packets.csv")
-
-
-def test_usual_routings_are_those_of_the_routing_room() -> None:
-    assert BY_TOPOLOGY == DEFAULT_KINDS
 
 
 def test_points_of_a_sweep() -> None:

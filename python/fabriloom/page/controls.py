@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import units
+from ..topology.family import usual_routing
 
 if TYPE_CHECKING:
     from ..scenario import Scenario
@@ -18,8 +19,6 @@ _RATES = tuple(f"{rate} kHz" for rate in (1, 2, 5, 10, 15, 20, 30, 40, 60))
 _FLITS = (1, 2, 4, 8, 16, 32, 64)
 _PLACES = (1, 2, 4, 8, 16, 32)
 _DELAYS = ("1 ns", *(f"{100 * 2**n} ns" for n in range(8)))
-_LATTICES = ("grid", "torus", "ring", "hypercube")
-_TREES = ("clos", "clos5", "fat_tree", "star", "tree")
 
 Settings = dict[str, Any]
 
@@ -156,15 +155,15 @@ def _ways(kind: str) -> list[tuple[str, Settings]]:
             ("no transit over the edges", way(order, variant="no-edge-transit")),
             ("up*/down*", way("up-star-down-star", variant=None)),
         ]
-    usual = "dimension-order" if kind in _LATTICES else "up-down" if kind in _TREES else ""
-    if not usual:
+    usual = usual_routing(kind)
+    if usual not in ("dimension-order", "up-down"):
         return []
     ways = [
         ("adaptive within groups", way(usual)),
         ("deterministic", way(usual, adaptive=False)),
         ("universal (random intermediate switch)", way(usual, universal=True)),
     ]
-    return ways if kind in _TREES else [*ways, ("up*/down*", way("up-star-down-star"))]
+    return ways if usual == "up-down" else [*ways, ("up*/down*", way("up-star-down-star"))]
 
 
 def _holds(settings: Settings, now: Settings) -> bool:

@@ -7,14 +7,13 @@
 ('dimension-order', None)
 """
 
-from .build import DEFAULT_KINDS, KINDS, build, intermediates
+from .build import KINDS, build, intermediates
 from .check import channel_loads, dependency_cycle, mean_hops, mean_way, path, verify
 from .intervals import IntervalLabels, interval_labels
 from .rings import PASS, port_route
 from .table import NONE, RouteTable, RoutingError
 
 __all__ = [
-    "DEFAULT_KINDS",
     "KINDS",
     "NONE",
     "PASS",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..topology.family import usual_routing
 from ..topology.graph import Graph
 from .check import dependency_cycle
 from .dimension_order import dimension_order
@@ -31,20 +32,6 @@ KINDS = ("auto", *RULES, "interval", "table")
 
 ALIASES = {"up*/down*": "up-star-down-star", "destination-tag": "self-routing", "e-cube": "dimension-order"}
 
-DEFAULT_KINDS = {
-    "grid": "dimension-order",
-    "torus": "dimension-order",
-    "ring": "dimension-order",
-    "hypercube": "dimension-order",
-    "clos": "up-down",
-    "clos5": "up-down",
-    "fat_tree": "up-down",
-    "star": "up-down",
-    "tree": "up-down",
-    "banyan": "self-routing",
-}
-"""What "auto" means for each family; for any other graph see ``build``."""
-
 SPREADS = ("turns", "runs")
 
 
@@ -59,7 +46,7 @@ def build(
 ) -> RouteTable:
     """Build the routing table of a graph.
 
-    * ``kind``: one of ``KINDS``. "auto" is the family's own rule (``DEFAULT_KINDS``); for other graphs the
+    * ``kind``: one of ``KINDS``. "auto" is the family's own rule (``usual_routing``); for other graphs the
       shortest path, or up*/down* if that could deadlock and all cables are two-way. "interval" builds the
       kind ``of=`` and demands that interval labels can express it, as ``interval_labelling=True`` does with
       any kind.
@@ -135,7 +122,7 @@ def _rule(kind: str, graph: Graph, spread: str, via: list[int], given: dict[str,
 
 
 def _automatic(graph: Graph, spread: str, via: list[int], given: dict[str, Any]) -> RouteTable:
-    kind = DEFAULT_KINDS.get(graph.family)
+    kind = usual_routing(graph.family)
     if kind is not None:
         return _rule(kind, graph, spread, via, given)
     table = _rule("shortest-path", graph, spread, via, given)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.fields import Section
 from fabriloom.scenario.sections.protocol import Protocol
-from fabriloom.scenario.sections.routing import BY_TOPOLOGY
 from fabriloom.scenario.sections.traffic import DEFAULT_LOAD
 from fabriloom.technology import protocol
 from fabriloom.technology.presets import settings
+from fabriloom.topology.family import usual_routing
 
 if TYPE_CHECKING:
     from fabriloom.scenario.schema import Scenario
@@ -99,7 +99,7 @@ def fill_routing(routing: dict[str, Any], topology: str) -> None:
         routing.clear()
         routing["kind"] = "fewest-buses"
         return
-    kind = BY_TOPOLOGY.get(topology, "auto")
+    kind = usual_routing(topology) or "auto"
     if routing["kind"] == "auto":
         routing["kind"] = kind
     if routing.get("of") == "auto":

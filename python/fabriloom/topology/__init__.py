@@ -17,6 +17,7 @@ from .banyan import banyan
 from .clos import clos
 from .clos5 import clos5
 from .crossbar import crossbar
+from .family import FAMILIES, name_of
 from .fat_tree import fat_tree
 from .file import file, write
 from .graph import MAX_LINKS, MAX_TERMINALS, Graph, GraphError
@@ -31,32 +32,17 @@ from .sci_switch import sci_long_rings, sci_switch
 from .sci_torus import sci_torus
 from .tree import star, tree
 
-KINDS: dict[str, Callable[..., Graph]] = {
-    "crossbar": crossbar,
-    "ring": ring,
-    "grid": grid,
-    "torus": torus,
-    "hypercube": hypercube,
-    "clos": clos,
-    "clos5": clos5,
-    "fat_tree": fat_tree,
-    "banyan": banyan,
-    "star": star,
-    "tree": tree,
-    "file": file,
-    "sci-ring": sci_ring,
-    "sci-bridge": sci_bridge,
-    "sci-switch": sci_switch,
-    "sci-long-rings": sci_long_rings,
-    "sci-banyan": sci_banyan,
-    "sci-torus": sci_torus,
-    "sci-module": sci_module,
-    "sci-switch-16": sci_switch_16,
-    "sci-rings": sci_rings,
-}
-"""Name of each family and the function that builds it."""
+_IN_ORDER = (
+    *(crossbar, ring, grid, torus, hypercube, clos, clos5, fat_tree, banyan, star, tree, file),
+    *(sci_ring, sci_bridge, sci_switch, sci_long_rings, sci_banyan, sci_torus, sci_module, sci_switch_16),
+    sci_rings,
+)
+
+KINDS: dict[str, Callable[..., Graph]] = {name_of(build): build for build in _IN_ORDER}
+"""Name of each kind of network and the function that builds it, in the order in which they are told."""
 
 __all__ = [
+    "FAMILIES",
     "KINDS",
     "MAX_LINKS",
     "MAX_TERMINALS",

@@ -17,16 +17,33 @@ generalized-cube   the same from the highest digit down (Siegel)
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
+from .family import Count, Several, family
 from .graph import MAX_TERMINALS, Graph, GraphError, Ints, check_size, whole
 
 VARIANTS = ("omega", "flip", "butterfly", "baseline", "indirect-cube", "generalized-cube")
 
 
-def banyan(terminals: int, variant: str = "omega", base: int = 2) -> Graph:
+Variant = Annotated[
+    Literal["omega", "flip", "butterfly", "baseline", "indirect-cube", "generalized-cube"],
+    Field(description="How the stages are wired"),
+]
+
+
+@family(
+    "banyan",
+    "A one-way multistage network with one path between any two terminals.",
+    routing="self-routing",
+)
+def banyan(
+    terminals: Annotated[Count, Field(description="Number of terminals, a power of the base")],
+    variant: Variant = "omega",
+    base: Annotated[Several, Field(description="Switches are base x base")] = 2,
+) -> Graph:
     """Build a one-way multistage network of switches ``s(stage,number)`` and terminals ``t.i``.
 
     ``terminals`` must be a power of ``base``. All links are one-way (``link_reverse`` -1).

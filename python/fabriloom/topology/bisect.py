@@ -8,111 +8,22 @@ bidirectional data rate that can pass between the halves: 256 links for a Clos o
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from math import prod
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from .cut import Bisection
+from .family import FAMILIES
 from .graph import Graph, Ints
 
 MAX_EIGEN_SWITCHES = 1500
 MAX_FLOW_SWITCHES = 3000
 
 
-@dataclass(frozen=True)
-class Bisection:
-    """Links cut between two halves of the terminals."""
-
-    links: int
-    """One-way links that cross, both directions together."""
-    method: str
-    """How the cut was found."""
-    exact: bool
-    """True if no cut into halves has fewer links; false if this is the best cut found, an upper bound."""
-
-
 def bisection(graph: Graph) -> Bisection:
     """Return the narrowest known cut of the graph into halves of the terminals."""
-    known = _KNOWN.get(graph.family)
-    found = known(graph) if known else None
+    family = FAMILIES.get(graph.family)
+    found = family.cut(graph) if family and family.cut else None
     return found if found is not None else searched(graph)
-
-
-def _limited(graph: Graph, cables: int, method: str, exact: bool = True) -> Bisection:
-    """Take the terminals' own cables where they are fewer than the family's cut."""
-    own = graph.terminals // 2
-    if own < cables:
-        return Bisection(2 * own, "the terminals' own cables are the narrowest place", exact)
-    return Bisection(2 * cables, method, exact)
-
-
-def _crossbar(graph: Graph) -> Bisection:
-    return _limited(graph, graph.terminals, "")
-
-
-def _lattice(graph: Graph) -> Bisection | None:
-    """Cut across the longest side: exact if it is even, for then shortest paths load no other cables more."""
-    longest = max(graph.layout["shape"])
-    if longest % 2 or longest == 1:
-        return None
-    across = 2 if graph.layout["wrap"] and longest > 2 else 1
-    cables = across * prod(graph.layout["shape"]) // longest * graph.layout["links_per_edge"]
-    return _limited(graph, cables, "plane across the longest side")
-
-
-def _clos(graph: Graph) -> Bisection:
-    """Cut every centre switch's cables in halves, however the terminal switches are divided."""
-    parameters: dict[str, Any] = graph.layout["parameters"]
-    up = parameters["centre_switches"] * parameters["links_per_pair"]
-    edges = graph.terminals // parameters["terminals_per_switch"]
-    if edges % 2 == 0:
-        return _limited(
-            graph, edges // 2 * up, "half of the terminal switches and of the centre switches each"
-        )
-    # The odd switch stays on one side and half of its terminals' cables are cut: both terms of the cost are
-    # linear in the number of switches on a side, so nothing between this and cutting all terminals' cables
-    # is narrower.
-    cables = (edges - 1) // 2 * up + parameters["terminals_per_switch"] // 2
-    return _limited(graph, cables, "half of the switches, one terminal switch's terminals divided")
-
-
-def _full(graph: Graph) -> Bisection:
-    """Every stage of these has as many cables as there are terminals: no cut is narrower than the terminals'
-    own."""
-    return Bisection(2 * (graph.terminals // 2), "as many cables upwards on every level as terminals", True)
-
-
-def _star(graph: Graph) -> Bisection | None:
-    arms = graph.layout["parameters"]["arms"]
-    if arms % 2:
-        return None
-    cables = arms // 2 * graph.layout["parameters"]["links_per_edge"]
-    return _limited(graph, cables, "half of the arms")
-
-
-def _tree(graph: Graph) -> Bisection | None:
-    arity = graph.layout["parameters"]["arity"]
-    if arity % 2:
-        return None
-    cables = arity // 2 * graph.layout["parameters"]["links_per_edge"]
-    return _limited(graph, cables, "half of the branches at the root")
-
-
-_KNOWN: dict[str, Callable[[Graph], Bisection | None]] = {
-    "crossbar": _crossbar,
-    "ring": _lattice,
-    "grid": _lattice,
-    "torus": _lattice,
-    "hypercube": _lattice,
-    "clos": _clos,
-    "clos5": _full,
-    "fat_tree": _full,
-    "star": _star,
-    "tree": _tree,
-}
 
 
 def searched(graph: Graph) -> Bisection:

@@ -6,19 +6,56 @@ centre switches with 8, 4, 2 and 1 cables between each pair.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Annotated
 
+import numpy as np
+from pydantic import Field
+
+from .cut import Bisection, limited
+from .family import Count, family
 from .graph import MAX_TERMINALS, Graph, GraphError, assemble, check_size, whole
 
 MAX_PORTS = 4096
 
 
+SwitchPorts = Annotated[Count, Field(description="Ports of a switch")]
+
+
+def _cut(graph: Graph) -> Bisection:
+    """Cut every centre switch's cables in halves, however the terminal switches are divided."""
+    parameters = graph.layout["parameters"]
+    up = parameters["centre_switches"] * parameters["links_per_pair"]
+    edges = graph.terminals // parameters["terminals_per_switch"]
+    if edges % 2 == 0:
+        return limited(
+            graph, edges // 2 * up, "half of the terminal switches and of the centre switches each"
+        )
+    # The odd switch stays on one side and half of its terminals' cables are cut: both terms of the cost are
+    # linear in the number of switches on a side, so nothing between this and cutting all terminals' cables
+    # is narrower.
+    cables = (edges - 1) // 2 * up + parameters["terminals_per_switch"] // 2
+    return limited(graph, cables, "half of the switches, one terminal switch's terminals divided")
+
+
+@family(
+    "clos",
+    "A folded Clos network of three stages: terminal switches and centre switches.",
+    routing="up-down",
+    cut=_cut,
+)
 def clos(
-    terminals: int,
-    switch_ports: int = 32,
-    terminals_per_switch: int | None = None,
-    centre_switches: int | None = None,
-    links_per_pair: int | None = None,
+    terminals: Annotated[
+        Count, Field(description="Number of terminals: 64, 128, 256, 512 or any other legal size")
+    ],
+    switch_ports: SwitchPorts = 32,
+    terminals_per_switch: Annotated[
+        Count | None, Field(description="Terminals at each terminal switch")
+    ] = None,
+    centre_switches: Annotated[Count | None, Field(description="Number of centre switches")] = None,
+    links_per_pair: Annotated[
+        Count | None,
+        Field(description="Parallel cables between each terminal switch and each centre switch"),
+    ] = None,
 ) -> Graph:
     """Build a folded Clos of switches ``edge(i)`` and ``centre(j)`` with terminals ``t(i).k``.
 

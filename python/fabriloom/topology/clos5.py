@@ -7,13 +7,26 @@ small Clos per group.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Annotated
 
-from .clos import MAX_PORTS, even_centre, rows
+import numpy as np
+from pydantic import Field
+
+from .clos import MAX_PORTS, SwitchPorts, even_centre, rows
+from .cut import as_wide_as_terminals
+from .family import Count, family
 from .graph import MAX_TERMINALS, Graph, GraphError, assemble, check_size, whole
 
 
-def clos5(terminals: int, switch_ports: int = 32) -> Graph:
+@family(
+    "clos5",
+    "A folded Clos network of five stages, for 1024 terminals and more.",
+    routing="up-down",
+    cut=as_wide_as_terminals,
+)
+def clos5(
+    terminals: Annotated[Count, Field(description="Number of terminals")], switch_ports: SwitchPorts = 32
+) -> Graph:
     """Build a five-stage folded Clos of switches ``edge(p,i)``, ``middle(p,j)`` and ``centre(g,c)``.
 
     Terminals are ``t(p,i).k``; half of each terminal and middle switch's ports lead down, half up. A pod has

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Annotated
 
+import numpy as np
+from pydantic import Field
+
+from .cut import Bisection, limited
+from .family import Count, family
 from .graph import MAX_TERMINALS, Graph, assemble, check_size, whole
 
 
-def crossbar(terminals: int) -> Graph:
+def _cut(graph: Graph) -> Bisection:
+    return limited(graph, graph.terminals, "")
+
+
+@family("crossbar", "One switch with all terminals on it.", cut=_cut)
+def crossbar(terminals: Annotated[Count, Field(description="Number of terminals")]) -> Graph:
     """Build a single switch ``s`` with ``terminals`` terminals ``t.0``, ``t.1``, …"""
     if not isinstance(terminals, bool) and isinstance(terminals, int):
         check_size(terminals, terminals, "terminals")

@@ -3,13 +3,22 @@ up."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
+from pydantic import Field
 
 from .clos import rows
+from .cut import as_wide_as_terminals
+from .family import Depth, Several, family
 from .graph import MAX_TERMINALS, Graph, assemble, check_size, whole
 
 
-def fat_tree(arity: int, levels: int) -> Graph:
+@family("fat_tree", "A k-ary n-tree.", routing="up-down", cut=as_wide_as_terminals)
+def fat_tree(
+    arity: Annotated[Several, Field(description="k: links down (and up) of every switch")],
+    levels: Annotated[Depth, Field(description="n: levels of switches; k^n terminals")],
+) -> Graph:
     """Build the k-ary n-tree with arity^levels terminals ``t(i).k`` on switches ``s(level,number)``.
 
     Level 0 carries the terminals; the switches of the highest level use only their ``arity`` ports

@@ -9,17 +9,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
+from .cut import Bisection, limited
+from .family import Count, Depth, LinksPerEdge, Several, TerminalsPerSwitch, family
 from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
 
 MAX_DIMENSIONS = 20
 
 
-def grid(shape: Sequence[int], terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
+Shape = Annotated[
+    list[Count],
+    Field(min_length=1, max_length=20, description="Switches along each dimension, such as [8, 8]"),
+]
+
+
+def _cut(graph: Graph) -> Bisection | None:
+    """Cut across the longest side: exact if it is even, for then shortest paths load no other cables more."""
+    longest = max(graph.layout["shape"])
+    if longest % 2 or longest == 1:
+        return None
+    across = 2 if graph.layout["wrap"] and longest > 2 else 1
+    cables = across * prod(graph.layout["shape"]) // longest * graph.layout["links_per_edge"]
+    return limited(graph, cables, "plane across the longest side")
+
+
+@family("grid", "Switches on a grid of any number of dimensions.", routing="dimension-order", cut=_cut)
+def grid(
+    shape: Shape, terminals_per_switch: TerminalsPerSwitch = 1, links_per_edge: LinksPerEdge = 1
+) -> Graph:
     """Build an n-dimensional grid of switches ``s(i,j,…)`` with terminals ``t(i,j,…).k``.
 
     ``shape``: switches along each dimension, ``[8, 8]`` for 8 x 8. Neighbours are joined by
@@ -28,12 +50,20 @@ def grid(shape: Sequence[int], terminals_per_switch: int = 1, links_per_edge: in
     return _lattice("grid", shape, terminals_per_switch, links_per_edge, wrap=False)
 
 
-def torus(shape: Sequence[int], terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
+@family("torus", "A grid whose borders are joined.", routing="dimension-order", cut=_cut)
+def torus(
+    shape: Shape, terminals_per_switch: TerminalsPerSwitch = 1, links_per_edge: LinksPerEdge = 1
+) -> Graph:
     """Build a grid whose last and first switch of every dimension of three or more are neighbours too."""
     return _lattice("torus", shape, terminals_per_switch, links_per_edge, wrap=True)
 
 
-def ring(switches: int, terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
+@family("ring", "Switches in a circle.", routing="dimension-order", cut=_cut)
+def ring(
+    switches: Annotated[Several, Field(description="Number of switches")],
+    terminals_per_switch: TerminalsPerSwitch = 1,
+    links_per_edge: LinksPerEdge = 1,
+) -> Graph:
     """Build a ring of switches ``s(i)``, each joined to the next by ``links_per_edge`` cables."""
     whole(switches, "switches", 2, MAX_TERMINALS, "the number of switches in the ring")
     graph = _lattice("ring", [switches], terminals_per_switch, links_per_edge, wrap=True)
@@ -43,7 +73,14 @@ def ring(switches: int, terminals_per_switch: int = 1, links_per_edge: int = 1) 
     return _with(graph, positions, {"switches": switches})
 
 
-def hypercube(dimensions: int, terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
+@family(
+    "hypercube", "A switch at every corner of a cube of n dimensions.", routing="dimension-order", cut=_cut
+)
+def hypercube(
+    dimensions: Annotated[Depth, Field(description="Number of dimensions, 2^n switches")],
+    terminals_per_switch: TerminalsPerSwitch = 1,
+    links_per_edge: LinksPerEdge = 1,
+) -> Graph:
     """Build a hypercube of 2^``dimensions`` switches; ``s(1,0,1)`` is the corner with number 101 in
     binary."""
     whole(dimensions, "dimensions", 1, MAX_DIMENSIONS, "the number of dimensions")

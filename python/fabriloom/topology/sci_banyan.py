@@ -18,12 +18,15 @@ the output's receiver stays on the ring, and the wire back to the sender is a pe
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
-from .banyan import inverse, lines_before
+from .banyan import Variant, inverse, lines_before
+from .family import Count, family
 from .graph import Graph, GraphError, Ints, whole
+from .ring_family import Buses, Controllers
 from .ring_graph import check_buses, check_stations, ring_graph
 from .rings import MAX_PORTS, MAX_STATIONS
 from .sci_switch import names_of_pairs, sender_and_receiver
@@ -31,14 +34,23 @@ from .sci_switch import names_of_pairs, sender_and_receiver
 WIRINGS = ("ringlet", "long-ring")
 
 
+@family("sci-banyan", "A multistage network of rings from senders P0, P1, … to as many receivers M0, M1, …")
 def sci_banyan(
-    terminals: int = 16,
-    variant: str = "omega",
-    base: int = 2,
-    wiring: str = "ringlet",
-    pairs_per_ring: int = 1,
-    buses: int = 1,
-    controllers: str = "shared",
+    terminals: Annotated[Count, Field(description="Inputs, and as many outputs: a power of the base")] = 16,
+    variant: Variant = "omega",
+    base: Annotated[Count, Field(description="Lines that an exchange joins")] = 2,
+    wiring: Annotated[
+        Literal["ringlet", "long-ring"],
+        Field(
+            description="ringlet: a ring at every line, an exchange is a switch of twice the base's ports; "
+            "long-ring: rings pass straight through all stages, an exchange is a switch of the base's ports"
+        ),
+    ] = "ringlet",
+    pairs_per_ring: Annotated[
+        Count, Field(description="Senders at each input, receivers at each output")
+    ] = 1,
+    buses: Buses = 1,
+    controllers: Controllers = "shared",
 ) -> Graph:
     """Build a multistage network of rings with ``terminals`` inputs and as many outputs.
 

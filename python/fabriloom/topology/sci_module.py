@@ -7,6 +7,11 @@ Controllers and B-links) for request and response packets".
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
+from .family import Count, family
 from .graph import Graph, whole
 from .ring_graph import check_stations, ring_graph
 from .rings import MAX_STATIONS
@@ -18,8 +23,24 @@ EXPANSION_BITS_PER_S = 500e6 * 8
 USER_MODULES, EXPANSION_MODULES = 4, 2
 
 
+TerminalsPerRing = Annotated[Count, Field(description="Terminals at each user port")]
+SeparateBuses = Annotated[
+    bool,
+    Field(description="One bus carries requests and the other responses; false: each carries both"),
+]
+
+
+@family(
+    "sci-module",
+    "The D515 switch module: four user ports with a ring each, four expansion ports, two buses.",
+)
 def sci_module(
-    terminals_per_ring: int = 1, terminals_per_expansion_ring: int = 0, separate_buses: bool = True
+    terminals_per_ring: TerminalsPerRing = 1,
+    terminals_per_expansion_ring: Annotated[
+        int,
+        Field(ge=0, le=2**20, description="Terminals at each expansion port; 0: these ports are left open"),
+    ] = 0,
+    separate_buses: SeparateBuses = True,
 ) -> Graph:
     """Build one module with a ring of ``terminals_per_ring`` terminals at each of its four user ports.
 
@@ -52,7 +73,11 @@ def sci_module(
     )
 
 
-def sci_switch_16(terminals_per_ring: int = 1, separate_buses: bool = True) -> Graph:
+@family(
+    "sci-switch-16",
+    "The 16-port switch of six D515 modules: four with user ports, two that join them.",
+)
+def sci_switch_16(terminals_per_ring: TerminalsPerRing = 1, separate_buses: SeparateBuses = True) -> Graph:
     """Build the switch of 16 user ports: four modules ``user(m)`` and two modules ``expansion(x)`` that join
     them.
 

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
+from .family import Count, family
 from .graph import Graph, whole
+from .ring_family import Buses, Controllers
 from .ring_graph import check_buses, ring_graph
 from .rings import MAX_STATIONS
 
 
-def sci_ring(terminals: int) -> Graph:
+@family("sci-ring", "One ring of terminals.")
+def sci_ring(terminals: Annotated[Count, Field(description="Number of terminals")]) -> Graph:
     """Build one ring of terminals ``t0``, ``t1``, …, each sending to the next."""
     count = whole(terminals, "terminals", 2, MAX_STATIONS, "the stations of the ring")
     rings = {"ring": [f"t{number}" for number in range(count)]}
     return ring_graph("sci-ring", rings, {}, {"parameters": {"terminals": count}}, parameter="terminals")
 
 
-def sci_bridge(terminals: int, buses: int = 1, controllers: str = "shared") -> Graph:
+@family("sci-bridge", "Two rings of terminals, joined by a switch of two ports.")
+def sci_bridge(
+    terminals: Annotated[Count, Field(description="Terminals on each of the two rings")],
+    buses: Buses = 1,
+    controllers: Controllers = "shared",
+) -> Graph:
     """Build two rings of ``terminals`` terminals each, joined by a switch of two ports.
 
     The first ring has the terminals ``t0``, ``t1``, …, the second goes on counting.

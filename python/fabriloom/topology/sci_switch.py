@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from .family import Count, family
 from .graph import Graph, GraphError, whole
+from .ring_family import Buses, Controllers, Ports
 from .ring_graph import check_buses, check_stations, ring_graph
 from .rings import MAX_PORTS, MAX_STATIONS
 
 ROLES = ("both", "pairs")
 
 
+@family("sci-switch", "One switch with a ringlet of terminals at every port.")
 def sci_switch(
-    ports: int = 4,
-    terminals_per_ring: int = 1,
-    buses: int = 1,
-    roles: str = "both",
-    controllers: str = "shared",
+    ports: Ports = 4,
+    terminals_per_ring: Annotated[Count, Field(description="Terminals at each port")] = 1,
+    buses: Buses = 1,
+    controllers: Controllers = "shared",
+    roles: Annotated[
+        Literal["both", "pairs"],
+        Field(
+            description="both: every terminal sends and receives; pairs: the first half of the ports have "
+            "senders P0, P1, …, the second half receivers M0, M1, …"
+        ),
+    ] = "both",
 ) -> Graph:
     """Build a switch with a ring of its own at every port.
 
@@ -53,8 +66,12 @@ def sci_switch(
     )
 
 
+@family("sci-long-rings", "One switch with a long ring through every port: senders, the port, receivers.")
 def sci_long_rings(
-    ports: int = 4, pairs_per_ring: int = 1, buses: int = 1, controllers: str = "shared"
+    ports: Ports = 4,
+    pairs_per_ring: Annotated[Count, Field(description="Senders, and as many receivers, on each ring")] = 1,
+    buses: Buses = 1,
+    controllers: Controllers = "shared",
 ) -> Graph:
     """Build a switch whose every port is passed by a long ring: senders, port, receivers.
 

@@ -5,16 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import prod
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
+from .family import Count, TerminalsPerSwitch, family
 from .graph import Graph, GraphError, whole
 from .grid import checked_shape, lattice_positions
+from .ring_family import Buses
 from .ring_graph import check_buses, check_stations, ring_graph
 from .rings import MAX_PORTS, MAX_STATIONS
 
 
-def sci_torus(shape: Sequence[int], terminals_per_switch: int = 1, buses: int = 1) -> Graph:
+@family(
+    "sci-torus",
+    "Rings along every dimension of a torus; the terminals of a switch have a ringlet of their own.",
+)
+def sci_torus(
+    shape: Annotated[
+        list[Count],
+        Field(min_length=1, max_length=7, description="Switches along each dimension, such as [8, 8]"),
+    ],
+    terminals_per_switch: TerminalsPerSwitch = 1,
+    buses: Buses = 1,
+) -> Graph:
     """Build a torus of switches ``s(i,j,…)`` with terminals ``t(i,j,…).k``.
 
     Each switch has a port on one ring of every dimension, in the order of ``shape``, and a last one on the

@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
+from pydantic import Field
 
 from .clos import rows
+from .cut import Bisection, limited
+from .family import Count, Depth, LinksPerEdge, TerminalsPerSwitch, family
 from .graph import MAX_TERMINALS, Graph, assemble, check_size, whole
 
 
-def star(arms: int, terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
+def _star_cut(graph: Graph) -> Bisection | None:
+    arms = graph.layout["parameters"]["arms"]
+    if arms % 2:
+        return None
+    cables = arms // 2 * graph.layout["parameters"]["links_per_edge"]
+    return limited(graph, cables, "half of the arms")
+
+
+def _tree_cut(graph: Graph) -> Bisection | None:
+    arity = graph.layout["parameters"]["arity"]
+    if arity % 2:
+        return None
+    cables = arity // 2 * graph.layout["parameters"]["links_per_edge"]
+    return limited(graph, cables, "half of the branches at the root")
+
+
+@family("star", "Switches around one centre switch.", routing="up-down", cut=_star_cut)
+def star(
+    arms: Annotated[Count, Field(description="Number of switches around the centre")],
+    terminals_per_switch: TerminalsPerSwitch = 1,
+    links_per_edge: LinksPerEdge = 1,
+) -> Graph:
     """Build a switch ``centre`` with ``arms`` switches ``arm(i)`` around it, which carry the terminals
     ``t(i).k``."""
     whole(arms, "arms", 2, MAX_TERMINALS, "the switches around the centre")
@@ -39,7 +65,13 @@ def star(arms: int, terminals_per_switch: int = 1, links_per_edge: int = 1) -> G
     )
 
 
-def tree(arity: int, depth: int, terminals_per_switch: int = 1, links_per_edge: int = 1) -> Graph:
+@family("tree", "A tree of switches with terminals at its leaves.", routing="up-down", cut=_tree_cut)
+def tree(
+    arity: Annotated[Count, Field(description="Switches below each switch")],
+    depth: Annotated[Depth, Field(description="Levels below the root")],
+    terminals_per_switch: TerminalsPerSwitch = 1,
+    links_per_edge: LinksPerEdge = 1,
+) -> Graph:
     """Build a tree of switches ``s(level,number)``; level 0 are the leaves with the terminals ``t(i).k``.
 
     ``depth`` edges lie between the root and a leaf; every switch but the leaves has ``arity`` switches below

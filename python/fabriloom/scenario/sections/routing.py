@@ -135,17 +135,3 @@ Routing = Annotated[
     Field(discriminator="kind"),
     RoutingTag("kind", "auto"),
 ]
-
-BY_TOPOLOGY = {
-    "ring": "dimension-order",
-    "grid": "dimension-order",
-    "torus": "dimension-order",
-    "hypercube": "dimension-order",
-    "clos": "up-down",
-    "clos5": "up-down",
-    "fat_tree": "up-down",
-    "star": "up-down",
-    "tree": "up-down",
-    "banyan": "self-routing",
-}
-"""The usual routing of each topology. For the others ``auto`` is decided when the graph is known."""

@@ -1,0 +1,69 @@
+"""A family of networks: a function that builds one, and the facts about it that others need.
+
+The parameters of the function, with their limits and descriptions, are what stands under ``[topology]`` in a
+scenario. So a new family is one module, and its name in ``fabriloom.topology``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
+
+from pydantic import Field
+
+from .cut import Cut
+from .graph import Graph
+
+Count = Annotated[int, Field(ge=1, le=2**20)]
+"""A number of things of which there must be at least one."""
+Several = Annotated[int, Field(ge=2, le=2**20)]
+"""The same where one would be none."""
+Depth = Annotated[int, Field(ge=1, le=20)]
+"""Dimensions or levels, which multiply."""
+TerminalsPerSwitch = Annotated[Count, Field(description="Terminals at each switch")]
+LinksPerEdge = Annotated[Count, Field(description="Parallel cables between neighbouring switches")]
+
+Builder = TypeVar("Builder", bound=Callable[..., Graph])
+
+
+@dataclass(frozen=True)
+class Family:
+    """What is known of a family."""
+
+    name: str
+    build: Callable[..., Graph]
+    about: str
+    """One sentence for the reference of scenarios."""
+    routing: str | None
+    """The routing that suits it, if there is one that suits all its members."""
+    cut: Cut | None
+    """Its narrowest cut into halves by formula; none: it is searched for."""
+
+
+FAMILIES: dict[str, Family] = {}
+"""All families by name."""
+
+
+def name_of(build: Callable[..., Graph]) -> str:
+    """The kind that a function builds; of what is no family it is the name of the function with hyphens."""
+    names = [known.name for known in FAMILIES.values() if known.build is build]
+    return names[0] if names else build.__name__.replace("_", "-")
+
+
+def usual_routing(name: str) -> str | None:
+    """The routing that suits a network by the name of its family, if there is one."""
+    known = FAMILIES.get(name)
+    return known.routing if known else None
+
+
+def family(
+    name: str, about: str, *, routing: str | None = None, cut: Cut | None = None
+) -> Callable[[Builder], Builder]:
+    """Make a family of the function that builds it."""
+
+    def entered(build: Builder) -> Builder:
+        FAMILIES[name] = Family(name, build, about, routing, cut)
+        return build
+
+    return entered
