@@ -29,6 +29,8 @@ EXAMPLES: list[tuple[str, dict[str, Any]]] = [
     ("clos5", {"terminals": 640}),
     ("fat_tree", {"arity": 4, "levels": 3}),
     ("fat_tree", {"arity": 2, "levels": 1}),
+    ("dragonfly", {"switches_per_group": 4, "global_links": 2, "terminals_per_switch": 2}),
+    ("dragonfly", {"switches_per_group": 2, "global_links": 3, "groups": 3}),
     ("banyan", {"terminals": 16}),
     ("banyan", {"terminals": 16, "variant": "flip"}),
     ("banyan", {"terminals": 16, "variant": "butterfly"}),

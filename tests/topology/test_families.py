@@ -40,6 +40,18 @@ FAMILIES = {
         st.integers(2, 6),
         st.integers(2, 12),
     ),
+    "dragonfly": st.builds(
+        lambda a, h, groups, terminals: {
+            "switches_per_group": a,
+            "global_links": h,
+            "groups": min(groups, a * h + 1),
+            "terminals_per_switch": terminals,
+        },
+        st.integers(2, 5),
+        small,
+        st.integers(2, 12),
+        small,
+    ),
     "fat_tree": st.fixed_dictionaries({"arity": st.integers(2, 4), "levels": st.integers(1, 4)}),
     "banyan": st.builds(
         lambda base, stages, variant: {"terminals": base**stages, "variant": variant, "base": base},
@@ -183,6 +195,18 @@ def test_omega_begins_with_a_shuffle():
     assert entry.tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
 
 
+def test_every_pair_of_groups_of_a_dragonfly_has_as_many_cables() -> None:
+    graph = topology.dragonfly(4, 2, groups=5)
+    group = np.arange(graph.switches) // 4
+    links = graph.switch_links
+    ends = group[graph.link_source[links]], group[graph.link_target[links]]
+    cables = np.zeros((5, 5), int)
+    np.add.at(cables, ends, 1)
+    assert (cables[~np.eye(5, dtype=bool)] == 2).all()
+    own = np.bincount(graph.link_source[links][ends[0] != ends[1]], minlength=graph.switches)
+    assert own.max() == 2
+
+
 def test_fat_tree_reaches_every_switch_of_the_top():
     graph = topology.fat_tree(2, 3)
     up = {
@@ -262,6 +286,7 @@ REFUSED = [
     ),
     ("clos5", {"terminals": 1000}, "terminals", "Nearest legal sizes: 992 or 1024"),
     ("clos5", {"terminals": 100_000}, "terminals", "from 32 to 8192"),
+    ("dragonfly", {"switches_per_group": 2, "groups": 4}, "groups", "so 3 at most"),
     ("fat_tree", {"arity": 2, "levels": 30}, "levels", "from 1 to 20"),
     ("fat_tree", {"arity": 1000, "levels": 20}, "levels", "about 10^"),
     ("banyan", {"terminals": 20}, "terminals", "not a power of base 2; the nearest are 16 and 32"),

@@ -17,6 +17,7 @@ from .banyan import banyan
 from .clos import clos
 from .clos5 import clos5
 from .crossbar import crossbar
+from .dragonfly import dragonfly
 from .family import FAMILIES, name_of
 from .fat_tree import fat_tree
 from .file import file, write
@@ -33,7 +34,7 @@ from .sci_torus import sci_torus
 from .tree import star, tree
 
 _IN_ORDER = (
-    *(crossbar, ring, grid, torus, hypercube, clos, clos5, fat_tree, banyan, star, tree, file),
+    *(crossbar, ring, grid, torus, hypercube, clos, clos5, fat_tree, banyan, star, tree, dragonfly, file),
     *(sci_ring, sci_bridge, sci_switch, sci_long_rings, sci_banyan, sci_torus, sci_module, sci_switch_16),
     sci_rings,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "clos",
     "clos5",
     "crossbar",
+    "dragonfly",
     "fat_tree",
     "file",
     "from_networkx",

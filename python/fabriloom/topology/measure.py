@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .bisect import Bisection, bisection
+from .bisect import bisection
+from .cut import Bisection
 from .graph import Graph, Ints
 
 __all__ = ["Bisection", "Counts", "Distances", "bisection", "counts", "distances", "ports_used"]

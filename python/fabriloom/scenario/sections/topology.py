@@ -47,7 +47,12 @@ def table_of(family: Family) -> type[Section]:
 
 
 if TYPE_CHECKING:
-    Topology = Section
+
+    class Topology(Section):
+        """What all tables have."""
+
+        kind: str
+
 else:
     _OWN = {"file": GraphFile, "sci-rings": SciRings}
     _TABLES = [_OWN.get(kind) or table_of(FAMILIES[kind]) for kind in KINDS]
