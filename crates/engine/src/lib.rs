@@ -4,6 +4,7 @@
 
 pub mod fabric;
 pub mod kernel;
+pub mod lanes;
 pub mod measure;
 pub mod ring;
 pub mod run;

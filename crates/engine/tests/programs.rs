@@ -21,6 +21,7 @@ fn fabric(programs: [&[Row]; 2]) -> Fabric {
         terminals: 2,
         classes: 2,
         header_chars: 1,
+        lanes: 1,
         ..Fabric::default()
     };
     f.switch_decode_ticks = vec![DECODE as u32];

@@ -143,8 +143,11 @@ impl RouteNetwork {
         routes::verify(&self.0, table.view(&self.0)?).map_err(words)
     }
 
-    fn dependency_cycle(&self, table: Columns<'_>) -> PyResult<Option<Vec<u32>>> {
-        routes::dependency_cycle(&self.0, table.view(&self.0)?).map_err(words)
+    /// The groups of the table are of lanes, if there are several a link.
+    #[pyo3(signature = (table, lanes=1))]
+    fn dependency_cycle(&self, table: Columns<'_>, lanes: u32) -> PyResult<Option<Vec<u32>>> {
+        let network = self.0.divided(lanes);
+        routes::dependency_cycle(&network, table.view(&network)?).map_err(words)
     }
 
     #[pyo3(signature = (table, pairs=None))]

@@ -2,6 +2,7 @@
 
 use fabriloom_engine::fabric::{COLUMNS, Fabric, NONE, SCALARS};
 use fabriloom_engine::kernel::Time;
+use fabriloom_engine::lanes;
 use fabriloom_engine::measure::{Delivery, Hop, Measure, cells};
 use fabriloom_engine::ring;
 use fabriloom_engine::run::{End, Fabrics, Options, Simulation as Engine};
@@ -227,8 +228,16 @@ fn links(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
         stalled_ticks: 0,
         wait_ticks: c.wait_ticks,
     };
+    let laned = |c: &lanes::Counts| Counts {
+        packets: c.packets,
+        characters: c.characters,
+        busy_ticks: c.busy_ticks,
+        stalled_ticks: c.stalled_ticks,
+        wait_ticks: c.wait_ticks,
+    };
     let counts: Vec<Counts> = match network {
         Fabrics::Worms(worms) => worms.counts().collect(),
+        Fabrics::Lanes(lanes) => lanes.counts().map(|count| laned(&count)).collect(),
         Fabrics::Rings(rings) => rings.counts().map(|count| like(&count)).collect(),
     };
     column(out, "link_packets", &counts, |c| c.packets)?;
@@ -241,11 +250,11 @@ fn links(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
 /// What only rings and their buses count; empty and 0 for other networks.
 fn rings(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
     let (links, buses): (Vec<ring::Counts>, Vec<ring::BusCounts>) = match network {
-        Fabrics::Worms(_) => (Vec::new(), Vec::new()),
+        Fabrics::Worms(_) | Fabrics::Lanes(_) => (Vec::new(), Vec::new()),
         Fabrics::Rings(rings) => (rings.counts().collect(), rings.bus_counts().collect()),
     };
     let (timed_out, longest_delay) = match network {
-        Fabrics::Worms(_) => (0, 0),
+        Fabrics::Worms(_) | Fabrics::Lanes(_) => (0, 0),
         Fabrics::Rings(rings) => (rings.timed_out, rings.longest_delay),
     };
     column(out, "link_retried", &links, |c| c.retried)?;

@@ -111,6 +111,19 @@ impl Network {
         })
     }
 
+    /// The same network with each link divided into lanes, which follow each other: for tables of lanes.
+    pub fn divided(&self, lanes: u32) -> Self {
+        let each = |ends: &[u32]| ends.iter().flat_map(|&end| vec![end; lanes as usize]).collect();
+        let first = |links: &[u32]| links.iter().map(|&link| link * lanes).collect();
+        Self {
+            link_source: each(&self.link_source),
+            link_target: each(&self.link_target),
+            terminal_out: first(&self.terminal_out),
+            terminal_in: first(&self.terminal_in),
+            ..self.clone()
+        }
+    }
+
     /// Number of links.
     pub fn links(&self) -> usize {
         self.link_source.len()

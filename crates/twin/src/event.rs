@@ -10,29 +10,29 @@ use fabriloom_engine::kernel::Time;
 /// No event makes another one for an earlier phase of the same tick, so a tick is over when its events are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
-    /// A character has come through the link and can be used in the input buffer at its target.
-    Arrive { link: u32 },
-    /// One quantum of credit has come to the sender of the link.
-    Credit { link: u32 },
-    /// A character has left the output buffer of the link completely.
-    PlaceFree { link: u32 },
-    /// The tail of the packet that held the link has gone there, and the link is free again.
-    Release { link: u32 },
-    /// The next packet is at the front of the input buffer at the target of the link.
-    NextHead { link: u32 },
-    /// The header of the front packet of the link has been decoded.
-    Request { link: u32 },
-    /// The end of a packet has been received by the terminal at the target of the link.
-    Deliver { link: u32 },
+    /// A character has come through the lane and can be used in the input buffer at its target.
+    Arrive { lane: u32 },
+    /// One quantum of credit has come to the sender of the lane.
+    Credit { lane: u32 },
+    /// A character has left the output buffer of the lane completely.
+    PlaceFree { lane: u32 },
+    /// The tail of the packet that held the lane has gone there, and the lane is free again.
+    Release { lane: u32 },
+    /// The next packet is at the front of a queue of the input buffer at the target of the lane.
+    NextHead { lane: u32, queue: u32 },
+    /// The header of the packet at the front of a queue of the lane has been decoded.
+    Request { lane: u32, queue: u32 },
+    /// The end of a packet has been received by the terminal at the target of the lane.
+    Deliver { lane: u32 },
     /// The terminal's link has sent its packet: the source is asked for the next one.
     Ask { terminal: u32 },
     /// The terminal puts the packet it was given on its link.
     Dispatch { terminal: u32 },
     /// Programs go on, after all that the network does by itself.
     Turn,
-    /// The group grants free links to waiting heads.
+    /// The group grants free lanes to waiting heads.
     Arbitrate { group: u32 },
-    /// Characters of the front packet of the link may cross to its output buffer.
+    /// Characters at the target of the link may cross to output buffers.
     Cross { link: u32 },
     /// A character may start on the wire of the link.
     Wire { link: u32 },

@@ -1,6 +1,6 @@
-//! The things of the model: characters, links with their buffers, groups, terminals, packets.
+//! The things of the model: characters, lanes with their buffers, links, groups, packets.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::Stream;
@@ -51,114 +51,129 @@ pub struct Worm {
     pub delivered: bool,
 }
 
-/// What the packet at the front of an input buffer is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the packet at the front of a queue is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Front {
-    /// There is none, or its header is not complete.
+    /// There is none.
+    #[default]
     Nothing,
     /// Its header is being decoded.
     Decoding,
-    /// It waits for a link of its group; `strip`: the route says that its front header is to be deleted.
+    /// It waits for a lane of its group; `strip`: the route says that its front header is to be deleted.
     Waiting { strip: bool },
-    /// It crosses to this link; `delete` more characters are to be thrown away first.
+    /// It crosses to this lane; `delete` more characters are to be thrown away first.
     Crossing { output: u32, delete: u32 },
     /// Its end of packet has crossed, but the next one is not at the front yet.
     Leaving,
 }
 
-/// One direction of a cable: the output buffer before it, its wire, the input buffer behind it.
-#[derive(Clone, Debug)]
-pub struct Link {
-    /// Characters waiting to be sent and when they are ready for the wire. At a terminal: its whole packet.
+/// Packets of an input buffer of which the front header is complete, one behind the other.
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    /// Number of each packet and those of its characters that are in the buffer.
+    pub packets: VecDeque<(usize, VecDeque<Character>)>,
+    /// What the first one is doing.
+    pub front: Front,
+}
+
+/// A queue of a lane: the only one, number 0, or that of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The lane by which its packets come.
+    pub lane: u32,
+    /// Its number.
+    pub queue: u32,
+}
+
+/// One lane of a link: the output buffer before the wire, the input buffer behind it.
+#[derive(Clone, Debug, Default)]
+pub struct Lane {
+    /// Characters waiting to be sent and when they are ready for the wire.
     pub output: VecDeque<(Time, Character)>,
     /// Places taken in the output buffer, that of the character on the wire among them.
     pub places_taken: u32,
-    /// The input link whose packet holds this link as its output.
-    pub holder: Option<u32>,
-    /// When it was granted last, or -1.
-    pub last_grant: Time,
+    /// The queue whose packet holds this lane as its output.
+    pub holder: Option<Place>,
+    /// When it was granted last.
+    pub last_grant: Option<Time>,
 
-    /// When the wire has sent what was started last.
-    pub wire_free: Time,
-    /// Flow-control characters for the reverse link that wait for this wire.
-    pub flow_control: u32,
     /// Characters that the receiver has promised to take and that have not been sent.
     pub credit: u64,
+    /// A packet has been started on the wire and its end has not.
+    pub amid_packet: bool,
     /// Characters on their way.
     pub wire: VecDeque<Character>,
 
-    /// Characters in the input buffer.
-    pub input: VecDeque<Character>,
+    /// Characters in the input buffer of a packet whose front header is not complete.
+    pub entering: VecDeque<Character>,
+    /// The queue into which the packet goes that is coming in.
+    pub receiving: Option<u32>,
+    /// The queues of the input buffer.
+    pub queues: BTreeMap<u32, Queue>,
     /// Characters the receiver has promised to take, from the beginning.
     pub promised: u64,
-    /// Characters that have left the input buffer, from the beginning.
+    /// Characters that have come into the input buffer, from the beginning.
+    pub arrived: u64,
+    /// Characters that have left it.
     pub departed: u64,
-    /// What the packet at the front of the input buffer is doing.
-    pub front: Front,
-    /// When the next character may cross from the input buffer.
+}
+
+impl Lane {
+    /// Characters in the input buffer.
+    fn received(&self) -> impl Iterator<Item = &Character> {
+        let queued = self.queues.values().flat_map(|queue| &queue.packets);
+        queued.flat_map(|(_, characters)| characters).chain(&self.entering)
+    }
+
+    /// Ends of packets that stand anywhere in this lane.
+    pub fn ends(&self) -> usize {
+        let queued = self.output.iter().map(|(_, character)| character);
+        queued
+            .chain(&self.wire)
+            .chain(self.received())
+            .filter(|character| character.kind == Kind::End)
+            .count()
+    }
+}
+
+/// One direction of a cable: what its lanes share.
+#[derive(Clone, Debug, Default)]
+pub struct Link {
+    /// When the wire has sent what was started last.
+    pub wire_free: Time,
+    /// The lane of the character that was started last.
+    pub last_sent: Option<u32>,
+    /// Per lane: flow-control characters for that lane of the reverse link that wait for this wire.
+    pub flow_control: Vec<u32>,
+    /// At a terminal: a packet of which nothing has been sent, on no lane yet.
+    pub dispatched: VecDeque<Character>,
+
+    /// When the next character may cross from the input buffers at the end of this link.
     pub crossbar_free: Time,
+    /// The queue of the character that crossed last.
+    pub last_crossed: Option<Place>,
+    /// That was not an end of packet.
+    pub amid_crossing: bool,
 
     /// What it has done.
     pub counts: LinkCounts,
-    /// A packet has been started on the wire and its end has not.
-    pub amid_packet: bool,
 }
 
-impl Link {
-    /// An idle link that promises nothing.
-    pub fn new() -> Self {
-        Self {
-            output: VecDeque::new(),
-            places_taken: 0,
-            holder: None,
-            last_grant: -1,
-            wire_free: 0,
-            flow_control: 0,
-            credit: 0,
-            wire: VecDeque::new(),
-            input: VecDeque::new(),
-            promised: 0,
-            departed: 0,
-            front: Front::Nothing,
-            crossbar_free: 0,
-            counts: LinkCounts::default(),
-            amid_packet: false,
-        }
-    }
-
-    /// Counts a character that starts on the wire at `now` and occupies it for some ticks.
-    pub fn count(&mut self, character: Character, now: Time, occupied: Time) {
-        if self.amid_packet {
-            self.counts.stalled_ticks += (now - self.wire_free) as u64;
-        }
-        self.amid_packet = character.kind != Kind::End;
-        self.counts.packets += u64::from(character.kind == Kind::End);
-        self.counts.characters += 1;
-        self.counts.busy_ticks += occupied as u64;
-    }
-
-    /// Ends of packets that stand anywhere in this link.
-    pub fn ends(&self) -> usize {
-        let queued = self.output.iter().map(|(_, character)| character);
-        queued.chain(&self.wire).chain(&self.input).filter(|character| character.kind == Kind::End).count()
-    }
-}
-
-/// A head that waits for a link of a group.
+/// A head that waits for a lane of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Head {
     /// When it requested.
     pub since: Time,
-    /// The link by which it came.
-    pub link: u32,
+    /// The queue at whose front it is.
+    pub place: Place,
 }
 
-/// A group of links and the heads that wait for one of them.
+/// A group of lanes and the heads that wait for one of them.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Waiting heads, sorted by (request time, input link).
+    /// Waiting heads, sorted by (request time, lane by which they came).
     pub waiting: Vec<Head>,
-    /// The input link granted last.
+    /// The lane by which the head came that was granted last.
     pub last_granted: Option<u32>,
     /// Its own random numbers.
     pub stream: Stream,

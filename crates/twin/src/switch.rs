@@ -1,21 +1,21 @@
 //! Inside a switch: headers, requests, arbitration, the crossbar.
 
-use fabriloom_engine::fabric::{NONE, arbiter, choice};
+use fabriloom_engine::fabric::{NONE, arbiter, choice, sharing};
 
 use crate::event::What;
-use crate::parts::{Front, Head, Kind};
+use crate::parts::{Front, Head, Kind, Place};
 use crate::twin::Twin;
 
 impl Twin<'_> {
-    /// The switch at the target of a link.
-    fn switch_at(&self, link: u32) -> usize {
-        let vertex = self.fabric.link_target[link as usize];
-        assert!(!self.fabric.is_terminal(vertex), "link {link} does not enter a switch");
+    /// The switch at the target of a lane.
+    fn switch_at(&self, lane: u32) -> usize {
+        let vertex = self.fabric.link_target[self.fabric.link_of(lane) as usize];
+        assert!(!self.fabric.is_terminal(vertex), "lane {lane} does not enter a switch");
         vertex as usize
     }
 
     /// Characters and class of the front header of a packet.
-    fn front_header(&self, packet: usize) -> (u32, u32) {
+    pub(crate) fn front_header(&self, packet: usize) -> (u32, u32) {
         let worm = &self.worms[packet];
         let class = self.fabric.terminal_class[worm.packet.target as usize];
         match (worm.has_via, worm.has_header) {
@@ -25,51 +25,85 @@ impl Twin<'_> {
         }
     }
 
-    /// Starts decoding when the whole header of the front packet is there.
-    pub(crate) fn look_at_header(&mut self, link: u32) {
-        let state = &self.links[link as usize];
-        let (Front::Nothing, Some(first)) = (state.front, state.input.front()) else {
-            return;
-        };
-        let (header, _) = self.front_header(first.packet);
-        if state.input.len() < header.max(1) as usize {
+    /// The group for a packet at the target of a lane, and whether its front header is to be deleted.
+    fn routed(&self, lane: u32, packet: usize) -> (u32, bool) {
+        let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
+        let entry = self.fabric.route[switch * self.fabric.classes as usize + class as usize];
+        assert_ne!(entry, NONE, "switch {switch} has no route for class {class}");
+        (entry >> 1, entry & 1 == 1)
+    }
+
+    fn front(&self, place: Place) -> Front {
+        self.lanes[place.lane as usize].queues[&place.queue].front
+    }
+
+    fn set_front(&mut self, place: Place, front: Front) {
+        self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("a queue").front = front;
+    }
+
+    /// The packet at the front of a queue.
+    fn first(&self, place: Place) -> usize {
+        self.lanes[place.lane as usize].queues[&place.queue].packets[0].0
+    }
+
+    /// Puts a character that has come into its queue, or keeps it until the header tells which one that is.
+    pub(crate) fn sort_in(&mut self, lane: u32) {
+        let state = &mut self.lanes[lane as usize];
+        let character = state.wire.pop_front().expect("a character is on its way");
+        if let Some(queue) = state.receiving {
+            if character.kind == Kind::End {
+                state.receiving = None;
+            }
+            let queue = state.queues.get_mut(&queue).expect("its queue");
+            queue.packets.back_mut().expect("its packet").1.push_back(character);
             return;
         }
-        let decode = self.fabric.switch_decode_ticks[self.switch_at(link)];
-        self.links[link as usize].front = Front::Decoding;
-        self.agenda.add(self.now + i64::from(decode), What::Request { link });
+        state.entering.push_back(character);
+        let (header, _) = self.front_header(character.packet);
+        if self.lanes[lane as usize].entering.len() < header.max(1) as usize {
+            return;
+        }
+        let by_group = self.fabric.output_queues != 0;
+        let queue = if by_group { self.routed(lane, character.packet).0 } else { 0 };
+        let state = &mut self.lanes[lane as usize];
+        state.receiving = (character.kind != Kind::End).then_some(queue);
+        let characters = std::mem::take(&mut state.entering);
+        state.queues.entry(queue).or_default().packets.push_back((character.packet, characters));
+        self.look_at_header(Place { lane, queue });
+    }
+
+    /// Starts decoding when there is a packet at the front.
+    fn look_at_header(&mut self, place: Place) {
+        let queue = &self.lanes[place.lane as usize].queues[&place.queue];
+        if queue.front != Front::Nothing || queue.packets.is_empty() {
+            return;
+        }
+        let decode = self.fabric.switch_decode_ticks[self.switch_at(place.lane)];
+        self.set_front(place, Front::Decoding);
+        let Place { lane, queue } = place;
+        self.agenda.add(self.now + i64::from(decode), What::Request { lane, queue });
     }
 
     /// The head joins those that wait for its group.
-    pub(crate) fn request(&mut self, link: u32) {
-        let switch = self.switch_at(link);
-        let packet = self.links[link as usize].input[0].packet;
-        let (_, class) = self.front_header(packet);
-        let entry = self.fabric.route[switch * self.fabric.classes as usize + class as usize];
-        assert_ne!(entry, NONE, "switch {switch} has no route for class {class}");
-        let (group, strip) = (entry >> 1, entry & 1 == 1);
-        self.links[link as usize].front = Front::Waiting { strip };
+    pub(crate) fn request(&mut self, place: Place) {
+        let (group, strip) = self.routed(place.lane, self.first(place));
+        self.set_front(place, Front::Waiting { strip });
         let waiting = &mut self.groups[group as usize].waiting;
-        waiting.push(Head { since: self.now, link });
+        waiting.push(Head { since: self.now, place });
         waiting.sort();
         self.agenda.add(self.now, What::Arbitrate { group });
     }
 
-    /// Grants until no head waits or no link is free.
+    /// Grants until no head waits or no lane is free.
     pub(crate) fn arbitrate(&mut self, group: u32) {
         loop {
-            let free: Vec<u32> = self
-                .fabric
-                .group(group)
-                .iter()
-                .copied()
-                .filter(|&l| self.links[l as usize].holder.is_none())
-                .collect();
+            let lanes = self.fabric.group(group).iter().copied();
+            let free: Vec<u32> = lanes.filter(|&l| self.lanes[l as usize].holder.is_none()).collect();
             if free.is_empty() || self.groups[group as usize].waiting.is_empty() {
                 return;
             }
             let head = self.choose_head(group);
-            let output = self.choose_link(group, &free);
+            let output = self.choose_lane(group, &free);
             self.grant(group, head, output);
         }
     }
@@ -78,25 +112,25 @@ impl Twin<'_> {
         let kind = self.fabric.switch_arbiter[self.fabric.group_switch[group as usize] as usize];
         let state = &mut self.groups[group as usize];
         let waiting = &state.waiting;
-        let lowest = waiting.iter().min_by_key(|head| head.link).copied();
+        let lowest = waiting.iter().min_by_key(|head| head.place).copied();
         let head = match kind {
             arbiter::FIFO => waiting.first().copied(),
             arbiter::FIXED => lowest,
             arbiter::ROUND_ROBIN => {
-                let after = |head: &&Head| state.last_granted.is_none_or(|last| head.link > last);
-                waiting.iter().filter(after).min_by_key(|head| head.link).copied().or(lowest)
+                let after = |head: &&Head| state.last_granted.is_none_or(|last| head.place.lane > last);
+                waiting.iter().filter(after).min_by_key(|head| head.place).copied().or(lowest)
             }
             _ => Some(waiting[state.stream.below(waiting.len() as u32) as usize]),
         };
         head.expect("a head waits")
     }
 
-    fn choose_link(&mut self, group: u32, free: &[u32]) -> u32 {
+    fn choose_lane(&mut self, group: u32, free: &[u32]) -> u32 {
         match self.fabric.switch_choice[self.fabric.group_switch[group as usize] as usize] {
             choice::FIRST => free[0],
             choice::LEAST_RECENT => {
-                let oldest = free.iter().min_by_key(|&&link| self.links[link as usize].last_grant);
-                *oldest.expect("a link is free")
+                let oldest = free.iter().min_by_key(|&&lane| self.lanes[lane as usize].last_grant);
+                *oldest.expect("a lane is free")
             }
             _ => free[self.groups[group as usize].stream.below(free.len() as u32) as usize],
         }
@@ -105,14 +139,13 @@ impl Twin<'_> {
     fn grant(&mut self, group: u32, head: Head, output: u32) {
         let state = &mut self.groups[group as usize];
         state.waiting.retain(|other| *other != head);
-        state.last_granted = Some(head.link);
+        state.last_granted = Some(head.place.lane);
         self.packet_hops += 1;
-        let Front::Waiting { strip } = self.links[head.link as usize].front else {
-            panic!("only heads are granted")
-        };
-        let packet = self.links[head.link as usize].input[0].packet;
+        let Front::Waiting { strip } = self.front(head.place) else { panic!("only heads are granted") };
+        let packet = self.first(head.place);
+        let link = self.fabric.link_of(output) as usize;
         let mut delete = 0;
-        if strip || self.fabric.link_deletes_header[output as usize] != 0 {
+        if strip || self.fabric.link_deletes_header[link] != 0 {
             (delete, _) = self.front_header(packet);
             let worm = &mut self.worms[packet];
             if worm.has_via {
@@ -121,81 +154,112 @@ impl Twin<'_> {
                 worm.has_header = false;
             }
         }
-        self.links[head.link as usize].front = Front::Crossing { output, delete };
-        self.links[output as usize].holder = Some(head.link);
-        self.links[output as usize].last_grant = self.now;
-        self.links[output as usize].counts.wait_ticks += (self.now - head.since) as u64;
-        self.agenda.add(self.now, What::Cross { link: head.link });
+        self.set_front(head.place, Front::Crossing { output, delete });
+        self.lanes[output as usize].holder = Some(head.place);
+        self.lanes[output as usize].last_grant = Some(self.now);
+        self.links[link].counts.wait_ticks += (self.now - head.since) as u64;
+        self.agenda.add(self.now, What::Cross { link: self.fabric.link_of(head.place.lane) });
     }
 
-    /// Moves as many characters of the front packet as can move in this tick.
+    /// Moves as many characters as can move in this tick from the input buffers at the end of a link.
     pub(crate) fn cross(&mut self, link: u32) {
-        while self.cross_one(link) {}
+        while let Some(place) = self.next_to_cross(link) {
+            self.cross_one(link, place);
+        }
     }
 
-    fn cross_one(&mut self, link: u32) -> bool {
-        let switch = self.switch_at(link);
-        let Front::Crossing { output, delete } = self.links[link as usize].front else {
-            return false;
-        };
-        let Some(&character) = self.links[link as usize].input.front() else {
-            return false;
-        };
-        if self.now < self.links[link as usize].crossbar_free {
-            return false;
+    /// The queue of which a character may cross now, if there is one.
+    fn next_to_cross(&self, link: u32) -> Option<Place> {
+        let state = &self.links[link as usize];
+        let switch = self.fabric.link_target[link as usize] as usize;
+        // With a crossbar faster than that, each queue crosses by itself.
+        if self.fabric.switch_crossbar_ticks[switch] > 0 && self.now < state.crossbar_free {
+            return None;
         }
-        let room = self.links[output as usize].places_taken < self.fabric.link_output_buffer[output as usize];
-        if delete == 0 && !room {
-            return false;
+        let lanes = self.fabric.lanes_of(link);
+        let places = lanes.flat_map(|lane| {
+            self.lanes[lane as usize].queues.keys().map(move |&queue| Place { lane, queue })
+        });
+        let able: Vec<Place> = places.filter(|&place| self.can_cross(place)).collect();
+        self.in_turn(&able, state.last_crossed, state.amid_crossing)
+    }
+
+    /// The one of several, in ascending order, that goes first on what lanes share; `amid`: the last one is within a packet.
+    pub(crate) fn in_turn<T: Copy + Ord>(&self, able: &[T], last: Option<T>, amid: bool) -> Option<T> {
+        let by_packet = self.fabric.lane_sharing == sharing::PACKET;
+        if let Some(last) = last.filter(|last| by_packet && amid && able.contains(last)) {
+            return Some(last);
         }
-        self.links[link as usize].input.pop_front();
-        self.take_from_input(link);
+        let behind = able.iter().find(|&&one| last.is_none_or(|last| one > last));
+        let fixed = self.fabric.lane_arbiter == arbiter::FIXED;
+        behind.filter(|_| !fixed).or(able.first()).copied()
+    }
+
+    fn can_cross(&self, place: Place) -> bool {
+        let queue = &self.lanes[place.lane as usize].queues[&place.queue];
+        let Front::Crossing { output, delete } = queue.front else { return false };
+        let buffer = self.fabric.link_output_buffer[self.fabric.link_of(output) as usize];
+        let room = self.lanes[output as usize].places_taken < buffer;
+        !queue.packets[0].1.is_empty() && (delete > 0 || room)
+    }
+
+    fn cross_one(&mut self, link: u32, place: Place) {
+        let switch = self.switch_at(place.lane);
+        let Front::Crossing { output, delete } = self.front(place) else { panic!("it crosses") };
+        let queue = self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("a queue");
+        let character = queue.packets[0].1.pop_front().expect("a character stands there");
+        self.take_from_input(place.lane);
         if delete > 0 {
             assert!(matches!(character.kind, Kind::Via | Kind::Header), "only headers are deleted");
-            self.links[link as usize].front = Front::Crossing { output, delete: delete - 1 };
+            self.set_front(place, Front::Crossing { output, delete: delete - 1 });
         } else {
             let ready = self.now + i64::from(self.fabric.switch_forward_ticks[switch]);
-            self.links[output as usize].output.push_back((ready, character));
-            self.links[output as usize].places_taken += 1;
-            self.agenda.add(ready, What::Wire { link: output });
+            self.lanes[output as usize].output.push_back((ready, character));
+            self.lanes[output as usize].places_taken += 1;
+            self.agenda.add(ready, What::Wire { link: self.fabric.link_of(output) });
         }
         let pace = i64::from(self.fabric.switch_crossbar_ticks[switch]);
-        self.links[link as usize].crossbar_free = self.now + pace;
-        if character.kind == Kind::End {
-            self.leave(link, output);
-        } else if pace > 0 {
+        let state = &mut self.links[link as usize];
+        state.crossbar_free = self.now + pace;
+        state.last_crossed = Some(place);
+        state.amid_crossing = character.kind != Kind::End;
+        if pace > 0 {
             self.agenda.add(self.now + pace, What::Cross { link });
         }
-        true
-    }
-
-    /// The end of packet at the front has crossed.
-    fn leave(&mut self, link: u32, output: u32) {
-        let switch = self.switch_at(link);
-        let handover = i64::from(self.fabric.switch_handover_ticks[switch]);
-        let next_head = i64::from(self.fabric.switch_next_head_ticks[switch]);
-        self.links[link as usize].front = Front::Leaving;
-        self.agenda.add(self.now + handover, What::Release { link: output });
-        if next_head == 0 {
-            self.next_head(link);
-        } else {
-            self.agenda.add(self.now + next_head, What::NextHead { link });
+        if character.kind == Kind::End {
+            self.leave(place, output);
         }
     }
 
-    /// The link is free again.
-    pub(crate) fn release(&mut self, link: u32) {
-        assert!(self.links[link as usize].holder.is_some(), "nobody holds link {link}");
-        self.links[link as usize].holder = None;
-        for &group in &self.groups_of_link[link as usize] {
+    /// The end of packet at the front of a queue has crossed.
+    fn leave(&mut self, place: Place, output: u32) {
+        let switch = self.switch_at(place.lane);
+        let handover = i64::from(self.fabric.switch_handover_ticks[switch]);
+        let next_head = i64::from(self.fabric.switch_next_head_ticks[switch]);
+        self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("a queue").packets.pop_front();
+        self.set_front(place, Front::Leaving);
+        self.agenda.add(self.now + handover, What::Release { lane: output });
+        if next_head == 0 {
+            self.next_head(place);
+        } else {
+            let Place { lane, queue } = place;
+            self.agenda.add(self.now + next_head, What::NextHead { lane, queue });
+        }
+    }
+
+    /// The lane is free again.
+    pub(crate) fn release(&mut self, lane: u32) {
+        assert!(self.lanes[lane as usize].holder.is_some(), "nobody holds lane {lane}");
+        self.lanes[lane as usize].holder = None;
+        for &group in &self.groups_of_lane[lane as usize] {
             self.agenda.add(self.now, What::Arbitrate { group });
         }
     }
 
     /// The next packet is at the front.
-    pub(crate) fn next_head(&mut self, link: u32) {
-        assert_eq!(self.links[link as usize].front, Front::Leaving, "no packet is leaving");
-        self.links[link as usize].front = Front::Nothing;
-        self.look_at_header(link);
+    pub(crate) fn next_head(&mut self, place: Place) {
+        assert_eq!(self.front(place), Front::Leaving, "no packet is leaving");
+        self.set_front(place, Front::Nothing);
+        self.look_at_header(place);
     }
 }

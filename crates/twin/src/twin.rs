@@ -6,7 +6,7 @@ use fabriloom_engine::kernel::random::{Family, streams};
 use fabriloom_engine::terminal::{Packet, Programs, Sources};
 
 use crate::event::{Agenda, What};
-use crate::parts::{Character, Group, Kind, Link, Worm};
+use crate::parts::{Character, Group, Kind, Lane, Link, Place, Worm};
 use crate::{Delivery, FlowControl, TwinRun, messages};
 
 /// Everything there is.
@@ -16,9 +16,10 @@ pub struct Twin<'a> {
     pub(crate) now: Time,
     pub(crate) agenda: Agenda,
     pub(crate) links: Vec<Link>,
+    pub(crate) lanes: Vec<Lane>,
     pub(crate) groups: Vec<Group>,
-    /// The groups that each link belongs to.
-    pub(crate) groups_of_link: Vec<Vec<u32>>,
+    /// The groups that each lane belongs to.
+    pub(crate) groups_of_lane: Vec<Vec<u32>>,
     pub(crate) worms: Vec<Worm>,
     pub(crate) packet_hops: u64,
     sources: Sources,
@@ -39,20 +40,22 @@ impl<'a> Twin<'a> {
             .into_iter()
             .map(|stream| Group { waiting: Vec::new(), last_granted: None, stream })
             .collect();
-        let mut groups_of_link = vec![Vec::new(); fabric.links()];
+        let mut groups_of_lane = vec![Vec::new(); fabric.all_lanes()];
         for group in 0..fabric.groups() as u32 {
-            for &link in fabric.group(group) {
-                groups_of_link[link as usize].push(group);
+            for &lane in fabric.group(group) {
+                groups_of_lane[lane as usize].push(group);
             }
         }
+        let link = Link { flow_control: vec![0; fabric.lanes as usize], ..Link::default() };
         let mut twin = Self {
             fabric,
             flow_control,
             now: 0,
             agenda: Agenda::default(),
-            links: vec![Link::new(); fabric.links()],
+            links: vec![link; fabric.links()],
+            lanes: vec![Lane::default(); fabric.all_lanes()],
             groups,
-            groups_of_link,
+            groups_of_lane,
             worms: Vec::new(),
             packet_hops: 0,
             sources: Sources::new(fabric),
@@ -76,13 +79,13 @@ impl<'a> Twin<'a> {
             self.now = time;
             self.events += 1;
             match what {
-                What::Arrive { link } => self.arrive(link),
-                What::Credit { link } => self.credit(link),
-                What::PlaceFree { link } => self.place_free(link),
-                What::Release { link } => self.release(link),
-                What::NextHead { link } => self.next_head(link),
-                What::Request { link } => self.request(link),
-                What::Deliver { link } => self.deliver(link),
+                What::Arrive { lane } => self.arrive(lane),
+                What::Credit { lane } => self.credit(lane),
+                What::PlaceFree { lane } => self.place_free(lane),
+                What::Release { lane } => self.release(lane),
+                What::NextHead { lane, queue } => self.next_head(Place { lane, queue }),
+                What::Request { lane, queue } => self.request(Place { lane, queue }),
+                What::Deliver { lane } => self.deliver(lane),
                 What::Ask { terminal } => self.ask(terminal),
                 What::Dispatch { terminal } => self.dispatch(terminal),
                 What::Turn => self.let_programs_go_on(),
@@ -157,11 +160,11 @@ impl<'a> Twin<'a> {
             (Kind::Payload, packet.length),
             (Kind::End, 1),
         ];
-        let output = &mut self.links[link as usize].output;
-        assert!(output.is_empty(), "a terminal sends one packet at a time");
+        let standing = &mut self.links[link as usize].dispatched;
+        assert!(standing.is_empty(), "a terminal sends one packet at a time");
         for (kind, count) in parts {
             for _ in 0..count {
-                output.push_back((self.now, Character { packet: number, kind }));
+                standing.push_back(Character { packet: number, kind });
             }
         }
         self.worms.push(Worm {
@@ -177,8 +180,9 @@ impl<'a> Twin<'a> {
         self.agenda.add(self.now, What::Wire { link });
     }
 
-    fn deliver(&mut self, link: u32) {
-        let end = self.links[link as usize].wire.pop_front().expect("the end of packet is on its way");
+    fn deliver(&mut self, lane: u32) {
+        let link = self.fabric.link_of(lane);
+        let end = self.lanes[lane as usize].wire.pop_front().expect("the end of packet is on its way");
         assert_eq!(end.kind, Kind::End);
         let worm = &mut self.worms[end.packet];
         let terminal = self.fabric.link_target[link as usize] - self.fabric.switches;
@@ -200,7 +204,7 @@ impl<'a> Twin<'a> {
             programs.delivered(source, terminal, mark);
             self.enter_turn(self.now);
         }
-        self.take_from_terminal(link);
+        self.take_from_terminal(lane);
     }
 
     /// Draws up the account of the run, then finds out whether it was deadlocked by letting it drain.
@@ -252,6 +256,7 @@ impl<'a> Twin<'a> {
 
     /// Found by looking for their ends of packet, everywhere.
     fn packets_in_fabric(&self) -> u64 {
-        self.links.iter().map(|link| link.ends() as u64).sum()
+        let dispatched = self.links.iter().filter(|link| !link.dispatched.is_empty()).count();
+        dispatched as u64 + self.lanes.iter().map(|lane| lane.ends() as u64).sum::<u64>()
     }
 }

@@ -1,10 +1,10 @@
 //! Between switches: wires, places in buffers, credits and flow-control characters.
 
-use fabriloom_engine::fabric::NONE;
+use fabriloom_engine::fabric::{NONE, sharing};
 
 use crate::FlowControl;
 use crate::event::What;
-use crate::parts::Kind;
+use crate::parts::{Character, Kind};
 use crate::twin::Twin;
 
 impl Twin<'_> {
@@ -21,128 +21,181 @@ impl Twin<'_> {
         if self.now < self.links[link as usize].wire_free {
             return;
         }
-        if self.links[link as usize].flow_control > 0 {
-            self.start_flow_control(link);
+        let waiting = &self.links[link as usize].flow_control;
+        if let Some(lane) = (0..self.fabric.lanes).find(|&lane| waiting[lane as usize] > 0) {
+            self.start_flow_control(link, lane);
         } else {
             self.start_data(link);
         }
     }
 
-    fn start_flow_control(&mut self, link: u32) {
+    /// Sends a flow-control character for a lane of the reverse link.
+    fn start_flow_control(&mut self, link: u32, lane: u32) {
         let promised = self.fabric.link_reverse[link as usize];
         let occupied = i64::from(self.fabric.link_flow_control_ticks[promised as usize]);
         let usable = i64::from(self.fabric.link_credit_ticks[promised as usize]);
-        self.links[link as usize].flow_control -= 1;
+        self.links[link as usize].flow_control[lane as usize] -= 1;
         self.links[link as usize].wire_free = self.now + occupied;
         self.agenda.add(self.now + occupied, What::Wire { link });
-        self.agenda.add(self.now + usable, What::Credit { link: promised });
+        let lane = self.fabric.lanes_of(promised).start + lane;
+        self.agenda.add(self.now + usable, What::Credit { lane });
     }
 
     fn start_data(&mut self, link: u32) {
-        let Some(&(ready, character)) = self.links[link as usize].output.front() else {
-            return;
-        };
-        let has_credit = self.enters_terminal(link) || self.links[link as usize].credit > 0;
-        if ready > self.now || !has_credit {
+        let ready: Vec<u32> = self.fabric.lanes_of(link).filter(|&lane| self.is_ready(link, lane)).collect();
+        let last = self.links[link as usize].last_sent;
+        let amid = last.filter(|&last| self.lanes[last as usize].amid_packet);
+        let held = amid.filter(|last| self.fabric.lane_sharing == sharing::PACKET && !ready.contains(last));
+        if held.is_some() {
             return;
         }
-        let (row, data, end) = (link as usize, Kind::Payload, Kind::End);
-        let of = |kind| {
-            if kind == end { self.fabric.link_end_ticks[row] } else { self.fabric.link_character_ticks[row] }
-        };
-        let (occupied, place) = (i64::from(of(character.kind)), i64::from(of(data)));
+        if let Some(lane) = self.in_turn(&ready, last, amid.is_some()) {
+            // A packet of a terminal is on a lane from its first character on.
+            let now = self.now;
+            let packet = std::mem::take(&mut self.links[link as usize].dispatched);
+            let packet = packet.into_iter().map(|character| (now, character));
+            self.lanes[lane as usize].output.extend(packet);
+            self.send(link, lane);
+        }
+    }
+
+    /// Whether the next character of a lane, or the first one of a packet at a terminal, is there and has credit.
+    fn is_ready(&self, link: u32, lane: u32) -> bool {
+        let state = &self.lanes[lane as usize];
+        let dispatched = self.links[link as usize].dispatched.front().copied();
+        let next = state.output.front().filter(|(ready, _)| *ready <= self.now).map(|(_, next)| *next);
+        let Some(next) = next.or(dispatched) else { return false };
+        let whole = self.fabric.whole_packet_credit != 0 && !state.amid_packet;
+        let needed = if whole { self.characters(next.packet) } else { 1 };
+        self.enters_terminal(link) || state.credit >= needed
+    }
+
+    /// Characters of a packet with the headers that it has.
+    fn characters(&self, packet: usize) -> u64 {
+        let worm = &self.worms[packet];
+        let via = if worm.has_via { self.fabric.via_header_chars } else { 0 };
+        let header = if worm.has_header { self.fabric.header_chars } else { 0 };
+        u64::from(via) + u64::from(header) + u64::from(worm.packet.length) + 1
+    }
+
+    /// Starts the next character of a lane on the wire.
+    fn send(&mut self, link: u32, lane: u32) {
+        let row = link as usize;
+        let (_, character) = self.lanes[lane as usize].output.pop_front().expect("it is ready");
+        let is_end = character.kind == Kind::End;
+        let place = i64::from(self.fabric.link_character_ticks[row]);
+        let occupied = if is_end { i64::from(self.fabric.link_end_ticks[row]) } else { place };
         let arrival = i64::from(self.fabric.link_arrival_ticks[row]);
-        let state = &mut self.links[row];
-        state.output.pop_front();
+        self.count(link, character, occupied);
+        self.links[row].wire_free = self.now + occupied;
+        self.links[row].last_sent = Some(lane);
+        let state = &mut self.lanes[lane as usize];
+        state.amid_packet = !is_end;
         state.wire.push_back(character);
-        state.count(character, self.now, occupied);
-        state.wire_free = self.now + occupied;
-        if !self.enters_terminal(link) {
-            self.links[row].credit -= 1;
-        }
         self.worms[character.packet].started.get_or_insert(self.now);
         self.agenda.add(self.now + occupied, What::Wire { link });
-        if self.enters_terminal(link) && character.kind == end {
-            self.agenda.add(self.now + occupied + arrival - place, What::Deliver { link });
+        if self.enters_terminal(link) && is_end {
+            self.agenda.add(self.now + occupied + arrival - place, What::Deliver { lane });
         } else {
-            self.agenda.add(self.now + arrival, What::Arrive { link });
+            self.agenda.add(self.now + arrival, What::Arrive { lane });
+        }
+        if !self.enters_terminal(link) {
+            self.lanes[lane as usize].credit -= 1;
         }
         if !self.leaves_terminal(link) {
-            self.agenda.add(self.now + place, What::PlaceFree { link });
-        } else if character.kind == end {
+            self.agenda.add(self.now + place, What::PlaceFree { lane });
+        } else if is_end {
             let terminal = self.fabric.link_source[row] - self.fabric.switches;
             self.agenda.add(self.now + occupied, What::Ask { terminal });
         }
     }
 
+    /// Counts a character that starts on the wire now and occupies it for some ticks.
+    fn count(&mut self, link: u32, character: Character, occupied: i64) {
+        let amid = self.fabric.lanes_of(link).any(|lane| self.lanes[lane as usize].amid_packet);
+        let state = &mut self.links[link as usize];
+        if amid {
+            state.counts.stalled_ticks += (self.now - state.wire_free) as u64;
+        }
+        state.counts.packets += u64::from(character.kind == Kind::End);
+        state.counts.characters += 1;
+        state.counts.busy_ticks += occupied as u64;
+    }
+
     /// A character enters the input buffer; a terminal takes it at once.
-    pub(crate) fn arrive(&mut self, link: u32) {
-        let character = self.links[link as usize].wire.pop_front().expect("a character is on its way");
+    pub(crate) fn arrive(&mut self, lane: u32) {
+        let link = self.fabric.link_of(lane);
         if self.enters_terminal(link) {
+            let character = self.lanes[lane as usize].wire.pop_front().expect("a character is on its way");
             if character.kind == Kind::Payload {
                 self.worms[character.packet].received += 1;
             }
             self.head_comes(character.packet);
-            self.take_from_terminal(link);
+            self.take_from_terminal(lane);
             return;
         }
-        let state = &mut self.links[link as usize];
-        state.input.push_back(character);
-        let most = self.fabric.link_input_buffer[link as usize] as usize;
-        assert!(state.input.len() <= most, "the input buffer of link {link} overflows");
-        self.look_at_header(link);
+        let state = &mut self.lanes[lane as usize];
+        state.arrived += 1;
+        let most = u64::from(self.fabric.link_input_buffer[link as usize]);
+        assert!(state.arrived - state.departed <= most, "the input buffer of lane {lane} overflows");
+        self.sort_in(lane);
         self.agenda.add(self.now, What::Cross { link });
     }
 
-    pub(crate) fn place_free(&mut self, link: u32) {
-        self.links[link as usize].places_taken -= 1;
-        if let Some(input) = self.links[link as usize].holder {
-            self.agenda.add(self.now, What::Cross { link: input });
+    pub(crate) fn place_free(&mut self, lane: u32) {
+        self.lanes[lane as usize].places_taken -= 1;
+        if let Some(input) = self.lanes[lane as usize].holder {
+            self.agenda.add(self.now, What::Cross { link: self.fabric.link_of(input.lane) });
         }
     }
 
-    pub(crate) fn credit(&mut self, link: u32) {
-        self.links[link as usize].credit += u64::from(self.fabric.link_quantum[link as usize]);
+    pub(crate) fn credit(&mut self, lane: u32) {
+        let link = self.fabric.link_of(lane);
+        self.lanes[lane as usize].credit += u64::from(self.fabric.link_quantum[link as usize]);
         self.agenda.add(self.now, What::Wire { link });
     }
 
     /// What the receivers have promised before the beginning.
     pub(crate) fn promise_all(&mut self) {
-        for link in 0..self.fabric.links() {
-            while self.can_promise(link) {
-                self.links[link].promised += u64::from(self.fabric.link_quantum[link]);
+        for lane in 0..self.lanes.len() as u32 {
+            let quantum = u64::from(self.fabric.link_quantum[self.fabric.link_of(lane) as usize]);
+            while self.can_promise(lane) {
+                self.lanes[lane as usize].promised += quantum;
             }
-            self.links[link].credit = self.links[link].promised;
+            self.lanes[lane as usize].credit = self.lanes[lane as usize].promised;
         }
     }
 
     /// There are places for one more quantum besides all that has been promised and has not left yet.
-    fn can_promise(&self, link: usize) -> bool {
-        let state = &self.links[link];
+    fn can_promise(&self, lane: u32) -> bool {
+        let link = self.fabric.link_of(lane) as usize;
+        let state = &self.lanes[lane as usize];
         let taken = state.promised - state.departed;
         taken + u64::from(self.fabric.link_quantum[link]) <= u64::from(self.fabric.link_input_buffer[link])
     }
 
     /// A character has left the input buffer of a switch: promise its place when a quantum is complete.
-    pub(crate) fn take_from_input(&mut self, link: u32) {
-        self.links[link as usize].departed += 1;
-        while self.can_promise(link as usize) {
-            self.links[link as usize].promised += u64::from(self.fabric.link_quantum[link as usize]);
+    pub(crate) fn take_from_input(&mut self, lane: u32) {
+        let link = self.fabric.link_of(lane);
+        self.lanes[lane as usize].departed += 1;
+        while self.can_promise(lane) {
+            self.lanes[lane as usize].promised += u64::from(self.fabric.link_quantum[link as usize]);
             if self.sends_flow_control(link) {
                 let reverse = self.fabric.link_reverse[link as usize];
-                self.links[reverse as usize].flow_control += 1;
+                let number = lane - self.fabric.lanes_of(link).start;
+                self.links[reverse as usize].flow_control[number as usize] += 1;
                 self.agenda.add(self.now, What::Wire { link: reverse });
             } else {
                 let usable = i64::from(self.fabric.link_credit_ticks[link as usize]);
-                self.agenda.add(self.now + usable, What::Credit { link });
+                self.agenda.add(self.now + usable, What::Credit { lane });
             }
         }
     }
 
     /// A terminal has taken a character. Its promises matter only for the wire that they occupy.
-    pub(crate) fn take_from_terminal(&mut self, link: u32) {
-        if self.sends_flow_control(link) {
-            self.take_from_input(link);
+    pub(crate) fn take_from_terminal(&mut self, lane: u32) {
+        if self.sends_flow_control(self.fabric.link_of(lane)) {
+            self.take_from_input(lane);
         }
     }
 

@@ -91,8 +91,11 @@ class Compiled:
         return packet_demand(self.programs, self.arrays)
 
     def cycle_names(self) -> list[str]:
-        """Names of the links of :attr:`cycle`."""
-        return [self.graph.link_names[link] for link in self.cycle or []]
+        """Names of the links of :attr:`cycle`, with their lanes if these are several."""
+        if isinstance(self.parts, RingParts) or self.parts.technology.lanes == 1 or not self.parts.lane_cycle:
+            return [self.graph.link_names[link] for link in self.cycle or []]
+        ends = (divmod(lane, self.parts.technology.lanes) for lane in self.parts.lane_cycle)
+        return [f"{self.graph.link_names[link]} lane {lane}" for link, lane in ends]
 
 
 def graph_of(scenario: Scenario) -> Graph:
@@ -115,6 +118,8 @@ def compile(scenario: Scenario) -> Compiled:
     parts = RingParts(scenario, graph) if scenario.of_rings else LinkParts(scenario, graph)
     programs = programs_of(scenario, graph)
     arrays = _joined(scenario, parts, programs)
+    if isinstance(parts, LinkParts):
+        parts.check_packets(scenario, arrays)
     compiled = Compiled(scenario, parts, arrays, programs=programs)
     if compiled.cycle:
         names = compiled.cycle_names()

@@ -20,6 +20,7 @@ from .ticks import MOST_LINK_TICKS, Durations
 _NONE = 0xFFFF_FFFF
 _ARBITERS = {"fifo": 0, "round-robin": 1, "fixed": 2, "random": 3}
 _CHOICES = {"first": 0, "least-recent": 1, "random": 2}
+_SHARING = {"flit": 0, "packet": 1}
 
 
 class LinkParts:
@@ -36,8 +37,11 @@ class LinkParts:
         check_rates(scenario, graph, self.technology)
         self._check_credit(scenario)
         try:
-            self.table = routing.build(graph, **scenario.parameters("routing"))
+            parameters = scenario.parameters("routing")
+            choice = parameters.pop("lane_choice", None)
+            self.table = routing.build(graph, **parameters)
             routing.verify(graph, self.table)
+            self.lane_table = routing.divide(graph, self.table, self.technology.lanes, choice)
         except RoutingError as error:
             raise scenario.located(error, "routing") from error
 
@@ -49,7 +53,28 @@ class LinkParts:
     @cached_property
     def cycle(self) -> list[int] | None:
         """Links of a cycle in the channel dependency graph; none if the routing cannot deadlock."""
-        return routing.dependency_cycle(self.graph, self.table)
+        found = self.lane_cycle
+        return None if found is None else [lane // self.technology.lanes for lane in found]
+
+    @cached_property
+    def lane_cycle(self) -> list[int] | None:
+        """The same by lanes. A packet that keeps its wire while it waits is in the way of all lanes of it."""
+        lanes = self.technology.lanes
+        if not self.technology.holds_wire:
+            return routing.dependency_cycle(self.graph, self.lane_table, lanes)
+        found = routing.dependency_cycle(self.graph, self.table)
+        return None if found is None else [link * lanes for link in found]
+
+    def check_packets(self, scenario: Scenario, arrays: Arrays) -> None:
+        """Raise ScenarioError if the buffers do not hold packets that have to have credit for all of them."""
+        names = ("length_min", "length_max", "length_values", "list_length", "flow_length")
+        longest = max((int(arrays[name].max()) for name in names if len(arrays[name])), default=0)
+        packet = max(arrays["message_packet_bytes"], arrays["message_small_packet_bytes"])
+        longest = max(longest, self.technology.payload_chars(packet))
+        try:
+            self.technology.check_whole_packets(longest, self.via)
+        except TechnologyError as error:
+            raise scenario.located(error, "technology") from error
 
     def times_ps(self, beside: Tenths | None) -> Times:
         """Per link its durations; ``beside``: how busy its opposite direction is, None: as bounds have it."""
@@ -84,8 +109,13 @@ class LinkParts:
         return {**links, **self._switches(self.technology, tick_ps)}
 
     def _switches(self, tech: Technology, tick: int) -> Arrays:
-        graph, table = self.graph, self.table
+        graph, table = self.graph, self.lane_table
         return {
+            "lanes": tech.lanes,
+            "lane_sharing": _SHARING[tech.lane_sharing],
+            "lane_arbiter": _ARBITERS[tech.lane_arbiter] if tech.lanes > 1 else 0,
+            "whole_packet_credit": int(tech.switching == "virtual-cut-through"),
+            "output_queues": int(tech.input_queues == "per-output"),
             "tick_ps": tick,
             "grain_ticks": tech.grain_ps // tick,
             "classes": table.route.shape[1],
@@ -108,10 +138,10 @@ class LinkParts:
         }
 
     def _choices(self) -> NDArray[np.uint8]:
-        """Per switch how a free link is chosen: where no group has several, there is nothing to draw."""
-        several = np.diff(self.table.group_start) > 1
+        """Per switch how a free lane is chosen: where no group has several, there is nothing to draw."""
+        several = np.diff(self.lane_table.group_start) > 1
         found = np.full(self.graph.switches, _CHOICES["first"], np.uint8)
-        found[np.asarray(self.table.group_switch)[several]] = _CHOICES[self.technology.group_choice]
+        found[np.asarray(self.lane_table.group_switch)[several]] = _CHOICES[self.technology.group_choice]
         return found
 
 
@@ -128,7 +158,7 @@ def _times_of(tech: Technology, rate: int | None, length_m: float | None) -> dic
 def _durations_ps(tech: Technology, times: Times) -> dict[str, Any]:
     """Every duration by the setting that has most of a say in it; zeros and all."""
     characters = np.concatenate([times[name] for name in ("character", "end", "flow_control")])
-    if tech.preset == "generic":
+    if tech.in_flits:
         return {
             "cycle": [*characters, tech.crossbar_ps, tech.grain_ps],
             "router_cycles": tech.decode_latency_ps,

@@ -10,11 +10,13 @@
 from .build import KINDS, build, intermediates
 from .check import channel_loads, dependency_cycle, mean_hops, mean_way, path, verify
 from .intervals import IntervalLabels, interval_labels
+from .lanes import LANE_CHOICES, divide
 from .rings import PASS, port_route
 from .table import NONE, RouteTable, RoutingError
 
 __all__ = [
     "KINDS",
+    "LANE_CHOICES",
     "NONE",
     "PASS",
     "IntervalLabels",
@@ -23,6 +25,7 @@ __all__ = [
     "build",
     "channel_loads",
     "dependency_cycle",
+    "divide",
     "intermediates",
     "interval_labels",
     "mean_hops",

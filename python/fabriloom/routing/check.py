@@ -25,14 +25,16 @@ def verify(graph: Graph, table: RouteTable) -> None:
     Core(graph).verify(columns(table))
 
 
-def dependency_cycle(graph: Graph, table: RouteTable) -> list[int] | None:
+def dependency_cycle(graph: Graph, table: RouteTable, lanes: int = 1) -> list[int] | None:
     """Return a cycle of the channel dependency graph as link indices, or None if there is none.
+
+    With several ``lanes`` a link, the groups of the table are of lanes, and so is the cycle.
 
     Packets on each link of the cycle may wait for the next link, on the last for the first. Without a cycle
     the network cannot deadlock (Dally and Seitz 1987); with one it may. Dependencies at random intermediate
     switches count.
     """
-    return Core(graph).dependency_cycle(columns(table))
+    return Core(graph).dependency_cycle(columns(table), lanes)
 
 
 def channel_loads(

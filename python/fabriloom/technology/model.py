@@ -12,6 +12,10 @@ Crossbar = Literal["fast", "link-rate"]
 FlowControl = Literal["matched", "average", "ignored"]
 Arbiter = Literal["fifo", "round-robin", "fixed", "random"]
 GroupChoice = Literal["first", "least-recent", "random"]
+LaneSharing = Literal["flit", "packet"]
+LaneArbiter = Literal["round-robin", "fixed"]
+Switching = Literal["wormhole", "virtual-cut-through"]
+InputQueues = Literal["fifo", "per-output"]
 
 _PS_PER_S = 10**12
 MOST_CHARS = 2**20
@@ -77,6 +81,14 @@ class Technology:
     flow_control: FlowControl
     arbiter: Arbiter
     group_choice: GroupChoice
+    lanes: int = 1
+    """Virtual channels of every link, each with buffers and credit of its own."""
+    lane_sharing: LaneSharing = "flit"
+    """In what portions the lanes of a link share its wire."""
+    lane_arbiter: LaneArbiter = "round-robin"
+    switching: Switching = "wormhole"
+    """Whether a packet starts with credit for a character or for all of it."""
+    input_queues: InputQueues = "fifo"
     next_head_ps: int | None = None
     """The same until the packet behind is at the front; as long as the handover if not given."""
     credit_limit_chars: int | None = None
@@ -90,6 +102,7 @@ class Technology:
     def __post_init__(self) -> None:
         """Refuse buffers that could never move a packet, and what is beyond counting."""
         self._check_counts()
+        self._check_queues()
         self.check_rate()
         for name, least in (("input_buffer", 1), ("output_buffer", 1), ("credit_quantum", 1)):
             if getattr(self, f"{name}_chars") < least:
@@ -113,19 +126,49 @@ class Technology:
             hint = f"give it at least {self.credit_quantum_chars + header - 1}, or reduce credit_quantum"
             raise TechnologyError(message, "input_buffer", hint)
 
+    @property
+    def in_flits(self) -> bool:
+        """Whether characters are flits and times are given in cycles."""
+        return self.end_carries_data
+
     def _check_counts(self) -> None:
-        unit = "flits" if self.preset == "generic" else "characters"
+        unit = "flits" if self.in_flits else "characters"
         for name in ("input_buffer", "output_buffer", "credit_quantum"):
             at_most(name, getattr(self, f"{name}_chars"), MOST_CHARS, unit)
         for name in ("header", "via_header"):
             at_most(name, getattr(self, f"{name}_chars"), MOST_HEADER_CHARS, unit)
         at_most("flit", self.character_bytes, MOST_CHARS, "bytes")
 
+    def _check_queues(self) -> None:
+        if self.input_queues == "per-output" and self.switching == "wormhole":
+            message = "input queues per output need whole packets of credit: with wormhole switching, what "
+            message += "comes in for one output could wait for places that packets for others keep"
+            raise TechnologyError(message, "input_queues", 'write switching = "virtual-cut-through"')
+
+    def check_whole_packets(self, longest_chars: int, via: bool) -> None:
+        """Raise TechnologyError where a packet of so much payload could never start for want of credit."""
+        if self.switching == "wormhole":
+            return
+        packet = longest_chars + 1 + self.header_chars + (self.via_header_chars if via else 0)
+        least = packet + self.credit_quantum_chars - 1
+        if self.input_buffer_chars < least:
+            message = f"input_buffer of {self.input_buffer_chars} flits is too small for "
+            message += f"virtual-cut-through: the longest packet has {packet}"
+            if self.credit_quantum_chars > 1:
+                message += f", and credits come by {self.credit_quantum_chars}"
+            hint = f"give it at least {least} flits, or send shorter packets"
+            raise TechnologyError(message, "input_buffer", hint)
+
+    @property
+    def holds_wire(self) -> bool:
+        """Whether a packet that waits for credit keeps the other lanes of its link from sending."""
+        return self.lane_sharing == "packet" and self.switching == "wormhole"
+
     def check_rate(self, rate_bits_per_s: int | None = None) -> None:
         """Raise TechnologyError for a rate of which the characters are too short to be told apart."""
         shortest = self._bits_ps(Fraction(min(self.data_bits, self.end_bits)), rate_bits_per_s)
         if shortest < LEAST_CHARACTER_PS:
-            name = "cycle" if self.preset == "generic" else "link_rate"
+            name = "cycle" if self.in_flits else "link_rate"
             bits = min(self.data_bits, self.end_bits)
             most = units.format_rate_bits_per_s(bits * _PS_PER_S // LEAST_CHARACTER_PS)
             message = f"at this rate {bits} bits last less than {LEAST_CHARACTER_PS} ps"

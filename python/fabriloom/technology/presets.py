@@ -159,7 +159,7 @@ def technology(preset: str, overrides: Mapping[str, Any] | None = None) -> Techn
         raise TechnologyError(
             f'preset "{preset}" is of rings', "preset", "presets of links: " + _names(False)
         )
-    return _generic(values) if "cycle_ps" in values else _characters(preset, values)
+    return _generic(preset, values) if "cycle_ps" in values else _characters(preset, values)
 
 
 def ring_technology(preset: str, overrides: Mapping[str, Any] | None = None) -> RingTechnology:
@@ -197,7 +197,7 @@ def _characters(preset: str, values: dict[str, Any]) -> Technology:
     return Technology(preset=preset, **values)
 
 
-def _generic(values: dict[str, Any]) -> Technology:
+def _generic(preset: str, values: dict[str, Any]) -> Technology:
     """A character is a flit; the tail flit is the end of packet; the head flit carries the route.
 
     A flit of F bits per cycle of T is a link of F/T bit/s. Credits return on wires of their own as long
@@ -212,7 +212,7 @@ def _generic(values: dict[str, Any]) -> Technology:
         message = f"a flit of {flit_bits} bits in {cycle_ps} ps is not a whole number of bits per second"
         raise TechnologyError(message, "cycle", 'choose a cycle such as "1 ns" or "500 ps"')
     return Technology(
-        preset="generic",
+        preset=preset,
         link_rate_bits_per_s=rate,
         data_bits=flit_bits,
         end_bits=flit_bits,
@@ -238,4 +238,9 @@ def _generic(values: dict[str, Any]) -> Technology:
         flow_control="ignored",
         arbiter=values["arbiter"],
         group_choice=values["group_choice"],
+        lanes=values["lanes"],
+        lane_sharing=values["lane_sharing"],
+        lane_arbiter=values["lane_arbiter"],
+        switching=values["switching"],
+        input_queues=values["input_queues"],
     )

@@ -13,9 +13,12 @@ pub use check::check;
 pub use error::FabricError;
 pub use ports::{Exits, ROUTE_BLOCK};
 pub use words::{
-    ANY, CROSS, LAST, PASS, acknowledge, arbiter, arrival, choice, length, operation, retry, target,
+    ANY, CROSS, LAST, PASS, acknowledge, arbiter, arrival, choice, length, operation, retry, sharing, target,
     transaction,
 };
+
+/// Lanes that a link can have.
+pub const MOST_LANES: u32 = 16;
 
 /// No entry: a class that a switch cannot reach, or a link without a reverse.
 pub use crate::kernel::NONE;
@@ -70,6 +73,18 @@ columns! {
         via_header_chars: u32,
         /// Seed of every random stream.
         seed: u64,
+
+        /// Lanes of every link, 1 to 16; 0 in ring networks, like the scalars below. Lane `v` of link `l` has the number
+        /// `l * lanes + v`. Columns of links hold what each of its lanes has: buffers, quantum, credit.
+        lanes: u32,
+        /// One of [`sharing`].
+        lane_sharing: u8,
+        /// Which of several lanes goes first: [`arbiter::ROUND_ROBIN`] or [`arbiter::FIXED`]; 0 with one lane.
+        lane_arbiter: u8,
+        /// 1: a packet starts on a link only with credit for all of it (virtual cut-through).
+        whole_packet_credit: u8,
+        /// 1: input buffers have a queue for each group; only with `whole_packet_credit`.
+        output_queues: u8,
 
         /// Ring networks: bytes of a request without data. All scalars below are 0 in networks without rings.
         ring_request_header_bytes: u32,
@@ -206,7 +221,7 @@ columns! {
         group_switch: u32,
         /// Per group and one more: where its links start in `group_links`.
         group_start: u32,
-        /// Links of all groups, in order of preference.
+        /// Lanes of all groups, in order of preference.
         group_links: u32,
 
         /// Switch by class: group number * 2 + (1 if the front header is deleted on the way out), or [`NONE`].
@@ -396,7 +411,27 @@ impl Fabric {
         self.group_switch.len()
     }
 
-    /// Links of one group, in order of preference.
+    /// Number of lanes of all links.
+    pub fn all_lanes(&self) -> usize {
+        self.links() * self.lanes as usize
+    }
+
+    /// The link of a lane.
+    pub fn link_of(&self, lane: u32) -> u32 {
+        lane / self.lanes
+    }
+
+    /// Lanes of one link.
+    pub fn lanes_of(&self, link: u32) -> std::ops::Range<u32> {
+        link * self.lanes..(link + 1) * self.lanes
+    }
+
+    /// True when packets of networks of switches differ from those with one queue per link and credit by the character.
+    pub fn has_lanes(&self) -> bool {
+        self.lanes > 1 || self.whole_packet_credit != 0
+    }
+
+    /// Lanes of one group, in order of preference.
     pub fn group(&self, group: u32) -> &[u32] {
         let group = group as usize;
         &self.group_links[self.group_start[group] as usize..self.group_start[group + 1] as usize]

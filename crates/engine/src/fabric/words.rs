@@ -22,6 +22,14 @@ pub mod choice {
     pub const RANDOM: u8 = 2;
 }
 
+/// In what portions the lanes of a link share its wire.
+pub mod sharing {
+    /// Characters of several packets follow each other.
+    pub const CHARACTER: u8 = 0;
+    /// A packet is sent from its first character to its end.
+    pub const PACKET: u8 = 1;
+}
+
 /// When a terminal makes its packets.
 pub mod arrival {
     /// Never.

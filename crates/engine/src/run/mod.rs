@@ -5,6 +5,7 @@ mod network;
 
 use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
+use crate::lanes::Network as Lanes;
 use crate::measure::{Hop, Hops};
 use crate::ring::Rings;
 use crate::terminal::Totals;
@@ -159,6 +160,8 @@ pub struct Balance {
 pub enum Fabrics {
     /// Switches that packets worm through.
     Worms(Box<Worms>),
+    /// Switches whose links have lanes, or packets credit for all of them.
+    Lanes(Box<Lanes>),
     /// Rings joined by buses.
     Rings(Box<Rings>),
 }
@@ -186,6 +189,11 @@ impl Simulation {
             rings.hops = hops;
             run.begin(&mut rings);
             Fabrics::Rings(Box::new(rings))
+        } else if fabric.has_lanes() {
+            let mut lanes = Lanes::new(fabric);
+            lanes.hops = hops;
+            run.begin(&mut lanes);
+            Fabrics::Lanes(Box::new(lanes))
         } else {
             let mut worms = Worms::new(fabric);
             worms.hops = hops;
@@ -203,6 +211,7 @@ impl Simulation {
     pub fn advance(&mut self, events: u64) -> Result<Option<End>, RunError> {
         match &mut self.network {
             Fabrics::Worms(worms) => self.run.advance(&mut **worms, events),
+            Fabrics::Lanes(lanes) => self.run.advance(&mut **lanes, events),
             Fabrics::Rings(rings) => self.run.advance(&mut **rings, events),
         }
     }
@@ -210,6 +219,7 @@ impl Simulation {
     fn any(&self) -> &dyn Network {
         match &self.network {
             Fabrics::Worms(worms) => &**worms,
+            Fabrics::Lanes(lanes) => &**lanes,
             Fabrics::Rings(rings) => &**rings,
         }
     }
@@ -267,6 +277,7 @@ impl Simulation {
     pub fn packet_hops(&self) -> u64 {
         match &self.network {
             Fabrics::Worms(worms) => worms.grants,
+            Fabrics::Lanes(lanes) => lanes.grants,
             Fabrics::Rings(rings) => rings.packet_hops,
         }
     }
@@ -276,6 +287,8 @@ impl Simulation {
         match &self.network {
             Fabrics::Worms(worms) if worms.hops.limit > 0 => (&worms.hops, worms.standing()),
             Fabrics::Worms(worms) => (&worms.hops, Vec::new()),
+            Fabrics::Lanes(lanes) if lanes.hops.limit > 0 => (&lanes.hops, lanes.standing()),
+            Fabrics::Lanes(lanes) => (&lanes.hops, Vec::new()),
             Fabrics::Rings(rings) => (&rings.hops, Vec::new()),
         }
     }
@@ -284,22 +297,31 @@ impl Simulation {
     pub fn worms(&self) -> Option<&Worms> {
         match &self.network {
             Fabrics::Worms(worms) => Some(worms),
-            Fabrics::Rings(_) => None,
+            Fabrics::Lanes(_) | Fabrics::Rings(_) => None,
+        }
+    }
+
+    /// The network, if its links have lanes.
+    pub fn lanes(&self) -> Option<&Lanes> {
+        match &self.network {
+            Fabrics::Lanes(lanes) => Some(lanes),
+            Fabrics::Worms(_) | Fabrics::Rings(_) => None,
         }
     }
 
     /// The network, if it is one of rings.
     pub fn rings(&self) -> Option<&Rings> {
         match &self.network {
-            Fabrics::Worms(_) => None,
+            Fabrics::Worms(_) | Fabrics::Lanes(_) => None,
             Fabrics::Rings(rings) => Some(rings),
         }
     }
 
-    /// Pieces of work so far: of timelines in wormhole networks, units put on the links of rings.
+    /// Pieces of work so far: of timelines in wormhole networks, characters sent with lanes, units put on the links of rings.
     pub fn extensions(&self) -> u64 {
         match &self.network {
             Fabrics::Worms(worms) => worms.extensions,
+            Fabrics::Lanes(lanes) => lanes.characters,
             Fabrics::Rings(rings) => rings.units_started,
         }
     }

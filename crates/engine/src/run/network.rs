@@ -1,8 +1,9 @@
-//! The two kinds of network as the event loop sees them.
+//! The kinds of network as the event loop sees them.
 
 use super::RunError;
 use crate::fabric::Fabric;
 use crate::kernel::Time;
+use crate::lanes::{self, Network as Lanes};
 use crate::measure::Delivery;
 use crate::ring::{Asking, Rings, deadlock as ring_deadlock};
 use crate::terminal::Packet;
@@ -41,7 +42,7 @@ impl News {
     }
 }
 
-/// A network of either kind. The loop is compiled for each.
+/// A network of any kind. The loop is compiled for each.
 pub(super) trait Network {
     /// The arrays it was made from.
     fn fabric(&self) -> &Fabric;
@@ -176,6 +177,88 @@ fn handle(worms: &mut Worms, event: Event, now: Time, news: &mut News) {
             news.deliveries.push(Delivery { source, target, length, created, started, delivered, mark });
         }
         Event::Source(terminal) => news.asking.push(terminal),
+    }
+}
+
+impl Network for Lanes {
+    #[inline]
+    fn fabric(&self) -> &Fabric {
+        self.fabric()
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<Time> {
+        Lanes::next(self)
+    }
+
+    fn happen(&mut self, now: Time, news: &mut News) -> u64 {
+        self.go_to_next(now);
+        let mut count = 1;
+        while let Some(event) = self.pop() {
+            count += 1;
+            match event {
+                lanes::Event::Request(queue) => self.request(queue),
+                lanes::Event::Release(lane) => self.release(lane),
+                lanes::Event::Source(terminal) => news.asking.push(terminal),
+                lanes::Event::Head(lane) => news.heads.push(self.head(lane)),
+                lanes::Event::Deliver(lane) => {
+                    let lanes::Packet { source, target, length, created, started, mark, .. } =
+                        self.deliver(lane);
+                    let delivered = now;
+                    let delivery = Delivery { source, target, length, created, started, delivered, mark };
+                    news.deliveries.push(delivery);
+                }
+                lanes::Event::Cross(_) | lanes::Event::Wire(_) => {}
+            }
+        }
+        count
+    }
+
+    fn go_to(&mut self, now: Time) {
+        Lanes::go_to(self, now);
+    }
+
+    fn off_bus(&mut self, _terminal: u32, _held: u32) {}
+
+    fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
+        Lanes::dispatch(self, terminal, packet);
+        false
+    }
+
+    fn schedule_source(&mut self, terminal: u32, time: Time) {
+        self.schedule(lanes::Event::Source(terminal), time);
+    }
+
+    fn decide(&mut self, _now: Time) -> Result<(), RunError> {
+        Lanes::decide(self).map_err(|(switch, class)| RunError::NoRoute { switch, class })
+    }
+
+    fn deadlock(&self) -> Vec<u32> {
+        lanes::deadlock(self)
+    }
+
+    fn livelocked(&mut self) -> bool {
+        false
+    }
+
+    fn standstill(&self) -> Option<Standstill> {
+        None
+    }
+
+    fn search_events(&self) -> u64 {
+        64 * self.fabric().all_lanes() as u64
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.in_flight()
+    }
+
+    fn scrubbed(&self) -> u64 {
+        0
+    }
+
+    fn clear_counts(&mut self) {
+        self.clear_counts();
     }
 }
 

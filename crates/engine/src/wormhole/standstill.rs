@@ -152,6 +152,7 @@ mod tests {
             terminals: 2,
             classes: 2,
             header_chars: 1,
+            lanes: 1,
             switch_decode_ticks: vec![80],
             switch_crossbar_ticks: vec![0],
             switch_handover_ticks: vec![1],

@@ -62,6 +62,7 @@ pub fn empty(switches: &[Switch], terminals: u32, classes: u32) -> Fabric {
         header_chars: 1,
         via_header_chars: 1,
         seed: 1,
+        lanes: 1,
         switch_decode_ticks: switches.iter().map(|s| s.decode_ticks).collect(),
         switch_crossbar_ticks: switches.iter().map(|s| s.crossbar_ticks).collect(),
         switch_handover_ticks: switches.iter().map(|s| s.handover_ticks).collect(),

@@ -4,6 +4,7 @@
 pub mod agree;
 pub mod build;
 pub mod counts;
+pub mod lanes;
 pub mod networks;
 pub mod programs;
 pub mod random;

@@ -120,7 +120,7 @@ class CharacterLinks(AnyTechnology):
 class Generic(AnyTechnology):
     """One flit a cycle, credits of n flits; a packet of L flits takes L cycles of a link."""
 
-    preset: Literal["generic"]
+    preset: Literal["generic", "infiniband-4x-edr"]
     cycle_ps: PositiveTimePs | None = Field(default=None, alias="cycle", description="One cycle")
     flit_bytes: PositiveBytes | None = Field(
         default=None, alias="flit", description="Payload bytes of one flit"
@@ -153,6 +153,27 @@ class Generic(AnyTechnology):
     )
     credit_quantum_flits: Annotated[int, Field(ge=1, le=2**20)] | None = Field(
         default=None, description="Flits that one credit grants"
+    )
+    lanes: Annotated[int, Field(ge=1, le=16)] | None = Field(
+        default=None, description="Lanes (virtual channels) of every link, each with these buffers of its own"
+    )
+    lane_sharing: Literal["flit", "packet"] | None = Field(
+        default=None,
+        description="In what portions lanes share a link. flit: flits of several packets follow each other; "
+        "packet: a packet is sent from head to tail",
+    )
+    lane_arbiter: Literal["round-robin", "fixed"] | None = Field(
+        default=None, description="Which of the lanes that could send goes first; fixed: the lowest"
+    )
+    switching: Literal["wormhole", "virtual-cut-through"] | None = Field(
+        default=None,
+        description="wormhole: a flit is sent with credit for it; virtual-cut-through: a packet is sent once "
+        "there is credit for all of it",
+    )
+    input_queues: Literal["fifo", "per-output"] | None = Field(
+        default=None,
+        description="fifo: an input buffer is one queue per lane; per-output: one for each group of links "
+        "(virtual output queues), with virtual-cut-through only",
     )
 
 

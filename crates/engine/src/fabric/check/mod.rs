@@ -21,7 +21,8 @@ pub fn check(fabric: &Fabric) -> Checked {
     if rings { rings::check(fabric) } else { wormhole::check(fabric) }?;
     terminals(fabric)?;
     traffic::check(fabric)?;
-    programs::check(fabric)
+    programs::check(fabric)?;
+    if rings { Ok(()) } else { wormhole::whole_packets(fabric) }
 }
 
 fn fail(column: &'static str, row: usize, value: impl ToString, expected: &'static str) -> Checked {

@@ -1,10 +1,11 @@
 //! Checks of wormhole networks: switches, groups and routes.
 
 use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known};
-use crate::fabric::{Fabric, NONE, arbiter, choice};
+use crate::fabric::{Fabric, MOST_LANES, NONE, arbiter, choice, length, sharing};
 
 /// Refuses what is no wormhole network.
 pub fn check(fabric: &Fabric) -> Checked {
+    lanes(fabric)?;
     links(fabric)?;
     groups(fabric)?;
     routes(fabric)?;
@@ -45,6 +46,19 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("terminal_class", f.terminal_class.len(), terminals),
         ("via_class", f.via_class.len(), f.via_switch.len()),
     ]
+}
+
+fn lanes(f: &Fabric) -> Checked {
+    if !(1..=MOST_LANES).contains(&f.lanes) {
+        return fail("lanes", 0, f.lanes, "from 1 to 16");
+    }
+    known("lane_sharing", &[f.lane_sharing], sharing::PACKET)?;
+    known("whole_packet_credit", &[f.whole_packet_credit], 1)?;
+    known("output_queues", &[f.output_queues], f.whole_packet_credit)?;
+    if f.lanes > 1 && !matches!(f.lane_arbiter, arbiter::ROUND_ROBIN | arbiter::FIXED) {
+        return fail("lane_arbiter", 0, f.lane_arbiter, "round robin or fixed");
+    }
+    Ok(())
 }
 
 fn links(f: &Fabric) -> Checked {
@@ -91,14 +105,15 @@ fn links(f: &Fabric) -> Checked {
 fn groups(f: &Fabric) -> Checked {
     ascending("group_start", &f.group_start, f.group_links.len())?;
     below("group_switch", &f.group_switch, f.switches as usize, "a switch")?;
-    below("group_links", &f.group_links, f.links(), "a link")?;
+    below("group_links", &f.group_links, f.all_lanes(), "a lane")?;
     for group in 0..f.groups() {
-        let links = f.group(group as u32);
-        if links.is_empty() {
-            return fail("group_start", group, f.group_start[group], "the start of at least one link");
+        let lanes = f.group(group as u32);
+        if lanes.is_empty() {
+            return fail("group_start", group, f.group_start[group], "the start of at least one lane");
         }
-        if let Some(link) = links.iter().find(|&&l| f.link_source[l as usize] != f.group_switch[group]) {
-            return fail("group_links", group, link, "a link that leaves the group's switch");
+        let leaves = |lane: u32| f.link_source[f.link_of(lane) as usize];
+        if let Some(lane) = lanes.iter().find(|&&lane| leaves(lane) != f.group_switch[group]) {
+            return fail("group_links", group, lane, "a lane of a link that leaves the group's switch");
         }
     }
     Ok(())
@@ -116,4 +131,36 @@ fn routes(f: &Fabric) -> Checked {
         }
     }
     Ok(())
+}
+
+/// Refuses input buffers that do not hold a whole packet and a started quantum, where packets wait for credit for all of them.
+pub fn whole_packets(f: &Fabric) -> Checked {
+    if f.whole_packet_credit == 0 {
+        return Ok(());
+    }
+    let via = if f.via_switch.is_empty() { 0 } else { f.via_header_chars };
+    let longest = u64::from(longest_payload(f)) + u64::from(f.header_chars) + u64::from(via) + 1;
+    let enters_switch = |link: &usize| !f.is_terminal(f.link_target[*link]);
+    let holds = |link: usize| u64::from(f.link_input_buffer[link]) + 1 - u64::from(f.link_quantum[link]);
+    match (0..f.links()).filter(enters_switch).find(|&link| holds(link) < longest) {
+        Some(link) => {
+            let expected = "the longest packet and a quantum less one, with whole_packet_credit";
+            fail("link_input_buffer", link, f.link_input_buffer[link], expected)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Payload characters of the longest packet that any source or program may send.
+fn longest_payload(f: &Fabric) -> u32 {
+    let rows = 0..f.source_length.len();
+    let own =
+        rows.filter(|&row| f.source_length[row] != length::TABLE).map(|row| match f.source_length[row] {
+            length::UNIFORM => f.length_max[row],
+            _ => f.length_min[row],
+        });
+    let table = f.source_length.contains(&length::TABLE).then_some(&f.length_values).into_iter().flatten();
+    let listed = f.list_length.iter().chain(&f.flow_length).chain(table).copied();
+    let packet = if f.has_programs() { f.message_packet_bytes.max(f.message_small_packet_bytes) } else { 0 };
+    own.chain(listed).chain([packet.div_ceil(f.message_character_bytes.max(1))]).max().unwrap_or(0)
 }

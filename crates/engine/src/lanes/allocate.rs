@@ -1,0 +1,165 @@
+//! Which head gets which lane, decided once per tick after everything else of that tick, and what a tick decides besides.
+
+use super::state::{Header, Network, Outgoing, UNKNOWN};
+use crate::fabric::{NONE, arbiter, choice};
+use crate::kernel::Time;
+
+impl Network {
+    /// Queues the head of this queue, which asks in the present tick.
+    pub fn request(&mut self, queue: u32) {
+        let at = &self.queues[queue as usize];
+        let (lane, packet) = (at.lane, at.packets[0].packet);
+        let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
+        let entry = self.fabric.route[switch as usize * self.fabric.classes as usize + class as usize];
+        if entry == NONE {
+            self.lost = Some((switch, class));
+            return;
+        }
+        let (group, at) = (entry >> 1, &mut self.queues[queue as usize]);
+        (at.awaits, at.strips, at.since) = (group, entry & 1 == 1, self.now);
+        let waiting = &mut self.groups[group as usize].waiting;
+        let place = waiting.partition_point(|&other| other < (self.now, queue));
+        waiting.insert(place, (self.now, queue));
+        self.touch(group);
+    }
+
+    /// Makes a lane free in the present tick.
+    pub fn release(&mut self, lane: u32) {
+        self.lanes[lane as usize].holder = NONE;
+        for place in 0..self.groups_of[lane as usize].len() {
+            self.touch(self.groups_of[lane as usize][place]);
+        }
+    }
+
+    fn touch(&mut self, group: u32) {
+        let at = &mut self.groups[group as usize];
+        if !at.touched && !at.waiting.is_empty() {
+            at.touched = true;
+            self.touched.push(group);
+        }
+    }
+
+    /// All that is decided in a tick: grants, then crossings, then starts on wires.
+    ///
+    /// # Errors
+    /// A switch and a class for which it has no route.
+    pub fn decide(&mut self) -> Result<(), (u32, u32)> {
+        if let Some(lost) = self.lost {
+            return Err(lost);
+        }
+        self.touched.sort_unstable_by_key(|&group| std::cmp::Reverse(group));
+        while let Some(group) = self.touched.pop() {
+            self.serve(group);
+        }
+        while let Some(link) = self.crossing.pop() {
+            if self.ports[link as usize].due == self.now {
+                self.ports[link as usize].due = UNKNOWN;
+                self.cross(link);
+            }
+        }
+        while let Some(link) = self.starting.pop() {
+            if self.links[link as usize].due == self.now {
+                self.links[link as usize].due = UNKNOWN;
+                self.start(link);
+            }
+        }
+        Ok(())
+    }
+
+    /// Grants lanes of a group until no head waits or none is free.
+    fn serve(&mut self, group: u32) {
+        self.groups[group as usize].touched = false;
+        while !self.groups[group as usize].waiting.is_empty() && self.free(group).next().is_some() {
+            let queue = self.choose_head(group);
+            let output = self.choose_lane(group);
+            self.grant(queue, output);
+        }
+    }
+
+    fn free(&self, group: u32) -> impl Iterator<Item = u32> {
+        let lanes = self.fabric.group(group).iter().copied();
+        lanes.filter(|&lane| self.lanes[lane as usize].holder == NONE)
+    }
+
+    /// Takes the head that is served next out of those that wait; the queue at whose front it is.
+    fn choose_head(&mut self, group: u32) -> u32 {
+        let switch = self.fabric.group_switch[group as usize];
+        let at = &self.groups[group as usize];
+        let after = at.served.wrapping_add(1);
+        // No group has two heads of one lane, so queues are in the order of lanes.
+        let lane = |queue: u32| self.queues[queue as usize].lane;
+        let least = |key: &dyn Fn(u32) -> u32| {
+            let heads = (0..).zip(&at.waiting);
+            heads.min_by_key(|&(_, &(_, queue))| key(lane(queue))).map_or(0, |(place, _)| place)
+        };
+        let place = match self.fabric.switch_arbiter[switch as usize] {
+            arbiter::FIFO => 0,
+            arbiter::FIXED => least(&|lane| lane),
+            arbiter::ROUND_ROBIN => least(&|lane| lane.wrapping_sub(after)),
+            _ => self.streams[group as usize].below(at.waiting.len() as u32) as usize,
+        };
+        let (_, queue) = self.groups[group as usize].waiting.remove(place);
+        self.groups[group as usize].served = self.queues[queue as usize].lane;
+        queue
+    }
+
+    fn choose_lane(&mut self, group: u32) -> u32 {
+        let switch = self.fabric.group_switch[group as usize];
+        let last_grant = |&lane: &u32| self.lanes[lane as usize].last_grant;
+        let chosen = match self.fabric.switch_choice[switch as usize] {
+            choice::FIRST => self.free(group).next(),
+            choice::LEAST_RECENT => self.free(group).min_by_key(last_grant),
+            _ => {
+                let count = self.free(group).count() as u32;
+                let drawn = self.streams[group as usize].below(count);
+                self.free(group).nth(drawn as usize)
+            }
+        };
+        chosen.expect("a lane is free")
+    }
+
+    /// Gives the head of a queue its lane, at the present tick.
+    fn grant(&mut self, queue: u32, output: u32) {
+        self.grants += 1;
+        let link = self.fabric.link_of(output);
+        let at = &self.queues[queue as usize];
+        let (lane, number, left, since) = (at.lane, at.packets[0].packet, at.packets[0].left, at.since);
+        let mut delete = 0;
+        if at.strips || self.fabric.link_deletes_header[link as usize] == 1 {
+            (delete, _) = self.front_header(number);
+            let header = &mut self.packets[number].header;
+            *header = if *header == Header::Via { Header::Final } else { Header::Deleted };
+        }
+        let at = &mut self.queues[queue as usize];
+        (at.awaits, at.output, at.delete) = (NONE, output, delete);
+        self.links[link as usize].counts.wait_ticks += (self.now - since) as u64;
+        let to = &mut self.lanes[output as usize];
+        (to.holder, to.last_grant) = (queue, self.now);
+        to.outgoing.push_back(Outgoing { packet: number, length: left - delete, sent: 0, begin: 0 });
+        let entry = self.fabric.link_of(lane);
+        let crossing = &mut self.ports[entry as usize].crossing;
+        let place = crossing.partition_point(|&other| other < queue);
+        crossing.insert(place, queue);
+        self.wake_port(entry, self.now);
+    }
+
+    /// The one of several, ascending, that goes first on what lanes share; the last one again if it is `amid` a packet.
+    pub(super) fn in_turn(
+        &self,
+        able: impl Iterator<Item = u32> + Clone,
+        last: u32,
+        amid: bool,
+    ) -> Option<u32> {
+        if self.by_packet && amid && able.clone().any(|one| one == last) {
+            return Some(last);
+        }
+        let behind = able.clone().find(|&one| !self.fixed && (last == NONE || one > last));
+        let mut able = able;
+        behind.or_else(|| able.next())
+    }
+
+    /// The earlier of a time and one that may not be known.
+    pub(super) fn earlier(time: Time, other: Option<Time>) -> Time {
+        other.map_or(time, |other| time.min(other))
+    }
+}

@@ -1,0 +1,151 @@
+//! Which packets can never move again, and the cycle of who waits for whom.
+//!
+//! A queue moves if its head can ask, or a lane that it waits for will be free, or the lane it was granted sends; a lane sends if its
+//! receiver moves, and what it has to send comes. What this marks, beginning with what can move at once, is all that will ever move.
+
+use super::state::{Network, UNKNOWN};
+use crate::fabric::NONE;
+
+/// Who may move.
+struct Marks {
+    queues: Vec<bool>,
+    lanes: Vec<bool>,
+}
+
+/// Links at whose ends packets wait for each other in a circle, in order; empty if nothing is deadlocked.
+pub fn deadlock(network: &Network) -> Vec<u32> {
+    let mut marks =
+        Marks { queues: vec![false; network.queues.len()], lanes: vec![false; network.lanes.len()] };
+    loop {
+        let mut more = false;
+        for lane in 0..network.lanes.len() as u32 {
+            if !marks.lanes[lane as usize] && network.sends(lane, &marks) {
+                marks.lanes[lane as usize] = true;
+                more = true;
+            }
+        }
+        for queue in 0..network.queues.len() as u32 {
+            if !marks.queues[queue as usize] && network.moves(queue, &marks) {
+                marks.queues[queue as usize] = true;
+                more = true;
+            }
+        }
+        if !more {
+            break;
+        }
+    }
+    match marks.queues.iter().position(|&moves| !moves) {
+        Some(queue) => network.cycle(queue as u32, &marks),
+        None => Vec::new(),
+    }
+}
+
+/// Something that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waiting {
+    Queue(u32),
+    Lane(u32),
+}
+
+impl Network {
+    fn moves(&self, queue: u32, marks: &Marks) -> bool {
+        let at = &self.queues[queue as usize];
+        let Some(packet) = at.packets.front() else { return true };
+        if at.awaits != NONE {
+            let mut holders =
+                self.fabric.group(at.awaits).iter().map(|&lane| self.lanes[lane as usize].holder);
+            return holders.any(|holder| holder == NONE || marks.queues[holder as usize]);
+        }
+        if at.output == NONE {
+            return packet.readable < UNKNOWN || marks.lanes[at.lane as usize];
+        }
+        let is_there = !packet.arrivals.is_empty() || marks.lanes[at.lane as usize];
+        is_there && (at.delete > 0 || self.has_place(at.output) || marks.lanes[at.output as usize])
+    }
+
+    /// Whether a place in the output buffer of a lane is free or becomes free without anything being sent.
+    fn has_place(&self, lane: u32) -> bool {
+        let buffer = self.fabric.link_output_buffer[self.fabric.link_of(lane) as usize];
+        (self.lanes[lane as usize].ready.len() as u32) < buffer
+    }
+
+    /// Whether a lane will send its next character.
+    fn sends(&self, lane: u32, marks: &Marks) -> bool {
+        self.held_by(lane).is_none_or(|other| marks.lanes[other as usize])
+            && self.has_supply(lane, marks)
+            && self.has_credit(lane, marks)
+    }
+
+    /// The lane that keeps the wire from another one until its packet has been sent.
+    fn held_by(&self, lane: u32) -> Option<u32> {
+        let last = self.links[self.fabric.link_of(lane) as usize].last;
+        let holds = self.by_packet && last != NONE && last != lane && self.lanes[last as usize].is_amid();
+        holds.then_some(last)
+    }
+
+    fn has_supply(&self, lane: u32, marks: &Marks) -> bool {
+        let at = &self.lanes[lane as usize];
+        let from_terminal = self.links[self.fabric.link_of(lane) as usize].from_terminal;
+        from_terminal || !at.ready.is_empty() || at.holder == NONE || marks.queues[at.holder as usize]
+    }
+
+    fn has_credit(&self, lane: u32, marks: &Marks) -> bool {
+        let link = self.fabric.link_of(lane) as usize;
+        let at = &self.lanes[lane as usize];
+        let returned = at.returns.len() as u32 * self.fabric.link_quantum[link];
+        let whole = self.fabric.whole_packet_credit == 1;
+        let needed = at.outgoing.front().map_or(1, |out| if whole && out.sent == 0 { out.length } else { 1 });
+        let there = self.links[link].to_terminal || at.credit + returned >= needed;
+        there || self.filled(lane).any(|queue| marks.queues[queue as usize])
+    }
+
+    /// Queues of a lane with packets.
+    fn filled(&self, lane: u32) -> impl Iterator<Item = u32> {
+        let first = self.lanes[lane as usize].first_queue as usize;
+        let rest = (first as u32..).zip(&self.queues[first..]);
+        let own = rest.take_while(move |(_, queue)| queue.lane == lane);
+        own.filter(|(_, queue)| !queue.packets.is_empty()).map(|(number, _)| number)
+    }
+
+    /// Follows what each waits for, of what cannot move, until something comes again; the links of its queues.
+    fn cycle(&self, start: u32, marks: &Marks) -> Vec<u32> {
+        let (mut path, mut at) = (Vec::new(), Waiting::Queue(start));
+        while !path.contains(&at) {
+            path.push(at);
+            let next = match at {
+                Waiting::Queue(queue) => self.queue_waits_for(queue, marks),
+                Waiting::Lane(lane) => self.lane_waits_for(lane, marks),
+            };
+            let Some(next) = next else { break };
+            at = next;
+        }
+        let first = path.iter().position(|&one| one == at).unwrap_or(0);
+        let link = |waiting: &Waiting| match waiting {
+            Waiting::Queue(queue) => Some(self.fabric.link_of(self.queues[*queue as usize].lane)),
+            Waiting::Lane(_) => None,
+        };
+        path[first..].iter().filter_map(link).collect()
+    }
+
+    fn queue_waits_for(&self, queue: u32, marks: &Marks) -> Option<Waiting> {
+        let at = &self.queues[queue as usize];
+        if at.awaits != NONE {
+            let first = self.fabric.group(at.awaits)[0];
+            return Some(Waiting::Queue(self.lanes[first as usize].holder));
+        }
+        let comes = at.packets.front().is_some_and(|packet| !packet.arrivals.is_empty());
+        let output = Some(at.output).filter(|&output| output != NONE && !marks.lanes[output as usize]);
+        Some(Waiting::Lane(output.filter(|_| comes).unwrap_or(at.lane)))
+    }
+
+    fn lane_waits_for(&self, lane: u32, marks: &Marks) -> Option<Waiting> {
+        if let Some(other) = self.held_by(lane).filter(|&other| !marks.lanes[other as usize]) {
+            return Some(Waiting::Lane(other));
+        }
+        if !self.has_credit(lane, marks) {
+            return self.filled(lane).next().map(Waiting::Queue);
+        }
+        let holder = self.lanes[lane as usize].holder;
+        (holder != NONE).then_some(Waiting::Queue(holder))
+    }
+}

@@ -1,0 +1,176 @@
+//! Input buffers: what comes in, headers, and what crosses to output buffers.
+
+use super::state::{Event, Incoming, Network, Outgoing, UNKNOWN};
+use crate::fabric::NONE;
+use crate::kernel::Time;
+
+impl Network {
+    /// Notes a character that has started on a lane into a switch: when it arrives, and whether its packet can ask then.
+    pub(super) fn receive(&mut self, lane: u32, sent: &Outgoing, arrives: Time) {
+        if sent.sent == 1 {
+            let queue = self.queue_for(lane, sent.packet);
+            self.lanes[lane as usize].receiving = queue;
+            let arrivals = self.spare.pop().unwrap_or_default();
+            let incoming = Incoming { packet: sent.packet, left: sent.length, arrivals, readable: UNKNOWN };
+            self.queues[queue as usize].packets.push_back(incoming);
+        }
+        let queue = self.lanes[lane as usize].receiving;
+        let asking = self.front_header(sent.packet).0.max(1);
+        let at = &mut self.queues[queue as usize];
+        let first = at.packets.len() == 1;
+        let packet = at.packets.back_mut().expect("the packet that is sent");
+        packet.arrivals.push_back(arrives);
+        if packet.readable == UNKNOWN && sent.sent == asking {
+            packet.readable = arrives;
+            if first {
+                self.ask(queue);
+            }
+        } else if first && at.output != NONE && packet.arrivals.len() == 1 {
+            self.wake_port(self.fabric.link_of(lane), arrives);
+        }
+    }
+
+    /// The queue of a packet that comes by a lane.
+    fn queue_for(&mut self, lane: u32, packet: u32) -> u32 {
+        let first = self.lanes[lane as usize].first_queue;
+        if self.fabric.output_queues == 0 {
+            return first;
+        }
+        let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
+        match self.fabric.route[switch as usize * self.fabric.classes as usize + class as usize] {
+            NONE => {
+                self.lost = Some((switch, class));
+                first
+            }
+            entry => first + self.groups[entry as usize >> 1].place,
+        }
+    }
+
+    /// Schedules the request of the packet at the front of a queue, if its header is known to come.
+    fn ask(&mut self, queue: u32) {
+        let at = &mut self.queues[queue as usize];
+        let Some(packet) = at.packets.front().filter(|packet| packet.readable < UNKNOWN) else { return };
+        debug_assert!(!at.asked, "queue {queue} asks twice");
+        at.asked = true;
+        let readable = packet.readable.max(at.front_at);
+        let lane = at.lane;
+        let decode = Time::from(self.fabric.switch_decode_ticks[self.switch_at(lane) as usize]);
+        self.schedule(Event::Request(queue), readable + decode);
+    }
+
+    /// Moves what can move in this tick from the input buffers at the end of a link.
+    pub(super) fn cross(&mut self, link: u32) {
+        let switch = self.fabric.link_target[link as usize] as usize;
+        let pace = Time::from(self.fabric.switch_crossbar_ticks[switch]);
+        let (mut next, mut place) = (UNKNOWN, 0);
+        if pace > 0 {
+            return self.cross_in_turn(link, pace);
+        }
+        while let Some(&queue) = self.ports[link as usize].crossing.get(place) {
+            match self.crosses_at(queue) {
+                Some(time) if time <= self.now => self.cross_one(link, queue),
+                time => {
+                    next = Self::earlier(next, time);
+                    place += 1;
+                }
+            }
+        }
+        if next < UNKNOWN {
+            self.wake_port(link, next);
+        }
+    }
+
+    /// Moves one character of those that can move, if the way into the crossbar is free.
+    fn cross_in_turn(&mut self, link: u32, pace: Time) {
+        let free_at = self.ports[link as usize].free_at;
+        if self.now < free_at {
+            return self.wake_port(link, free_at);
+        }
+        let (mut able, mut next) = (Vec::new(), UNKNOWN);
+        for place in 0..self.ports[link as usize].crossing.len() {
+            let queue = self.ports[link as usize].crossing[place];
+            match self.crosses_at(queue) {
+                Some(time) if time <= self.now => able.push(queue),
+                time => next = Self::earlier(next, time),
+            }
+        }
+        let port = &self.ports[link as usize];
+        if let Some(queue) = self.in_turn(able.iter().copied(), port.last, port.amid) {
+            next = self.now + pace;
+            self.ports[link as usize].free_at = next;
+            self.cross_one(link, queue);
+        }
+        if next < UNKNOWN && !self.ports[link as usize].crossing.is_empty() {
+            self.wake_port(link, next);
+        }
+    }
+
+    /// When the next character of a queue that has been granted a lane can cross, the crossbar apart, if that is known.
+    fn crosses_at(&mut self, queue: u32) -> Option<Time> {
+        let at = &self.queues[queue as usize];
+        let (arrival, output) = (*at.packets[0].arrivals.front()?, at.output);
+        if at.delete > 0 {
+            return Some(arrival);
+        }
+        let to = &mut self.lanes[output as usize];
+        while to.places.front().is_some_and(|&free| free <= self.now) {
+            to.places.pop_front();
+        }
+        let taken = (to.ready.len() + to.places.len()) as u32;
+        if taken < self.fabric.link_output_buffer[self.fabric.link_of(output) as usize] {
+            return Some(arrival);
+        }
+        to.places.front().map(|&free| free.max(arrival))
+    }
+
+    /// Moves one character of a queue.
+    fn cross_one(&mut self, link: u32, queue: u32) {
+        let at = &mut self.queues[queue as usize];
+        let (lane, output, deletes) = (at.lane, at.output, at.delete > 0);
+        let packet = &mut at.packets[0];
+        packet.arrivals.pop_front();
+        packet.left -= 1;
+        let left = packet.left;
+        at.delete -= u32::from(deletes);
+        let port = &mut self.ports[link as usize];
+        (port.last, port.amid) = (queue, left > 0);
+        self.give_back(link, lane);
+        if !deletes {
+            let switch = self.fabric.link_target[link as usize] as usize;
+            let ready = self.now + Time::from(self.fabric.switch_forward_ticks[switch]);
+            self.lanes[output as usize].ready.push_back(ready);
+            self.wake_wire(self.fabric.link_of(output), ready);
+        }
+        if left == 0 {
+            self.leave(link, queue);
+        }
+    }
+
+    /// Promises the place of a character that has left the input buffer of a lane, when a quantum is complete.
+    fn give_back(&mut self, link: u32, lane: u32) {
+        let (quantum, buffer) =
+            (self.fabric.link_quantum[link as usize], self.fabric.link_input_buffer[link as usize]);
+        let usable = self.now + Time::from(self.fabric.link_credit_ticks[link as usize]);
+        let at = &mut self.lanes[lane as usize];
+        at.owed -= 1;
+        if at.owed + quantum <= buffer {
+            at.owed += quantum;
+            at.returns.push_back(usable);
+            self.wake_wire(link, usable);
+        }
+    }
+
+    /// The end of the packet at the front of a queue has crossed.
+    fn leave(&mut self, link: u32, queue: u32) {
+        let switch = self.fabric.link_target[link as usize] as usize;
+        let at = &mut self.queues[queue as usize];
+        self.spare.extend(at.packets.pop_front().map(|packet| packet.arrivals));
+        let output = std::mem::replace(&mut at.output, NONE);
+        at.asked = false;
+        at.front_at = self.now + Time::from(self.fabric.switch_next_head_ticks[switch]);
+        self.ports[link as usize].crossing.retain(|&other| other != queue);
+        let handover = Time::from(self.fabric.switch_handover_ticks[switch]);
+        self.schedule(Event::Release(output), self.now + handover);
+        self.ask(queue);
+    }
+}

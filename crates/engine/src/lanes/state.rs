@@ -1,0 +1,485 @@
+//! What is remembered: packets, lanes, links, the queues of input buffers, groups.
+
+use std::collections::VecDeque;
+
+use crate::fabric::{Fabric, NONE, arbiter, choice, sharing};
+use crate::kernel::Time;
+use crate::kernel::random::{Family, Stream, streams};
+use crate::kernel::slab::Slab;
+use crate::kernel::wheel::Wheel;
+use crate::measure::{Hop, Hops, hop_kind};
+
+/// A time that is not known yet.
+pub(super) const UNKNOWN: Time = Time::MAX;
+
+/// A pending event and what it concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The head of this queue asks for its group.
+    Request(u32),
+    /// This lane is free again.
+    Release(u32),
+    /// The end of a packet has been received by the terminal at the end of this lane.
+    Deliver(u32),
+    /// The first character of a packet has come to the terminal at the end of this lane.
+    Head(u32),
+    /// This terminal's link is free, or the dispatch of its next packet is due.
+    Source(u32),
+    /// Something may cross from the input buffers at the end of this link.
+    Cross(u32),
+    /// Something may start on the wire of this link.
+    Wire(u32),
+}
+
+impl Event {
+    fn number(self) -> u32 {
+        match self {
+            Self::Request(queue) => queue << 3,
+            Self::Release(lane) => lane << 3 | 1,
+            Self::Deliver(lane) => lane << 3 | 2,
+            Self::Head(lane) => lane << 3 | 3,
+            Self::Source(terminal) => terminal << 3 | 4,
+            Self::Cross(link) => link << 3 | 5,
+            Self::Wire(link) => link << 3 | 6,
+        }
+    }
+
+    /// The event of a number.
+    pub fn of(number: u32) -> Self {
+        let what = number >> 3;
+        match number & 7 {
+            0 => Self::Request(what),
+            1 => Self::Release(what),
+            2 => Self::Deliver(what),
+            3 => Self::Head(what),
+            4 => Self::Source(what),
+            5 => Self::Cross(what),
+            _ => Self::Wire(what),
+        }
+    }
+}
+
+/// The header that a packet is routed by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Header {
+    /// To the intermediate switch.
+    Via,
+    /// To the destination.
+    #[default]
+    Final,
+    /// It has been deleted.
+    Deleted,
+}
+
+/// A packet from its dispatch to its delivery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// Sending terminal.
+    pub source: u32,
+    /// Receiving terminal.
+    pub target: u32,
+    /// Payload characters.
+    pub length: u32,
+    /// When its source made it.
+    pub created: Time,
+    /// When its first character started on its source's wire.
+    pub started: Time,
+    /// What its source knows it by.
+    pub mark: u32,
+    /// Its intermediate switch, or [`NONE`].
+    pub(super) via: u32,
+    pub(super) header: Header,
+}
+
+/// A packet in front of a wire.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Outgoing {
+    pub packet: u32,
+    /// Its characters on this link.
+    pub length: u32,
+    /// How many of them have started.
+    pub sent: u32,
+    /// When the first of them did.
+    pub begin: Time,
+}
+
+/// One lane of a link.
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    /// Packets of which characters are to be sent.
+    pub outgoing: VecDeque<Outgoing>,
+    /// When the characters in the output buffer that have not started are ready for the wire; not at terminals.
+    pub ready: VecDeque<Time>,
+    /// When the places of characters that have started are free again.
+    pub places: VecDeque<Time>,
+    /// Characters that may be sent, but for `returns`.
+    pub credit: u32,
+    /// When lumps of credit are there.
+    pub returns: VecDeque<Time>,
+    /// The queue whose packet holds it, or [`NONE`].
+    pub holder: u32,
+    /// Tick of its last grant, or -1.
+    pub last_grant: Time,
+
+    /// The first of its queues.
+    pub first_queue: u32,
+    /// The queue of the packet that is sent.
+    pub receiving: u32,
+    /// Characters promised that have not left the input buffer.
+    pub owed: u32,
+    /// Packets of which the first character, and of which the end, is on its way to a terminal.
+    pub heads: VecDeque<u32>,
+    pub ends: VecDeque<u32>,
+}
+
+impl Lane {
+    /// Whether it is within a packet.
+    pub fn is_amid(&self) -> bool {
+        self.outgoing.front().is_some_and(|packet| packet.sent > 0)
+    }
+}
+
+/// A packet in an input buffer, or on its way there.
+#[derive(Clone, Debug)]
+pub(super) struct Incoming {
+    pub packet: u32,
+    /// Characters that have not crossed.
+    pub left: u32,
+    /// When those of them that have been sent arrive.
+    pub arrivals: VecDeque<Time>,
+    /// When its front header is there.
+    pub readable: Time,
+}
+
+/// Packets of an input buffer of which each waits for the one before it.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    pub packets: VecDeque<Incoming>,
+    /// The lane by which they come.
+    pub lane: u32,
+    /// From when on the first one is at the front.
+    pub front_at: Time,
+    /// Its request has been made or is pending.
+    pub asked: bool,
+    /// When it asked.
+    pub since: Time,
+    /// The group it waits for, or [`NONE`].
+    pub awaits: u32,
+    /// Whether the route deletes its front header.
+    pub strips: bool,
+    /// The lane it was granted, or [`NONE`].
+    pub output: u32,
+    /// Characters that are deleted next.
+    pub delete: u32,
+}
+
+/// What the lanes of a link share: its wire.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    /// When the wire is free.
+    pub free_at: Time,
+    /// When it is looked at next.
+    pub due: Time,
+    /// Lane of the last character, or [`NONE`].
+    pub last: u32,
+    /// Lanes that are within a packet.
+    pub amid: u32,
+    /// A packet of a terminal of which nothing has been sent, or [`NONE`].
+    pub dispatched: u32,
+    pub from_terminal: bool,
+    pub to_terminal: bool,
+    pub counts: Counts,
+}
+
+/// What the lanes of a link share at its end: the way into the crossbar.
+#[derive(Clone, Debug)]
+pub(super) struct Port {
+    /// When a character may cross.
+    pub free_at: Time,
+    /// When it is looked at next.
+    pub due: Time,
+    /// Queue of the last character, or [`NONE`].
+    pub last: u32,
+    /// Whether that was no end of packet.
+    pub amid: bool,
+    /// Queues whose packet has been granted a lane, ascending.
+    pub crossing: Vec<u32>,
+}
+
+/// Lanes of which a head takes any, and the queues whose heads wait for one, by (tick of the request, lane).
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub waiting: Vec<(Time, u32)>,
+    pub touched: bool,
+    /// The lane by which the head came that was granted last, or [`NONE`].
+    pub served: u32,
+    /// Its number among the groups of its switch.
+    pub place: u32,
+}
+
+/// What a link did since the counts were last cleared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Ends of packets sent.
+    pub packets: u64,
+    /// Characters sent, headers and ends of packets included.
+    pub characters: u64,
+    /// Ticks the wire was sending them.
+    pub busy_ticks: u64,
+    /// Ticks it was not, while a lane was within a packet.
+    pub stalled_ticks: u64,
+    /// Ticks heads waited before they were granted one of its lanes.
+    pub wait_ticks: u64,
+}
+
+/// A network with lanes in operation.
+#[derive(Clone, Debug)]
+pub struct Network {
+    pub(super) fabric: Fabric,
+    pub(super) now: Time,
+    pub(super) packets: Slab<Packet>,
+    pub(super) lanes: Vec<Lane>,
+    pub(super) links: Vec<Link>,
+    pub(super) ports: Vec<Port>,
+    pub(super) queues: Vec<Queue>,
+    pub(super) groups: Vec<Group>,
+    /// Per lane: groups it is in.
+    pub(super) groups_of: Vec<Vec<u32>>,
+    pub(super) streams: Vec<Stream>,
+    /// Groups, links to be crossed from and wires of the present tick.
+    pub(super) touched: Vec<u32>,
+    pub(super) crossing: Vec<u32>,
+    pub(super) starting: Vec<u32>,
+    /// Emptied lists of arrivals, to be used again.
+    pub(super) spare: Vec<VecDeque<Time>>,
+    pub(super) by_packet: bool,
+    pub(super) fixed: bool,
+    /// A switch and a class for which it has no route, if a packet met one.
+    pub(super) lost: Option<(u32, u32)>,
+    pub(super) tells_heads: bool,
+    /// Since when links count.
+    pub(super) counted_from: Time,
+    /// Ways of packets, if they are asked for.
+    pub hops: Hops,
+    /// Heads granted a lane so far.
+    pub grants: u64,
+    /// Characters started so far.
+    pub characters: u64,
+    pub(super) wheel: Wheel,
+}
+
+impl Network {
+    /// An empty network. The fabric must have passed [`crate::fabric::check`].
+    pub fn new(fabric: Fabric) -> Self {
+        let (groups, most) = groups(&fabric);
+        let mut groups_of = vec![Vec::new(); fabric.all_lanes()];
+        for group in 0..fabric.groups() as u32 {
+            fabric.group(group).iter().for_each(|&lane| groups_of[lane as usize].push(group));
+        }
+        let (lanes, queues) = lanes(&fabric, &most);
+        let draws = fabric.switch_arbiter.contains(&arbiter::RANDOM)
+            || fabric.switch_choice.contains(&choice::RANDOM);
+        let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
+        let port = Port { free_at: 0, due: UNKNOWN, last: NONE, amid: false, crossing: Vec::new() };
+        Self {
+            now: -1,
+            packets: Slab::default(),
+            lanes,
+            links: (0..fabric.links()).map(|link| Link::new(&fabric, link)).collect(),
+            ports: vec![port; fabric.links()],
+            queues,
+            groups,
+            groups_of,
+            streams,
+            touched: Vec::new(),
+            crossing: Vec::new(),
+            starting: Vec::new(),
+            spare: Vec::new(),
+            by_packet: fabric.lane_sharing == sharing::PACKET,
+            fixed: fabric.lane_arbiter == arbiter::FIXED,
+            lost: None,
+            tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
+            counted_from: 0,
+            hops: Hops::default(),
+            grants: 0,
+            characters: 0,
+            wheel: Wheel::default(),
+            fabric,
+        }
+    }
+
+    /// The arrays this network was made from.
+    pub fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    /// Packets dispatched and not yet delivered.
+    pub fn in_flight(&self) -> u64 {
+        self.packets.count() as u64
+    }
+
+    /// The tick of the next event, if there is one.
+    pub fn next(&self) -> Option<Time> {
+        self.wheel.peek()
+    }
+
+    /// Goes on to a tick without events.
+    pub fn go_to(&mut self, now: Time) {
+        self.now = now;
+    }
+
+    /// Goes on to the next tick, as given by [`Network::next`], of which [`Network::pop`] then gives the events.
+    pub fn go_to_next(&mut self, now: Time) {
+        self.now = now;
+        self.wheel.go_to(now);
+    }
+
+    /// Takes an event of the present tick, but those of which it takes note itself.
+    pub fn pop(&mut self) -> Option<Event> {
+        while let Some(number) = self.wheel.pop() {
+            match Event::of(number) {
+                Event::Cross(link) => self.crossing.push(link),
+                Event::Wire(link) => self.starting.push(link),
+                event => return Some(event),
+            }
+        }
+        None
+    }
+
+    /// Adds an event at a later tick.
+    pub fn schedule(&mut self, event: Event, time: Time) {
+        self.wheel.schedule(event.number(), time);
+    }
+
+    /// Has the wire of a link be looked at, now or later.
+    #[inline]
+    pub(super) fn wake_wire(&mut self, link: u32, time: Time) {
+        let due = &mut self.links[link as usize].due;
+        if time < *due {
+            *due = time;
+            if time == self.now {
+                self.starting.push(link);
+            } else {
+                self.schedule(Event::Wire(link), time);
+            }
+        }
+    }
+
+    /// Has the input buffers at the end of a link be looked at, now or later.
+    #[inline]
+    pub(super) fn wake_port(&mut self, link: u32, time: Time) {
+        let due = &mut self.ports[link as usize].due;
+        if time < *due {
+            *due = time;
+            if time == self.now {
+                self.crossing.push(link);
+            } else {
+                self.schedule(Event::Cross(link), time);
+            }
+        }
+    }
+
+    /// Characters and class of the front header of a packet.
+    pub(super) fn front_header(&self, packet: u32) -> (u32, u32) {
+        let packet = &self.packets[packet];
+        let class = self.fabric.terminal_class[packet.target as usize];
+        match packet.header {
+            Header::Via => (self.fabric.via_header_chars, self.fabric.via_class[packet.via as usize]),
+            Header::Final => (self.fabric.header_chars, class),
+            Header::Deleted => (0, class),
+        }
+    }
+
+    /// The switch at the end of a lane that does not enter a terminal.
+    pub(super) fn switch_at(&self, lane: u32) -> u32 {
+        self.fabric.link_target[self.fabric.link_of(lane) as usize]
+    }
+
+    /// What every link did.
+    pub fn counts(&self) -> impl Iterator<Item = Counts> {
+        self.links.iter().map(|link| link.counts)
+    }
+
+    /// Starts counting anew.
+    pub fn clear_counts(&mut self) {
+        self.counted_from = self.now;
+        self.links.iter_mut().for_each(|link| link.counts = Counts::default());
+    }
+
+    /// A packet on a link.
+    pub(super) fn hop(&self, link: u32, sent: &Outgoing, end: Time) -> Hop {
+        let Packet { source, target, started, .. } = self.packets[sent.packet];
+        Hop { source, started, target, link, begin: sent.begin, end, kind: hop_kind::PACKET }
+    }
+
+    /// Packets that are on links, with an end of -1.
+    pub fn standing(&self) -> Vec<Hop> {
+        let amid = (0..).zip(&self.lanes).filter(|(_, lane)| lane.is_amid());
+        amid.map(|(lane, at)| self.hop(self.fabric.link_of(lane), &at.outgoing[0], -1)).collect()
+    }
+}
+
+impl Link {
+    fn new(fabric: &Fabric, link: usize) -> Self {
+        Self {
+            free_at: 0,
+            due: UNKNOWN,
+            last: NONE,
+            amid: 0,
+            dispatched: NONE,
+            from_terminal: fabric.is_terminal(fabric.link_source[link]),
+            to_terminal: fabric.is_terminal(fabric.link_target[link]),
+            counts: Counts::default(),
+        }
+    }
+}
+
+/// All groups, and per switch how many it has.
+fn groups(fabric: &Fabric) -> (Vec<Group>, Vec<u32>) {
+    let mut most = vec![0; fabric.switches as usize];
+    let groups = fabric.group_switch.iter().map(|&switch| {
+        let place = most[switch as usize];
+        most[switch as usize] += 1;
+        Group { waiting: Vec::new(), touched: false, served: NONE, place }
+    });
+    (groups.collect(), most)
+}
+
+/// All lanes and their queues: one, or one for each group of the switch.
+fn lanes(fabric: &Fabric, groups: &[u32]) -> (Vec<Lane>, Vec<Queue>) {
+    let mut queues = Vec::new();
+    let lanes = (0..fabric.all_lanes() as u32).map(|lane| {
+        let link = fabric.link_of(lane) as usize;
+        let quantum = fabric.link_quantum[link];
+        let promised = fabric.link_input_buffer[link] / quantum * quantum;
+        let first_queue = queues.len() as u32;
+        let of_switch = groups.get(fabric.link_target[link] as usize).copied();
+        let count = if fabric.output_queues == 1 { of_switch.unwrap_or(0) } else { 1 };
+        queues.extend((0..count).map(|_| Queue {
+            packets: VecDeque::new(),
+            lane,
+            front_at: 0,
+            asked: false,
+            since: 0,
+            awaits: NONE,
+            strips: false,
+            output: NONE,
+            delete: 0,
+        }));
+        Lane {
+            outgoing: VecDeque::new(),
+            ready: VecDeque::new(),
+            places: VecDeque::new(),
+            credit: promised,
+            returns: VecDeque::new(),
+            holder: NONE,
+            last_grant: -1,
+            first_queue,
+            receiving: NONE,
+            owed: promised,
+            heads: VecDeque::new(),
+            ends: VecDeque::new(),
+        }
+    });
+    (lanes.collect(), queues)
+}

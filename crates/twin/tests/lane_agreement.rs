@@ -1,0 +1,61 @@
+//! The engine and the twin deliver the same packets at the same ticks, in random networks with lanes.
+
+mod scenarios;
+
+use fabriloom_engine::fabric::Fabric;
+use scenarios::agree::{Seen, emptied, links};
+use scenarios::lanes::with_lanes;
+use scenarios::networks::random_network;
+use scenarios::programs::random_programs;
+use scenarios::random::{random_fabric, time_for};
+use scenarios::seeds::seeds;
+
+/// Runs of which the deliveries and the rest agree; how many were, packets delivered, and runs that deadlocked.
+#[derive(Debug, Default)]
+struct Agreed {
+    runs: usize,
+    delivered: usize,
+    deadlocked: usize,
+}
+
+impl Agreed {
+    fn compare(&mut self, seed: u64, fabric: &Fabric, until: i64) {
+        let twin = links(seed, fabric, until);
+        emptied(seed, fabric, until, &twin);
+        self.runs += 1;
+        self.delivered += twin.deliveries.len();
+        self.deadlocked += usize::from(twin.deadlocked);
+    }
+}
+
+#[test]
+fn random_fabrics_with_lanes_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("fabrics with lanes", 0..120) {
+        let fabric = with_lanes(&random_fabric(seed), seed);
+        agreed.compare(seed, &fabric, time_for(&fabric, 15));
+    }
+    assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
+    assert!(agreed.deadlocked > 0 && agreed.deadlocked < agreed.runs / 2, "{agreed:?}");
+}
+
+#[test]
+fn random_networks_with_lanes_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("networks with lanes", 0..16) {
+        let (fabric, until) = random_network(seed);
+        agreed.compare(seed, &with_lanes(&fabric, seed), until);
+    }
+    assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
+}
+
+#[test]
+fn programs_over_lanes_agree() {
+    let mut seen = Seen::default();
+    for seed in seeds("programs over lanes", 0..30) {
+        let fabric = random_programs(&random_fabric(seed), seed);
+        let fabric = with_lanes(&fabric, seed);
+        seen.compare(seed, &fabric, time_for(&fabric, 15));
+    }
+    assert!(seen.received > 100, "{seen:?}");
+}

@@ -1,0 +1,184 @@
+//! Lanes in the twin against results that can be worked out on paper.
+
+mod scenarios;
+
+use fabriloom_engine::fabric::{Fabric, arbiter, check, sharing};
+use fabriloom_twin::{Delivery, FlowControl, TwinRun, run};
+use scenarios::build::{C104, Cable, Switch, add_cable, empty, line, send_list, set_route};
+
+/// A tick a character, no delay in a cable, and buffers that never fill.
+const FLIT: Cable = Cable {
+    character_ticks: 1,
+    end_ticks: 1,
+    arrival_ticks: 1,
+    credit_ticks: 1,
+    output_buffer: 1,
+    input_buffer: 100,
+    quantum: 1,
+    flow_control_ticks: 0,
+};
+
+/// Heads ask as soon as they have come.
+const SWITCH: Switch = Switch { decode_ticks: 0, forward_ticks: 0, ..C104 };
+
+fn counted(fabric: &Fabric) -> TwinRun {
+    check(fabric).expect("a legal fabric");
+    run(fabric, FlowControl::Counted, i64::MAX)
+}
+
+/// Source and moment of every delivery.
+fn delivered(run: &TwinRun) -> Vec<(u32, i64)> {
+    run.deliveries.iter().map(|delivery: &Delivery| (delivery.source, delivery.delivered)).collect()
+}
+
+/// Links with lanes, of which heads take any unless groups say otherwise.
+fn divide(f: &mut Fabric, lanes: u32, sharing: u8, arbiter: u8) {
+    let members = f.group_start.windows(2).flat_map(|pair| {
+        let links = &f.group_links[pair[0] as usize..pair[1] as usize];
+        (0..lanes).flat_map(move |lane| links.iter().map(move |link| link * lanes + lane))
+    });
+    f.group_links = members.collect();
+    f.group_start.iter_mut().for_each(|start| *start *= lanes);
+    (f.lanes, f.lane_sharing, f.lane_arbiter) = (lanes, sharing, arbiter);
+}
+
+/// Terminals 0, 1 and 2 send over one link between two switches to terminals 3, 4 and 5.
+fn funnel(cable: Cable) -> Fabric {
+    let mut f = empty(&[SWITCH; 2], 6, 6);
+    for terminal in 0..3 {
+        add_cable(&mut f, 2 + terminal, 0, cable);
+    }
+    let (middle, _) = add_cable(&mut f, 0, 1, cable);
+    for terminal in 3..6 {
+        let (_, inward) = add_cable(&mut f, 2 + terminal, 1, cable);
+        set_route(&mut f, 0, terminal, &[middle], false);
+        set_route(&mut f, 1, terminal, &[inward], false);
+    }
+    f
+}
+
+/// Three packets of 10 characters that ask for the middle link at once.
+fn three_packets(sharing: u8, arbiter: u8, lanes: u32) -> Vec<(u32, i64)> {
+    let mut f = funnel(FLIT);
+    divide(&mut f, lanes, sharing, arbiter);
+    send_list(&mut f, &[&[(3, 8, 0)], &[(4, 8, 0)], &[(5, 8, 0)], &[], &[], &[]]);
+    delivered(&counted(&f))
+}
+
+/// Characters start on the first wires at 0 to 9 and cross from 1 on. On the middle link they start in turn from 1 on: those of
+/// source 0 at 1, 4, ..., 28, of source 1 at 2, 5, ..., 29, of source 2 at 3, 6, ..., 30; the end of each crosses one tick later, is
+/// sent and received in another one.
+#[test]
+fn three_lanes_take_turns() {
+    assert_eq!(three_packets(sharing::CHARACTER, arbiter::ROUND_ROBIN, 3), [(0, 30), (1, 31), (2, 32)]);
+}
+
+/// One after the other without a gap, whether the lowest lane goes first or each packet is sent whole: 1 to 10, 11 to 20, 21 to 30.
+#[test]
+fn packets_sent_whole_follow_each_other() {
+    let expected = [(0, 12), (1, 22), (2, 32)];
+    assert_eq!(three_packets(sharing::CHARACTER, arbiter::FIXED, 3), expected);
+    assert_eq!(three_packets(sharing::PACKET, arbiter::ROUND_ROBIN, 3), expected);
+    assert_eq!(three_packets(sharing::PACKET, arbiter::FIXED, 3), expected);
+}
+
+/// With two lanes the first two packets start in turn at 1, 3, ..., 19 and at 2, 4, ..., 20. The end of the first crosses into its
+/// output buffer when the character before it has left that, at 18; released a tick later, the lane is granted to the third packet at 19. Its
+/// head crosses at 20, when the end before it has left; the second packet's end starts then, and so the third starts at 21 to 30.
+#[test]
+fn a_lane_is_held_by_a_packet() {
+    let got = three_packets(sharing::CHARACTER, arbiter::ROUND_ROBIN, 2);
+    assert_eq!(got[..2], [(0, 21), (1, 22)]);
+    assert_eq!(got[2], (2, 32));
+}
+
+/// A packet that creeps does not hold up one on another lane, but it does if packets are sent whole.
+#[test]
+fn a_blocked_packet_is_passed_by_on_another_lane() {
+    let second = |lanes: u32, sharing: u8| {
+        let mut f = funnel(Cable { input_buffer: 4, ..FLIT });
+        // The link into terminal 3 takes 50 ticks for a character.
+        let slow = f.terminal_in_link[3] as usize;
+        (f.link_character_ticks[slow], f.link_end_ticks[slow], f.link_arrival_ticks[slow]) = (50, 50, 50);
+        divide(&mut f, lanes, sharing, arbiter::ROUND_ROBIN);
+        send_list(&mut f, &[&[(3, 8, 0)], &[(4, 8, 0)], &[], &[], &[], &[]]);
+        let deliveries = counted(&f).deliveries;
+        deliveries.iter().find(|delivery| delivery.source == 1).expect("it came").delivered
+    };
+    // Of the other packet one character is on the slow link from 2 on and four stand before that in the buffer, so five start on the middle link, at
+    // 1, 3, 5, 7, 9, and no more before 52; this one starts at 2, 4, ..., 10 and from then on in every tick: its tenth at 15.
+    assert_eq!(second(2, sharing::CHARACTER), 17);
+    // Characters of the other one leave the buffer at 2, 52, 102, ..., so its tenth starts on the middle link at 2 + 5 * 50 + 1; sent
+    // whole, this one follows, its tenth at 263. In one queue it comes to the front at 453, behind the tenth.
+    assert_eq!(second(2, sharing::PACKET), 265);
+    assert_eq!(second(1, sharing::CHARACTER), 463);
+}
+
+/// With credit by the character a packet of 10 fills the 12 places at the end of the middle link up while it crosses slowly; with
+/// credit for whole packets the second starts when all its 10 places are free.
+#[test]
+fn a_packet_starts_with_credit_for_all_of_it() {
+    let second_starts = |whole: u8| {
+        let mut f = line(&[SWITCH], Cable { input_buffer: 12, ..FLIT });
+        f.switch_crossbar_ticks[0] = 4;
+        f.switch_next_head_ticks[0] = 4;
+        f.whole_packet_credit = whole;
+        send_list(&mut f, &[&[(1, 8, 0), (1, 8, 0)], &[]]);
+        counted(&f).deliveries[1].started
+    };
+    // The source sends the first packet at 0 to 9, so the second can start at 10.
+    assert_eq!(second_starts(0), 10);
+    // The first has characters 0 to 9, which cross at 1, 5, 9, ..., 37. The second needs 10 of 12 places: 8 of the first have
+    // left when its eighth does, at 29; its credit counts at 30.
+    assert_eq!(second_starts(1), 30);
+}
+
+/// Terminal 0 sends to 1, whose link is slow, and to 2. In one queue the packet for 2 waits; in queues per output it passes.
+#[test]
+fn queues_per_output_do_not_block_each_other() {
+    let last = |queues: u8| {
+        let mut f = empty(&[SWITCH], 3, 3);
+        for terminal in 0..3 {
+            let (_, inward) = add_cable(&mut f, 1 + terminal, 0, FLIT);
+            set_route(&mut f, 0, terminal, &[inward], false);
+        }
+        let slow = f.terminal_in_link[1] as usize;
+        (f.link_character_ticks[slow], f.link_end_ticks[slow], f.link_arrival_ticks[slow]) = (50, 50, 50);
+        (f.whole_packet_credit, f.output_queues) = (1, queues);
+        send_list(&mut f, &[&[(1, 8, 0), (1, 8, 0), (2, 8, 0)], &[], &[]]);
+        counted(&f).deliveries.iter().find(|d| d.target == 2).expect("it came").delivered
+    };
+    // The third packet starts at 20, crosses from 21 on and its end is received at 21 + 9 + 1.
+    assert_eq!(last(1), 31);
+    // The slow link has taken nine characters of the second packet, of 50 ticks each, before its tail leaves the buffer.
+    assert!(last(0) > 900);
+}
+
+/// A crossbar of one character a tick is one for both lanes of a link: together they take as long as one after the other.
+#[test]
+fn lanes_share_the_way_into_the_crossbar() {
+    let ends = |crossbar_ticks: u32| {
+        let mut f = empty(&[SWITCH; 2], 3, 3);
+        f.switch_crossbar_ticks.fill(crossbar_ticks);
+        f.switch_next_head_ticks.fill(crossbar_ticks.max(1));
+        let (out, _) = add_cable(&mut f, 2, 0, FLIT);
+        let (middle, _) = add_cable(&mut f, 0, 1, FLIT);
+        for terminal in 1..3 {
+            let (_, inward) = add_cable(&mut f, 2 + terminal, 1, FLIT);
+            set_route(&mut f, 0, terminal, &[middle], false);
+            set_route(&mut f, 1, terminal, &[inward], false);
+        }
+        assert_eq!(out, f.terminal_out_link[0]);
+        divide(&mut f, 2, sharing::CHARACTER, arbiter::ROUND_ROBIN);
+        send_list(&mut f, &[&[(1, 8, 0), (2, 8, 0)], &[], &[]]);
+        let found = delivered(&counted(&f));
+        (found[0].1, found[1].1)
+    };
+    // The second packet starts at 10 on the other lane and never meets the first one.
+    assert_eq!(ends(1), (12, 22));
+    assert_eq!(ends(0), (12, 22));
+    // Two ticks for each character: the first packet crosses at 1, 3, ..., 9. From 11 on both take turns, the second first: that
+    // at 11, 15, ..., 27, the first at 13, 17, ..., 29, and then the second alone at 31, 33, ..., 39. Behind the other switch, which
+    // is as fast, each is received two ticks after its end crossed here.
+    assert_eq!(ends(2), (31, 41));
+}

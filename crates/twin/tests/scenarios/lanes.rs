@@ -1,0 +1,61 @@
+//! Networks with lanes: any other network, its links divided.
+
+use fabriloom_engine::fabric::{Fabric, arbiter, check, sharing};
+
+use super::random::{Draw, draw_for};
+
+/// Gives the links of a network lanes, or its packets credit for all of them, or both; drawn apart from the network.
+pub fn with_lanes(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x1a_4e5);
+    let mut f = fabric.clone();
+    f.lanes = draw.pick(&[1, 2, 2, 3, 4, 16]);
+    f.lane_sharing = draw.pick(&[sharing::CHARACTER, sharing::CHARACTER, sharing::PACKET]);
+    f.lane_arbiter = draw.pick(&[arbiter::ROUND_ROBIN, arbiter::ROUND_ROBIN, arbiter::FIXED]);
+    f.whole_packet_credit = u8::from(f.lanes == 1 || draw.chance(40));
+    f.output_queues = u8::from(f.whole_packet_credit == 1 && draw.chance(50));
+    if f.whole_packet_credit == 1 {
+        let longest = longest(&f);
+        for (buffer, quantum) in f.link_input_buffer.iter_mut().zip(&f.link_quantum) {
+            *buffer = (*buffer).max(longest + quantum - 1);
+        }
+    }
+    choose_lanes(&mut f, draw);
+    check(&f).expect("the generator makes legal networks");
+    f
+}
+
+/// Characters of the longest packet.
+fn longest(f: &Fabric) -> u32 {
+    let sources = f.length_min.iter().chain(&f.length_max).chain(&f.length_values);
+    let lists = f.list_length.iter().chain(&f.flow_length);
+    let payload = sources.chain(lists).copied().max().unwrap_or(0);
+    let messages = f.message_packet_bytes.max(f.message_small_packet_bytes);
+    payload.max(messages) + f.header_chars + f.via_header_chars + 1
+}
+
+/// Groups of all lanes of their links, of one, or of any.
+fn choose_lanes(f: &mut Fabric, draw: &mut Draw) {
+    let rule = draw.between(0, 2);
+    let (mut starts, mut members) = (vec![0], Vec::new());
+    for group in 0..f.groups() as u32 {
+        let start = members.len();
+        let links = f.group_start[group as usize] as usize..f.group_start[group as usize + 1] as usize;
+        for lane in 0..f.lanes {
+            for &link in &f.group_links[links.clone()] {
+                let taken = match rule {
+                    0 => true,
+                    1 => lane == group % f.lanes,
+                    _ => draw.chance(50),
+                };
+                if taken {
+                    members.push(link * f.lanes + lane);
+                }
+            }
+        }
+        if members.len() == start {
+            members.push(f.group_links[links.start] * f.lanes + draw.between(0, f.lanes - 1));
+        }
+        starts.push(members.len() as u32);
+    }
+    (f.group_start, f.group_links) = (starts, members);
+}
