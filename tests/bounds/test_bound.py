@@ -124,6 +124,10 @@ REFUSED: dict[str, tuple[Table, str]] = {
         {"traffic": None, "program": {"kind": "ping-pong", "size": "8 B"}},
         "there is no bound for programs",
     ),
+    "lanes": (
+        {"technology": {"preset": "generic", "lanes": 2}},
+        "there is no bound for links of several lanes",
+    ),
     "fixed": (
         {"technology": SPACEWIRE | {"arbiter": "fixed"}},
         'with arbiter "fixed" a packet can wait without end',

@@ -127,6 +127,12 @@ def _bound(compiled: Compiled) -> Worst:
         raise BoundError(
             message, ("program",), "describe the same messages as [traffic], for example as flows"
         )
+    if compiled.arrays["lanes"] > 1 or compiled.arrays["whole_packet_credit"]:
+        message = "there is no bound for links of several lanes or for credit of whole packets"
+        name = "lanes" if compiled.arrays["lanes"] > 1 else "switching"
+        raise BoundError(
+            message, ("technology", name), "run it with several seeds and look at the largest delay"
+        )
     network = Network(compiled)
     check_arbitration(network)
     flows, shortest = flows_of(compiled)

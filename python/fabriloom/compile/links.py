@@ -38,10 +38,13 @@ class LinkParts:
         self._check_credit(scenario)
         try:
             parameters = scenario.parameters("routing")
-            choice = parameters.pop("lane_choice", None)
+            self._choice = parameters.pop("lane_choice", None)
+            lanes = self.technology.lanes
+            if scenario.routing.kind == "table":
+                parameters["lanes"] = lanes
             self.table = routing.build(graph, **parameters)
             routing.verify(graph, self.table)
-            self.lane_table = routing.divide(graph, self.table, self.technology.lanes, choice)
+            self.lane_table = routing.divide(graph, self.table, lanes, self._choice)
         except RoutingError as error:
             raise scenario.located(error, "routing") from error
 
@@ -58,12 +61,20 @@ class LinkParts:
 
     @cached_property
     def lane_cycle(self) -> list[int] | None:
-        """The same by lanes. A packet that keeps its wire while it waits is in the way of all lanes of it."""
-        lanes = self.technology.lanes
-        if not self.technology.holds_wire:
-            return routing.dependency_cycle(self.graph, self.lane_table, lanes)
-        found = routing.dependency_cycle(self.graph, self.table)
-        return None if found is None else [link * lanes for link in found]
+        """The same by lanes.
+
+        A packet that keeps its wire while it waits is in the way of all lanes of it. With escape lanes
+        those alone must have no cycle, if packets wait in one buffer at a time: then a waiting packet keeps
+        nothing that another one, which takes its escape lane, waits for (J. Duato 1993).
+        """
+        tech, graph = self.technology, self.graph
+        if tech.holds_wire:
+            found = routing.dependency_cycle(graph, self.table)
+            return None if found is None else [link * tech.lanes for link in found]
+        if self._choice == "escape" and tech.switching == "virtual-cut-through":
+            escapes = routing.escape_lanes(graph, self.table, tech.lanes)
+            return routing.dependency_cycle(graph, escapes, tech.lanes)
+        return routing.dependency_cycle(graph, self.lane_table, tech.lanes)
 
     def check_packets(self, scenario: Scenario, arrays: Arrays) -> None:
         """Raise ScenarioError if the buffers do not hold packets that have to have credit for all of them."""

@@ -10,7 +10,7 @@
 from .build import KINDS, build, intermediates
 from .check import channel_loads, dependency_cycle, mean_hops, mean_way, path, verify
 from .intervals import IntervalLabels, interval_labels
-from .lanes import LANE_CHOICES, divide
+from .lanes import LANE_CHOICES, divide, escape_lanes
 from .rings import PASS, port_route
 from .table import NONE, RouteTable, RoutingError
 
@@ -26,6 +26,7 @@ __all__ = [
     "channel_loads",
     "dependency_cycle",
     "divide",
+    "escape_lanes",
     "intermediates",
     "interval_labels",
     "mean_hops",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..topology.graph import Graph
+from .shortest_path import shortest_path
 from .table import NONE, RouteTable, RoutingError
 
-LANE_CHOICES = ("any", "destination", "dateline")
+LANE_CHOICES = ("any", "destination", "dateline", "escape")
 
 Ints = NDArray[np.int64]
 
@@ -18,14 +19,25 @@ _BEFORE, _BEHIND, _ALL = 0, 1, 2
 """Lanes of a packet that has the dateline ahead, of one that has not, and where there is no ring."""
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Links of a table, and per switch and class which set of lanes goes with them."""
+
+    table: RouteTable
+    sets: list[Ints]
+    kinds: Ints
+
+
 def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = None) -> RouteTable:
     """Return the table with groups of lanes; lane ``v`` of link ``l`` has the number ``l * lanes + v``.
 
-    * ``any``: all lanes of the links of a group.
+    * ``any``: all lanes of the links of a group, or those that a table of one's own names.
     * ``destination``: of each link one lane, the number of the destination modulo ``lanes``.
     * ``dateline``: in the rings of a torus, the lower half of the lanes as long as the way to the destination
       leads over the link that closes the ring, else the upper half (W. J. Dally and C. L. Seitz, IEEE
       Transactions on Computers C-36, 1987).
+    * ``escape``: the lowest lane, or the two lowest with a dateline, as in dimension order; the others on
+      every shortest path (J. Duato, IEEE Transactions on Parallel and Distributed Systems 4, 1993).
 
     Lanes are listed before links, so that the first choice fills lane 0 of all parallel links first.
     """
@@ -33,39 +45,67 @@ def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = Non
     if choice not in LANE_CHOICES:
         there = ", ".join(LANE_CHOICES)
         raise RoutingError(f'there is no lane choice "{choice}"; there are {there}', "lane_choice")
+    if table.group_lanes is not None and choice != "any":
+        raise RoutingError("the table names lanes itself: leave lane_choice out", "lane_choice")
+    if lanes == 1 and choice == "any":
+        return table
+    every = np.arange(lanes)
     if choice == "dateline":
         _check_dateline(graph, table, lanes)
-        half = lanes // 2
-        sets = [np.arange(half), np.arange(half, lanes), np.arange(lanes)]
-        kinds = _sides(graph, table)
-    elif choice == "destination":
-        sets = [np.array([lane]) for lane in range(lanes)]
+        return _regrouped([_ordered(graph, table, lanes)], lanes)
+    if choice == "escape":
+        own = _escapes(graph, table, lanes)
+        ways = shortest_path(graph, "adaptive", [], next_hops="all")
+        free = _Part(ways, [every[own:]], np.zeros(table.route.shape, np.int64))
+        return _regrouped([free, _ordered(graph, table, own)], lanes)
+    if choice == "destination":
         kinds = np.broadcast_to(_ends(graph, table)[1] % lanes, table.route.shape)
-    elif lanes == 1:
-        return table
-    else:
-        sets, kinds = [np.arange(lanes)], np.zeros((1, 1), np.int64)
-    return _regrouped(table, lanes, sets, np.broadcast_to(kinds, table.route.shape))
+        return _regrouped([_Part(table, [np.array([lane]) for lane in range(lanes)], kinds)], lanes)
+    return _regrouped([_Part(table, [every], np.zeros(table.route.shape, np.int64))], lanes)
 
 
-def _regrouped(table: RouteTable, lanes: int, sets: list[Ints], kinds: Ints) -> RouteTable:
-    """The table with a group for every group and set of lanes that go together somewhere."""
+def escape_lanes(graph: Graph, table: RouteTable, lanes: int) -> RouteTable:
+    """Return the lanes of ``escape`` that packets wait for in dimension order, without the others."""
+    return _regrouped([_ordered(graph, table, _escapes(graph, table, lanes))], lanes)
+
+
+def _regrouped(parts: list[_Part], lanes: int) -> RouteTable:
+    """A table with a group for all links and sets of lanes that go together somewhere."""
+    table = parts[-1].table
     used = table.route != NONE
-    pairs = (table.route[used] >> 1).astype(np.int64) * len(sets) + kinds[used]
-    found, entry = np.unique(pairs, return_inverse=True)
-    members = []
-    for group, kind in zip(*np.divmod(found, len(sets)), strict=True):
-        links = table.group(int(group)).astype(np.int64)
-        members.append((links[np.newaxis, :] * lanes + sets[kind][:, np.newaxis]).ravel())
+    key = np.zeros(int(used.sum()), np.int64)
+    sizes = [part.table.groups * len(part.sets) for part in parts]
+    for part, size in zip(parts, sizes, strict=True):
+        key = key * size + (part.table.route[used] >> 1).astype(np.int64) * len(part.sets) + part.kinds[used]
+    found, entry = np.unique(key, return_inverse=True)
+    members = [_members(parts, sizes, int(one), lanes) for one in found]
     route = np.full(table.route.shape, NONE, np.uint32)
     route[used] = entry.ravel() * 2 + (table.route[used] & 1)
     return replace(
         table,
-        group_switch=table.group_switch[found // len(sets)],
+        group_switch=table.group_switch[found % sizes[-1] // len(parts[-1].sets)],
         group_start=np.cumsum([0, *map(len, members)]).astype(np.uint32),
         group_links=np.concatenate(members).astype(np.uint32),
+        group_lanes=None,
         route=route,
     )
+
+
+def _members(parts: list[_Part], sizes: list[int], key: int, lanes: int) -> Ints:
+    """The lanes of a group that is made of one group and set of every part."""
+    found = []
+    for part, size in zip(reversed(parts), reversed(sizes), strict=True):
+        key, own = divmod(key, size)
+        group, kind = divmod(own, len(part.sets))
+        links = part.table.group(group).astype(np.int64)
+        lane = np.repeat(part.sets[kind], len(links))
+        all_links = np.tile(links, len(part.sets[kind]))
+        if part.table.group_lanes is not None:
+            named = np.tile(part.table.lanes_of(group), len(part.sets[kind]))
+            fits = (named < 0) | (named == lane)
+            lane, all_links = lane[fits], all_links[fits]
+        found.append(all_links * lanes + lane)
+    return np.concatenate(found[::-1])
 
 
 def _ends(graph: Graph, table: RouteTable) -> tuple[Ints, Ints]:
@@ -79,16 +119,44 @@ def _ends(graph: Graph, table: RouteTable) -> tuple[Ints, Ints]:
     return home, number
 
 
+def _has_rings(graph: Graph) -> bool:
+    return bool(graph.layout.get("wrap", False)) and max(graph.layout["shape"]) > 2
+
+
 def _check_dateline(graph: Graph, table: RouteTable, lanes: int) -> None:
-    rings = graph.layout.get("wrap", False) and max(graph.layout["shape"]) > 2
-    if not rings:
+    if not _has_rings(graph):
         message = f"a dateline is for the rings of a torus; this {graph.family} has none"
         raise RoutingError(f'{message}: write lane_choice = "any"', "lane_choice")
-    if table.kind != "dimension-order":
-        message = f'a dateline goes with dimension-order routing, not with "{table.kind}"'
-        raise RoutingError(message, "lane_choice")
+    _check_order("a dateline", table)
     if lanes < 2:
         raise RoutingError("a dateline needs two lanes; links have one: set technology.lanes", "lane_choice")
+
+
+def _check_order(what: str, table: RouteTable) -> None:
+    if table.kind != "dimension-order":
+        message = f'{what} goes with dimension-order routing, not with "{table.kind}"'
+        raise RoutingError(message, "lane_choice")
+
+
+def _escapes(graph: Graph, table: RouteTable, lanes: int) -> int:
+    """How many lanes are to escape by: two where there are rings, else one."""
+    _check_order("an escape lane", table)
+    if len(table.via_switch):
+        raise RoutingError("an escape lane does not go with universal routing", "lane_choice")
+    own = 2 if _has_rings(graph) else 1
+    if lanes <= own:
+        message = f"to escape by {own} and choose among the others takes at least {own + 1} lanes"
+        raise RoutingError(f"{message}; links have {lanes}: set technology.lanes", "lane_choice")
+    return own
+
+
+def _ordered(graph: Graph, table: RouteTable, lanes: int) -> _Part:
+    """The first ``lanes`` lanes in dimension order, divided by the dateline where there are rings."""
+    if not _has_rings(graph):
+        return _Part(table, [np.arange(lanes)], np.zeros(table.route.shape, np.int64))
+    half = lanes // 2
+    sets = [np.arange(half), np.arange(half, lanes), np.arange(lanes)]
+    return _Part(table, sets, _sides(graph, table))
 
 
 def _sides(graph: Graph, table: RouteTable) -> Ints:
@@ -107,7 +175,7 @@ def _sides(graph: Graph, table: RouteTable) -> Ints:
     upward = step[rows, dimension] % side == 1
     here = places[source, dimension]
     ends = places[_ends(graph, table)[0]]
-    found = np.zeros(table.route.shape, np.int8)
+    found = np.zeros(table.route.shape, np.int64)
     for switch, row in enumerate(table.route):
         group = np.where(row == NONE, 0, row >> 1)
         goal = ends[np.arange(len(row)), dimension[group]]

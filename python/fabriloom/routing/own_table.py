@@ -2,7 +2,8 @@
 
 Each row says by which links packets for a terminal leave a switch. ``terminal`` may also be a switch, which
 stands for all terminals that receive from it; a row for a terminal itself goes before such a row. ``links``
-are separated by spaces, in order of preference; a neighbour's name stands for all links to it. Links from a
+are separated by spaces, in order of preference; a neighbour's name stands for all links to it. Behind a
+slash stands a lane, ``s1>s2/0``, if only that one of the link's lanes may be taken. Links from a
 switch to its own terminals need no row.
 """
 
@@ -23,15 +24,18 @@ from .table import NONE, RouteTable, RoutingError, check_size
 MOST_BYTES = 1 << 30
 HEADINGS = ["switch", "terminal", "links"]
 
+Ways = tuple[tuple[int, int], ...]
+"""Links, each with the one lane of it that may be taken, or -1."""
 
-def own_table(graph: Graph, path: str | Path, adaptive: bool = True) -> RouteTable:
+
+def own_table(graph: Graph, path: str | Path, adaptive: bool = True, lanes: int = 1) -> RouteTable:
     """Read the table and check that every packet arrives.
 
     With ``adaptive=False`` only the first link of each row is used. Raises ``RoutingError`` with the line at
     fault.
     """
     check_size(graph.switches, graph.terminals, "path")
-    maker = _Maker(graph, adaptive)
+    maker = _Maker(graph, adaptive, lanes)
     rows = [maker.row(*row) for row in _rows(path)]
     for of_switch in (True, False):
         seen: dict[tuple[int, int], int] = {}
@@ -82,13 +86,14 @@ def _unreadable(file: Path, error: ReadError) -> RoutingError:
 class _Maker:
     """The table as it grows: groups by their links, entries by switch and terminal."""
 
-    def __init__(self, graph: Graph, adaptive: bool) -> None:
+    def __init__(self, graph: Graph, adaptive: bool, lanes: int) -> None:
         self.graph = graph
+        self.lane_count = lanes
         self.adaptive = adaptive
         names = [*graph.switch_names, *graph.terminal_names]
         self.vertices = {name: number for number, name in enumerate(names)}
         self.links = {name: number for number, name in enumerate(graph.link_names)}
-        self.groups: dict[tuple[int, ...], int] = {}
+        self.groups: dict[Ways, int] = {}
         self.route = np.full((graph.switches, graph.terminals), NONE, np.uint32)
         into = graph.link_target >= graph.switches
         self.home: NDArray[np.int64] = np.zeros(graph.terminals, np.int64)
@@ -97,7 +102,7 @@ class _Maker:
         for link, ends in enumerate(zip(graph.link_source.tolist(), graph.link_target.tolist(), strict=True)):
             self.between.setdefault(ends, []).append(link)
 
-    def row(self, line: int, cells: list[str]) -> tuple[int, int, int, tuple[int, ...]]:
+    def row(self, line: int, cells: list[str]) -> tuple[int, int, int, Ways]:
         """Return line, switch, target vertex and links of a row."""
         if len(cells) != len(HEADINGS):
             raise _fault(
@@ -116,7 +121,17 @@ class _Maker:
             raise _fault(line, "no link is given")
         return line, switch, target, links if self.adaptive else links[:1]
 
-    def _named(self, line: int, switch: int, word: str) -> list[int]:
+    def _named(self, line: int, switch: int, word: str) -> list[tuple[int, int]]:
+        """Links and their lanes, -1 for any, that a word stands for."""
+        name, slash, lane = word.rpartition("/")
+        if not slash or word in self.links or word in self.vertices or not lane.isdecimal():
+            return [(link, -1) for link in self._links(line, switch, word)]
+        if int(lane) >= self.lane_count:
+            there = "lane 0 alone" if self.lane_count == 1 else f"lanes 0 to {self.lane_count - 1}"
+            raise _fault(line, f'"{word}": there is no lane {lane}; links have {there} (technology.lanes)')
+        return [(link, int(lane)) for link in self._links(line, switch, name)]
+
+    def _links(self, line: int, switch: int, word: str) -> list[int]:
         if word in self.links:
             link = self.links[word]
             if self.graph.link_source[link] != switch:
@@ -127,7 +142,7 @@ class _Maker:
             raise _fault(line, f'{self.graph.switch_names[switch]} has no link or neighbour "{word}"')
         return links
 
-    def fill(self, switch: int, target: int, links: tuple[int, ...]) -> None:
+    def fill(self, switch: int, target: int, links: Ways) -> None:
         """Enter a row; ``target`` is a vertex."""
         group = self.groups.setdefault(links, len(self.groups))
         if target >= self.graph.switches:
@@ -140,12 +155,13 @@ class _Maker:
         for terminal, switch in enumerate(self.home.tolist()):
             if self.route[switch, terminal] == NONE:
                 links = self.between[switch, self.graph.switches + terminal]
-                self.fill(switch, self.graph.switches + terminal, tuple(links))
+                self.fill(switch, self.graph.switches + terminal, tuple((link, -1) for link in links))
 
     def finish(self) -> RouteTable:
         """Return the table."""
         sizes = [len(links) for links in self.groups]
-        members = np.array([link for links in self.groups for link in links], np.uint32)
+        ways = np.array([way for ways in self.groups for way in ways], np.int64).reshape(-1, 2)
+        members = ways[:, 0].astype(np.uint32)
         start = np.cumsum([0, *sizes]).astype(np.uint32)
         return RouteTable(
             group_switch=self.graph.link_source[members[start[:-1]]].astype(np.uint32),
@@ -153,5 +169,6 @@ class _Maker:
             group_links=members,
             route=self.route,
             terminal_class=np.arange(self.graph.terminals, dtype=np.uint32),
+            group_lanes=ways[:, 1] if (ways[:, 1] >= 0).any() else None,
             kind="table",
         )

@@ -50,6 +50,8 @@ class RouteTable:
     """Switches that may be random intermediates; empty: none."""
     via_class: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     """Per entry of ``via_switch``: class of the header that leads there."""
+    group_lanes: NDArray[np.int64] | None = None
+    """Per entry of ``group_links``: the one lane of it that may be taken, or -1; None: -1 everywhere."""
     kind: str = ""
     """The rule the table was built by; "auto" is replaced by what was chosen."""
 
@@ -66,3 +68,9 @@ class RouteTable:
     def group(self, group: int) -> NDArray[np.uint32]:
         """Links of one group, in order of preference."""
         return self.group_links[self.group_start[group] : self.group_start[group + 1]]
+
+    def lanes_of(self, group: int) -> NDArray[np.int64]:
+        """Beside each link of a group, the one lane of it that may be taken, or -1."""
+        if self.group_lanes is None:
+            return np.full(len(self.group(group)), -1)
+        return self.group_lanes[self.group_start[group] : self.group_start[group + 1]]

@@ -89,7 +89,7 @@ def _narrowed(found: ScenarioError, error: Exception, scenario: Scenario) -> Sce
 
 
 def _bare(name: str) -> str:
-    for ending in ("_millihz", "_bits_per_s", "_ps_per_m", "_bytes", "_ps", "_m"):
+    for ending in ("_millihz", "_bits_per_s", "_ps_per_m", "_bytes", "_flits", "_ps", "_m"):
         if name.endswith(ending):
             return name.removesuffix(ending)
     return name

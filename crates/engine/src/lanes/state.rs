@@ -334,16 +334,19 @@ impl Network {
         self.wheel.go_to(now);
     }
 
-    /// Takes an event of the present tick, but those of which it takes note itself.
+    /// Takes an event of the present tick.
     pub fn pop(&mut self) -> Option<Event> {
-        while let Some(number) = self.wheel.pop() {
-            match Event::of(number) {
-                Event::Cross(link) => self.crossing.push(link),
-                Event::Wire(link) => self.starting.push(link),
-                event => return Some(event),
-            }
-        }
-        None
+        self.wheel.pop().map(Event::of)
+    }
+
+    /// Something may cross from the end of this link when the tick is decided.
+    pub fn note_crossing(&mut self, link: u32) {
+        self.crossing.push(link);
+    }
+
+    /// Something may start on the wire of this link when the tick is decided.
+    pub fn note_start(&mut self, link: u32) {
+        self.starting.push(link);
     }
 
     /// Adds an event at a later tick.

@@ -193,7 +193,7 @@ impl Network for Lanes {
 
     fn happen(&mut self, now: Time, news: &mut News) -> u64 {
         self.go_to_next(now);
-        let mut count = 1;
+        let mut count = 0;
         while let Some(event) = self.pop() {
             count += 1;
             match event {
@@ -208,7 +208,8 @@ impl Network for Lanes {
                     let delivery = Delivery { source, target, length, created, started, delivered, mark };
                     news.deliveries.push(delivery);
                 }
-                lanes::Event::Cross(_) | lanes::Event::Wire(_) => {}
+                lanes::Event::Cross(link) => self.note_crossing(link),
+                lanes::Event::Wire(link) => self.note_start(link),
             }
         }
         count

@@ -23,11 +23,12 @@ class AnyRouting(Section):
     universal: bool = Field(
         default=False, description="Send every packet through a random intermediate switch first"
     )
-    lane_choice: Literal["any", "destination", "dateline"] | None = Field(
+    lane_choice: Literal["any", "destination", "dateline", "escape"] | None = Field(
         default=None,
         description="Which lanes of a link a packet may take. any: each that is free, as if not given; "
         "destination: the one with the number of its destination modulo the lanes; dateline: on the rings of "
-        "a torus the lower half of the lanes up to the link that closes the ring, then the upper half",
+        "a torus the lower half of the lanes up to the link that closes the ring, then the upper half; "
+        "escape: the lowest lane (two on a torus) in dimension order, the others on any shortest path",
     )
     interval_labelling: bool = Field(
         default=False,
