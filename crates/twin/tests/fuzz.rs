@@ -6,6 +6,7 @@ use fabriloom_engine::fabric::{Fabric, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::{Family, Stream, streams};
 use fabriloom_engine::run::{Options, Simulation};
+use scenarios::lanes::with_lanes;
 use scenarios::programs::random_programs;
 use scenarios::random::random_fabric;
 use scenarios::rings::random_rings;
@@ -106,6 +107,12 @@ fn spoiled(network: fn(u64) -> Fabric, until: Time) -> u32 {
 #[test]
 fn spoiled_arrays_do_not_panic() {
     let passed = spoiled(random_fabric, 1 << 40);
+    assert!(passed > 300 && passed < 1200, "{passed} passed the check");
+}
+
+#[test]
+fn spoiled_lanes_do_not_panic() {
+    let passed = spoiled(|seed| with_lanes(&random_fabric(seed), seed), 1 << 40);
     assert!(passed > 300 && passed < 1200, "{passed} passed the check");
 }
 

@@ -6,6 +6,7 @@
 mod scenarios;
 
 use scenarios::agree::{self, Seen, store};
+use scenarios::lanes::with_lanes;
 use scenarios::networks::random_network;
 use scenarios::programs::random_programs;
 use scenarios::random::{random_fabric, time_for};
@@ -28,6 +29,26 @@ fn small_networks_of_links() {
 fn networks_of_links() {
     for seed in seeds("networks of links", 0..40) {
         let (fabric, until) = random_network(seed);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+#[test]
+fn small_networks_with_lanes() {
+    for seed in seeds("small networks with lanes", 0..200) {
+        let fabric = with_lanes(&random_fabric(seed), seed);
+        let until = time_for(&fabric, 10 + (seed % 3) as u32 * 20);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+#[test]
+fn networks_with_lanes() {
+    for seed in seeds("networks with lanes", 0..20) {
+        let (fabric, until) = random_network(seed);
+        let fabric = with_lanes(&fabric, seed);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }
