@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .results import Results
     from .scenario import Scenario, ScenarioError, load
     from .simulate import run
-    from .studies import compare, curve, repeat, saturate
+    from .studies import compare, curve, repeat, saturate, study
 
 __all__ = [
     "Results",
@@ -37,6 +37,7 @@ __all__ = [
     "repeat",
     "run",
     "saturate",
+    "study",
 ]
 
 _HOMES = {
@@ -53,6 +54,7 @@ _HOMES = {
     "repeat": ".studies",
     "run": ".simulate",
     "saturate": ".studies",
+    "study": ".studies",
 }
 
 

@@ -10,6 +10,7 @@ import typer
 
 from .. import experiments
 from . import exits
+from .study import study
 
 POINTS = "points"
 """Where a study keeps its finished points; ``studies.store`` is imported only when it is needed."""
@@ -75,6 +76,9 @@ def _version(asked: bool) -> None:
 
         typer.echo(f"fabriloom {__version__}")
         raise typer.Exit
+
+
+app.add_typer(study, name="study")
 
 
 @app.callback(epilog=_EPILOG)

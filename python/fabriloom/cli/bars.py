@@ -36,27 +36,33 @@ class Bar:
     def __init__(self, progress: Any, task: Any) -> None:
         self._progress, self._task = progress, task
         self._began = time.monotonic()
+        self._first: tuple[float, int] | None = None
 
     def run(self, state: Any) -> None:
         """The state of one run, as ``simulate.run`` tells it."""
         self._show(state.share, state.events, f"{state.packets:,} packets".replace(",", " "))
 
     def study(self, state: Any) -> None:
-        """The state of many runs, as ``studies`` tells it."""
-        self._show(state.share, state.events, f"{state.finished} of {state.runs} runs")
+        """The state of many runs, as ``studies`` tells it; what was there before is no work of this time."""
+        self._first = self._first or (state.share, state.finished)
+        share, finished = self._first
+        done = (state.share - share) / (1.0 - share) if share < 1.0 else 1.0
+        elapsed_s = time.monotonic() - self._began
+        speed = f", {(state.finished - finished) / elapsed_s:.3g} a second" if elapsed_s > 1.0 else ""
+        what = f"{state.finished:,} of {state.runs:,} runs{speed}"
+        self._show(state.share, state.events, what, left(done, elapsed_s))
 
     def steps(self, done: int, of: int, what: str) -> None:
         """Steps of a reproduction."""
         self._show(done / max(of, 1), 0, f"{done} of {of} runs, {what}" if what else f"{done} of {of} runs")
 
-    def _show(self, share: float, events: int, what: str) -> None:
+    def _show(self, share: float, events: int, what: str, remaining: str | None = None) -> None:
         if self._progress is None:
             return
         elapsed_s = time.monotonic() - self._began
         speed = rate(events, elapsed_s) if events else ""
-        self._progress.update(
-            self._task, completed=share, speed=speed, left=left(share, elapsed_s), what=what
-        )
+        remaining = left(share, elapsed_s) if remaining is None else remaining
+        self._progress.update(self._task, completed=share, speed=speed, left=remaining, what=what)
 
 
 @contextmanager

@@ -52,13 +52,14 @@ def _code_of(error: BaseException) -> int:
     """Say what happened, once; returns the exit code."""
     from ..routing import RoutingError
     from ..scenario import ScenarioError
+    from ..studies.folder import StudyError
     from ..technology import TechnologyError
     from ..topology import GraphError
 
     if isinstance(error, KeyboardInterrupt):
         complain("Interrupted before there was anything to write.")
         return INTERRUPTED
-    if isinstance(error, Mistake | ScenarioError | GraphError | RoutingError | TechnologyError):
+    if isinstance(error, Mistake | ScenarioError | StudyError | GraphError | RoutingError | TechnologyError):
         complain(f"error: {error}")
         return MISTAKE
     if isinstance(error, BrokenPipeError):

@@ -154,7 +154,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
         sci = summary.get("sci", {})
         rows.append(
             {
-                **{path: _setting(point.settings.get(path, "-")) for path in varied},
+                **{path: setting(point.settings.get(path, "-")) for path in varied},
                 "offered MB/s": measured(summary["offered_mbytes_per_s"]),
                 **({"lost MB/s": measured(summary["lost_mbytes_per_s"])} if lost else {}),
                 "accepted MB/s": _believed(
@@ -245,7 +245,7 @@ def _quantity(name: str, mean: float) -> tuple[str, str, float]:
     return SEEDS_SHOWN[name], "MB/s" if "mbytes" in name else "1/s", 1.0
 
 
-def _setting(value: Any) -> str:
+def setting(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -265,7 +265,7 @@ def program_points(found: Sequence[Any], varied: Sequence[str], title: str) -> N
         blocked = summary["hosts"]["blocked_share_mean"]
         rows.append(
             [
-                *(_setting(point.settings.get(path, "-")) for path in varied),
+                *(setting(point.settings.get(path, "-")) for path in varied),
                 *(measured(counted[name]) for name in rates),
                 measured(summary["messages"]["mbytes_per_s"]),
                 *(time(divisor, latency[key]) for key in ("mean", "p99")),

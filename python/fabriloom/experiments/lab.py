@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..results.tables import column
 from ..studies.pool import Pool, Stopped
-from ..studies.store import Store, key_of, program
+from ..studies.store import Key, Store, program
 
 if TYPE_CHECKING:
     from ..output import Pieces
@@ -183,7 +183,7 @@ class Lab:
         self._store = Store(keep)
         self._progress = progress
         self._runs: dict[str, Future[Measured]] = {}
-        self._others: dict[str, Future[Any]] = {}
+        self._others: dict[Key, Future[Any]] = {}
         self._asked = 0
         self._done: list[str] = []
 
@@ -238,7 +238,7 @@ class Lab:
         from ..scenario import Scenario as Checked
 
         checked = Checked.from_dict(scenario)
-        key = key_of("measured", program("experiments/lab.py"), checked.sha256)
+        key = Key("measured", program("experiments/lab.py"), checked.sha256)
 
         def work() -> Measured:
             measured = measure(checked, self._pool.look)
@@ -253,7 +253,7 @@ class Lab:
         name = f"{function.__module__}.{function.__qualname__}"
         if function.__closure__:
             return self._counted(name, None, lambda: function(item))
-        key = key_of(name, program("experiments"), json.dumps(item, sort_keys=True))
+        key = Key(name, program("experiments"), json.dumps(item, sort_keys=True))
 
         def work() -> Any:
             value = function(item)

@@ -8,9 +8,22 @@
 from __future__ import annotations
 
 from .folder import Output
-from .pieces import Pieces
+from .pieces import Pieces, stamp
 from .refusal import OutputError
-from .whole import Files, Plain, encoded, file
-from .working import Working
+from .whole import Files, Plain, encoded, file, remove, settle
+from .working import Working, lock
 
-__all__ = ["Files", "Output", "OutputError", "Pieces", "Plain", "Working", "encoded", "file"]
+__all__ = [
+    "Files",
+    "Output",
+    "OutputError",
+    "Pieces",
+    "Plain",
+    "Working",
+    "encoded",
+    "file",
+    "lock",
+    "remove",
+    "settle",
+    "stamp",
+]

@@ -5,24 +5,42 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
 from .whole import Files, Plain, encoded
 
 
+def stamp(status: os.stat_result) -> str:
+    """What changes when a file does."""
+    return f"{status.st_size} {status.st_mtime_ns}"
+
+
 class Pieces:
     """Texts by name, in a folder of ``files``; some may be there from before in ``earlier``."""
 
-    def __init__(self, files: Files, folder: Path, earlier: Path | None = None) -> None:
+    def __init__(self, files: Files, folder: Path, earlier: Path | None = None, needed: bool = False) -> None:
+        """``needed``: a piece that cannot be kept is an error, for there is no other result."""
         self.used: set[str] = set()
         """Names that were asked for or written."""
-        self._files = files
+        self._files, self._needed = files, needed
         self._folders = (folder, earlier) if earlier else (folder,)
 
     @classmethod
-    def at(cls, folder: Path) -> Pieces:
+    def at(cls, folder: Path, needed: bool = False) -> Pieces:
         """In a folder that the caller answers for."""
-        return cls(Plain(folder.parent), folder)
+        return cls(Plain(folder.parent), folder, needed=needed)
+
+    def stamps(self) -> dict[str, str]:
+        """Names of all pieces, each with what changes when its file does."""
+        with contextlib.suppress(FileNotFoundError), os.scandir(self._folders[0]) as entries:
+            return {one.name: stamp(one.stat()) for one in entries if one.name.endswith(".json")}
+        return {}
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Remove pieces."""
+        for name in names:
+            (self._folders[0] / name).unlink(missing_ok=True)
 
     def get(self, name: str) -> str | None:
         """What was kept under a name, or none."""
@@ -39,12 +57,17 @@ class Pieces:
         return None
 
     def put(self, name: str, text: str) -> None:
-        """Keep a text. Where there is no room the work goes on, with a warning: results do not need it."""
+        """Keep a text. Where there is no room the work goes on, with a warning, if results do not need it.
+
+        Raises OSError if they do.
+        """
         self.used.add(name)
         folder = self._folders[0]
         try:
             with self._files.file(f"{folder.name}/{name}") as out:
                 out.write(encoded(text))
         except OSError as error:
+            if self._needed:
+                raise
             why = (error.strerror or str(error)).lower()
             warnings.warn(f"{folder}: finished runs are no longer kept here: {why}", stacklevel=2)

@@ -80,3 +80,18 @@ def replacing(partial: Path, path: Path) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             partial.unlink()
         raise
+
+
+def remove(path: Path) -> None:
+    """Remove a file that the program wrote, if it is there."""
+    path.unlink(missing_ok=True)
+
+
+def settle(folder: Path) -> None:
+    """Have the names in a folder on the disk before anything else is done."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):  # some file systems cannot
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

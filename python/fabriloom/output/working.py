@@ -39,7 +39,7 @@ class Working:
         self._one = threading.Lock()
         if manifest.read(path) is None:
             _refuse_foreign(path)
-        self._locked: int | None = _lock(path)
+        self._locked: int | None = lock(path)
         try:
             _refuse_foreign(path)
             self._begin()
@@ -134,7 +134,7 @@ def _refuse_foreign(path: Path) -> None:
         )
 
 
-def _lock(path: Path) -> int:
+def lock(path: Path) -> int:
     """The descriptor of the lock of a folder, which is made if needed. Raises OutputError when it is taken.
 
     Another process may move the folder to its final name meanwhile, and our lock with it: then once more.

@@ -11,6 +11,7 @@ from typing import Any
 from ..scenario import Scenario, ScenarioError
 from ..scenario.load import build
 from ..scenario.read import KINDS, parse
+from ..scenario.sections.study import OTHERS
 from ..scenario.source import SourceMap
 from . import shelf
 from .limits import Refusal
@@ -40,7 +41,7 @@ def chosen(spec: Mapping[str, Any], traffic: Chosen | None = None) -> Chosen:
     data = parse(source)
     if "shelf" not in spec:
         _refuse_files(data, source)
-    for name in ("sweep", "variants"):
+    for name in OTHERS:
         data.pop(name, None)
     if traffic is not None:
         fabric = {name: copy.deepcopy(data[name]) for name in FABRIC if name in data}

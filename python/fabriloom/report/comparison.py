@@ -112,7 +112,7 @@ def _flat(settings: Mapping[str, Any], path: str = "") -> dict[str, str]:
     for name, value in settings.items():
         if isinstance(value, Mapping):
             found |= _flat(value, f"{path}{name}.")
-        elif name not in ("sweep", "variants"):
+        elif name not in ("sweep", "variants", "study"):
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             found[f"{path}{name}"] = text if len(text) <= 80 else f"{text[:79]}…"
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -18,10 +19,11 @@ from fabriloom.scenario.checks import check
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.read import mistake_in, read
 from fabriloom.scenario.schema import Scenario, with_preset
+from fabriloom.scenario.sections.study import OTHERS
 from fabriloom.scenario.source import Override, SourceMap
+from fabriloom.scenario.studies import MOST_POINTS, check_study
 from fabriloom.scenario.translate import translate
 
-_MOST_POINTS = 100_000
 _MOST_ENTRIES = 20_000_000
 """Values of a sweep times entries of its scenario, which is checked anew for each: some tens of seconds."""
 _SHORT = {("traffic", "pattern"): "kind", ("traffic", "arrivals"): "kind", ("traffic", "length"): "value"}
@@ -85,6 +87,7 @@ def build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scenar
     check(scenario)
     _check_sweep(scenario)
     _check_variants(scenario)
+    check_study(scenario, _check_tried)
     return scenario
 
 
@@ -106,16 +109,14 @@ def _check_characters(value: Any, source: SourceMap, path: Path = ()) -> None:
 
 
 def _alone(data: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if name not in ("sweep", "variants")}
+    return {name: value for name, value in data.items() if name not in OTHERS}
 
 
 def _check_sweep(scenario: Scenario) -> None:
     """Every swept path must be a setting, and every value legal there."""
-    count = 1
-    for values in scenario.sweep.values():
-        count *= len(values)
-    if count > _MOST_POINTS:
-        message = f"{count} combinations are more than {_MOST_POINTS}"
+    count = math.prod(len(values) for values in scenario.sweep.values())
+    if count > MOST_POINTS:
+        message = f"{count} combinations are more than {MOST_POINTS}"
         raise scenario.error(message, ("sweep",), "shorten the lists")
     base = _alone(scenario._raw)
     tried = sum(len(values) for values in scenario.sweep.values())
@@ -151,7 +152,7 @@ def _check_tried(
     of = f'variant "{place[1]}": ' if place[0] == "variants" else ""
     try:
         for key, value in settings.items():
-            if key.partition(".")[0] in ("sweep", "variants"):
+            if key.partition(".")[0] in OTHERS:
                 message = f"{place[0]} cannot change the {key.partition('.')[0]}"
                 raise ScenarioError(message, hint="name a setting")
             _set(data, Override(tuple(key.split(".")), key, ""), _plain(value))

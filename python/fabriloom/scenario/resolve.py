@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.fields import Section
 from fabriloom.scenario.sections.protocol import Protocol
+from fabriloom.scenario.sections.study import OTHERS, Study
 from fabriloom.scenario.sections.traffic import DEFAULT_LOAD
 from fabriloom.technology import protocol
 from fabriloom.technology.presets import settings
@@ -33,8 +34,8 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
         del resolved["traffic"]
         resolved["protocol"] = _dump(filled_protocol(scenario))
     resolved = _whole_floats(resolved)
-    for others in ("sweep", "variants"):
-        if not resolved[others]:
+    for others in OTHERS:
+        if getattr(scenario, others) in ({}, Study()):
             del resolved[others]
     for path in files(scenario):
         table = resolved
@@ -111,10 +112,7 @@ def fill_routing(routing: dict[str, Any], topology: str) -> None:
 def _whole_floats(value: Any) -> Any:
     """1.0 and 1 mean the same load; keep one of them."""
     if isinstance(value, dict):
-        return {
-            name: inner if name in ("sweep", "variants") else _whole_floats(inner)
-            for name, inner in value.items()
-        }
+        return {name: inner if name in OTHERS else _whole_floats(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [_whole_floats(inner) for inner in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -16,12 +16,11 @@ from fabriloom.scenario.sections.protocol import Protocol
 from fabriloom.scenario.sections.ring_topology import is_ring
 from fabriloom.scenario.sections.routing import Auto, Routing
 from fabriloom.scenario.sections.run import Output, Run
+from fabriloom.scenario.sections.study import OTHERS, Study, Values
 from fabriloom.scenario.sections.technology import RING_PRESET, CharacterLinks, Technology
 from fabriloom.scenario.sections.topology import Topology
 from fabriloom.scenario.sections.traffic import Traffic
 from fabriloom.scenario.source import SourceMap
-
-Values = Annotated[list[Any], Field(min_length=1, max_length=10_000)]
 
 
 def with_preset(data: Any) -> Any:
@@ -76,13 +75,16 @@ class Scenario(Section):
     output: Output = Field(default=Output(), description="What is kept of a run")
     sweep: Annotated[dict[str, Values], Field(max_length=8)] = Field(
         default={},
-        description='Lists of values for dotted paths, such as "traffic.load" = [0.1, 0.2]; used by curves',
+        description='Lists of values for dotted paths, such as "traffic.load" = [0.1, 0.2], or ranges, such '
+        "as { from = 1, to = 63 } or { from = 0.1, to = 0.9, count = 9 }; all combinations are run by curves "
+        "and studies",
     )
     variants: Annotated[dict[str, dict[str, Any]], Field(max_length=32)] = Field(
         default={},
         description="Named scenarios to compare, each a table of dotted paths with the values that it has in "
         'place of those of this file: [variants.fixed] with "routing.adaptive" = false',
     )
+    study: Study = Field(default=Study(), description="What a study runs besides")
 
     @model_validator(mode="before")
     @classmethod
@@ -155,7 +157,7 @@ class Scenario(Section):
 
     def alone(self) -> Scenario:
         """The scenario of a single run: without what a sweep or its variants would try besides."""
-        others = {name: {} for name in ("sweep", "variants") if getattr(self, name)}
+        others = {name: {} for name in OTHERS if getattr(self, name) not in ({}, Study())}
         return self.with_settings(others) if others else self
 
     def resolve(self) -> dict[str, Any]:

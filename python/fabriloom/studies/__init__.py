@@ -5,6 +5,7 @@ from .curves import Curve, curve
 from .points import Point
 from .saturation import Saturation, saturate
 from .seeds import Repetition, repeat
+from .study import Study, StudyError, study
 
 __all__ = [
     "Comparison",
@@ -12,9 +13,12 @@ __all__ = [
     "Point",
     "Repetition",
     "Saturation",
+    "Study",
+    "StudyError",
     "compare",
     "curve",
     "repeat",
     "saturate",
+    "study",
     "variants",
 ]

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .pool import Pool
-from .store import Store, key_of, program
+from .store import Key, Store, program
 
 if TYPE_CHECKING:
     from ..results import Results
@@ -59,13 +59,13 @@ class Advance:
     """Events worked off so far by all runs."""
 
 
-class _Watch:
+class Watch:
     """Collects the progress of runs in several threads."""
 
     def __init__(self, runs: int, progress: Callable[[Advance], None] | None) -> None:
         self._lock = threading.Lock()
         self._begun: dict[int, tuple[float, int]] = {}
-        self._finished = 0
+        self._finished = self._events = 0
         self._runs = runs
         self._progress = progress
 
@@ -77,23 +77,24 @@ class _Watch:
     def finished(self, number: int, events: int) -> None:
         """A run is complete."""
         with self._lock:
-            self._begun[number] = (1.0, events)
+            self._begun.pop(number, None)
             self._finished += 1
+            self._events += events
 
     def show(self) -> None:
         """Tell the caller how far it is; always from the caller's own thread."""
         if self._progress is None:
             return
         with self._lock:
-            share = sum(part for part, _ in self._begun.values()) / max(self._runs, 1)
-            events = sum(count for _, count in self._begun.values())
+            share = (self._finished + sum(part for part, _ in self._begun.values())) / max(self._runs, 1)
+            events = self._events + sum(count for _, count in self._begun.values())
             advance = Advance(self._finished, self._runs, share, events)
         self._progress(advance)
 
 
-def key(scenario: Scenario) -> str:
+def key(scenario: Scenario) -> Key:
     """Under which the point of a scenario is kept by this program."""
-    return key_of("point", program(), scenario.sha256)
+    return Key("point", program(), scenario.sha256)
 
 
 def kept(settings: dict[str, Any], scenario: Scenario, store: Store) -> Point | None:
@@ -129,7 +130,7 @@ def run_points(
     """
     store = store or Store(None)
     points: list[Point | None] = [None] * len(runs)
-    watch = _Watch(len(runs), progress)
+    watch = Watch(len(runs), progress)
     for number, (settings, scenario) in enumerate(runs):
         if (point := kept(settings, scenario, store)) is not None:
             points[number] = point
@@ -161,7 +162,7 @@ def run_points(
     return points, interrupted
 
 
-def _look(pool: Pool, watch: _Watch, number: int, state: Any) -> None:
+def _look(pool: Pool, watch: Watch, number: int, state: Any) -> None:
     pool.look()
     watch.running(number, state)
 
@@ -175,7 +176,7 @@ def _end(pool: Pool) -> None:
             continue
 
 
-def _as_finished(futures: dict[Future[Point], int], watch: _Watch) -> Iterator[Future[Point]]:
+def _as_finished(futures: dict[Future[Point], int], watch: Watch) -> Iterator[Future[Point]]:
     """Futures as they are finished; progress is shown in between, and Ctrl-C gets through."""
     left = set(futures)
     while left:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from ..output import Pieces
+from .segments import Segments
 
 POINTS = "points"
 """The folder of finished points in an output folder."""
@@ -42,29 +44,37 @@ def program(*more: str) -> str:
     return digest.hexdigest()
 
 
-def key_of(what: str, made_by: str, content: str) -> str:
-    """The key of what ``what`` gives of ``content``, by the program ``made_by``: 64 hexadecimal digits."""
-    return hashlib.sha256(f"{what}\0{made_by}\0{content}".encode()).hexdigest()
+@dataclass(frozen=True)
+class Key:
+    """Of what a value was made, and by what."""
+
+    what: str
+    """The kind of value: ``point``, or the name of what measures."""
+    program: str
+    content: str
+    """The hash of the resolved scenario, or what else it is made of."""
+
+    @cached_property
+    def name(self) -> str:
+        """The file of the value."""
+        text = f"{self.what}\0{self.program}\0{self.content}"
+        return f"{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}.json"
 
 
-def name_of(key: str) -> str:
-    """The file of a key."""
-    return f"{key[:_DIGITS]}.json"
-
-
-def written(key: str, value: Any) -> str:
+def written(key: Key, value: Any) -> str:
     """A value as the text of its file: JSON that begins with the checksum of the rest."""
-    rest = json.dumps({"key": key, "value": value}, separators=(",", ":"))[1:]
+    kept = {"what": key.what, "program": key.program, "content": key.content, "value": value}
+    rest = json.dumps(kept, separators=(",", ":"))[1:]
     return f'{_HEAD}{_checksum(rest)}",{rest}'
 
 
-def loaded(key: str, text: str) -> Any | None:
-    """The value in the text of a file; None if it is not whole, or of another key."""
+def loaded(text: str) -> tuple[Key, Any] | None:
+    """The key and the value in the text of a file; None if it is not whole."""
     rest = text[len(_HEAD) + _DIGITS + 2 :]
-    if text[: len(_HEAD) + _DIGITS] != _HEAD + _checksum(rest):
+    if text[: len(_HEAD) + _DIGITS + 2] != f'{_HEAD}{_checksum(rest)}",':
         return None
     kept = json.loads("{" + rest)
-    return kept["value"] if kept["key"] == key else None
+    return Key(kept["what"], kept["program"], kept["content"]), kept["value"]
 
 
 def _checksum(text: str) -> str:
@@ -72,28 +82,37 @@ def _checksum(text: str) -> str:
 
 
 class Store:
-    """A folder of finished values, one file each; without a folder nothing is kept."""
+    """Finished values, a file each, older ones in segments; without a folder nothing is kept."""
 
-    def __init__(self, pieces: Pieces | None) -> None:
-        self._pieces = pieces
+    def __init__(self, pieces: Pieces | None, segments: Segments | None = None) -> None:
+        self._pieces, self._segments = pieces, segments
+        self._told: set[str] = set()
 
     @classmethod
     def of(cls, out: Out) -> Store:
         """In an output folder, or nowhere."""
         return cls(out if out is None or isinstance(out, Pieces) else Pieces.at(Path(out) / POINTS))
 
-    def get(self, key: str) -> Any | None:
-        """What is kept under a key, if it is there and whole."""
-        text = None if self._pieces is None else self._pieces.get(name_of(key))
-        if text is None:
+    def read(self, name: str) -> tuple[Key, Any] | None:
+        """The key and the value of a file, if it is there and whole; what is not whole is said."""
+        text = None if self._pieces is None else self._pieces.get(name)
+        if text is None and self._segments is not None:
+            text = self._segments.get(name)
+        found = None if text is None else loaded(text)
+        if text is not None and (found is None or found[0].name != name):
+            if name not in self._told:
+                message = f"{name}: a finished point that was cut short or changed; it is computed again"
+                warnings.warn(message, stacklevel=2)
+            self._told.add(name)
             return None
-        value = loaded(key, text)
-        if value is None:
-            message = f"{name_of(key)}: a finished point that was cut short or changed; it is computed again"
-            warnings.warn(message, stacklevel=2)
-        return value
+        return found
 
-    def put(self, key: str, value: Any) -> None:
+    def get(self, key: Key) -> Any | None:
+        """What is kept under a key, if it is there and whole."""
+        found = self.read(key.name)
+        return None if found is None else found[1]
+
+    def put(self, key: Key, value: Any) -> None:
         """Keep numbers, texts, lists and mappings of them, if there is room. Equal values are equal bytes."""
         if self._pieces is not None:
-            self._pieces.put(name_of(key), written(key, value))
+            self._pieces.put(key.name, written(key, value))

@@ -1,0 +1,303 @@
+"""``fabriloom study``: many runs in a folder that survives, see ``docs/guides/studies.md``."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import exits
+
+if TYPE_CHECKING:
+    from ..studies import Study
+    from ..studies.folder import Asked, Folder
+
+study = typer.Typer(
+    help="Many runs in a folder from which they go on, whatever ended them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+def _at_home(value: Any) -> Any:
+    return value and Path(os.path.expanduser(value))
+
+
+Place = Annotated[
+    Path, typer.Argument(metavar="DIR", help="A study folder.", show_default=False, callback=_at_home)
+]
+Which = Annotated[str | None, typer.Option("--study", metavar="NAME", help="Only this study of the folder.")]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", min=0, max=1024, help="Runs at a time; 0: one per processor.")
+]
+Budget = Annotated[
+    str | None,
+    typer.Option("--budget", metavar="TIME", help="Stop after 10min, 90s or 2h with what there is."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+SHOWN = 40
+"""Rows that are printed; a table with all of them is exported."""
+
+
+@study.command("run")
+@exits.guarded
+def run(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Scenario: TOML, YAML or JSON.", show_default=False, callback=_at_home
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="The study folder; FILE.study if not given. Studies in one folder share their points.",
+            callback=_at_home,
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PATH=VALUE", help="Change a setting, such as study.samples=100."),
+    ] = None,
+    jobs: Jobs = 0,
+    budget: Budget = None,
+    json: Json = False,
+) -> int:
+    """Run all points of a scenario: its [variants], [sweep] and [study].
+
+    What is finished is not run again.
+    """
+    from ..scenario import load
+    from ..studies.folder import Folder
+
+    budget_s = seconds(budget)
+    scenario = load(file, settings or [])
+    with Folder(out or Path(f"{file.stem}.study"), take=True, make=True) as folder:
+        return _run(folder, [folder.ask(scenario)], jobs, budget_s, json)
+
+
+@study.command("resume")
+@exits.guarded
+def resume(
+    place: Place, which: Which = None, jobs: Jobs = 0, budget: Budget = None, json: Json = False
+) -> int:
+    """Go on with the studies of a folder."""
+    from ..studies.folder import Folder
+
+    budget_s = seconds(budget)
+    with Folder(place, take=True) as folder:
+        return _run(folder, folder.studies(which), jobs, budget_s, json)
+
+
+@study.command("status")
+@exits.guarded
+def status(place: Place, json: Json = False) -> int:
+    """How far the studies of a folder are, while they run too."""
+    import json as jsonlib
+
+    from ..studies.folder import Folder
+    from ..studies.store import program
+    from . import show
+
+    with Folder(place) as folder:
+        there = folder.index.contents(program())
+        rows = []
+        for asked in folder.studies():
+            known = folder.index.plan(asked.fingerprint)
+            done = sum(content in there for content in known.values())
+            rows.append({"study": asked.name, "points": len(asked.plan), "finished": done})
+        programs = folder.index.programs()
+        others = sum(count for name, count in programs.items() if name != program())
+        stored = {"points": sum(programs.values()), "of_other_versions": others}
+        stored |= {"in_segments": len(folder.segments.names())}
+    if json:
+        show.line(jsonlib.dumps({"studies": rows, "store": stored}, indent=2))
+        return exits.OK
+    cells = [[row["study"], f"{row['points']:,}", f"{row['finished']:,}", _share(row)] for row in rows]
+    show.table(["study", "points", "finished", ""], cells, [False, True, True, True])
+    told = f"{stored['points']:,} points are kept, {stored['in_segments']:,} of them in segments"
+    show.line(f"{told}; {others:,} are of another version and are not used." if others else f"{told}.")
+    return exits.OK
+
+
+def _share(row: dict[str, Any]) -> str:
+    return f"{math.floor(1000 * row['finished'] / row['points']) / 10:g} %"
+
+
+@study.command("show")
+@exits.guarded
+def show_study(place: Place, which: Which = None, json: Json = False) -> int:
+    """Print what there is of the studies of a folder, while they run too."""
+    from ..studies.folder import Folder
+    from ..studies.study import finished
+    from . import show
+
+    with Folder(place) as folder:
+        for asked in folder.studies(which):
+            found = finished(folder, asked)
+            show.line(found.to_json().rstrip("\n")) if json else _tell(found, place)
+    return exits.OK
+
+
+@study.command("export")
+@exits.guarded
+def export(
+    place: Place,
+    to: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Where to: .parquet or .csv.", show_default=False, callback=_at_home
+        ),
+    ],
+    which: Which = None,
+    means: Annotated[bool, typer.Option("--means", help="Means over seeds in place of single runs.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that exists.")] = False,
+) -> int:
+    """Write all points of a study as one table."""
+    from ..output import Plain
+    from ..results.files import write_table
+    from ..studies.folder import Folder
+    from ..studies.study import finished
+    from . import show
+
+    if to.suffix not in (".parquet", ".csv"):
+        raise exits.Mistake(f"{to}: a table is written as .parquet or .csv; name it so")
+    if os.path.lexists(to) and not force:
+        raise exits.Mistake(f"{to}: the file exists; name another one, or add --force to write over it")
+    with Folder(place) as folder:
+        found = folder.studies(which)
+        if len(found) > 1:
+            names = ", ".join(asked.name for asked in found)
+            raise exits.Mistake(f"{place}: there are several studies; choose one with --study: {names}")
+        result = finished(folder, found[0])
+    write_table(Plain(to.parent), to.name, result.means if means else result.table)
+    show.line(f"Written to {to}: {len(result.table):,} of {result.runs:,} points")
+    return exits.OK
+
+
+@study.command("pack")
+@exits.guarded
+def pack(place: Place) -> int:
+    """Put finished points, a file each, into segments of some thousands."""
+    from ..studies.folder import Folder
+    from . import show
+
+    with Folder(place, take=True) as folder:
+        packed = folder.pack()
+        show.line(
+            f"{packed:,} points were packed; {len(folder.segments.stamps):,} segments hold "
+            f"{len(folder.segments.names()):,}"
+        )
+    return exits.OK
+
+
+@study.command("clean")
+@exits.guarded
+def clean(place: Place) -> int:
+    """Remove points that no study of the folder needs: of other versions, and of earlier forms of a study."""
+    from ..studies.folder import Folder
+    from . import show
+
+    with Folder(place, take=True) as folder:
+        gone, kept = folder.clean()
+    show.line(f"{gone:,} points were removed, {kept:,} are kept")
+    return exits.OK
+
+
+_TIME = re.compile(r"\s*([0-9.]+)\s*(s|sec|min|h)\s*")
+
+
+def seconds(text: str | None) -> float:
+    """A time as it is written after ``--budget``; without one there is no end."""
+    if text is None:
+        return math.inf
+    found = _TIME.fullmatch(text)
+    try:
+        assert found is not None
+        return float(found[1]) * {"s": 1, "sec": 1, "min": 60, "h": 3600}[found[2]]
+    except (AssertionError, ValueError):
+        raise exits.Mistake(f"--budget {text}: write a time such as 90s, 10min or 2h") from None
+
+
+def _run(folder: Folder, studies: list[Asked], jobs: int, budget_s: float, json: bool) -> int:
+    """Run studies one after the other; the code of the worst."""
+    from ..studies.segments import MOST
+    from ..studies.study import run_asked, threads
+    from . import bars, show
+
+    codes = []
+    for asked in studies:
+        with bars.bar("Study") as bar:
+            team = threads(jobs or len(os.sched_getaffinity(0)))
+            found = run_asked(folder, asked, team, bar.study, budget_s)
+        show.line(found.to_json().rstrip("\n")) if json else _tell(found, folder.path)
+        codes.append(_code(found, folder.path))
+        if codes[-1] == exits.INTERRUPTED:
+            break
+    folder.pack(MOST)
+    return max(codes)
+
+
+def _tell(found: Study, place: Path) -> None:
+    from ..results import html
+    from . import show
+
+    show.line(f"{found.name}: {len(found.table):,} of {found.runs:,} points are finished")
+    table = found.means if "seed" in found.varied else found.table
+    if not len(table):
+        return
+    paths = [path for path in found.varied if path in table.columns]
+    unit, divisor = html.time_unit(min(table["latency_ns_mean"].drop_nulls().to_list(), default=None))
+    head = [*paths, "accepted MB/s", f"latency {unit}", f"99 % {unit}"]
+    head += ["runs"] if "runs" in table.columns else ["ended"]
+    cells = []
+    for row in table.head(SHOWN).iter_rows(named=True):
+        half, wide = row.get("accepted_mbytes_per_s_ci95"), row.get("latency_ns_mean_ci95")
+        cells.append(
+            [
+                *(show.setting(row[path]) for path in paths),
+                show.measured(row["accepted_mbytes_per_s"], half),
+                show.time(divisor, row["latency_ns_mean"], wide),
+                show.time(divisor, row["latency_ns_p99"]),
+                str(row["runs"] if "runs" in row else row["end_reason"]),
+            ]
+        )
+    flush = [*(False for _ in paths), True, True, True, False]
+    show.table(head, cells, flush, folds=False)
+    if len(table) > SHOWN:
+        show.line(f"and {len(table) - SHOWN:,} more: `fabriloom study export {place} points.csv`")
+
+
+def _code(found: Study, place: Path) -> int:
+    """Exit code of a study, with a line for each thing that was not as it should be."""
+    from ..results.ends import STUCK
+
+    if found.failed:
+        settings, why = found.failed[0]
+        which = ", ".join(f"{path} = {value}" for path, value in settings.items())
+        many = (
+            f"{len(found.failed):,} of {found.runs:,} points cannot be run; the first"
+            if len(found.failed) > 1
+            else "1 point cannot be run"
+        )
+        exits.complain(f"{'fault' if found.fault else 'error'}: {many}, with {which}:\n{why}")
+    if found.why:
+        missing = found.runs - len(found.table) - len(found.failed)
+        what = "Interrupted" if found.why == "interrupted" else "The budget is used up"
+        exits.complain(
+            f"{what}: {missing:,} points are left. `fabriloom study resume {place}` goes on from here."
+        )
+    if found.failed:
+        return exits.FAULT if found.fault else exits.MISTAKE
+    if found.why == "interrupted":
+        return exits.INTERRUPTED
+    ends = set(found.table["end_reason"].unique()) if len(found.table) else set()
+    if "stalled" in ends:
+        return exits.FAULT
+    return exits.OK if ends.isdisjoint(STUCK) else exits.DEADLOCK

@@ -1,0 +1,168 @@
+"""``[sweep]`` and ``[study]``: which points are run besides the scenario itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from fabriloom import units
+from fabriloom.scenario.fields import Section
+
+OTHERS = ("sweep", "variants", "study")
+"""Sections that say what is run besides the scenario itself."""
+MOST_VALUES = 10_000
+_QUANTITY = re.compile(r"\s*([0-9._eE+-]+)\s*(\S*)\s*")
+
+
+def amount(value: object) -> tuple[float, str, bool]:
+    """A number or a string of a number and a unit: the number, the unit, whether it is whole."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value, "", isinstance(value, int)
+    found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
+    try:
+        assert found is not None
+        return float(found[1]), found[2], float(found[1]).is_integer()
+    except (AssertionError, ValueError):
+        hint = 'write such as from = 0.1 or from = "1 us"'
+        raise units.UnitError(f"{value!r} is neither a number nor a number with a unit", hint) from None
+
+
+def quantity(number: float, unit: str, whole: bool) -> Any:
+    """A number as it is written in a scenario; no more digits than say something."""
+    rounded: float | int = round(number) if whole else float(f"{number:.6g}")
+    return f"{rounded:g} {unit}" if unit and not whole else f"{rounded} {unit}" if unit else rounded
+
+
+def ends(first: object, last: object, scale: str) -> tuple[float, float, str, bool]:
+    """Both ends of a range, their common unit, and whether both are whole. Raises UnitError."""
+    (low, unit, whole), (high, other, also) = amount(first), amount(last)
+    if unit != other:
+        message = f"a range from {first!r} to {last!r} has two units"
+        raise units.UnitError(message, "write both ends in the same unit")
+    if low > high:
+        raise units.UnitError(f"a range from {first!r} to {last!r} is empty", "write the lower end as from")
+    if scale == "log" and low <= 0:
+        raise units.UnitError("a logarithmic range begins above 0", "begin above 0, or leave out the scale")
+    return low, high, unit, whole and also
+
+
+def _checked(value: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[float, float, str, bool]:
+    """The ends of a range as it is written, see :func:`ends`. Raises UnitError."""
+    if unknown := sorted(str(key) for key in value if key not in keys):
+        nearest = units.nearest(unknown[0], keys)
+        hint = f"write {nearest}" if nearest else f"there are {', '.join(keys)}"
+        raise units.UnitError(f"a range has no {unknown[0]}", hint)
+    if not {"from", "to"} <= set(value):
+        raise units.UnitError("a range needs both ends", "write such as { from = 0.1, to = 0.9 }")
+    scale = value.get("scale", "linear")
+    if scale not in ("linear", "log"):
+        raise units.UnitError(f"there is no scale {scale!r}", "there are linear and log")
+    return ends(value["from"], value["to"], scale)
+
+
+def _expanded(value: object) -> object:
+    """``{from = 1, to = 64, step = 1}`` as the list that it means; anything else as it is."""
+    if not isinstance(value, Mapping):
+        return value
+    low, high, unit, whole = _checked(value, ("from", "to", "step", "count", "scale"))
+    scale = value.get("scale", "linear")
+    if "count" in value and "step" in value:
+        raise units.UnitError("a range has a step or a count, not both", "leave one of them out")
+    if "count" in value:
+        return _counted(low, high, unit, value["count"], scale)
+    return _stepped(low, high, unit, whole, value.get("step"))
+
+
+def _counted(low: float, high: float, unit: str, count: object, scale: str) -> list[Any]:
+    if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= MOST_VALUES:
+        message = f"a range of {count!r} values"
+        raise units.UnitError(message, f"count is a whole number from 2 to {MOST_VALUES:,}")
+    parts = [number / (count - 1) for number in range(count)]
+    numbers = [low * (high / low) ** p if scale == "log" else low + (high - low) * p for p in parts]
+    return [quantity(number, unit, number.is_integer()) for number in numbers]
+
+
+def _stepped(low: float, high: float, unit: str, whole: bool, given: object) -> list[Any]:
+    if given is None and not whole:
+        raise units.UnitError("a range of fractions needs a step or a count", "write such as count = 9")
+    step, of, also = (1.0, unit, True) if given is None else amount(given)
+    if of != unit or step <= 0:
+        raise units.UnitError(f"a step of {given!r}", "write a step above 0 in the unit of the ends")
+    count = int((high - low) / step + 1e-9) + 1
+    if count > MOST_VALUES:
+        message = f"a range of {count:,} values is more than {MOST_VALUES:,}"
+        raise units.UnitError(message, "write a larger step, or draw some: [study.sample]")
+    return [quantity(low + step * number, unit, whole and also) for number in range(count)]
+
+
+_SCHEMA = {
+    "anyOf": [
+        {"type": "array", "items": {}, "minItems": 1, "maxItems": MOST_VALUES},
+        {"type": "object", "required": ["from", "to"]},
+    ]
+}
+Values = Annotated[
+    list[Any],
+    Field(min_length=1, max_length=MOST_VALUES),
+    BeforeValidator(_expanded),
+    WithJsonSchema(_SCHEMA),
+]
+"""A list of values, or a range that means one."""
+
+
+class Between(Section):
+    """Any value between two, equally likely; or equally likely on a logarithmic scale."""
+
+    low: Any = Field(alias="from", description="The lower end, with its unit")
+    high: Any = Field(alias="to", description="The upper end, in the same unit")
+    scale: Literal["linear", "log"] = Field(default="linear", description="On which all are equally likely")
+
+
+def _between(value: object) -> object:
+    if isinstance(value, Mapping):
+        _checked(value, ("from", "to", "scale"))
+    elif value == []:
+        raise units.UnitError("there is nothing to draw from", "give a list of values, or from and to")
+    return value
+
+
+Drawn = Annotated[Between | list[Any], Field(union_mode="left_to_right"), BeforeValidator(_between)]
+"""What a value is drawn from."""
+
+
+class Study(Section):
+    """Points besides the combinations of ``[sweep]``, and how often each is run.
+
+    A study runs every variant, of it every combination of the sweep, of it every row of the zip, of it every
+    sample, and of it every replication.
+    """
+
+    zipped: Annotated[dict[str, Values], Field(max_length=16)] = Field(
+        default={},
+        alias="zip",
+        description="Lists of equal length for dotted paths; the first values are a point, the second, …",
+    )
+    sample: Annotated[dict[str, Drawn], Field(max_length=16)] = Field(
+        default={},
+        description="For dotted paths what values are drawn from: "
+        '"traffic.load" = { from = 0.1, to = 0.9 }, with scale = "log" if wanted, or a list',
+    )
+    samples: Annotated[int, Field(ge=0, le=100_000)] = Field(
+        default=0, description="How many times all of [study.sample] are drawn"
+    )
+    sampling: Literal["latin-hypercube", "random"] = Field(
+        default="latin-hypercube",
+        description="latin-hypercube: each range in as many equal parts as there are samples, one value in "
+        "each part; random: independent draws, to which more can be added later",
+    )
+    replications: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        default=1, description="Runs of every point, with the seed of the scenario and those that follow it"
+    )
+    precision: Annotated[float, Field(ge=0, lt=1)] = Field(
+        default=0.0,
+        description="No more replications of a point, after the third, once the 95 % half-widths over seeds "
+        "of throughput and mean latency are below this fraction of them; 0: all of them",
+    )

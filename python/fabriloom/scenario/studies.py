@@ -1,0 +1,75 @@
+"""Checks of ``[study]``: its paths are settings, its values legal, its points not too many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from fabriloom.scenario.sections.study import OTHERS, Between
+
+if TYPE_CHECKING:
+    from fabriloom.scenario.schema import Scenario
+
+MOST_POINTS = 100_000
+Tried = Callable[[Any, dict[str, Any], dict[str, Any], tuple[str, ...], tuple[str | int, ...]], None]
+
+
+def check_study(scenario: Scenario, check_tried: Tried) -> None:
+    """Refuse a study that cannot be run; ``check_tried`` tries one value. Raises ScenarioError."""
+    study = scenario.study
+    lengths = {path: len(values) for path, values in study.zipped.items()}
+    if len(set(lengths.values())) > 1:
+        told = " and ".join(f"{length} of {path}" for path, length in list(lengths.items())[:2])
+        message = f"lists that are taken together have different lengths: {told}"
+        raise scenario.error(message, ("study", "zip"), "give them the same length, or use [sweep]")
+    _check_samples(scenario)
+    _check_twice(scenario)
+    count = points_of(scenario)
+    if count > MOST_POINTS:
+        message = f"a study of {count:,} points is more than {MOST_POINTS:,}"
+        hint = "shorten the lists, take fewer samples or replications, or draw in place of a product"
+        raise scenario.error(message, ("study",), hint, key=True)
+    base = {name: value for name, value in scenario._raw.items() if name not in OTHERS}
+    for path, values in study.zipped.items():
+        for index, value in enumerate(values):
+            check_tried(scenario, base, {path: value}, ("study", "zip"), (index,))
+    for path, drawn in study.sample.items():
+        values = [drawn.low, drawn.high] if isinstance(drawn, Between) else drawn
+        for index, value in enumerate(values):
+            within = (("from", "to")[index],) if isinstance(drawn, Between) else (index,)
+            check_tried(scenario, base, {path: value}, ("study", "sample"), within)
+
+
+def points_of(scenario: Scenario) -> int:
+    """How many points the study of a scenario has."""
+    study = scenario.study
+    parts = [1 + len(scenario.variants), *(len(values) for values in scenario.sweep.values())]
+    parts += [len(next(iter(study.zipped.values()), [0])), max(1, study.samples), study.replications]
+    return math.prod(parts)
+
+
+def _check_samples(scenario: Scenario) -> None:
+    study = scenario.study
+    if study.samples and not study.sample:
+        message = f"{study.samples} samples of nothing"
+        raise scenario.error(message, ("study", "samples"), "say in [study.sample] what is drawn")
+    if study.sample and not study.samples:
+        message = "it is not said how many samples are drawn"
+        raise scenario.error(message, ("study", "sample"), "write samples = 100 under [study]", key=True)
+
+
+def _check_twice(scenario: Scenario) -> None:
+    """Refuse a path that has values from two places."""
+    study = scenario.study
+    places: dict[str, tuple[str, ...]] = {}
+    found: list[tuple[str, tuple[str, ...]]] = [(path, ("sweep",)) for path in scenario.sweep]
+    found += [(path, ("study", "zip")) for path in study.zipped]
+    found += [(path, ("study", "sample")) for path in study.sample]
+    if study.replications > 1:
+        found.insert(0, ("seed", ("study", "replications")))
+    for path, place in found:
+        if path in places:
+            message = f"{path} has values from [{'.'.join(place)}] and from [{'.'.join(places[path])}]"
+            raise scenario.error(message, (*place, path), "leave one of them out", key=True)
+        places[path] = place

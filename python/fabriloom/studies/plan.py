@@ -1,0 +1,126 @@
+"""The points of a study: which settings each has, in an order of their own."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..scenario.sections.study import Between, ends, quantity
+from .comparison import NAME, variants
+from .curves import varied
+from .seeds import SEED
+
+if TYPE_CHECKING:
+    from ..scenario.schema import Scenario
+
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Points by number, those that are replications of each other side by side."""
+
+    scenario: Scenario
+    """With what is varied."""
+
+    @cached_property
+    def _variants(self) -> dict[str, Scenario]:
+        return variants(self.scenario)
+
+    @cached_property
+    def _groups(self) -> list[Settings]:
+        """Settings of all points but their replications."""
+        study, names = self.scenario.study, list(self._variants)
+        axes: list[Sequence[Settings]] = [[{NAME: name} for name in names]] if len(names) > 1 else []
+        axes += [[{path: value} for value in values] for path, values in self.scenario.sweep.items()]
+        if study.zipped:
+            rows = zip(*study.zipped.values(), strict=True)
+            axes.append([dict(zip(study.zipped, row, strict=True)) for row in rows])
+        if study.samples:
+            axes.append(samples(study.sample, study.samples, study.sampling, self.scenario.seed))
+        return [
+            {path: value for part in parts for path, value in part.items()}
+            for parts in itertools.product(*axes)
+        ]
+
+    @property
+    def replications(self) -> int:
+        """Runs of every group."""
+        return self.scenario.study.replications
+
+    @cached_property
+    def varied(self) -> list[str]:
+        """Paths of the settings that are varied."""
+        return [*self._groups[0], *([SEED] if self.replications > 1 else [])]
+
+    def __len__(self) -> int:
+        return len(self._groups) * self.replications
+
+    def settings(self, number: int) -> Settings:
+        """What is varied in a point."""
+        group, replication = divmod(number, self.replications)
+        seed = {SEED: self._base_seed + replication} if self.replications > 1 else {}
+        return {**self._groups[group], **seed}
+
+    @property
+    def _base_seed(self) -> int:
+        return self.scenario.seed
+
+    def point(self, number: int) -> Scenario:
+        """The scenario of a point. Raises ScenarioError."""
+        settings = self.settings(number)
+        base = self._variants[settings.pop(NAME)] if NAME in settings else next(iter(self._variants.values()))
+        return varied(base, settings)
+
+    def round(self, replication: int) -> list[int]:
+        """The points of a replication, such that those done at any moment are spread over the whole."""
+        return [group * self.replications + replication for group in spread(len(self._groups))]
+
+
+def spread(count: int) -> list[int]:
+    """Numbers below ``count``: the coarse ones first, then those between (bits in the opposite order)."""
+    bits = max(1, (count - 1).bit_length())
+    reverse = (int(f"{number:0{bits}b}"[::-1], 2) for number in range(1 << bits))
+    return [number for number in reverse if number < count]
+
+
+def samples(drawn: dict[str, Any], count: int, sampling: str, seed: int) -> list[Settings]:
+    """Draw ``count`` values for every path; each path has random numbers of its own, made from the seed.
+
+    A Latin hypercube (McKay, Beckman, Conover 1979) has one value in each of ``count`` equal parts of every
+    range, in an order that is independent from path to path.
+    """
+    columns = {}
+    for path, source in drawn.items():
+        dice = random.Random(f"{seed} {path}")
+        if sampling == "random":
+            shares = [dice.random() for _ in range(count)]
+        else:
+            shares = [(part + dice.random()) / count for part in shuffled(count, dice)]
+        columns[path] = [_at(source, share) for share in shares]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def shuffled(count: int, dice: random.Random) -> list[int]:
+    """All numbers below ``count`` in a random order: the same for ever, not so ``shuffle``."""
+    numbers = list(range(count))
+    for last in range(count - 1, 0, -1):
+        other = int(dice.random() * (last + 1))
+        numbers[last], numbers[other] = numbers[other], numbers[last]
+    return numbers
+
+
+def _at(source: Between | list[Any], share: float) -> Any:
+    """The value below which such a share of all values is."""
+    if not isinstance(source, Between):
+        return copy.deepcopy(source[int(share * len(source))])
+    low, high, unit, whole = ends(source.low, source.high, source.scale)
+    if whole:  # every whole number of the range is equally likely
+        low, high = (low, high + 1) if source.scale == "linear" else (low - 0.5, high + 0.5)
+    value = low * (high / low) ** share if source.scale == "log" else low + (high - low) * share
+    return quantity(int(value) if whole and source.scale == "linear" else value, unit, whole)

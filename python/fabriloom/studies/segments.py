@@ -1,0 +1,88 @@
+"""Finished points in files of some thousands: many small files are slow to list, to copy and to remove.
+
+A segment is a ZIP file, whose directory is the index of its points and which any tool opens. It is written
+whole and synced before the files of its points go; it is never changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..output import file, remove, settle, stamp
+
+MOST = 4096
+"""Points of one segment."""
+_BROKEN = (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError)
+
+
+class Segments:
+    """The segments of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._open: dict[str, zipfile.ZipFile] = {}
+        self._where: dict[str, str] = {}
+        """The segment of each point."""
+        self.stamps: dict[str, str] = {}
+        """Of every segment that could be read, what changes when it does."""
+        self.broken: list[str] = []
+        """Segments that cannot be read."""
+        self.look()
+
+    def look(self) -> None:
+        """Read the directories of all segments. One that cannot be read is said: its points are not there."""
+        self.close()
+        for path in sorted(self.folder.glob("*.zip")):
+            try:
+                self._open[path.name] = opened = zipfile.ZipFile(path)
+                self.stamps[path.name] = stamp(path.stat())
+                self._where.update(dict.fromkeys(opened.namelist(), path.name))
+            except _BROKEN:
+                self.broken.append(path.name)
+                message = (
+                    f"{path.name}: a segment that was cut short or changed; its points are computed again"
+                )
+                warnings.warn(message, stacklevel=2)
+
+    def names(self) -> dict[str, str]:
+        """The segment of every point that is in one, by its name."""
+        return dict(self._where)
+
+    def get(self, name: str) -> str | None:
+        """The text of a point; None if it is in no segment, or its part of it is broken."""
+        segment = self._where.get(name)
+        if segment is None:
+            return None
+        try:
+            return self._open[segment].read(name).decode()
+        except _BROKEN:
+            return ""  # as a file that was cut short
+
+    def add(self, texts: Sequence[tuple[str, str]]) -> None:
+        """Write points, by name, as one segment. Raises OSError."""
+        self.folder.mkdir(exist_ok=True)
+        digest = hashlib.sha256("\n".join(name for name, _ in texts).encode()).hexdigest()[:24]
+        with file(self.folder / f"{digest}.zip") as out, zipfile.ZipFile(out, "w") as packed:
+            for name, text in texts:  # with no time in it, so that equal points are equal bytes
+                entry = zipfile.ZipInfo(name)
+                packed.writestr(entry, text.encode(), zipfile.ZIP_DEFLATED, 6)
+        settle(self.folder)
+        self.look()
+
+    def drop(self, segments: Sequence[str]) -> None:
+        """Remove segments whose points are elsewhere, or not wanted any more."""
+        self.close()
+        for name in segments:
+            remove(self.folder / name)
+        self.look()
+
+    def close(self) -> None:
+        """Close all files."""
+        for opened in self._open.values():
+            opened.close()
+        self._open, self._where, self.stamps, self.broken = {}, {}, {}, []

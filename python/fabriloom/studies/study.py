@@ -1,0 +1,213 @@
+"""A study from Python: any points of a scenario, kept in a folder, as one table."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..results import files
+from ..results.statistics import student_t95
+from ..scenario import needed
+from .folder import Asked, Folder, StudyError
+from .points import Advance, Watch
+from .run import Outcome, Threads, Workers, run
+from .seeds import SEED
+from .store import Store, program
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..scenario.schema import Scenario
+    from .plan import Plan
+
+__all__ = ["Study", "StudyError", "study"]
+
+MEANS = ("accepted_mbytes_per_s", "latency_ns_mean", "latency_ns_p99", "total_latency_ns_mean")
+"""Columns whose means over seeds are given."""
+
+
+@dataclass(repr=False)
+class Study:
+    """The finished points of a study, in its order."""
+
+    name: str
+    varied: list[str]
+    """Paths of the settings that were varied."""
+    runs: int
+    """Points that were wanted; more than there are when it was interrupted."""
+    table: pl.DataFrame
+    """One row per point: the settings that were varied, then ``results.columns.POINTS``."""
+    failed: list[tuple[dict[str, Any], str]] = field(default_factory=list)
+    """Points that could not be run: their settings, and why."""
+    why: str = ""
+    """Why it ended early: ``interrupted`` or ``budget``; empty when it did not."""
+    fault: bool = False
+    """Whether a point failed by a fault of the program."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether points are missing that could be run."""
+        return self.why != ""
+
+    @cached_property
+    def means(self) -> pl.DataFrame:
+        """One row per point without its seed: its runs, and of some columns the mean over seeds and, as
+        ``_ci95``, the half-width of its 95 % confidence interval by Student's t.
+        """
+        import polars as pl
+
+        by = [path for path in self.varied if path != SEED]
+        parts = [pl.len().alias("runs")]
+        for name in MEANS:
+            count = pl.col(name).count()
+            t95 = count.replace_strict({n: student_t95(n - 1) for n in range(2, 10_001)}, default=math.nan)
+            half = t95 * pl.col(name).std() / count.sqrt()
+            parts += [pl.col(name).mean(), half.alias(f"{name}_ci95")]
+        grouped = (
+            self.table.group_by(by, maintain_order=True) if by else self.table.group_by(pl.lit(1).alias("_"))
+        )
+        return grouped.agg(parts).drop("_", strict=False)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """How it went, and all rows, ready for JSON."""
+        return {
+            "name": self.name,
+            "varied": self.varied,
+            "runs": self.runs,
+            "finished": len(self.table),
+            "failed": [{"settings": settings, "why": why} for settings, why in self.failed],
+            "ended_early": self.why or None,
+            "points": self.table.to_dicts(),
+        }
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The summary as JSON text, written to ``path`` too when one is given."""
+        return files.to_json(self.summary, path)
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The tables by the names of their files."""
+        return {"points": self.table, **({"means": self.means} if SEED in self.varied else {})}
+
+    def to_parquet(self, folder: str | Path) -> list[Path]:
+        """Write the tables as Parquet into ``folder``, which is made if needed; returns the files."""
+        return files.write_plain(self.tables(), Path(folder), "parquet")
+
+    def to_csv(self, folder: str | Path) -> list[Path]:
+        """Write the tables as CSV into ``folder``, which is made if needed; returns the files."""
+        return files.write_plain(self.tables(), Path(folder), "csv")
+
+    def __repr__(self) -> str:
+        return f"<Study {self.name!r}: {len(self.table)} of {self.runs} points>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.table._repr_html_()}"
+
+
+def finished(folder: Folder, asked: Asked, outcome: Outcome | None = None) -> Study:
+    """What there is of a study."""
+    plan = asked.plan
+    cells = folder.index.cells(program())
+    contents = outcome.finished if outcome else folder.index.plan(asked.fingerprint)
+    numbers = [number for number in sorted(contents) if contents[number] in cells]
+    failed = sorted(outcome.failed, key=lambda done: done.number) if outcome else []
+    return Study(
+        name=asked.name,
+        varied=plan.varied,
+        runs=outcome.wanted if outcome else len(plan),
+        table=_table(plan, [(number, cells[contents[number]]) for number in numbers]),
+        failed=[(plan.settings(done.number), done.error) for done in failed],
+        why=outcome.why if outcome else "",
+        fault=any(done.fault for done in failed),
+    )
+
+
+def _table(plan: Plan, rows: list[tuple[int, dict[str, Any]]]) -> pl.DataFrame:
+    """Rows by the numbers of their points; a table is made by columns, which takes a tenth of the time."""
+    import polars as pl
+
+    names = dict.fromkeys(name for _, cells in rows for name in cells)
+    settings = [plan.settings(number) for number, _ in rows]
+    columns = {path: _plain([one[path] for one in settings]) for path in plan.varied}
+    columns |= {name: [cells.get(name) for _, cells in rows] for name in names if name not in columns}
+    return pl.DataFrame(columns, strict=False)
+
+
+def _plain(values: list[Any]) -> list[Any]:
+    """Settings of one kind as they are; tables, lists and what is mixed as text."""
+    kinds = {float if type(value) is int else type(value) for value in values}
+    if kinds <= {float} or kinds <= {str} or kinds <= {bool}:
+        return values
+    return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values]
+
+
+def run_asked(
+    folder: Folder,
+    asked: Asked,
+    workers: Callable[[Plan, Store, Watch], Workers],
+    progress: Callable[[Advance], None] | None = None,
+    budget_s: float = math.inf,
+) -> Study:
+    """Run what is missing of a study in its folder. Raises OSError when the folder takes no more."""
+    outcome = run(folder, asked, workers, progress=progress, budget_s=budget_s)
+    return finished(folder, asked, outcome)
+
+
+def threads(jobs: int) -> Callable[[Plan, Store, Watch], Workers]:
+    """Workers in this process."""
+    return partial(_threads, jobs)
+
+
+def _threads(jobs: int, plan: Plan, store: Store, watch: Watch) -> Workers:
+    return Threads(plan, store, jobs, watch)
+
+
+def study(
+    scenario: Scenario,
+    out: str | Path | None = None,
+    *,
+    sweep: Mapping[str, Any] | None = None,
+    zipped: Mapping[str, Sequence[Any]] | None = None,
+    sample: Mapping[str, Any] | None = None,
+    jobs: int = 2,
+    budget_s: float = math.inf,
+    progress: Callable[[Advance], None] | None = None,
+    **settings: Any,
+) -> Study:
+    """Run all points of a scenario: its ``[variants]``, ``[sweep]`` and ``[study]``, or those given here.
+
+    Args:
+        scenario: what to run.
+        out: folder in which every finished point is kept at once, and from which the same call goes on; it
+            may hold several studies, which share their points. Without one nothing is kept.
+        sweep: values, or a range, by paths, in place of ``[sweep]``: all combinations.
+        zipped: values by paths, in place of ``[study.zip]``: the first of each, the second of each, …
+        sample: what values are drawn from, by paths, in place of ``[study.sample]``.
+        jobs: runs at a time; the points do not depend on it.
+        budget_s: so many seconds at most; the points that there are then are spread over the whole study.
+        progress: called now and then with how far it is.
+        settings: others of ``[study]``: ``samples``, ``sampling``, ``replications``, ``precision``.
+
+    Ctrl-C ends it early with the finished points and ``interrupted`` set. Raises ScenarioError, StudyError
+    for a folder that cannot be used, and OSError for one that takes no more.
+    """
+    needed(scenario)
+    given = {
+        "study.zip": zipped,
+        "study.sample": sample,
+        **{f"study.{name}": v for name, v in settings.items()},
+    }
+    changed = {"sweep": sweep, **given}
+    wanted = scenario.with_settings({path: value for path, value in changed.items() if value is not None})
+    with ExitStack() as stack:
+        place = Path(out) if out is not None else Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        folder = stack.enter_context(Folder(place, take=True, make=True))
+        return run_asked(folder, folder.ask(wanted), threads(jobs), progress, budget_s)
