@@ -192,6 +192,7 @@ def test_points_of_another_version_are_kept_and_not_used(file: Path, tmp_path: P
         path.unlink()
     told = command("status", place).stdout
     assert "24 are of another version and are not used" in told
+    assert command("show", place).stdout == "Small: 0 of 24 points are finished\n"
     assert command("resume", place).exit_code == exits.OK
     assert command("clean", place).stdout == "24 points were removed, 24 are kept\n"
 

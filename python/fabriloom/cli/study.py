@@ -249,9 +249,9 @@ def _tell(found: Study, place: Path) -> None:
     from . import show
 
     show.line(f"{found.name}: {len(found.table):,} of {found.runs:,} points are finished")
-    table = found.means if "seed" in found.varied else found.table
-    if not len(table):
+    if not len(found.table):
         return
+    table = found.means if "seed" in found.varied else found.table
     paths = [path for path in found.varied if path in table.columns]
     unit, divisor = html.time_unit(min(table["latency_ns_mean"].drop_nulls().to_list(), default=None))
     head = [*paths, "accepted MB/s", f"latency {unit}", f"99 % {unit}"]

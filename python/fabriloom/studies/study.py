@@ -95,7 +95,8 @@ class Study:
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables by the names of their files."""
-        return {"points": self.table, **({"means": self.means} if SEED in self.varied else {})}
+        means = {"means": self.means} if SEED in self.varied and len(self.table) else {}
+        return {"points": self.table, **means}
 
     def to_parquet(self, folder: str | Path) -> list[Path]:
         """Write the tables as Parquet into ``folder``, which is made if needed; returns the files."""
