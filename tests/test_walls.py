@@ -19,7 +19,7 @@ PACKAGE = ROOT / "python" / "fabriloom"
 CRATES = ROOT / "crates"
 
 DESCRIBING = {"units", "reading", "_native", "topology", "routing", "traffic", "programs", "technology"}
-RUNNING = DESCRIBING | {"scenario", "compile", "results", "simulate"}
+RUNNING = DESCRIBING | {"scenario", "compile", "bounds", "results", "simulate"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "units": set(),
@@ -35,8 +35,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "scenario": DESCRIBING | {"printable"},
     "compile": DESCRIBING | {"scenario"},
     "results": DESCRIBING | {"scenario", "compile", "output", "printable"},
-    "simulate": DESCRIBING | {"scenario", "compile", "results"},
-    "bounds": RUNNING,
+    "simulate": DESCRIBING | {"scenario", "compile", "bounds", "results"},
+    "bounds": DESCRIBING | {"scenario", "compile"},
     "studies": RUNNING | {"output"},
     "report": {"units", "results", "published"},
     "measure": RUNNING | {"studies", "output"},

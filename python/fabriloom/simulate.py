@@ -63,6 +63,7 @@ def run(
     """
     compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
     began = time.perf_counter()
+    described = compiled
     try:
         compiled = matched(compiled)
         kept = {"hops": hops, "hops_since": hops_since_ps // compiled.tick_ps}
@@ -76,6 +77,11 @@ def run(
     program = _program_run(compiled, native)
     results = Results(native, compiled.graph, compiled.tick_ps, provenance, wall_s, program)
     results.warnings += compiled.warnings
+    if len(native["flow_source"]):
+        from .bounds import of_few_flows
+
+        # With the full share of flow control, so that they hold whatever goes the other way.
+        results.bounds_ns = of_few_flows(described)
     return results
 
 

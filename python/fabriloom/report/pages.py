@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..results import ends
 from ..results.figures import settings_text, value_text
 from ..results.html import of_programs
-from . import heat_map, program_sections, ring_sections, sections
+from . import flow_sections, heat_map, program_sections, ring_sections, sections
 from .page import Page, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _network(results: Results) -> list[Any]:
         *sections.fabric(results.graph, results.utilisation, table=results.links),
         *sections.batches(results.batches),
         *_links(results),
-        *sections.flows(results.flows),
+        *flow_sections.flows(results.flows),
     ]
 
 

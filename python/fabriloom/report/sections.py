@@ -168,31 +168,6 @@ def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
     return [Table("Links", head, rows, [False, True, True, True, True], note)]
 
 
-def flows(table: pl.DataFrame, most: int = 10) -> list[Table]:
-    """The flows with the most and the least throughput."""
-    if not len(table):
-        return []
-    ordered = table.sort("mbytes_per_s", "source", "target", descending=[True, False, False])
-    shown = ordered if len(ordered) <= 2 * most else ordered[:most].vstack(ordered[-most:])
-    top = float(ordered["mbytes_per_s"][0])
-    rows = [
-        [
-            Cell(row["source"]),
-            Cell(row["target"]),
-            Cell(number(row["mbytes_per_s"]), row["mbytes_per_s"] / top if top else 0.0, row["mbytes_per_s"]),
-            Cell(number(100 * row["share"], 3) + " %", None, row["share"]),
-            Cell(number(row["packets"]), None, row["packets"]),
-            Cell(number(row["latency_ns_mean"] / 1e3), None, row["latency_ns_mean"]),
-            Cell(number(row["latency_ns_max"] / 1e3), None, row["latency_ns_max"]),
-        ]
-        for row in shown.iter_rows(named=True)
-    ]
-    some = f"The {most} fastest and the {most} slowest of {number(len(ordered))}"
-    which = "All" if len(shown) == len(ordered) else some
-    head = ["From", "To", "MB/s", "Share", "Packets", "Mean latency (µs)", "Longest (µs)"]
-    return [Table("Flows", head, rows, [False, False] + [True] * 5, f"{which} flows between two terminals.")]
-
-
 def _groups(points: Sequence[Any], varied: Sequence[str]) -> dict[str, list[Any]]:
     """Points by the settings other than the load: one line of a chart each."""
     others = [path for path in varied if path not in LOADS]

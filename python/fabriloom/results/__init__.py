@@ -61,6 +61,8 @@ class Results:
         """What is known of a run of programs; none of one of traffic."""
         self.measured = measured
         """How it was measured, see ``columns.MEASURED``; none of a simulation."""
+        self.bounds_ns: Mapping[tuple[str, str], float] = {}
+        """Per pair of terminals the delay that no packet exceeds; none where it was not worked out."""
         self.warnings: list[str] = []
         """What was noticed about the scenario before the run. The summary has what was noticed about its
         results as well."""
@@ -117,7 +119,8 @@ class Results:
     @cached_property
     def flows(self) -> pl.DataFrame:
         """One row per pair of terminals: throughput, latency, share; no rows when flows were not kept."""
-        return tables.flows(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
+        table = tables.flows(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
+        return tables.bounded(table, self.bounds_ns)
 
     @cached_property
     def batches(self) -> pl.DataFrame:

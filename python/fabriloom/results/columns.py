@@ -266,6 +266,11 @@ FLOWS = Table(
         Column("share", "0 to 1", "Payload of this flow over the payload of all."),
         Column("latency_ns_mean", "ns", "Mean network latency."),
         Column("latency_ns_max", "ns", "Longest network latency."),
+        Column(
+            "bound_ns",
+            "ns",
+            "No packet of the flow takes longer, in any run, see `fabriloom bound`; null where there is no bound, and for more than 256 flows.",
+        ),
     ),
 )
 

@@ -201,6 +201,14 @@ def flows(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks:
     )
 
 
+def bounded(flows: pl.DataFrame, bounds_ns: Mapping[tuple[str, str], float]) -> pl.DataFrame:
+    """The table of flows with the bound of each."""
+    import polars as pl
+
+    pairs = zip(flows["source"], flows["target"], strict=True)
+    return flows.with_columns(pl.Series("bound_ns", [bounds_ns.get(pair) for pair in pairs], pl.Float64))
+
+
 def batch_bounds(native: Mapping[str, Any]) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
     """Which of the engine's batches lie in the measuring window, and where those start and end in ticks."""
     ends = column(native, "batch_end_ticks").astype(np.int64)
