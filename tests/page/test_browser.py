@@ -40,7 +40,12 @@ duration = "100 us"
 precision = 0.0
 """
 DONE = "document.querySelector('#status').textContent === 'Done.'"
-QUIET = "document.querySelector('#status').textContent === '' && !document.querySelector('#run').disabled"
+QUIET = (
+    "document.querySelector('#status').textContent === '' && !document.querySelector('#run').disabled"
+    " && !document.querySelector('#player').hidden"
+)
+"""Its packets have come as well."""
+VIEW = "laboratory.player.views()[0]"
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +84,19 @@ def tab(shared: Tab) -> Tab:
     return shared
 
 
+def coloured(tab: Tab, *rgb: int) -> int:
+    """Pixels of the canvas that have a colour."""
+    red, green, blue = rgb
+    return int(
+        tab.js(
+            f"(() => {{ const c = {VIEW}.canvas, of = c.getContext('2d');"
+            " const d = of.getImageData(0, 0, c.width, c.height).data; let n = 0;"
+            f" for (let at = 0; at < d.length; at += 4)"
+            f" n += d[at] === {red} && d[at + 1] === {green} && d[at + 2] === {blue}; return n; }})()"
+        )
+    )
+
+
 def drop(tab: Tab, name: str, text: str) -> None:
     """Drop a file on the page."""
     tab.js(
@@ -114,6 +132,7 @@ def test_two_fabrics_run_beside_each_other(tab: Tab) -> None:
     tab.click("#run")
     tab.until(DONE)
     assert tab.js("[...document.querySelectorAll('.side')].every(s => s.innerText.includes('time limit'))")
+    assert tab.js("[...document.querySelectorAll('.side .said')].every(s => s.innerText.includes('MB/s'))")
     assert tab.text("#chart-latency").count("input_buffer") == 1
     assert tab.js("fetch(document.querySelector('#report').href).then(r => r.text())").startswith(
         "<!doctype html>"
@@ -147,18 +166,21 @@ def test_ways_of_routing_are_a_list(tab: Tab) -> None:
 
 
 def test_packets_are_replayed_and_followed(tab: Tab) -> None:
-    tab.click("#replay")
-    tab.until("document.querySelectorAll('.worms path').length > 2")
-    tab.click(".replay button")
-    at = tab.text(".replay output")
-    tab.click(".replay button:nth-of-type(3)")
-    tab.until(f"document.querySelector('.replay output').innerText !== {at!r}")
-    tab.js(
-        "(() => { const f = document.querySelector('.replay label select');"
-        " f.dispatchEvent(new Event('focus')); f.selectedIndex = 1;"
-        " f.dispatchEvent(new Event('change')); })()"
+    """By themselves, from the beginning on."""
+    assert tab.js("laboratory.player.from") == 0
+    tab.until("laboratory.player.playing")
+    tab.click("#play")
+    tab.until(
+        f"{VIEW}.shown.length > 1 || (document.querySelector('#player button:nth-of-type(3)').click(), 0)"
     )
-    tab.until("/^The packet from t.* to t.*: /.test(document.querySelector('.replay .note').innerText)")
+    at = tab.text("#player output")
+    tab.click("#player button:nth-of-type(3)")
+    tab.until(f"document.querySelector('#player output').innerText !== {at!r}")
+    tab.js(
+        "(() => { const f = laboratory.player.follow; f.dispatchEvent(new Event('focus'));"
+        " f.selectedIndex = 1; f.dispatchEvent(new Event('change')); })()"
+    )
+    tab.until("/^The packet from t.* to t.*: /.test(document.querySelector('#replay-said').innerText)")
 
 
 def test_any_moment_of_a_run_is_replayed_and_what_it_measured_stays(tab: Tab) -> None:
@@ -175,11 +197,8 @@ def test_any_moment_of_a_run_is_replayed_and_what_it_measured_stays(tab: Tab) ->
     moment = tab.js("Number(document.querySelector('#from').value)")
     assert 0.3 < moment < 1.9
     tab.click("#replay")
-    tab.until(f"{DONE} && document.querySelector('.replay .note').innerText.includes('The same run again')")
-    assert tab.text(".replay output").endswith(" µs")
-    assert f"from {moment * 1000:g} µs" in tab.text(".replay .note") or f"from {moment:g} ms" in tab.text(
-        ".replay .note"
-    )
+    tab.until(f"{QUIET} && document.querySelector('#replay-said').innerText.includes('The same run again')")
+    assert tab.js("laboratory.player.from") == pytest.approx(1e6 * moment)
     assert tab.text(".side dd") == accepted
     assert (
         tab.js("document.querySelector('#live').hidden || document.querySelector('#report').hidden") is False
@@ -189,16 +208,12 @@ def test_any_moment_of_a_run_is_replayed_and_what_it_measured_stays(tab: Tab) ->
 def test_packets_are_seen_on_the_buses_between_rings(tab: Tab) -> None:
     drop(tab, "bridge.toml", BRIDGE)
     tab.until(f"{QUIET} && document.querySelectorAll('.fabric circle').length === 6")
-    tab.click("#replay")
-    tab.until(DONE)
-    # What crosses a bus is the only straight stroke among packets on rings.
-    seen = tab.js(
-        "(() => { const step = document.querySelectorAll('.replay button')[2]; let seen = 0;"
-        " for (let turn = 0; turn < 300; turn++) { step.click();"
-        " seen += [...document.querySelectorAll('.worms path')].some((p) => p.getAttribute('d').includes('L')"
-        " && p.getAttribute('visibility') === 'visible'); } return seen; })()"
-    )
-    assert seen > 5
+    # What crosses a bus is on the bus of its port for a while.
+    tab.until(f"{QUIET} && {VIEW}.recording.data.rings")
+    on_bus = f"{VIEW}.shown.some((row) => row.bus >= 0 && {VIEW}.wayOf(row))"
+    begin = "const { player } = laboratory; player.pause(); let seen = 0;"
+    steps = f"for (let turn = 0; turn < 300; turn++) {{ player.step(1); seen += {on_bus}; }}"
+    assert tab.js(f"(() => {{ {begin} {steps} return seen; }})()") > 5
 
 
 def test_a_deadlock_shows_its_circle(tab: Tab) -> None:
@@ -207,13 +222,11 @@ def test_a_deadlock_shows_its_circle(tab: Tab) -> None:
         " s.dispatchEvent(new Event('change')); })()"
     )
     tab.until(f"{QUIET} && document.querySelector('#title').textContent === 'Deadlock on a torus'")
-    tab.click("#replay")
-    tab.until(DONE)
-    wide = (
-        "[...document.querySelectorAll('.fabric path')].filter(p => p.getAttribute('stroke-width') === '9')"
-    )
-    assert tab.js(f"{wide}.length") >= 4
-    assert "deadlocked" in tab.text(".replay .note")
+    tab.click("#to-deadlock")
+    tab.until(f"{QUIET} && {VIEW}.recording?.data.cycle.length >= 4")
+    tab.click("#to-deadlock")
+    assert "deadlocked" in tab.text("#replay-said")
+    assert coloured(tab, 0xE0, 0x00, 0x7A) > 500
 
 
 def test_what_is_shown_is_saved_and_outlives_a_reload(tab: Tab, address: str, tmp_path: Path) -> None:
@@ -272,12 +285,8 @@ def test_nothing_is_cut_off(tab: Tab, wide: int) -> None:
 
 def test_a_replay_is_not_cut_off(tab: Tab) -> None:
     """The list of its packets is as wide as their names, but no wider than the window."""
-    tab.click("#replay")
-    tab.until("document.querySelectorAll('.worms path').length > 2")
-    tab.js(
-        "(() => { const f = document.querySelector('.replay label select');"
-        " f.dispatchEvent(new Event('focus')); f.options[1].text = 'a name and '.repeat(9); })()"
-    )
+    tab.js("laboratory.player.offer()")
+    tab.js("laboratory.player.follow.options[0].text = 'a name and '.repeat(9)")
     tab.size(420, 900)
     tab.until("innerWidth === 420")
     assert tab.js("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
@@ -342,3 +351,104 @@ def test_everything_is_reached_by_the_keyboard(tab: Tab) -> None:
         " || !(e.innerText || e.labels?.[0]?.innerText || e.ariaLabel); }).map(e => e.outerHTML.slice(0, 80))"
     )
     assert unreachable == []
+
+
+SHELF = (
+    "(() => {{ const s = document.querySelector('#shelf'); s.value = '{}';"
+    " s.dispatchEvent(new Event('change')); }})()"
+)
+
+
+def lesson(tab: Tab, name: str, title: str) -> None:
+    """Open a lesson and wait for its packets."""
+    tab.js(SHELF.format(name))
+    tab.until(f"document.querySelector('#title').textContent === {title!r} && {QUIET}")
+    tab.js("laboratory.player.pause()")
+
+
+def test_head_of_line_blocking_shows_the_head_and_what_it_waits_for(tab: Tab) -> None:
+    """Its wanted output is taken by another packet, while other outputs of the switch are idle."""
+    lesson(tab, "teaching-head-of-line.toml", "Head-of-line blocking")
+    tab.click("#next-blocking")
+    tab.until("/Its head waits for s>t/.test(document.querySelector('#replay-said').textContent)")
+    wanted = f"[...{VIEW}.blocked.values()][0].wants"
+    assert tab.js(f"{VIEW}.recording.at(laboratory.player.now).some((row) => row.link === {wanted})")
+    used = f"new Set({VIEW}.shown.map((row) => row.link)).size"
+    assert tab.js(f"{used} < 32")
+    assert coloured(tab, 0xD4, 0x21, 0x3D) > 20
+
+
+def test_adaptive_routing_uses_every_link_up_and_deterministic_one(tab: Tab) -> None:
+    lesson(tab, "teaching-adaptive.toml", "Adaptive against deterministic")
+    tab.click("#beside")
+    both = "laboratory.player.views().filter((view) => view.recording).length === 2"
+    tab.until(f"{QUIET} && document.querySelectorAll('.side').length === 2 && {both}")
+    up = (
+        "laboratory.player.views().map((view) => new Set(view.recording.rows.map((row) =>"
+        " view.recording.names[row.link]).filter((name) => name.startsWith('edge(0)>centre'))).size)"
+    )
+    adaptive, deterministic = tab.js(up)
+    assert adaptive > deterministic
+
+
+def test_starvation_shows_queues_that_grow_at_the_last_stations(tab: Tab) -> None:
+    lesson(tab, "teaching-sci-starvation.toml", "Starvation on an SCI ring")
+    queue = f"(name, part) => {VIEW}.recording.queue(name, part * laboratory.player.until)"
+    grown = tab.js(f"((queue) => [queue('t0', 1), queue('t6', 0.5), queue('t6', 1)])({queue})")
+    assert grown[2] > grown[1] > 10
+    assert grown[2] > grown[0] + 10
+    tab.js("laboratory.player.show(laboratory.player.until)")
+    assert coloured(tab, 0x82, 0x56, 0xC9) > 100
+
+
+def test_incast_shows_the_crowd_before_one_builder(tab: Tab) -> None:
+    lesson(tab, "teaching-incast.toml", "Incast in event building")
+    crowd = (
+        f"(() => {{ const {{ player }} = laboratory, view = {VIEW}; let most = 0;"
+        " for (let part = 0; part < 60; part++) { player.show(player.until * part / 60); const to = {};"
+        " for (const packet of view.blocked.keys()) { const name = view.recording.ends(packet)[1];"
+        " to[name] = (to[name] ?? 0) + 1; most = Math.max(most, to[name]); } } return most; })()"
+    )
+    assert tab.js(crowd) >= 5
+
+
+def test_changed_settings_mark_what_was_measured(tab: Tab) -> None:
+    tab.click("#run")
+    tab.until(DONE)
+    tab.js(
+        "(() => { const s = document.querySelector('#traffic input'); s.value = 2;"
+        " s.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+    tab.until(f"{QUIET} && !document.querySelector('#old').hidden")
+    tab.click("#run")
+    tab.until(f"{DONE} && document.querySelector('#old').hidden")
+
+
+def test_a_link_opens_the_same_again(chromium: Browser, tab: Tab) -> None:
+    tab.js(
+        "(() => { const s = document.querySelector('#traffic input'); s.value = 3;"
+        " s.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+    tab.until(f"{QUIET} && document.querySelector('#text pre').textContent.includes('load = 0.04')")
+    tab.click("#link")
+    tab.until("location.hash.startsWith('#state=')")
+    other = chromium.tab()
+    other.open(tab.js("location.href"))
+    assert other.text("#title") == "Mine"
+    assert "load = 0.04" in other.js("document.querySelector('#text pre').textContent")
+    tab.js("history.replaceState(null, '', location.pathname)")
+    chromium.close(other)
+
+
+def test_files_are_dropped_with_the_scenario_that_names_them(tab: Tab) -> None:
+    graph = "kind,source,target\nterminal,t0,s\nterminal,t1,s\nterminal,t2,s\n"
+    text = SMALL.replace('kind = "crossbar"\nterminals = 5', 'kind = "file"\npath = "cables.csv"')
+    given = json.dumps({"cables.csv": graph, "two.toml": text.replace("Mine", "Two")})
+    tab.js(
+        "(() => { const data = new DataTransfer();"
+        f" for (const [name, text] of Object.entries({given})) data.items.add(new File([text], name));"
+        " dispatchEvent(new DragEvent('drop', {dataTransfer: data, cancelable: true})); })()"
+    )
+    tab.until(f"{QUIET} && document.querySelector('#title').textContent === 'Two'")
+    drop(tab, "alone.toml", text.replace("cables", "missing"))
+    tab.until("document.querySelector('#said').innerText.includes('drop it together with the scenario')")

@@ -22,7 +22,7 @@ from fabriloom.page.controls import controls
 from fabriloom.page.limits import Refusal
 from fabriloom.page.looking import describe
 from fabriloom.page.saving import toml_text
-from fabriloom.page.server import application
+from fabriloom.page.server import _SCRIPTS, application
 from fabriloom.scenario import ScenarioError, json_schema
 
 from .serving import at, served
@@ -158,7 +158,7 @@ def test_the_name_of_this_machine_is_good_too(server: int) -> None:
 
 def test_pages_can_fetch_nothing_from_elsewhere(server: int) -> None:
     total = 0
-    scripts = ("page.js", "replay.js", "fabric.js", "charts.js", "state.js", "reach.js", "charts.min.js")
+    scripts = tuple(f"{name}.js" for name in (*_SCRIPTS, "reach", "charts.min"))
     for path in ("/", *(f"/page/{name}" for name in (*scripts, "page.css", "style.css"))):
         status, headers, content = ask(server, "GET", path)
         total += len(content)
@@ -246,9 +246,9 @@ def test_a_mistake_is_shown_as_the_command_shows_it(server: int) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[topology]\nkind = \"file\"\npath = \"/etc/passwd\"\n", "cannot name other files"),
-        (SMALL + "[traffic]\npattern = {kind = \"matrix\", path = \"x.csv\"}\n", "cannot name other files"),
-        (SMALL + "[routing]\nkind = \"table\"\npath = \"x.csv\"\n", "cannot name other files"),
+        ("[topology]\nkind = \"file\"\npath = \"/etc/passwd\"\n", "does not have this file"),
+        (SMALL + "[traffic]\npattern = {kind = \"matrix\", path = \"x.csv\"}\n", "does not have this file"),
+        (SMALL + "[routing]\nkind = \"table\"\npath = \"x.csv\"\n", "does not have this file"),
         (SMALL.replace("terminals = 4", "terminals = 20"), ""),
         (LARGE, "7,200 terminals"),
     ],
@@ -301,7 +301,7 @@ def test_every_scenario_of_the_folder_can_be_dropped_on_the_page(path: Path) -> 
     """All but those that name other files are looked at; programs and rings have controls of their own."""
     spec = {"file": path.name, "text": path.read_text(encoding="utf-8")}
     if "path =" in spec["text"]:
-        with pytest.raises(ScenarioError, match="cannot name other files"):
+        with pytest.raises(ScenarioError, match="does not have this file"):
             chosen(spec)
         return
     found = describe(chosen(spec))

@@ -14,12 +14,13 @@ from fabriloom.page.sessions import Session
 
 from .browser import PROGRAM, Browser, Tab, browser
 from .serving import at, served
-from .test_browser import LONG, QUIET, SMALL, drop
+from .test_browser import LONG, SMALL, drop
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium here: tabs are not opened")
 
 APP = application()
 PATIENCE_S = 20.0
+QUIET = "document.querySelector('#status').textContent === '' && !document.querySelector('#run').disabled"
 GOING_ON = "document.querySelector('.side dd')?.textContent.endsWith('MB/s')"
 
 

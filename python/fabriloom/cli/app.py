@@ -393,10 +393,19 @@ def reproduce(
 @app.command()
 @exits.guarded
 def page(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE...",
+            help="Scenarios of your own, with the files that they name.",
+            show_default=False,
+            callback=_at_home,
+        ),
+    ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 8765,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
 ) -> int:
     """Open the laboratory: a page on this machine on which fabrics are seen at work."""
     from .page import page
 
-    return page(port, browser)
+    return page(files or [], port, browser)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Sequence
+from pathlib import Path
 
 from . import exits, show
 from .exits import Mistake
@@ -17,9 +19,13 @@ def _open(address: str) -> None:
         webbrowser.open(address)
 
 
-def page(port: int, browser: bool) -> int:
-    """Serve until Ctrl-C."""
+def page(files: Sequence[Path], port: int, browser: bool) -> int:
+    """Serve until Ctrl-C; ``files``, which must be right, are the first on its shelf."""
     from ..page import serve
+    from ..scenario import load
+
+    for file in files:
+        load(file)
 
     def started(address: str) -> None:
         show.line(f"The laboratory is open at {address}")
@@ -28,7 +34,7 @@ def page(port: int, browser: bool) -> int:
             threading.Thread(target=_open, args=(address,), daemon=True).start()
 
     try:
-        serve(port, started)
+        serve(port, started, files)
     except OSError as error:
         raise Mistake(
             f"--port {port}: {(error.strerror or str(error)).lower()}; name another one, or 0"

@@ -7,17 +7,18 @@ lines of JSON.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 __all__ = ["serve"]
 
 
-def serve(port: int, started: Callable[[str], None]) -> None:
+def serve(port: int, started: Callable[[str], None], files: Sequence[Path] = ()) -> None:
     """Serve the page on this machine alone until interrupted.
 
-    ``port`` 0 takes any free one; ``started`` is called with the address once it is there. Raises ``OSError``
-    when the port is taken.
+    ``port`` 0 takes any free one; ``started`` is called with the address once it is there. ``files``
+    are scenarios that are first on its shelf. Raises ``OSError`` when the port is taken.
     """
     from .server import serve as begin
 
-    begin(port, started)
+    begin(port, started, files)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,9 @@ from starlette.requests import Request
 from . import limits
 
 _LONGEST_MS = 1e9
-_SPEC = {"shelf", "file", "text", "settings"}
+_SPEC = {"shelf", "file", "text"}
+_MOST_FILES = 16
+_NAME = re.compile(r"[\w. ()+,=@-]{1,120}")
 
 
 class BadRequest(Exception):
@@ -50,13 +53,24 @@ def sides(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _spec(value: Any) -> dict[str, Any]:
-    """``{"shelf": name}`` or ``{"file": name, "text": text}``, with ``settings``."""
+    """``{"shelf": name}`` or ``{"file": name, "text": text}``, with ``settings`` and ``files``."""
     if not isinstance(value, dict) or not ("shelf" in value or "text" in value):
         raise BadRequest("There is no scenario in this request.")
-    named = {name: value[name] for name in _SPEC - {"settings"} if name in value}
+    named = {name: value[name] for name in _SPEC if name in value}
     if not all(isinstance(text, str) for text in named.values()):
         raise BadRequest("The name and the text of a scenario are texts.")
-    return {**named, "settings": _settings(value.get("settings"))}
+    return {**named, "settings": _settings(value.get("settings")), "files": _files(value.get("files"))}
+
+
+def _files(value: Any) -> dict[str, str]:
+    """Files that came with a scenario, by names without a folder: they are written under them."""
+    files = {} if value is None else value
+    if not isinstance(files, dict) or len(files) > _MOST_FILES:
+        raise BadRequest(f"The files of a scenario are a table of names and texts, {_MOST_FILES} at most.")
+    for name, text in files.items():
+        if not isinstance(text, str) or not _NAME.fullmatch(name) or name.startswith("."):
+            raise BadRequest("A file that comes with a scenario has a plain name, and is text.")
+    return files
 
 
 def _settings(value: Any) -> dict[str, Any]:

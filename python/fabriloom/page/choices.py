@@ -10,7 +10,7 @@ from typing import Any
 
 from ..scenario import Scenario, ScenarioError
 from ..scenario.load import build
-from ..scenario.read import KINDS, parse
+from ..scenario.read import KINDS, parse, read
 from ..scenario.sections.study import OTHERS
 from ..scenario.source import SourceMap
 from . import shelf
@@ -39,8 +39,8 @@ def chosen(spec: Mapping[str, Any], traffic: Chosen | None = None) -> Chosen:
     """
     source, folder = _source(spec)
     data = parse(source)
-    if "shelf" not in spec:
-        _refuse_files(data, source)
+    if "text" in spec:
+        _refuse_files(data, source, folder)
     for name in OTHERS:
         data.pop(name, None)
     if traffic is not None:
@@ -64,6 +64,9 @@ def chosen(spec: Mapping[str, Any], traffic: Chosen | None = None) -> Chosen:
 
 
 def _source(spec: Mapping[str, Any]) -> tuple[SourceMap, Path | None]:
+    if "path" in spec:
+        path = Path(spec["path"])
+        return read(path)[1], path.parent
     if "shelf" in spec:
         path = shelf.path_of(str(spec["shelf"]))
         return SourceMap(path.name, path.read_text(encoding="utf-8"), "toml"), path.parent
@@ -75,19 +78,23 @@ def _source(spec: Mapping[str, Any]) -> tuple[SourceMap, Path | None]:
     if kind is None:
         hint = "a scenario is a .toml, .yaml or .json file"
         raise ScenarioError(f'"{Path(name).suffix}" is not a kind of scenario file', None, hint, file=name)
-    return SourceMap(name, text.removeprefix("\ufeff"), kind), None
+    folder = Path(spec["folder"]) if "folder" in spec else None
+    return SourceMap(name, text.removeprefix("\ufeff"), kind), folder
 
 
-def _refuse_files(data: Any, source: SourceMap, path: tuple[str | int, ...] = ()) -> None:
-    """A file from the browser must not make the server read other files."""
+def _refuse_files(
+    data: Any, source: SourceMap, folder: Path | None, path: tuple[str | int, ...] = ()
+) -> None:
+    """A file from the browser must not make the server read other files than those that came with it."""
     inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in inner:
         here = (*path, key)
-        if str(key).split(".")[-1] == "path":
-            message = "a scenario that is loaded into the page cannot name other files"
-            hint = "the page does not read files of this machine; use fabriloom run"
+        came = folder is not None and Path(str(value)).name == value and (folder / str(value)).is_file()
+        if str(key).split(".")[-1] == "path" and not came:
+            message = "the page does not have this file"
+            hint = "drop it together with the scenario, or start the page with both: fabriloom page FILE"
             raise ScenarioError(message, here, hint, source.place(here), source.file)
-        _refuse_files(value, source, here)
+        _refuse_files(value, source, folder, here)
 
 
 def put(data: dict[str, Any], steps: list[str], value: Any) -> None:

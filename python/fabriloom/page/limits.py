@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..topology import Graph
 
-BODY_BYTES = 512_000
-"""Longest request: a scenario with room to spare."""
+BODY_BYTES = 4_000_000
+"""Longest request: a scenario with the files that it names."""
 CONNECTIONS = 128
 """Open connections; a newer one takes the place of one that has waited longest without a request."""
 REQUEST_S = 10.0

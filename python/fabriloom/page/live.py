@@ -55,6 +55,7 @@ class Live:
             "share": 1.0,
             "warming": False,
             "end": summary["end"],
+            "verdict": summary["verdict"],
             "cycle": np.asarray(native["deadlock_links"]).tolist(),
             "warnings": summary["warnings"],
             "wall_s": summary["engine"]["wall_s"],

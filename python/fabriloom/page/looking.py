@@ -68,7 +68,7 @@ def drawing(graph: Graph) -> str | None:
     """The fabric with every link cold; None if it is too large to be drawn."""
     if graph.links > limits.DRAWN_LINKS:
         return None
-    return fabric_svg(graph, np.zeros(graph.links), "link in use")
+    return fabric_svg(graph, np.zeros(graph.links), "link in use", alone=True)
 
 
 def _with_places(value: Any, scenario: Scenario) -> Any:

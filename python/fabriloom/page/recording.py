@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..compile import Compiled, compile
 from ..results import Results
+from ..results.limit import arrivals
 from ..results.tables import column
 from ..scenario import Scenario
 from ..simulate import Progress, run
+from ..technology import Technology
 
 HOPS = 12_000
 """So many stays of packets on links are shown; some thousand packets."""
@@ -45,7 +48,26 @@ def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], 
         if state.packet_hops - before >= HOPS:
             raise KeyboardInterrupt
 
-    return recording(run(scenario, progress, hops=_KEPT, hops_since_ps=since_ps or 0), since_ps)
+    compiled = compile(scenario)
+    results = run(compiled, progress, hops=_KEPT, hops_since_ps=since_ps or 0)
+    return {**recording(results, since_ps), **_around(compiled)}
+
+
+def _around(compiled: Compiled) -> dict[str, Any]:
+    """What the links and sources of a recording are like: how long it takes to fill an input buffer, and the
+    mean interval of each source whose packets come whatever the network does.
+    """
+    tech, arrays = compiled.technology, compiled.arrays
+    of_links = compiled.graph.rings is None
+    buffer_ps = tech.input_buffer_chars * tech.character_ps() if isinstance(tech, Technology) else 0
+    free = compiled.programs is None and arrivals(compiled.scenario.resolve()) in ("constant", "poisson")
+    sends = np.flatnonzero(arrays["source_arrival"]).tolist() if free else []
+    intervals_ns = np.asarray(arrays["source_interval_grains"]) * tech.grain_ps / 1e3
+    names = compiled.graph.terminal_names
+    return {
+        "buffer_ns": float(buffer_ps) / 1e3 if of_links else 0.0,
+        "intervals_ns": {names[source]: float(intervals_ns[source]) for source in sends},
+    }
 
 
 def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -> dict[str, Any]:

@@ -7,8 +7,9 @@ import contextlib
 import json
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from importlib import resources
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -27,7 +28,8 @@ from .limits import Refusal
 from .sessions import Message, Session, Sessions
 
 _KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html", "svg": "image/svg+xml"}
-_PAGE = ("index.html", "page.css", "page.js", "fabric.js", "charts.js", "replay.js", "state.js")
+_SCRIPTS = ("page", "card", "fabric", "zoom", "geometry", "recording", "packets", "player", "charts", "state")
+_PAGE = ("index.html", "page.css", *(f"{name}.js" for name in _SCRIPTS))
 _OF_REPORTS = {"charts.min.js": "vendor/charts.min.js", "reach.js": "reach.js", "style.css": "style.css"}
 _KEY_BYTES = 18
 _PING_S = 15.0
@@ -35,12 +37,12 @@ _LOST_S = 0.5
 """How often a server that is working for somebody looks whether he is still there."""
 
 
-def serve(port: int, started: Callable[[str], None]) -> None:
+def serve(port: int, started: Callable[[str], None], files: Sequence[Path] = ()) -> None:
     """Serve until interrupted."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listening.bind(("127.0.0.1", port))
-    app = application()
+    app = application(files)
     config = configured(app)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}/{app.state.key}/"
     try:
@@ -87,7 +89,7 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def application() -> Starlette:
+def application(files: Sequence[Path] = ()) -> Starlette:
     """The app: its sessions live as long as it does, and so does the key of its address."""
     key = secrets.token_urlsafe(_KEY_BYTES)
 
@@ -118,6 +120,7 @@ def application() -> Starlette:
         lifespan=life,
     )
     app.state.key = key
+    app.state.files = [path.resolve() for path in files]
     return app
 
 
@@ -135,7 +138,13 @@ async def _page(request: Request) -> Response:
 
 
 async def _shelf(request: Request) -> Response:
-    return JSONResponse(shelf.listed())
+    return JSONResponse([*shelf.own(request.app.state.files), *shelf.listed()])
+
+
+def _sides(request: Request, body: Message) -> Message:
+    """The scenarios that are asked for, with files of the user's as places where the workers find them."""
+    sessions, own = request.app.state.sessions, request.app.state.files
+    return {side: spec and shelf.placed(spec, own, sessions.keep) for side, spec in sides(body).items()}
 
 
 async def _session(request: Request) -> Response:
@@ -149,7 +158,7 @@ async def _session(request: Request) -> Response:
 async def _look(request: Request) -> Response:
     body = await body_of(request)
     sessions: Sessions = request.app.state.sessions
-    looking = asyncio.create_task(sessions.look({"do": "look", **sides(body)}))
+    looking = asyncio.create_task(sessions.look({"do": "look", **_sides(request, body)}))
     try:
         while not (await asyncio.wait([looking], timeout=_LOST_S))[0]:
             if await request.is_disconnected():
@@ -167,7 +176,7 @@ async def _begin(request: Request) -> Response:
         return JSONResponse({"error": "This tab is not known any more; reload the page."}, status_code=404)
     if body.get("do") not in ("run", "curve", "replay"):
         raise BadRequest("There is no such job.")
-    sessions.begin(session, {"do": body["do"], "from_ms": moment(body), **sides(body)})
+    sessions.begin(session, {"do": body["do"], "from_ms": moment(body), **_sides(request, body)})
     return JSONResponse({})
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import secrets
 import shutil
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ ALONE_S = 20.0
 """A run that nobody listens to for so long is given up."""
 _FORGET_S = 3600.0
 _QUEUE = 400
+_KEPT_FILES = 64
 _MEASURED = ("live", "point")
 """Messages of a run or a curve that say what was measured."""
 
@@ -176,6 +180,22 @@ class Sessions:
         del self._open[session.name]
         session.hang_up()
         shutil.rmtree(session.folder, ignore_errors=True)
+
+    def keep(self, files: Mapping[str, str]) -> Path:
+        """A folder with these files, which came with a scenario; it goes with the server, or when many came
+        after it.
+        """
+        text = json.dumps(sorted(files.items()), ensure_ascii=False)
+        folder = self._folder / f"files-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+        if not folder.is_dir():
+            for old in sorted(self._folder.glob("files-*"), key=lambda one: one.stat().st_mtime)[
+                :-_KEPT_FILES
+            ]:
+                shutil.rmtree(old, ignore_errors=True)
+            folder.mkdir()
+            for name, content in files.items():
+                (folder / name).write_text(content, encoding="utf-8")
+        return folder
 
     def get(self, name: str) -> Session | None:
         """The session of a tab, if the server still knows it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -32,6 +33,37 @@ def listed() -> list[dict[str, Any]]:
         }
         for entry in entries()
     ]
+
+
+OWN = "own:"
+"""The names of the user's scenarios begin with this, and end with their number."""
+
+
+def own(files: Sequence[Path]) -> list[dict[str, Any]]:
+    """The scenarios that the command was given, as entries."""
+    return [
+        {"name": f"{OWN}{at}", "group": "Your files", "title": path.name, "look": "", "beside": {}}
+        for at, path in enumerate(files)
+    ]
+
+
+def placed(
+    spec: Mapping[str, Any], files: Sequence[Path], keep: Callable[[Mapping[str, str]], Path]
+) -> dict[str, Any]:
+    """A chosen scenario with its place in this machine: ``path`` of one of the user's, or the ``folder`` in
+    which the files are kept that came with it. A request cannot name either. Raises Refusal.
+    """
+    found = dict(spec)
+    name = str(found.get("shelf", ""))
+    if name.startswith(OWN):
+        number = name.removeprefix(OWN)
+        if not number.isdecimal() or int(number) >= len(files):
+            raise Refusal("This file is not open any more: name it again with `fabriloom page FILE`.")
+        found["path"] = str(files[int(number)])
+    if found.get("files"):
+        found["folder"] = str(keep(found["files"]))
+    found.pop("files", None)
+    return found
 
 
 def _description(path: Path) -> str:

@@ -13,6 +13,7 @@ import queue
 import sys
 import threading
 import traceback
+from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from . import limits
@@ -43,7 +44,7 @@ def main() -> None:
         try:
             JOBS[job["do"]](job, emit, stop)
         except BaseException as error:
-            emit({"type": "error", "text": message_of(error)})
+            emit({"type": "error", "text": _without_folders(message_of(error), job)})
         emit({"type": "ended"})
 
 
@@ -62,6 +63,14 @@ def _limit_memory() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (limits.MEMORY_BYTES, limits.MEMORY_BYTES))
+
+
+def _without_folders(text: str, job: Mapping[str, Any]) -> str:
+    """A message without the places in which we keep the files that came with a scenario."""
+    for side in ("first", "beside"):
+        if (folder := (job.get(side) or {}).get("folder")) is not None:
+            text = text.replace(f"{folder}{os.sep}", "")
+    return text
 
 
 def message_of(error: BaseException) -> str:

@@ -21,13 +21,19 @@ if TYPE_CHECKING:
     from ..topology import Graph
 
 
-def fabric_svg(graph: Graph, link_values: ArrayLike | None = None, link_label: str = "utilisation") -> str:
+def fabric_svg(
+    graph: Graph,
+    link_values: ArrayLike | None = None,
+    link_label: str = "utilisation",
+    alone: bool = False,
+) -> str:
     """Return a standalone SVG of the fabric.
 
     ``link_values``: a number per link, NaN for none; strokes are coloured by it, each direction of a cable
     on its own (the right-hand side of the way it leads), with a legend from 0 to a round number. Without
     values a stroke is a cable.
-    ``link_label`` says in the legend and the tooltips what the numbers are. Raises ``ValueError`` for a
+    ``link_label`` says in the legend and the tooltips what the numbers are. ``alone``: without legend and
+    notes, for a page that has its own. Raises ``ValueError`` for a
     wrong number of values.
     """
     values = None
@@ -38,23 +44,26 @@ def fabric_svg(graph: Graph, link_values: ArrayLike | None = None, link_label: s
     if graph.rings is not None:
         rings = ring_plan(graph, graph.rings, values, link_label)
         boxes = ring_boxes(rings)
-        return _page(rings, boxes, ring_notes(rings), 18.0)
+        return _page(rings, boxes, None if alone else ring_notes(rings), 18.0)
     plan = plan_of(graph, values, link_label)
     draw_switch_links(plan)
     boxes = [box_of(plan, switch) for switch in range(graph.switches)]
     draw_outside_terminals(plan)
-    return _page(plan, boxes, _notes(plan), 18.0 + (0.24 * plan.pitch if plan.stubs else 0))
+    notes = None if alone else _notes(plan)
+    return _page(plan, boxes, notes, 18.0 + (0.24 * plan.pitch if plan.stubs else 0))
 
 
-def _page(plan: Plan | RingPlan, boxes: list[str], notes: list[str], margin: float) -> str:
-    """Put the layers together: strokes from low to high, boxes, names, legend."""
+def _page(plan: Plan | RingPlan, boxes: list[str], notes: list[str] | None, margin: float) -> str:
+    """Put the layers together: strokes from low to high, boxes, names, legend if there are notes."""
     graph = plan.graph
     points = np.array(plan.corners)
     low, high = points.min(axis=0) - margin, points.max(axis=0) + margin
-    wide = max(float(high[0] - low[0]), 420.0)
+    wide = max(float(high[0] - low[0]), 0.0 if notes is None else 420.0)
     left = float(low[0] - (wide - (high[0] - low[0])) / 2)
-    key, key_height = legend(plan.scale, notes, left + 18, float(high[1]) + 2, wide - 36)
-    tall = float(high[1] - low[1]) + key_height + 14
+    key, tall = list[str](), float(high[1] - low[1])
+    if notes is not None:
+        key, key_height = legend(plan.scale, notes, left + 18, float(high[1]) + 2, wide - 36)
+        tall += key_height + 14
     strokes = [shape for _, shape in sorted(plan.strokes, key=lambda stroke: stroke[0])]
     what = f"A network of {counted(graph.switches, 'switch', 'es')}"
     return "\n".join(

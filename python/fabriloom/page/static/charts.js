@@ -46,6 +46,7 @@ export class Chart {
       const place = [offsetX, offsetY];
       if (this.clicked && chart.containPixel("grid", place)) this.clicked(Math.max(0, chart.convertFromPixel("grid", place)[0]));
     });
+    chart.on("click", ({ data }) => { const point = data?.value?.[4]; if (this.picked && point) this.picked(point.load); });
     return chart;
   }
 
@@ -60,19 +61,41 @@ export class Chart {
       tooltip: {
         trigger: "item", confine: true, backgroundColor: style("--card"), borderColor: style("--rule"),
         textStyle: { color: style("--ink"), fontSize: 12 },
-        formatter: (hit) => `${x}: ${figures(hit.data[0])}<br>${y}: ${figures(hit.data[1])}`,
+        formatter: (hit) => (({ value }) => `${x}: ${figures(value[0])}<br>${y}: ${figures(value[1])}`)(hit),
       },
-      xAxis: axis(x, logX, false, most), yAxis: axis(y, logY, true), series: this.lines.map((line) => this.series(line)),
+      xAxis: axis(x, logX, false, most), yAxis: axis(y, logY, true), series: this.lines.flatMap((line) => [this.series(line), ...this.spread(line)]),
     };
   }
 
   series(line) {
     const { logX, logY } = this.axes, paint = colour(line.side);
-    const points = line.points.filter(([a, b]) => a !== null && (!logX || a > 0) && (!logY || b > 0));
+    const points = line.points.map((value) => this.item(value, paint, logX, logY));
     const end = line.until ? { silent: true, symbol: "none", animation: false, label: { show: false }, data: [{ xAxis: line.until }], lineStyle: { color: paint, type: "dashed", opacity: 0.7 } } : undefined;
     return {
       name: line.name, type: "line", data: points, color: paint, markLine: end, step: line.step ? "end" : false,
-      showSymbol: Boolean(line.marks), symbol: line.side ? "triangle" : "circle", symbolSize: 7, lineStyle: { width: 1.9, type: line.side ? [7, 3] : "solid" },
+      showSymbol: Boolean(line.marks), symbol: line.side ? "triangle" : "circle", symbolSize: 7, lineStyle: { width: 1.9, type: line.dashed ? [3, 4] : line.side ? [9, 3] : "solid" },
     };
+  }
+
+  // A point; of what was not measured a gap, and hollow past saturation.
+  item(value, paint, logX, logY) {
+    const [x, y, , , point] = value, there = x !== null && y !== null && (!logX || x > 0) && (!logY || y > 0);
+    const hollow = point && !point.sustained && !point.waits;
+    return { value: there ? value : [x, null], ...(hollow ? { itemStyle: { color: style("--card"), borderColor: paint, borderWidth: 1.8 } } : {}) };
+  }
+
+  // The 95 % intervals of a line, as bars.
+  spread(line) {
+    const data = line.points.filter(([, y, low]) => y !== null && low !== null && low !== undefined), paint = colour(line.side);
+    if (!data.length) return [];
+    const stroke = { stroke: paint, lineWidth: 1.2 };
+    return [{
+      type: "custom", name: line.name, silent: true, data, tooltip: { show: false }, encode: { x: 0, y: [2, 3] },
+      renderItem: (_, api) => {
+        const [x, low] = api.coord([api.value(0), api.value(2)]), high = api.coord([api.value(0), api.value(3)])[1];
+        const bar = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: stroke });
+        return { type: "group", children: [bar(x, low, x, high), bar(x - 3, low, x + 3, low), bar(x - 3, high, x + 3, high)] };
+      },
+    }];
   }
 }

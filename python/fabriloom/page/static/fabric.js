@@ -1,5 +1,6 @@
 // The drawn fabric: links coloured by how busy they are.
 /* global reaching */
+import { Zoom } from "./zoom.js";
 
 const MARK = "#e0007a";
 
@@ -20,7 +21,9 @@ export class Fabric {
     this.drawn = svg;
     const picture = document.createElement("div");
     picture.innerHTML = svg ?? "<p class='note'>This fabric is too large to be drawn.</p>";
+    picture.className = "picture";
     this.place.replaceChildren(picture);
+    this.zoom = picture.querySelector("svg") ? new Zoom(this.place, picture.querySelector("svg"), () => this.moved?.()) : null;
     this.hover.textContent = "";
     this.shapes = reaching.drawnIn(this.place).map((one) => ({ ...one, step: -1 }));
     const say = (shape) => this.say(shape);
@@ -67,20 +70,10 @@ export class Fabric {
     }
   }
 
-  // The strokes of every link, in the order in which it leads along them: {d, back, length, begin}.
-  strokes() {
-    const found = new Map();
-    for (const { shape, links } of this.shapes) {
-      if (shape.tagName !== "path") continue;
-      const back = shape.dataset.way === "back", length = shape.getTotalLength();
-      const part = { d: shape.getAttribute("d"), back, length, begin: shape.getPointAtLength(0) };
-      for (const link of links) {
-        const parts = found.get(link) ?? [];
-        if (back) parts.unshift(part); else parts.push(part);
-        found.set(link, parts);
-      }
-    }
-    return found;
+  // Where terminals stand: their dots have the link out and the link in.
+  terminals() {
+    const dots = this.shapes.filter((one) => one.dot && one.links.length === 2);
+    return dots.map(({ shape, links }) => ({ name: String(this.links[links[0]]).split(">")[0], x: Number(shape.getAttribute("cx")), y: Number(shape.getAttribute("cy")) }));
   }
 
   say(shape) {

@@ -1,15 +1,10 @@
 // The laboratory: choose, look, run, compare.
-import { Chart, colour } from "./charts.js";
-import { Fabric } from "./fabric.js";
-import { Replay } from "./replay.js";
-import { download, figures, get, keep, kept, listen, openSession, post } from "./state.js";
+import { Chart } from "./charts.js";
+import { Card } from "./card.js";
+import { Player } from "./player.js";
+import { element, figures, fromAddress, get, keep, kept, listen, openSession, post, shareable } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
-const element = (tag, properties = {}, ...children) => {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
-};
 
 const state = {
   session: "", shelf: [], first: null, beside: null, looked: [], colours: [], running: false, job: "",
@@ -23,6 +18,7 @@ const charts = {
   curve: new Chart("chart-curve", "accepted (MB/s)", "mean latency (µs)"),
 };
 const cards = [];
+const player = new Player($("player"), () => cards.map((one) => one.packets), () => { showWhen("end"); begin("replay"); });
 
 // ---- what is said ------------------------------------------------------------------------------------------
 
@@ -64,12 +60,16 @@ const putBeside = async (name) => {
   showChoice();
 };
 
-const load = async (file) => {
-  if (!file) return;
-  if (file.size > 500_000) { complain(`${file.name} is longer than 500 kB, the most the page takes.`); return; }
-  const text = await file.text();
+const SCENARIO = /\.(toml|ya?ml|json)$/i;
+
+// Several files at once: one is the scenario, the others are those that it names.
+const load = async (given) => {
+  const files = [...given], scenario = files.find((file) => SCENARIO.test(file.name)) ?? files[0];
+  if (!scenario) return;
+  if (files.reduce((sum, file) => sum + file.size, 0) > 3_000_000) { complain("These files are longer than 3 MB together, the most the page takes."); return; }
   const before = { first: state.first, beside: state.beside, loaded: state.loaded };
-  state.loaded = { file: file.name, text };
+  const others = await Promise.all(files.filter((file) => file !== scenario).map(async (file) => [file.name, await file.text()]));
+  state.loaded = { file: scenario.name, text: await scenario.text(), files: Object.fromEntries(others) };
   state.first = specOf("loaded");
   state.beside = null;
   if (await look(true)) return;
@@ -108,9 +108,12 @@ const look = async (anew = false) => {
     if (found.type === "error") throw new Error(found.text);
     Object.assign(state, { looked: found.sides, colours: found.colours });
     complain("");
-    status(measured() && !ofNow() && !anew ? "Settings were changed: what is shown was measured with those before. Run again." : "");
-    if (anew) { forget(); showWhen("end"); }
+    status("");
+    if (anew) { forget(); showWhen("beginning"); }
     showLook();
+    stale();
+    player.clear();
+    replaySoon();
     return true;
   } catch (error) {
     if (turn === state.turn) { complain(error.message); status("This was not taken; what was there before stays."); }
@@ -119,6 +122,16 @@ const look = async (anew = false) => {
     buttons();
   }
 };
+
+// What was measured with other settings is marked as such until it is measured again.
+const stale = () => {
+  const old = measured() && !ofNow();
+  document.body.classList.toggle("stale", old);
+  $("old").hidden = !old;
+};
+
+// The packets come by themselves; while something else runs they are left for later.
+const replaySoon = () => { if (state.session && !state.running) begin("replay", true); };
 
 const showLook = () => {
   const [first] = state.looked;
@@ -129,9 +142,10 @@ const showLook = () => {
   state.looked.forEach((side, number) => {
     const fabric = side.controls.filter((one) => one.part === "fabric");
     showControls($("fabric-" + number), fabric, number ? state.beside : state.first);
-    card(number).look(side);
+    card(number).look(side, state.colours, Boolean(state.live[number]));
   });
   while (cards.length > state.looked.length) cards.pop().root.remove();
+  $("sides").classList.toggle("two", state.looked.length > 1);
   $("text").querySelector("pre").textContent = first.text;
 };
 
@@ -178,98 +192,33 @@ const control = (described, spec) => {
 
 // ---- the fabrics -------------------------------------------------------------------------------------------
 
-class Card {
-  constructor(number) {
-    this.number = number;
-    this.title = element("span");
-    this.sizes = element("small");
-    const save = element("button", { type: "button", textContent: "Save scenario", onclick: () => this.save() });
-    const swatch = element("span", { className: "swatch" });
-    swatch.style.background = `var(--c${number})`;
-    const place = element("div", { className: "fabric" }), hover = element("output", { className: "hover", textContent: "" });
-    this.numbers = element("dl", { className: "facts" });
-    this.ended = element("div", { className: "ended" });
-    this.root = element("section", { className: "side" }, element("h2", {}, element("span", { className: "name" }, swatch, this.title), this.sizes, save), place, hover, this.numbers, this.ended);
-    this.root.dataset.side = number;
-    this.fabric = new Fabric(place, hover);
-    this.replay = new Replay(this.root, this.fabric);
-    $("sides").append(this.root);
-  }
-
-  look(side) {
-    this.side = side;
-    this.title.textContent = named(this.number);
-    this.sizes.textContent = side.facts;
-    if (this.fabric.draw(side.svg, side.links, state.colours)) this.replay.clear();
-    this.warn(side.warnings);
-    if (!state.live[this.number]) this.clear();
-  }
-
-  clear() {
-    this.fabric.colour([]);
-    this.numbers.replaceChildren();
-    this.warn(this.side?.warnings ?? []);
-  }
-
-  warn(warnings) { this.ended.replaceChildren(...warnings.map((text) => element("p", {}, element("b", { className: "chip bad", textContent: "warning" }), text))); }
-
-  show(live) {
-    const micro = (value) => (value >= 1000 ? `${figures(value / 1000)} ms` : `${figures(value)} µs`), rate = (value) => `${figures(value)} MB/s`;
-    const built = live.events?.complete ? live.events : null;
-    const rows = [
-      ["Accepted", rate(live.accepted)], ["Offered", rate(live.offered)], ["Mean latency", micro(live.latency_us)],
-      ["99 % within", micro(live.p99_us)], ["Packets measured", live.packets.toLocaleString("en")], ["Simulated", `${figures(live.simulated_ms)} ms`],
-    ];
-    if (live.bus) rows.push(["Busiest bus", `${figures(100 * live.bus, 3)} %`]);
-    if (built) rows.push(["Events built", `${figures(built.achieved_per_s / 1000)} kHz`], ["An event takes", micro(built.latency_ns.mean / 1000)], ["99 % of them within", micro(built.latency_ns.p99 / 1000)]);
-    this.numbers.replaceChildren(...rows.map(([what, value]) => element("div", {}, element("dt", { textContent: what }), element("dd", { textContent: value }))));
-    this.fabric.colour(live.busy);
-    if (!live.end) return;
-    this.warn(live.warnings);
-    const mark = ["deadlocked", "livelocked", "stalled", "interrupted"].includes(live.end.reason) ? "chip bad" : "chip";
-    const reason = element("span", { className: mark, textContent: live.end.reason.replace("_", " ") });
-    this.ended.append(element("p", {}, reason, live.end.message));
-    if (live.cycle.length) this.fabric.mark(live.cycle);
-    if (built) {
-      const wanted = built.attempted_per_s ? ` of ${figures(built.attempted_per_s / 1000)} kHz attempted` : "";
-      this.ended.append(element("p", { textContent: `${built.complete} events complete; ${figures(built.achieved_per_s / 1000)} kHz built${wanted}.` }));
-    }
-    if (live.sources.length) this.ended.append(this.shares(live.sources));
-  }
-
-  // Who got how much, as bars.
-  shares(sources) {
-    const most = Math.max(...sources.map(([, rate]) => rate), 1e-9);
-    const rows = sources.map(([name, rate]) => {
-      const cell = element("td", { className: "n", textContent: `${figures(rate)} MB/s` });
-      cell.style.setProperty("--share", rate / most);
-      return element("tr", {}, element("td", { textContent: name }), cell);
-    });
-    return element("details", { open: true }, element("summary", { textContent: "What came from whom" }), element("table", {}, element("tbody", {}, ...rows)));
-  }
-
-  save() {
-    const name = this.side.name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "scenario";
-    download(`${name}.toml`, this.side.text);
-  }
-}
-
 // Of two fabrics of one name the second is called by what is different.
 const named = (side) => {
   const [first, second] = state.looked.map((one) => one.name);
   return side && second?.startsWith(`${first}, `) ? second.slice(first.length + 2) : [first, second][side] ?? "";
 };
 
-const card = (number) => (cards[number] ??= new Card(number));
+const card = (number) => {
+  cards[number] ??= Object.assign(new Card(number, $("sides"), named), { chosen: (packet) => player.choose(packet, number) });
+  return cards[number];
+};
 
 // ---- running -----------------------------------------------------------------------------------------------
+
+// Packets that move, or how much each link was used: one picture of a fabric at a time.
+const view = (what) => {
+  $("view").value = what;
+  document.body.dataset.view = what;
+  if (what !== "packets") player.pause();
+  cards.forEach((one) => one.fabric.paint(what === "packets" ? [] : one.fabric.busy));
+};
 
 const forget = () => {
   news.clear();
   state.live = [];
   state.points = [[], []];
   for (const section of ["live", "study", "report"]) $(section).hidden = true;
-  cards.forEach((one) => { one.replay.clear(); one.clear(); one.fabric.unmark(); });
+  cards.forEach((one) => one.clear());
 };
 
 // The button that began what is running goes, or cannot be pressed; with the keyboard one would begin at the top again.
@@ -287,12 +236,16 @@ const buttons = () => {
 // From when on packets are replayed; null: the last ones.
 const moment = () => ({ beginning: 0, end: null, moment: Math.max(0, Number($("from").value) || 0) })[$("when").value];
 
-const begin = async (what) => {
+const begin = async (what, unasked = false) => {
   complain("");
+  [state.running, state.job] = [true, what];
+  buttons();
   try {
     await post("api/begin", { session: state.session, do: what, first: state.first, beside: state.beside, from_ms: moment() });
   } catch (error) {
-    complain(error.message);
+    state.running = false;
+    buttons();
+    if (!unasked) complain(error.message);
     if (/not known any more/.test(error.message)) connect();
   }
 };
@@ -328,13 +281,19 @@ const showLive = () => {
   charts.latency.show(live.map(lineOf("latency")));
   charts.tail.show(live.map((one, side) => ({ name: named(side), side, step: true, points: tailOf(one) })));
   $("share").value = Math.min(...live.map((one) => one.share));
+  if ($("view").value === "use") cards.forEach((one) => one.fabric.paint(one.fabric.busy));
 };
 
 const showPoints = () => {
   $("study").hidden = false;
   const lines = (of) => state.points.map((points, side) => ({ name: named(side), side, marks: true, points: points.map(of) })).filter((line) => line.points.length);
-  charts.load.show(lines((one) => [100 * one.load, one.accepted]));
-  charts.curve.show(lines((one) => [one.accepted, one.latency_us]));
+  const ranged = (value, half) => (half === null ? [null, null] : [value - half, value + half]);
+  charts.load.show(lines((one) => [100 * one.load, one.accepted, ...ranged(one.accepted, one.accepted_ci95), one]));
+  charts.curve.show([
+    ...lines((one) => [one.accepted, one.latency_us, ...ranged(one.latency_us, one.latency_ci95_us), one]),
+    ...lines((one) => [one.accepted, one.total_us, null, null, one]).filter((line) => line.points.some(([, total, , , one]) => total > 1.01 * one.latency_us))
+      .map((line) => ({ ...line, name: state.points[1].length ? `${line.name}, with the wait` : "with the wait at the source", dashed: true })),
+  ]);
   const cell = (text, number) => element("td", { textContent: text, className: number ? "n" : "" });
   const rows = state.points.flatMap((points, side) => points.map((one) => element("tr", {}, cell(named(side)), cell(`${figures(100 * one.load)} %`, true),
     cell(figures(one.accepted), true), cell(figures(one.latency_us), true), cell(figures(one.p99_us), true), cell(one.end.replace("_", " ")))));
@@ -360,8 +319,9 @@ const hearers = {
   },
   begun(message) {
     // A replay is of the run that is shown, which stays.
-    if (message.job === "replay") cards.forEach((one) => one.replay.clear());
-    else { forget(); keep({ measured: chosen() }); }
+    if (message.job === "replay") player.clear();
+    else { forget(); keep({ measured: chosen() }); view("use"); }
+    stale();
     state.running = true;
     state.job = message.job;
     $("share").value = 0;
@@ -386,12 +346,17 @@ const hearers = {
   },
   recording(message) { $("share").value = message.share; },
   replay(message) {
-    const what = measured() && ofNow() ? "The same run again, with its packets recorded" : "A run with the settings as they are now";
-    if (state.looked[message.side]) card(message.side).replay.load({ ...message, said: `${what}: ${message.said}` });
+    if (!state.looked[message.side]) return;
+    const what = measured() && ofNow() ? "The same run again, with its packets recorded" : "The run with the settings as they are now";
+    card(message.side).packets.load(message);
+    view("packets");
+    player.loaded(`${what}: ${message.said}`);
+    player.jumps.deadlock.hidden = !message.cycle.length && !state.looked.some((side) => side.warnings.some((text) => text.includes("deadlock")));
   },
   done(message) {
     $("report").hidden = !message.report;
     $("report").href = "api/report?session=" + encodeURIComponent(state.session);
+    if (state.job === "replay" && !message.why) { status(""); return; }
     status(message.why === "cancelled" ? "Cancelled: what is shown was measured until then." : message.why || "Done.");
   },
   error(message) { complain(message.text); status(""); },
@@ -421,7 +386,7 @@ const connect = async () => {
 const listenToHands = () => {
   $("shelf").addEventListener("change", () => choose($("shelf").value));
   $("shelf-1").addEventListener("change", () => putBeside($("shelf-1").value));
-  $("file").addEventListener("change", () => { load($("file").files[0]); $("file").value = ""; });
+  $("file").addEventListener("change", () => { load($("file").files).then(() => { $("file").value = ""; }); });
   $("run").addEventListener("click", () => begin("run"));
   $("curve").addEventListener("click", () => begin("curve"));
   $("replay").addEventListener("click", () => begin("replay"));
@@ -430,24 +395,49 @@ const listenToHands = () => {
   $("beside").addEventListener("click", () => { if (state.beside) { state.beside = null; look(true); } else putBeside(""); });
   $("cancel").addEventListener("click", () => { status("Cancelling …"); post("api/cancel", { session: state.session }).catch((error) => complain(error.message)); });
   for (const name of ["accepted", "latency"]) charts[name].clicked = (time) => { $("from").value = Number(time.toPrecision(4)); showWhen("moment"); };
+  $("view").addEventListener("change", () => view($("view").value));
+  $("link").addEventListener("click", share);
+  document.addEventListener("keydown", (event) => { if (event.key === " " && event.target === document.body && !$("player").hidden) { event.preventDefault(); player.toggle(); } });
+  charts.load.picked = charts.curve.picked = (load) => runAt(load);
   let over = 0;
   const veil = (step) => { over = Math.max(0, over + step); $("veil").hidden = !over; };
   addEventListener("dragenter", (event) => { event.preventDefault(); veil(1); });
   addEventListener("dragover", (event) => event.preventDefault());
   addEventListener("dragleave", () => veil(-1));
-  addEventListener("drop", (event) => { event.preventDefault(); over = 0; veil(0); load(event.dataTransfer.files[0]); });
+  addEventListener("drop", (event) => { event.preventDefault(); over = 0; veil(0); load(event.dataTransfer.files); });
+};
+
+// The state of the page as a link that opens it again.
+const share = async () => {
+  const address = shareable({ first: state.first, beside: state.beside });
+  if (!address) { complain("The scenario is too long for a link: save it as a file."); return; }
+  history.replaceState(null, "", address);
+  try { await navigator.clipboard.writeText(location.href); status("The link is copied; it opens what is chosen here."); } catch { status("The link stands in the address line."); }
+};
+
+// A point of a curve is a run: with its load, and seen.
+const runAt = async (load) => {
+  const offered = state.looked[0]?.controls.find((one) => ["Offered load", "Rates multiplied by"].includes(one.label));
+  if (!offered || state.running) return;
+  const path = Object.keys(offered.options[0].settings)[0];
+  for (const spec of [state.first, state.beside].filter(Boolean)) spec.settings[path] = load;
+  if (await look()) begin("run");
 };
 
 const start = async () => {
   listenToHands();
-  const memory = kept();
+  const memory = { ...kept(), ...fromAddress() };
   try { state.shelf = await get("api/shelf"); } catch (error) { complain(error.message); return; }
   state.first = memory.first ?? specOf(state.shelf[0].name);
   state.beside = memory.beside ?? null;
   if (!await look() && memory.first) choose(state.shelf[0].name);
   await connect();
   buttons();
+  replaySoon();
   document.documentElement.dataset.ready = "yes";
 };
+
+// For the console, and for tests that look at what is drawn.
+globalThis.laboratory = { player, cards, state };
 
 start();

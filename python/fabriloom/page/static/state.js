@@ -53,3 +53,31 @@ export const figures = (value, digits = 4) => {
   if (size !== 0 && (size < 1e-3 || size >= 1e7)) return value.toExponential(2).replace("e+", "e");
   return String(Number(value.toPrecision(digits)));
 };
+
+export const element = (tag, properties = {}, ...children) => {
+  const made = Object.assign(document.createElement(tag), properties);
+  made.append(...children);
+  return made;
+};
+
+// ---- a state of the page as an address ----
+
+const LONGEST = 60_000;
+
+const bytes = (text) => Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
+
+// The address that opens a state again; null where it would be too long.
+export const shareable = (state) => {
+  const packed = btoa(bytes(JSON.stringify(state))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+  return packed.length > LONGEST ? null : `${location.pathname}${location.search}#state=${packed}`;
+};
+
+export const fromAddress = () => {
+  const packed = /#state=([\w-]+)/.exec(location.hash)?.[1];
+  if (!packed) return {};
+  try {
+    const plain = Uint8Array.from(atob(packed.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
+    const { first, beside } = JSON.parse(new TextDecoder().decode(plain));
+    return { first, beside, loaded: first?.text ? { file: first.file, text: first.text, files: first.files } : undefined };
+  } catch { return {}; }
+};

@@ -1,0 +1,89 @@
+// One fabric: its drawing with its packets, and what was measured of it.
+import { Fabric } from "./fabric.js";
+import { Packets } from "./packets.js";
+import { download, element, figures } from "./state.js";
+
+export class Card {
+  constructor(number, row, named) {
+    this.number = number;
+    this.named = named;
+    this.title = element("span");
+    this.sizes = element("small");
+    const save = element("button", { type: "button", textContent: "Save scenario", onclick: () => this.save() });
+    const swatch = element("span", { className: "swatch" });
+    swatch.style.background = `var(--c${number})`;
+    const place = element("div", { className: "fabric" }), hover = element("output", { className: "hover", textContent: "" });
+    this.verdict = element("p", { className: "said" });
+    this.numbers = element("dl", { className: "facts" });
+    this.ended = element("div", { className: "ended" });
+    this.root = element("section", { className: "side" }, element("h2", {}, element("span", { className: "name" }, swatch, this.title), this.sizes, save), place, hover, this.verdict, this.numbers, this.ended);
+    this.root.dataset.side = number;
+    this.fabric = new Fabric(place, hover);
+    this.packets = new Packets(this.fabric);
+    this.fabric.moved = () => this.packets.again();
+    place.addEventListener("click", ({ clientX, clientY }) => {
+      const packet = this.packets.recording ? this.packets.near(clientX, clientY) : -1;
+      if (packet >= 0) this.chosen?.(packet);
+    });
+    row.append(this.root);
+  }
+
+  look(side, colours, measured) {
+    this.side = side;
+    this.title.textContent = this.named(this.number);
+    this.sizes.textContent = side.facts;
+    if (this.fabric.draw(side.svg, side.links, colours)) this.packets.clear();
+    if (!measured) this.clear();
+  }
+
+  clear() {
+    this.verdict.textContent = "";
+    this.fabric.busy = [];
+    this.numbers.replaceChildren();
+    this.warn(this.side?.warnings ?? []);
+  }
+
+  warn(warnings) { this.ended.replaceChildren(...warnings.map((text) => element("p", {}, element("b", { className: "chip bad", textContent: "warning" }), text))); }
+
+  show(live) {
+    const micro = (value) => `${figures(value)} µs`, rate = (value) => `${figures(value)} MB/s`;
+    const built = live.events?.complete ? live.events : null;
+    const stuck = ["deadlocked", "livelocked"].includes(live.end?.reason);
+    this.verdict.textContent = live.verdict ? `${live.verdict}.` : "";
+    const rows = [
+      [stuck ? "Accepted until then" : "Accepted", rate(live.accepted)], ["Offered", rate(live.offered)], ["Mean latency", micro(live.latency_us)],
+      ["99 % within", micro(live.p99_us)], ["Packets measured", live.packets.toLocaleString("en")], ["Simulated", `${figures(live.simulated_ms)} ms`],
+    ];
+    if (live.bus) rows.push(["Busiest bus", `${figures(100 * live.bus, 3)} %`]);
+    if (built) rows.push(["Events built", `${figures(built.achieved_per_s / 1000)} kHz`], ["An event takes", micro(built.latency_ns.mean / 1000)], ["99 % of them within", micro(built.latency_ns.p99 / 1000)]);
+    this.numbers.replaceChildren(...rows.map(([what, value]) => element("div", {}, element("dt", { textContent: what }), element("dd", { textContent: value }))));
+    this.fabric.busy = live.busy;
+    if (!live.end) return;
+    this.warn(live.warnings);
+    const mark = ["deadlocked", "livelocked", "stalled", "interrupted"].includes(live.end.reason) ? "chip bad" : "chip";
+    const reason = element("span", { className: mark, textContent: live.end.reason.replace("_", " ") });
+    this.ended.append(element("p", {}, reason, live.end.message));
+    if (live.cycle.length) this.fabric.mark(live.cycle);
+    if (built) {
+      const wanted = built.attempted_per_s ? ` of ${figures(built.attempted_per_s / 1000)} kHz attempted` : "";
+      this.ended.append(element("p", { textContent: `${built.complete} events complete; ${figures(built.achieved_per_s / 1000)} kHz built${wanted}.` }));
+    }
+    if (live.sources.length) this.ended.append(this.shares(live.sources));
+  }
+
+  // Who got how much, as bars.
+  shares(sources) {
+    const most = Math.max(...sources.map(([, rate]) => rate), 1e-9);
+    const rows = sources.map(([name, rate]) => {
+      const cell = element("td", { className: "n", textContent: `${figures(rate)} MB/s` });
+      cell.style.setProperty("--share", rate / most);
+      return element("tr", {}, element("td", { textContent: name }), cell);
+    });
+    return element("details", { open: true }, element("summary", { textContent: "What came from whom" }), element("table", {}, element("tbody", {}, ...rows)));
+  }
+
+  save() {
+    const name = this.side.name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "scenario";
+    download(`${name}.toml`, this.side.text);
+  }
+}

@@ -1,0 +1,96 @@
+// Where links lie in the drawing: polylines in its own units, read once from the paths that were drawn.
+
+const STEP = 5;
+
+// A path as points: its ends where it is straight, a point every few units where it is not.
+const sampled = (path) => {
+  const length = path.getTotalLength(), straight = !/[QCA]/i.test(path.getAttribute("d"));
+  const count = straight ? 1 : Math.max(2, Math.ceil(length / STEP));
+  return Array.from({ length: count + 1 }, (_, at) => { const { x, y } = path.getPointAtLength(length * at / count); return [x, y]; });
+};
+
+class Way {
+  constructor() {
+    this.points = [];
+    this.length = 0;
+    this.from = 0;
+  }
+
+  add(points) {
+    points.forEach(([x, y], at) => {
+      const before = this.points.at(-1);
+      // Between two strokes of one link (one that leaves at the border and comes back) nothing is drawn.
+      const jump = !before || at === 0;
+      this.length += jump ? 0 : Math.hypot(x - before.x, y - before.y);
+      this.points.push({ x, y, at: this.length, jump });
+    });
+  }
+
+  // What lies under the boxes at its ends is not seen, and left out.
+  trim(boxes) {
+    const over = (at) => { const { x, y } = this.at(at); return boxes.find((box) => x > box.x && x < box.x + box.width && y > box.y && y < box.y + box.height); };
+    let begin = 0, end = this.length;
+    const first = over(0.01), last = over(this.length - 0.01);
+    while (first && begin < end && over(begin) === first) begin += 0.5;
+    while (last && end > begin && over(end) === last) end -= 0.5;
+    if (end - begin > 3) [this.from, this.length] = [begin, end - begin];
+  }
+
+  place(at) { return this.at(at + this.from); }
+
+  // The place at a length from its very beginning, with the direction there.
+  at(at) {
+    const points = this.points;
+    let low = 1, high = points.length - 1;
+    while (low < high) { const middle = (low + high) >> 1; if (points[middle].at < at) low = middle + 1; else high = middle; }
+    const b = points[low], a = points[low - 1] ?? b, span = b.at - a.at || 1, part = Math.min(1, Math.max(0, (at - a.at) / span));
+    return { x: a.x + (b.x - a.x) * part, y: a.y + (b.y - a.y) * part, angle: Math.atan2(b.y - a.y, b.x - a.x) };
+  }
+
+  // The stretch from one length to another, as a path of the canvas.
+  trace(context, from, to) {
+    const first = this.place(from), last = this.place(to);
+    context.moveTo(first.x, first.y);
+    for (const point of this.points) {
+      if (point.at <= from + this.from || point.at >= to + this.from) continue;
+      if (point.jump) context.moveTo(point.x, point.y); else context.lineTo(point.x, point.y);
+    }
+    context.lineTo(last.x, last.y);
+  }
+}
+
+// Per link its way, per terminal's link without a stroke of its own its dot.
+export const waysOf = (place) => {
+  const ways = new Map(), dots = new Map(), strokes = new Map(), widths = new Map();
+  const boxes = [...place.querySelectorAll("svg > rect, svg > g > rect")].slice(1).map((box) => Object.fromEntries(["x", "y", "width", "height"].map((name) => [name, Number(box.getAttribute(name))])));
+  for (const shape of place.querySelectorAll("[data-links]")) {
+    const links = shape.dataset.links.split(" ").map(Number);
+    if (shape.tagName === "circle") {
+      const dot = { x: Number(shape.getAttribute("cx")), y: Number(shape.getAttribute("cy")), r: Number(shape.getAttribute("r")) };
+      links.forEach((link) => dots.set(link, dot));
+    }
+    if (shape.tagName !== "path" || shape.getAttribute("stroke") === "none") continue;
+    const points = sampled(shape), back = shape.dataset.way === "back";
+    for (const link of links) {
+      const parts = strokes.get(link) ?? [];
+      if (back) parts.unshift([...points].reverse()); else parts.push(points);
+      strokes.set(link, parts);
+      widths.set(link, Number(shape.getAttribute("stroke-width")) || 2);
+    }
+  }
+  for (const [link, parts] of strokes) {
+    const way = new Way();
+    parts.forEach((points) => way.add(points));
+    if (way.length <= 0) continue;
+    way.wide = Math.min(4.4, Math.max(1.5, 2.2 * widths.get(link)));
+    way.trim(boxes);
+    ways.set(link, way);
+  }
+  return { ways, dots };
+};
+
+export const straight = (one, two) => {
+  const way = new Way();
+  way.add([[one.x, one.y], [two.x, two.y]]);
+  return way;
+};

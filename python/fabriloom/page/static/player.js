@@ -1,0 +1,209 @@
+// The clock of the replay: one for both fabrics, with what leads to the moments worth seeing.
+
+// Stays of packets on links that begin in a second, at the usual speed: so few that the eye can follow, so many that
+// it need not wait.
+const BEGIN_PER_S = 16;
+const SPEEDS = [["very slow", 0.1], ["slow", 0.35], ["usual", 1], ["fast", 4], ["very fast", 20]];
+const COLOURS = [["destination", "destination"], ["state", "what it does"], ["source", "source"]];
+
+const made = (tag, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+};
+const micro = (ns, digits = 2) => (ns < 1e7 ? `${(ns / 1e3).toFixed(digits)} µs` : `${(ns / 1e6).toFixed(4)} ms`);
+
+export class Player {
+  // `views`: the packets of each fabric that is there; `further`: how to record the end of the run.
+  constructor(place, views, further) {
+    Object.assign(this, { place, views, further, now: 0, from: 0, until: 1, followed: -1, side: 0, playing: false, filter: "" });
+    this.controls();
+  }
+
+  controls() {
+    const button = (text, act, label, name) => made("button", { type: "button", textContent: text, onclick: act, ariaLabel: label, id: name });
+    const choice = (label, options, chosen, act) => {
+      const select = made("select", { onchange: () => act(select.value) }, ...options.map(([value, text]) => new Option(text, value, value === chosen, value === chosen)));
+      return made("label", {}, label, select);
+    };
+    this.play = button("Play", () => this.toggle(), "Play or pause", "play");
+    this.jumps = {
+      blocking: button("Next blocking", () => this.blocking(), "Jump to the next packet that is blocked", "next-blocking"),
+      deadlock: button("Deadlock", () => this.deadlock(), "Jump to the deadlock", "to-deadlock"),
+      slowest: button("Slowest packet", () => this.slowest(), "Follow the packet that took longest", "to-slowest"),
+    };
+    this.slider = made("input", { type: "range", min: 0, max: 10000, step: 1, ariaLabel: "Time" });
+    this.slider.addEventListener("input", () => { this.pause(); this.show(this.from + (this.until - this.from) * this.slider.value / 10000); });
+    this.time = made("output");
+    this.speed = 1;
+    this.by = "destination";
+    this.follow = made("select", { ariaLabel: "Packet that is followed" });
+    this.follow.addEventListener("change", () => { const [side, packet] = this.follow.value.split(":").map(Number); this.choose(packet, side); });
+    for (const event of ["pointerdown", "focus"]) this.follow.addEventListener(event, () => this.offer());
+    this.only = made("input", { id: "only", placeholder: "all", size: 9, ariaLabel: "Only packets from, to or over this terminal or switch" });
+    this.only.setAttribute("list", "names");
+    this.only.addEventListener("input", () => { this.filter = this.only.value.trim().toLowerCase(); this.show(this.now); });
+    this.said = made("p", { className: "note", id: "replay-said" });
+    this.legend = made("p", { className: "key", id: "replay-key" });
+    this.count = made("output", { id: "replay-count" });
+    this.place.replaceChildren(
+      made("div", { className: "row" }, this.play, button("◂", () => this.step(-1), "One step back"), button("▸", () => this.step(1), "One step on"),
+        this.slider, this.time),
+      made("div", { className: "row" }, ...Object.values(this.jumps),
+        choice("Speed ", SPEEDS.map(([name, pace]) => [String(pace), name]), "1", (value) => { this.speed = Number(value); }),
+        choice("Colour by ", COLOURS, "destination", (value) => { this.by = value; this.show(this.now); }),
+        made("label", {}, "Only ", this.only), made("label", {}, "Follow ", this.follow)),
+      this.legend, made("p", { className: "row" }, this.count), this.said, made("datalist", { id: "names" }),
+    );
+    this.place.hidden = true;
+  }
+
+  // What was recorded of one fabric came; the clock spans all that is there.
+  loaded(said) {
+    const all = this.views().map((view) => view.recording).filter(Boolean);
+    this.pause();
+    this.place.hidden = !all.length;
+    if (!all.length) return;
+    this.from = Math.min(...all.map((one) => one.from));
+    this.until = Math.max(...all.map((one) => one.until));
+    const rows = Math.max(...all.map((one) => one.rows.length / Math.max(1, one.until - one.from)));
+    const stay = all[0].stay;
+    this.pace = Math.min(20 * stay, Math.max(0.3 * stay, BEGIN_PER_S / Math.max(rows, 1e-12)));
+    this.followed = -1;
+    this.told = said;
+    this.jumps.blocking.disabled = !all.some((one) => one.blockings.length);
+    this.jumps.slowest.disabled = !all.some((one) => one.slowest.packet >= 0);
+    for (const row of this.place.querySelectorAll(".row")) row.hidden = !all.some((one) => one.rows.length);
+    this.place.querySelector("datalist").replaceChildren(...this.namesOf(all).map((name) => new Option(name)));
+    this.offer();
+    this.explain(all);
+    this.show(this.from);
+    if (!matchMedia("(prefers-reduced-motion: reduce)").matches) this.toggle();
+  }
+
+  namesOf(all) {
+    const names = new Set(all.flatMap((one) => one.names.flatMap((link) => String(link).split(/[>#]/).slice(0, 2))));
+    return [...names].slice(0, 3000);
+  }
+
+  clear() {
+    this.pause();
+    this.place.hidden = true;
+    this.views().forEach((view) => view.clear());
+  }
+
+  explain(all) {
+    const rings = all.some((one) => one.data.rings), mark = (className, text) => [made("span", { className: `mark ${className}` }), text];
+    const parts = rings
+      ? [mark("echo", "echo"), mark("busy", "busy echo: rejected, comes again"), ["thick: sent again"], ["across a switch: over its bus"]]
+      : [mark("blocked", "blocked: the bar is the head that waits, the thread leads to the output it waits for"), mark("buffer", "buffer behind a link, how full"), [""]];
+    if (all.some((one) => Object.keys(one.data.intervals_ns ?? {}).length)) parts.push(mark("queue", "packets waiting at their source, by the offered rate"));
+    this.legend.replaceChildren(...parts.filter((part) => part[0] !== "").map((part) => made("span", {}, ...part)));
+  }
+
+  // ---- time ----
+
+  toggle() {
+    if (this.playing) { this.pause(); return; }
+    if (this.now >= this.until) this.now = this.from;
+    this.playing = true;
+    this.play.textContent = "Pause";
+    let before = performance.now();
+    const frame = (at) => {
+      if (!this.playing) return;
+      const next = this.now + Math.min(0.1, (at - before) / 1000) * this.pace * this.speed;
+      before = at;
+      this.show(this.busyFrom(next));
+      if (this.now >= this.until) this.pause(); else requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  }
+
+  // Where nothing moves, time goes on to the next packet.
+  busyFrom(next) {
+    const all = this.views().map((view) => view.recording).filter(Boolean);
+    if (all.some((one) => one.at(next).length)) return next;
+    return Math.max(next, Math.min(...all.map((one) => one.nextBegin(next) ?? this.until)));
+  }
+
+  pause() {
+    this.playing = false;
+    this.play.textContent = "Play";
+  }
+
+  recordings() { return this.views().filter((view) => view.recording); }
+
+  // To the next or the last moment at which a packet (the followed one) comes to a link.
+  step(way) {
+    this.pause();
+    const times = this.recordings().map(({ recording }, side) => recording.next(this.followed < 0 || side !== this.side ? (this.followed < 0 ? recording.begins : []) : recording.byPacket.get(this.followed).map((row) => row.begin), this.now, way)).filter((time) => time !== undefined);
+    this.show(times.length ? (way > 0 ? Math.min(...times) : Math.max(...times)) : way > 0 ? this.until : this.from);
+  }
+
+  // The next head that stops, and the packet that it is the head of.
+  blocking() {
+    this.pause();
+    const found = this.recordings().map(({ recording }, side) => [recording.next(recording.blockings, this.now, 1), side]).filter(([time]) => time !== undefined);
+    const [time, side] = found.sort((a, b) => a[0] - b[0])[0] ?? [this.recordings()[0].recording.blockings[0], 0];
+    const { recording } = this.recordings()[side], soon = Math.min(recording.until, time + 0.2 * recording.stay);
+    const row = recording.at(soon).find((one) => Math.abs(one.begin + one.cross - time) < 1e-6 && recording.waits(one, soon));
+    this.now = soon;
+    this.choose(row ? row.packet : -1, side);
+  }
+
+  deadlock() {
+    const side = this.recordings().findIndex(({ recording }) => recording.data.cycle.length);
+    if (side < 0) { this.further(); return; }
+    this.pause();
+    this.followed = -1;
+    this.show(this.recordings()[side].recording.until);
+  }
+
+  slowest() {
+    const sides = this.recordings().map(({ recording }, side) => [recording.slowest.took, recording.slowest.packet, side]).sort((a, b) => b[0] - a[0]);
+    const [, packet, side] = sides[0], { recording } = this.recordings()[side];
+    this.now = recording.byPacket.get(packet)[0].begin;
+    this.choose(packet, side);
+    if (!this.playing) this.toggle();
+  }
+
+  show(time) {
+    this.now = Math.min(this.until, Math.max(this.from, time));
+    this.slider.value = Math.round(10000 * (this.now - this.from) / Math.max(1, this.until - this.from));
+    this.time.textContent = micro(this.now, this.until - this.from < 1e5 ? 2 : 1);
+    this.slider.setAttribute("aria-valuetext", this.time.textContent);
+    const views = this.recordings();
+    views.forEach((view, side) => view.draw(Math.min(this.now, view.recording.until), { by: this.by, filter: this.filter, followed: side === this.side ? this.followed : -1 }));
+    this.tell(views);
+  }
+
+  // ---- what is said ----
+
+  tell(views) {
+    const counts = views.map((view) => {
+      const there = new Set(view.shown.map((row) => row.packet)).size, over = this.now > view.recording.until ? " (recorded up to here)" : "";
+      return view.recording.data.rings ? `${there} packets on their way${over}` : `${there} packets on their way, ${view.blocked.size} of them blocked${over}`;
+    });
+    const text = counts.length > 1 ? counts.map((count, side) => `${side ? "second" : "first"}: ${count}`).join("; ") : counts[0] ?? "";
+    if (this.count.textContent !== text) this.count.textContent = text;
+    const said = this.followed >= 0 && views[this.side] ? views[this.side].recording.tell(this.followed, this.now) : this.told;
+    if (this.said.textContent !== said) this.said.textContent = said;
+  }
+
+  choose(packet, side) {
+    this.followed = packet;
+    this.side = side || 0;
+    this.offer();
+    this.show(this.now);
+  }
+
+  offer() {
+    const options = this.recordings().flatMap((view, side) => {
+      const here = [...new Set(view.shown.map((row) => row.packet))].filter((packet) => packet >= 0).slice(0, 200);
+      if (this.followed >= 0 && side === this.side && !here.includes(this.followed)) here.unshift(this.followed);
+      return here.map((packet) => { const [from, to, started] = view.recording.ends(packet); return new Option(`${from} → ${to}, started ${micro(started, 1)}`, `${side}:${packet}`); });
+    });
+    this.follow.replaceChildren(new Option("nobody", "0:-1"), ...options);
+    this.follow.value = this.followed < 0 ? "0:-1" : `${this.side}:${this.followed}`;
+  }
+}

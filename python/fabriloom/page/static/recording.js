@@ -1,0 +1,134 @@
+// A recording of packets as the page plays it: who is where, who waits, for what, and since when.
+
+const KINDS = ["packet", "response", "echo", "busy echo"];
+const clamp = (value) => Math.min(1, Math.max(0, value));
+
+export class Recording {
+  constructor(data, names) {
+    this.data = data;
+    this.names = names;
+    this.from = data.from_ns;
+    this.until = data.from_ns + data.until_ns;
+    this.rows = this.stays();
+    this.byPacket = new Map();
+    for (const row of this.rows) {
+      if (row.packet < 0) continue;
+      if (!this.byPacket.has(row.packet)) this.byPacket.set(row.packet, []);
+      this.byPacket.get(row.packet).push(row);
+    }
+    this.longest = this.rows.reduce((most, row) => Math.max(most, Math.min(row.gone, this.until) - row.begin), 0);
+    this.begins = this.rows.map((row) => row.begin);
+    const stays = this.rows.filter((row) => (row.kind & 3) < 2 && row.end < Infinity).map((row) => row.end - row.begin).sort((a, b) => a - b);
+    this.stay = stays[Math.floor(stays.length / 2)] ?? Math.max(1, data.until_ns / 100);
+    this.blockings = this.blocked();
+    this.slowest = this.last();
+    this.starts = this.bySource();
+  }
+
+  // Rows with how long a head takes over a link and what comes after it. A link is crossed in the shortest time in
+  // which any packet went on to the next; a head that takes longer waits at the end of the link.
+  stays() {
+    const { data } = this, next = new Array(data.rows).fill(-1), newest = new Map();
+    for (let row = 0; row < data.rows; row++) {
+      const packet = data.packet[row];
+      if (packet < 0) continue;
+      if (newest.has(packet)) next[newest.get(packet)] = row;
+      newest.set(packet, row);
+    }
+    const steps = next.map((to, row) => (to < 0 ? Infinity : data.begin[to] - data.begin[row])).filter((step) => step > 0 && step < Infinity).sort((a, b) => a - b);
+    const least = steps[Math.floor(steps.length / 20)] ?? ((data.end?.[0] ?? 0) - (data.begin?.[0] ?? 0)) / 4;
+    const wanted = new Map((data.cycle ?? []).map((link, at, all) => [link, all[(at + 1) % all.length]]));
+    return next.map((to, row) => {
+      const begin = this.from + data.begin[row], ended = data.end[row];
+      const end = ended === null || ended === undefined ? Infinity : this.from + ended;
+      const arrived = Boolean(data.last[row]), bus = data.bus[row];
+      const goes = to < 0 ? (arrived || data.rings ? end : Infinity) : this.from + data.begin[to];
+      const cross = bus < 0 ? least : end - begin, link = data.link[row];
+      const wants = to >= 0 ? data.link[to] : goes === Infinity ? wanted.get(link) ?? -1 : -1;
+      return { row, begin, end, cross, arrived, goes, wants, bus, link, packet: data.packet[row], kind: data.kind[row], gone: Math.max(end, Math.min(goes, 1e18)) + cross };
+    });
+  }
+
+  // The moments at which a head begins to wait for longer than it takes to come.
+  blocked() {
+    if (this.data.rings) return [];
+    const found = this.rows.filter((row) => !row.arrived && row.bus < 0 && row.packet >= 0 && Math.min(row.goes, this.until) - row.begin - row.cross > Math.max(row.cross, 0.25 * this.stay));
+    return found.map((row) => row.begin + row.cross).sort((a, b) => a - b);
+  }
+
+  // The packet that took longest of those that arrived.
+  last() {
+    let slowest = -1, longest = 0;
+    for (const [packet, rows] of this.byPacket) {
+      const last = rows.at(-1), took = last.end - this.data.packets[packet][2];
+      if (last.arrived && last.end <= this.until && took > longest) [slowest, longest] = [packet, took];
+    }
+    return { packet: slowest, took: longest };
+  }
+
+  bySource() {
+    const starts = new Map();
+    for (const [from, , started] of this.data.packets ?? []) {
+      if (!starts.has(from)) starts.set(from, []);
+      starts.get(from).push(started);
+    }
+    for (const times of starts.values()) times.sort((a, b) => a - b);
+    return starts;
+  }
+
+  // Rows that are somewhere at a moment. They are in the order of their begin, and none lasts longer than the longest.
+  at(now) {
+    let low = 0, high = this.begins.length;
+    while (low < high) { const middle = (low + high) >> 1; if (this.begins[middle] <= now) low = middle + 1; else high = middle; }
+    const found = [];
+    for (let at = low - 1; at >= 0; at--) {
+      const row = this.rows[at];
+      if (row.begin < now - this.longest) break;
+      if (row.gone > now) found.push(row);
+    }
+    return found;
+  }
+
+  waits(row, now) { return !row.arrived && row.bus < 0 && !this.data.rings && now > row.begin + row.cross && now < row.goes; }
+
+  // From where to where on its link a packet is, as shares.
+  stretch(row, now) {
+    const head = clamp((now - row.begin) / row.cross), tail = row.end === Infinity ? 0 : clamp((now - row.end) / row.cross);
+    return [this.waits(row, now) ? Math.min(tail, 0.8) : tail, head];
+  }
+
+  // How full the buffer behind a link is, 0 to 1: what has come since the head did, and not gone on yet.
+  fill(row, now) {
+    const room = this.data.buffer_ns;
+    if (!room || row.bus >= 0 || row.arrived) return 0;
+    const own = this.byPacket.get(row.packet)?.reduce((least, one) => Math.min(least, one.end - one.begin), Infinity) ?? Infinity;
+    const whole = Number.isFinite(own) ? own : this.stay;
+    const came = Math.min(whole, Math.max(0, now - row.begin - row.cross)), went = Math.min(whole, Math.max(0, now - row.goes));
+    return clamp((came - went) / Math.min(room, whole));
+  }
+
+  next(times, now, way) { return way > 0 ? times.find((time) => time > now + 1e-6) : times.findLast((time) => time < now - 1e-6); }
+
+  nextBegin(now) { return this.begins.find((time) => time > now); }
+
+  // Packets that have come to a source and not started, where all sources offer the same rate from the beginning on.
+  queue(source, now) {
+    const interval = this.data.intervals_ns?.[source];
+    if (!interval || this.from > 0) return null;
+    const times = this.starts.get(source) ?? [], started = times.filter((time) => time <= now).length;
+    return Math.max(0, Math.floor(now / interval) - started);
+  }
+
+  ends(packet) { return this.data.packets[packet]; }
+
+  tell(packet, now) {
+    const [from, to, started] = this.ends(packet), rows = this.byPacket.get(packet), last = rows.at(-1);
+    const on = rows.filter((row) => row.begin <= now && row.end > now), head = rows.findLast((row) => row.begin <= now);
+    const called = (link) => this.names[link] ?? `link ${link}`;
+    const name = (row) => (row.bus < 0 ? called(row.link) : `the bus from the port of ${called(row.link)} to that of ${called(row.bus)}`);
+    const waits = head && this.waits(head, now);
+    const wants = waits && head.wants >= 0 ? ` Its head waits for ${called(head.wants)}, for ${((now - head.begin - head.cross) / 1000).toFixed(2)} µs now.` : "";
+    const where = on.length ? `on ${on.map(name).join(", ")}` : now < rows[0].begin ? "not started yet" : now >= last.end ? (last.arrived ? "arrived" : `behind ${name(last)}`) : "in a switch";
+    return `The ${KINDS[rows[0].kind & 3]} from ${from} to ${to}, started at ${(started / 1000).toFixed(2)} µs: ${where}.${wants}`;
+  }
+}
