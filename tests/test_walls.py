@@ -39,12 +39,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "bounds": DESCRIBING | {"scenario", "compile"},
     "studies": RUNNING | {"output"},
     "report": {"units", "results", "published"},
+    "fit": RUNNING,
     "measure": RUNNING | {"studies", "output"},
     "page": RUNNING | {"studies", "report", "children", "output"},
     "published": set(),
     "experiments": RUNNING | {"studies", "published", "report", "output"},
     "cli": RUNNING
-    | {"bounds", "studies", "published", "report", "page", "experiments", "measure", "children"}
+    | {"bounds", "studies", "published", "report", "page", "experiments", "fit", "measure", "children"}
     | {"output", "printable"},
     "pictures": RUNNING | {"report", "output"},
     "__init__": RUNNING | {"bounds", "studies", "pictures"},

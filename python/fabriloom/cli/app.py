@@ -280,6 +280,33 @@ def measure(
 
 @app.command()
 @exits.guarded
+def fit(
+    measured: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="MEASURED…",
+            help="Folders of fabriloom measure; output of OSU or netgauge; CSV.",
+            show_default=False,
+            callback=_at_home,
+        ),
+    ],
+    json: Json = False,
+    out: Out = None,
+    force: Force = False,
+    csv: Csv = False,
+) -> int:
+    """Find host and link parameters from ping-pong, trains and one to many, and predict the other programs.
+
+    With --out the parameters are written as a preset, fitted.toml, that a scenario names.
+    """
+    from . import folders, real
+
+    with folders.taken(out, "fit", force, csv=csv) as folder:
+        return real.fit(measured, json, folder, csv)
+
+
+@app.command()
+@exits.guarded
 def check(file: File, settings: Set = None, seed: Seed = None, json: Json = False) -> int:
     """Look at a scenario without running it: its parts, its bounds, whether it can deadlock."""
     from . import work

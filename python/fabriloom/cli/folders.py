@@ -86,7 +86,7 @@ def _scenario_files(files: Files, provenance: Provenance) -> None:
         put_text(files, f"scenario{suffix}", provenance.source_text)
 
 
-def _forms(csv: bool) -> tuple[str, ...]:
+def forms(csv: bool) -> tuple[str, ...]:
     """Forms in which tables are written."""
     return ("parquet", "csv") if csv else ("parquet",)
 
@@ -96,7 +96,7 @@ def write_run(files: Files, results: Results, csv: bool) -> None:
     from ..report import for_run
     from ..results.files import put_text, tables_of, write_chrome_trace, write_tables
 
-    for form in _forms(csv):
+    for form in forms(csv):
         write_tables(tables_of(results), files, form)
     if results.has_trace:
         with files.file("trace.json") as out:
@@ -117,7 +117,7 @@ def write_study(files: Files, study: Any, html: str, csv: bool) -> None:
     else:
         _scenario_files(files, study.provenance)
 
-    for form in _forms(csv) if study.points else ():
+    for form in forms(csv) if study.points else ():
         write_tables(study.tables(), files, form)
     put_text(files, "report.html", html)
     put_text(files, "summary.json", study.to_json())

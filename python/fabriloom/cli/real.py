@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as jsonlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,40 @@ def measure(scenario: Scenario, how: Settings, json: bool, folder: Output | None
     if found.interrupted:
         exits.complain(work.interrupted(len(found.curve.points) if found.curve else 0, folder))
         return exits.INTERRUPTED
+    return exits.OK
+
+
+def fit(paths: list[Path], json: bool, folder: Output | None, csv: bool) -> int:
+    """A fit and its predictions, printed and written."""
+    from .. import fit as room
+    from ..report import for_fit
+
+    try:
+        with bars.bar("Predicting") as bar:
+            found = room.fit(paths, bar.steps)
+    except room.FitError as error:
+        raise Mistake(str(error)) from error
+
+    def text() -> str:
+        return jsonlib.dumps(found.summary, indent=2, ensure_ascii=False)
+
+    def tell() -> None:
+        for line in found.told():
+            show.line(line)
+        if found.predictions:
+            show.line()
+            show.predictions(found.predictions)
+
+    def write(at: Output) -> None:
+        from ..results.files import put_text, write_tables
+
+        put_text(at, "fitted.toml", found.text)
+        for form in folders.forms(csv) if found.predictions else ():
+            write_tables({"predictions": found.table}, at, form)
+        put_text(at, "report.html", for_fit(found.summary, found.told(), found.text))
+        put_text(at, "summary.json", text() + "\n")
+
+    work.give(folder, json, text, tell, write)
     return exits.OK
 
 

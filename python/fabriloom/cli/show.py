@@ -310,6 +310,19 @@ def _percent(value: float | None) -> str:
     return f"{100 * value:+.1f} %" if abs(value) < 0.0995 else f"{100 * value:+.0f} %"
 
 
+def predictions(found: Sequence[Any]) -> None:
+    """Measured values beside those of a fitted model."""
+    cells = []
+    for one in found:
+        divisor, unit = (1e3, "us") if one.unit == "ns" else (1.0, one.unit)
+        values = [measured(one.measured / divisor), measured(one.predicted / divisor)]
+        noise = f"{100 * one.noise:.2g} %"
+        cells.append([one.program, one.settings, one.quantity, *values, unit, _percent(one.deviation), noise])
+    head = ["program", "settings", "quantity", "measured", "predicted", "unit", "deviation", "noise"]
+    flush = [False, False, False, True, True, False, True, True]
+    table(head, cells, flush, "Predicted: nothing was set by these")
+
+
 def beside(rows: Sequence[Mapping[str, Any]]) -> None:
     """What a paper prints beside the points of a curve."""
     cells = [

@@ -16,6 +16,7 @@ from ..scenario.resolve import filled_protocol
 from ..technology import RingTechnology, Technology, TechnologyError
 from ..topology import Graph
 from ..traffic import TrafficError
+from . import costs
 from .columns import Arrays
 from .links import LinkParts
 from .rings import RingParts
@@ -72,6 +73,7 @@ def program_durations(scenario: Scenario, found: Programs) -> list[Durations]:
         for names, most in ((_TIMES, MOST_WAIT_TICKS), (_BYTE_TIMES, _MOST_BYTE_TICKS))
         for name in names
     ]
+    times += costs.durations(scenario, found)
     due = Durations.of("the last event's moment", ("program",), found.events.due_ps, MOST_WAIT_TICKS)
     waits = found.amount[found.timed]
     if not found.places:
@@ -94,6 +96,7 @@ def program_columns(
     _check_packets(scenario, tech, protocol)
     times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
     return {
+        **costs.columns(scenario, found, tick_ps),
         **traffic.silent(parts.graph, tech, protocol["packet_bytes"]),
         **found.columns(tick_ps),
         **{f"message_{name}": protocol[name] for name in _WINDOWS},

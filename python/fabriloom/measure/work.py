@@ -32,6 +32,9 @@ Advance = Callable[[int, int, str], None]
 """Rounds finished, rounds wanted, and what is being measured."""
 
 
+_LONG = "1000000 s"
+
+
 @dataclass(frozen=True)
 class Measured:
     """What was measured: one run, or the points of a sweep."""
@@ -188,6 +191,10 @@ def _machine(settings: Settings, ranks: int, folder: Path) -> _Machine:
 def _check_end(compiled: Compiled) -> None:
     """Refuse a program that would wait for ever, or has no end: a simulation tells. Raises ScenarioError."""
     scenario = compiled.scenario
+    assert compiled.programs is not None
+    if np.isfinite(compiled.programs.times()).all():
+        # It ends or stands still, however slow the network of the scenario is.
+        compiled = compile(scenario.with_settings({"run.duration": _LONG, "run.drain": False}))
     end = simulate.run(compiled).summary["end"]
     if end["reason"] == "interrupted":
         raise KeyboardInterrupt

@@ -10,6 +10,7 @@ from fabriloom.programs.descriptors import descriptors
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.kinds import Settings
 from fabriloom.programs.layer import control_words
+from fabriloom.programs.logp import logp
 from fabriloom.programs.operations import operations
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import Programs
@@ -29,6 +30,7 @@ BUILDERS: dict[str, _Builder] = {
     "pull-level-3": credit.pull_level_3,
     "barrel-shifter": building.barrel_shifter,
     "credit": credit.credit,
+    "logp": logp,
     "descriptors": descriptors,
     "operations": operations,
 }

@@ -51,7 +51,7 @@ def _pairs(roles: Roles, given: object) -> tuple[Ints, Ints]:
 def out_farming(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     """One source, the same message to each target in turn."""
     source = roles.one(settings["source"], "source")
-    targets = _others(roles, settings["targets"], "targets", source)
+    targets = others_of(roles, settings["targets"], "targets", source)
     rows, rounds = Rows(), settings["rounds"]
     rows.loop(source, 0, rounds)
     rows.add(source, 1, SEND, peer=targets, size_bytes=settings["size_bytes"])
@@ -63,7 +63,7 @@ def out_farming(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 def funnel_in(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     """Several sources, one target, which takes what comes."""
     target = roles.one(settings["target"], "target")
-    sources = _others(roles, settings["sources"], "sources", target)
+    sources = others_of(roles, settings["sources"], "sources", target)
     rows, rounds = Rows(), settings["rounds"]
     rows.loop(sources, 0, rounds)
     rows.add(sources, 1, SEND, peer=target, size_bytes=settings["size_bytes"])
@@ -72,7 +72,8 @@ def funnel_in(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     return rows.programs(roles.terminals.names)
 
 
-def _others(roles: Roles, given: object, parameter: str, self_: int) -> Ints:
+def others_of(roles: Roles, given: object, parameter: str, self_: int) -> Ints:
+    """All but one, or those of a list, which may not have it."""
     others = np.setdiff1d(np.arange(roles.count), [self_])
     if not len(others):
         raise ProgramError("the program is for two terminals, the network has 1", parameter, "add terminals")

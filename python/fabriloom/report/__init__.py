@@ -6,6 +6,7 @@ markup.
 """
 
 from .comparison import for_comparison
+from .fitted import for_fit
 from .pages import for_curve, for_run, for_saturation
 from .reproduction import Reproduced, for_reproduction
 from .seeds import for_seeds
@@ -14,6 +15,7 @@ __all__ = [
     "Reproduced",
     "for_comparison",
     "for_curve",
+    "for_fit",
     "for_reproduction",
     "for_run",
     "for_saturation",

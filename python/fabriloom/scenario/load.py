@@ -17,6 +17,7 @@ from fabriloom.printable import refused_in
 from fabriloom.reading.jsons import DEEPEST
 from fabriloom.scenario.checks import check
 from fabriloom.scenario.errors import Path, ScenarioError
+from fabriloom.scenario.preset_files import with_files
 from fabriloom.scenario.read import mistake_in, read
 from fabriloom.scenario.schema import Scenario, with_preset
 from fabriloom.scenario.sections.study import OTHERS
@@ -78,7 +79,7 @@ def build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scenar
     """A scenario from the data of a text, whose places errors name. Raises :class:`ScenarioError`."""
     try:
         _check_characters(data, source)
-        scenario = Scenario.model_validate(data)
+        scenario = Scenario.model_validate(with_files(data, source, base_dir))
     except ValidationError as error:
         raise translate(error, with_preset(data), source) from None
     except RecursionError:
@@ -156,7 +157,7 @@ def _check_tried(
                 message = f"{place[0]} cannot change the {key.partition('.')[0]}"
                 raise ScenarioError(message, hint="name a setting")
             _set(data, Override(tuple(key.split(".")), key, ""), _plain(value))
-        Scenario.model_validate(data)
+        Scenario.model_validate(with_files(data, SourceMap(), scenario.base_dir))
         return
     except ScenarioError as mistake:
         raise scenario.error(of + mistake.message, (*place, key), mistake.hint, key=True) from None

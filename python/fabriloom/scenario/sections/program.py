@@ -89,6 +89,29 @@ class AllToAll(Section):
     barrier: bool = Field(default=False, description="Whether all wait for each other between rounds")
 
 
+class LogP(Section):
+    """What host and link parameters are found from: ping-pong, single messages, trains, one to many.
+
+    Marks: 0 rounds of ping-pong; 1 to 2 a send; 3 to 4 a receive of what has come; 5 to 6 a train of so many,
+    7 to 8 one of twice as many, each answered by a message of 1 B; 9 to 10 and 11 to 12 the same to all
+    targets in turn.
+    """
+
+    kind: Literal["logp"]
+    size_bytes: MessageBytes = _size()
+    rounds: Annotated[int, Field(ge=1, le=10**6)] = Field(default=100, description="How often each")
+    train: Annotated[int, Field(ge=1, le=2**16)] = Field(default=32, description="Messages of a train")
+    pause_ps: TimePs = Field(
+        default=1_000_000_000,
+        alias="pause",
+        description="Before the receive of what should have come: longer than a round",
+    )
+    source: Terminal = Field(default=0, description="Who measures, by number or name")
+    targets: Literal["others"] | Several = Field(
+        default="others", description="Who answers; the first is the pair"
+    )
+
+
 class FixedPairs(Section):
     """The i-th source sends to the i-th target."""
 
@@ -268,6 +291,7 @@ Program = Annotated[
     | FunnelIn
     | AllToAll
     | FixedPairs
+    | LogP
     | RandomPairs
     | Level2
     | Level3

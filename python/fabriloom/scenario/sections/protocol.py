@@ -6,9 +6,23 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import Bytes, MessageBytes, PositiveBytes, Section, TimePs
+from fabriloom.scenario.fields import Bytes, FileName, MessageBytes, PositiveBytes, Section, TimePs
 
 Window = Annotated[int, Field(ge=0, le=2**31)]
+
+
+class BySize(Section):
+    """Times of messages of one size; between two sizes a straight line."""
+
+    message_bytes: MessageBytes = Field(alias="message", description="Bytes of the message")
+    send_time_ps: TimePs = Field(alias="send_time", description="Host's time to send it")
+    receive_time_ps: TimePs = Field(alias="receive_time", description="Host's time to receive it")
+    packet_time_ps: TimePs = Field(
+        alias="packet_time", description="Time to fill each of its packets, bytes included"
+    )
+    send_gap_time_ps: TimePs = Field(
+        alias="send_gap_time", description="From one of its packets begun to the next packet, at least"
+    )
 
 
 class Protocol(Section):
@@ -149,6 +163,19 @@ class Protocol(Section):
         default=None, alias="next_address", description="Size of the answer with the next address"
     )
 
+    by_size: Annotated[list[BySize], Field(min_length=1, max_length=2**12)] | None = Field(
+        default=None,
+        description="Times by the size of a message, sizes ascending, in place of send_time, receive_time, "
+        "packet_time with byte_time, and send_gap_time; below the first size its times, above "
+        "the last the line "
+        "of the last two goes on",
+    )
+    preset_file: FileName | None = Field(
+        default=None,
+        description="File with a preset such as fabriloom fit writes: its table [protocol] holds what is not "
+        "written here",
+    )
+
     def overrides(self) -> dict[str, Any]:
         """Settings that differ from the preset, under their names with units."""
-        return self.model_dump(exclude={"preset", "transaction"}, exclude_none=True)
+        return self.model_dump(exclude={"preset", "transaction", "by_size", "preset_file"}, exclude_none=True)

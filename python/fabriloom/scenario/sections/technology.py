@@ -10,6 +10,7 @@ from fabriloom.scenario.fields import (
     Bytes,
     DefaultTag,
     DelayPsPerM,
+    FileName,
     LengthM,
     PositiveBytes,
     PositiveTimePs,
@@ -37,9 +38,16 @@ class AnyTechnology(Section):
         default=None, description="Which of the free links of a group a packet takes"
     )
 
+    preset_file: FileName | None = Field(
+        default=None,
+        description="File with a preset such as fabriloom fit writes: its table [technology] holds what is "
+        "not "
+        "written here",
+    )
+
     def overrides(self) -> dict[str, Any]:
         """Settings that differ from the preset, under their names with units."""
-        return self.model_dump(exclude={"preset"}, exclude_none=True)
+        return self.model_dump(exclude={"preset", "preset_file"}, exclude_none=True)
 
 
 class CharacterLinks(AnyTechnology):

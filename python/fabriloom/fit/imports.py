@@ -1,0 +1,191 @@
+"""Measurements of others: the OSU micro-benchmarks, netgauge, and plain CSV.
+
+Latencies of OSU are half rounds; its bandwidths and message rates give the time per message of a train.
+netgauge's LogGP gives ``o_s``, ``o_r``, ``g`` and ``G`` by size.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from .. import reading, units
+from ..reading import ReadError
+from .errors import FitError
+from .samples import QUANTITIES, Samples
+
+_MOST_BYTES = 1 << 26
+_UNITS_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+_COLUMNS = {f"{name}_{unit}": (name, factor) for name in QUANTITIES for unit, factor in _UNITS_NS.items()}
+_OSU = re.compile(r"#\s*OSU\s+(.*?)\s+v?\d+\.\d+", re.IGNORECASE)
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+def read(path: Path) -> Samples:
+    """The samples of a file, whichever kind it is. Raises :class:`FitError`."""
+    try:
+        content = reading.content(path, _MOST_BYTES, "64 MB", "name a list of sizes and times")
+        text = reading.text_of(content, str(path))
+    except ReadError as error:
+        raise _at(path, error) from error
+    if match := _OSU.search(text):
+        found = _osu(path, text, match[1])
+    elif "netgauge" in text.lower() or "loggp" in text.lower():
+        found = _netgauge(path, text)
+    else:
+        found = _csv(path, text)
+    if not found.values:
+        raise FitError(f"{path}: it has no values\n  = is it cut short? Rows are a size and its numbers")
+    found.sources.append(path.name)
+    return found
+
+
+def _at(path: Path, error: ReadError) -> FitError:
+    where = f"{path}:{error.place[1]}" if error.place else str(path)
+    return FitError(f"{where}: {error}\n  = {error.hint}")
+
+
+def _rows(path: Path, text: str, least: int) -> Iterator[tuple[int, list[float]]]:
+    """Numbers of each line that is no comment; the last line has to be whole. Raises :class:`FitError`."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if not words or line.lstrip().startswith("#") or not _NUMBER.fullmatch(words[0]):
+            continue
+        cut = number == len(lines) and not text.endswith("\n")
+        if len(words) < least or cut or not all(_NUMBER.fullmatch(word) for word in words[:least]):
+            what = (
+                "the file is cut short here" if number == len(lines) else f"{least} numbers are wanted here"
+            )
+            raise FitError(
+                f'{path}:{number}: "{line.strip()[:60]}": {what}\n  = save the whole of what was printed'
+            )
+        yield number, [float(word) for word in words[:least]]
+
+
+def _size(path: Path, line: int, value: float, least: int = 1) -> int | None:
+    """A size; none for messages of no bytes, which no program sends."""
+    if value == 0:
+        return None
+    if value != int(value) or not least <= value < 2**31:
+        raise FitError(f"{path}:{line}: {value:g} is no size of a message\n  = write whole bytes, below 2^31")
+    return int(value)
+
+
+def _osu(path: Path, text: str, title: str) -> Samples:
+    """Printed by ``osu_latency``, ``osu_bw``, ``osu_mbw_mr`` and their like."""
+    found, kind = Samples(), title.lower()
+    rate = "message rate" in kind
+    if "latency" not in kind and "bandwidth" not in kind and not rate:
+        raise FitError(
+            f"{path}: OSU {title} says nothing of single messages\n  = take osu_latency and osu_bw"
+        )
+    if "bi-directional" in kind or ("multi" in kind and "latency" in kind):
+        raise FitError(
+            f"{path}: OSU {title} is of several at once, which is to be predicted\n  = take "
+            "osu_latency, osu_bw"
+        )
+    pairs = int(match[1]) if (match := re.search(r"pairs:\s*(\d+)", text)) else 1
+    for line, (first, value) in _rows(path, text, 2):
+        size = _size(path, line, first)
+        if value <= 0:
+            raise FitError(f"{path}:{line}: {value:g} is no measured value\n  = leave the line out")
+        if size is None:
+            continue
+        if "latency" in kind:
+            found.put("half_round", size, value * 1e3)
+        else:
+            found.put("gap", size, pairs * size / value * 1e3)  # MB/s: 10^6 bytes
+    return found
+
+
+_NETGAUGE = re.compile(
+    r"L=\s*(?P<L>[\d.eE+-]+)\D+?(?:s=\s*)(?P<size>\d+)\D.*?o_s=\s*(?P<o_s>[\d.eE+-]+).*?o_r=\s*(?P<o_r>[\d.eE+-]+)"
+    r".*?g=\s*(?P<g>[\d.eE+-]+).*?G=\s*(?P<G>[\d.eE+-]+)",
+    re.IGNORECASE,
+)
+
+
+def _netgauge(path: Path, text: str) -> Samples:
+    """Printed by netgauge's ``loggp``: a line per size with L, s, o_s, o_r, g and G in microseconds."""
+    found = Samples()
+    for number, line in enumerate(text.splitlines(), 1):
+        match = _NETGAUGE.search(line)
+        if match is None:
+            continue
+        try:
+            values = {name: float(match[name]) * 1e3 for name in ("L", "o_s", "o_r", "g", "G")}
+        except ValueError:
+            raise FitError(
+                f"{path}:{number}: a number that cannot be read\n  = save all that was printed"
+            ) from None
+        size = _size(path, number, float(match["size"]))
+        if size is None:
+            continue
+        bad = [name for name, value in values.items() if not math.isfinite(value) or value < 0]
+        if bad:
+            raise FitError(f"{path}:{number}: {bad[0]} is negative\n  = measure with more rounds")
+        whole = (size - 1) * values["G"]
+        found.put("send", size, values["o_s"])
+        found.put("receive", size, values["o_r"])
+        found.put("gap", size, max(values["g"] + whole, values["o_s"]))
+        found.put("half_round", size, values["o_s"] + values["L"] + whole + values["o_r"])
+    if not found.values:
+        raise FitError(
+            f"{path}: netgauge printed no LogGP parameters here\n  = run it with -x loggp, and save all lines"
+        )
+    return found
+
+
+def _csv(path: Path, text: str) -> Samples:
+    """A column ``bytes``, and some of ``half_round``, ``send``, ``receive``, ``gap``, "
+    "``turn`` with ``_us`` and so on."""
+    found, names = Samples(), list[str]()
+    try:
+        for line, cells in reading.records(text, str(path)):
+            if not cells:
+                continue
+            if not names:
+                reading.check_header(line, cells, text, str(path))
+                names = [cell.strip() for cell in cells]
+                _columns(path, line, names)
+                continue
+            _csv_row(path, line, names, cells, found)
+    except ReadError as error:
+        raise _at(path, error) from error
+    return found
+
+
+def _columns(path: Path, line: int, names: list[str]) -> None:
+    known = ["bytes", *_COLUMNS]
+    if "bytes" not in names or not set(names) & set(_COLUMNS):
+        wrong = next((name for name in names if name not in known), names[0])
+        near = units.nearest(wrong, known)
+        hint = f'is "{near}" meant? ' if near else ""
+        raise FitError(
+            f'{path}:{line}: no table of measured values: column "{wrong[:40]}"\n  = '
+            f"{hint}columns are bytes and, each "
+            "with its unit, half_round_us, send_us, receive_us, gap_us, turn_us; or the output "
+            "of OSU or netgauge"
+        )
+
+
+def _csv_row(path: Path, line: int, names: list[str], cells: list[str], found: Samples) -> None:
+    if len(cells) != len(names):
+        raise FitError(
+            f"{path}:{line}: {len(cells)} cells, the header has {len(names)}\n  = is the file cut short?"
+        )
+    row = dict(zip(names, (cell.strip() for cell in cells), strict=True))
+    size = None
+    for name in ["bytes", *(name for name in names if name in _COLUMNS)]:
+        if not row[name] and name != "bytes":
+            continue
+        if not _NUMBER.fullmatch(row[name]) or not 0 <= float(row[name]) < 1e18:
+            raise FitError(f'{path}:{line}: {name} cannot be "{row[name][:40]}"\n  = write a number')
+        if name == "bytes":
+            size = _size(path, line, float(row[name]))
+        elif size is not None:
+            quantity, factor = _COLUMNS[name]
+            found.put(quantity, size, float(row[name]) * factor)

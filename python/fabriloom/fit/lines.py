@@ -1,0 +1,111 @@
+"""Straight lines through values that are known within a tolerance, and where one line ends "
+"and another begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+JUMP = 0.1
+"""A line that begins by less than this share beside the one before does not jump."""
+FEWEST = 3
+"""Through fewer points a line always goes: they are kept as a table."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """``base + slope * n`` from one size to another."""
+
+    first: float
+    last: float
+    base: float
+    slope: float
+    points: int
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it says no more than its points."""
+        return self.points < FEWEST
+
+    def at(self, size: float) -> float:
+        """Its value, never negative."""
+        return max(0.0, self.base + self.slope * size)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Lines one behind the other. Between two a straight way leads from the end of one to the beginning of
+    the next; where there is a jump, the first goes on up to it.
+    """
+
+    lines: tuple[Line, ...]
+
+    def at(self, size: float) -> float:
+        """The value at a size; beyond the ends the first and the last line go on."""
+        number = max((n for n, line in enumerate(self.lines) if size >= line.first), default=0)
+        line, after = self.lines[number], self.lines[number + 1 : number + 2]
+        if not after or size <= line.last or self._jump(number) is not None:
+            return line.at(size)
+        share = (size - line.last) / (after[0].first - line.last)
+        return (1 - share) * line.at(line.last) + share * after[0].at(after[0].first)
+
+    def _jump(self, number: int) -> float | None:
+        """By how much the next line begins otherwise than this one would have gone on, if that is a jump."""
+        before, after = self.lines[number : number + 2]
+        there, here = after.at(after.first), before.at(after.first)
+        if before.is_table:
+            here = before.at(before.last)
+        return there - here if abs(there - here) > JUMP * max(there, here) else None
+
+    def jumps(self) -> list[tuple[float, float, float]]:
+        """Where the next line begins otherwise than the one before would have gone on: the sizes between
+        which that is, and by how much. Less than a tenth of the value is none.
+        """
+        steps = [(number, self._jump(number)) for number in range(len(self.lines) - 1)]
+        lines = self.lines
+        return [(lines[n].last, lines[n + 1].first, step) for n, step in steps if step is not None]
+
+
+def fit(sizes: Floats, values: Floats, tolerances: Floats) -> Curve:
+    """As few lines as go through all values within their tolerances.
+
+    From the left each line goes as far as one can. A line that misses no point by more than its tolerance
+    exists exactly if no two pairs of points ask for slopes that exclude each other.
+    """
+    lines, start = [], 0
+    while start < len(sizes):
+        stop = start + 1
+        while stop < len(sizes) and _slopes(
+            sizes[start : stop + 1], values[start : stop + 1], tolerances[start : stop + 1]
+        ):
+            stop += 1
+        lines.append(_line(sizes[start:stop], values[start:stop], tolerances[start:stop]))
+        start = stop
+    return Curve(tuple(lines))
+
+
+def _slopes(x: Floats, y: Floats, tolerance: Floats) -> tuple[float, float] | None:
+    """The slopes of lines through all points; none if there is no such line."""
+    after, before = np.triu_indices(len(x), 1)[::-1]
+    run = x[after] - x[before]
+    both = tolerance[after] + tolerance[before]
+    low = float(((y[after] - y[before] - both) / run).max())
+    high = float(((y[after] - y[before] + both) / run).min())
+    return (low, high) if low <= high else None
+
+
+def _line(x: Floats, y: Floats, tolerance: Floats) -> Line:
+    """The line with the least weighted squares; where that misses a point, one that misses none."""
+    ends = (float(x[0]), float(x[-1]), len(x))
+    if len(x) == 1:
+        return Line(ends[0], ends[1], float(y[0]), 0.0, 1)
+    weight = 1.0 / tolerance
+    slope, base = np.polyfit(x, y, 1, w=weight)
+    if (np.abs(base + slope * x - y) > tolerance).any() and (found := _slopes(x, y, tolerance)) is not None:
+        slope = sum(found) / 2
+        low, high = (y - tolerance - slope * x).max(), (y + tolerance - slope * x).min()
+        base = (low + high) / 2
+    return Line(ends[0], ends[1], float(base), float(slope), ends[2])

@@ -1,0 +1,173 @@
+"""What is known of messages by their size, whoever measured it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import reading
+from ..programs.logp import LONG_TRAIN, MORE_TURNS, RECEIVES, ROUND, SENDS, TRAIN, TURNS
+from ..reading import ReadError
+from .errors import FitError
+from .lines import Curve, Floats, fit
+
+QUANTITIES = {
+    "half_round": "half a round of ping-pong",
+    "send": "host's time to send, o_s",
+    "receive": "host's time to receive what has come, o_r",
+    "gap": "time per message of a train, g + G n",
+    "turn": "time per message to one target after the other",
+}
+"""What is measured by size, in nanoseconds."""
+_MOST_BYTES = 1 << 30
+_ASSUMED = 0.02
+"""Tolerance of what is given without its noise, as a share."""
+_LEAST, _SHARE = 2.0, 0.002
+"""Tolerance at least: nanoseconds, and as a share."""
+
+
+@dataclass
+class Samples:
+    """Per quantity and size a value and its tolerance in nanoseconds; and where they are from."""
+
+    values: dict[str, dict[int, tuple[float, float]]] = field(default_factory=dict)
+    sources: list[str] = field(default_factory=list)
+
+    def put(self, quantity: str, size: int, value_ns: float, noise_ns: float | None = None) -> None:
+        """One value; the noise is a standard error, none if it is not known."""
+        value_ns = max(0.0, value_ns)  # a difference that the noise has turned round
+        share = value_ns * (_ASSUMED if noise_ns is None else _SHARE)
+        tolerance = max(_LEAST, share, 3 * (noise_ns or 0.0))
+        self.values.setdefault(quantity, {})[size] = (value_ns, tolerance)
+
+    def add(self, other: Samples) -> None:
+        """What another source says; where both say something, the later one holds."""
+        for quantity, values in other.values.items():
+            self.values.setdefault(quantity, {}).update(values)
+        self.sources += other.sources
+
+    def columns(self, quantity: str) -> tuple[Floats, Floats, Floats]:
+        """Sizes in rising order, values, tolerances."""
+        found = sorted(self.values.get(quantity, {}).items())
+        rows = np.array([(size, *value) for size, value in found], np.float64).reshape(-1, 3)
+        return rows[:, 0], rows[:, 1], rows[:, 2]
+
+    def curves(self) -> dict[str, Curve]:
+        """Each quantity as lines."""
+        return {name: fit(*self.columns(name)) for name in QUANTITIES if self.values.get(name)}
+
+
+@dataclass(frozen=True)
+class Folder:
+    """An output folder of ``measure``, ``run`` or ``curve``."""
+
+    path: Path
+    resolved: dict[str, Any]
+    points: list[tuple[dict[str, Any], dict[str, Any]]]
+    """Of each point its settings and its summary."""
+
+    @property
+    def calibrates(self) -> bool:
+        """Whether it is of the program from which parameters are found."""
+        return self.resolved.get("program", {}).get("kind") == "logp"
+
+    def scenario(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The resolved scenario of a point, without what varies."""
+        found = json.loads(json.dumps(self.resolved))
+        for name in ("sweep", "variants"):
+            found.pop(name, None)
+        for path, value in settings.items():
+            table, steps = found, path.split(".")
+            for step in steps[:-1]:
+                table = table.setdefault(step, {})
+            table[steps[-1]] = value
+        return found
+
+
+def read_folder(path: Path) -> Folder:
+    """An output folder. Raises :class:`FitError`."""
+    summary, resolved = (_json(path / name) for name in ("summary.json", "scenario.resolved.json"))
+    if "program" not in resolved:
+        raise FitError(
+            f"{path}: this is a result of traffic\n  = name one of a program, from fabriloom measure"
+        )
+    points = summary.get("points")
+    if points is None:
+        return Folder(path, resolved, [({}, summary)])
+    return Folder(path, resolved, [(point.get("settings", {}), point) for point in points])
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        text = reading.text_of(reading.content(path, _MOST_BYTES, "1 GB", "name another folder"), str(path))
+        found = json.loads(text)
+    except ReadError as error:
+        hint = "name an output folder of fabriloom measure, or a file of measured values"
+        raise FitError(f"{path}: {error}\n  = {hint}") from error
+    except (ValueError, RecursionError) as error:
+        raise FitError(f"{path}: no JSON, or cut short\n  = measure once more") from error
+    if not isinstance(found, dict):
+        raise FitError(f"{path}: no result of fabriloom\n  = name an output folder of fabriloom measure")
+    return found
+
+
+def from_folder(folder: Folder) -> Samples:
+    """The samples of a calibration. Raises :class:`FitError`."""
+    found = Samples()
+    machine = ""
+    for settings, summary in folder.points:
+        measured = summary.get("measured")
+        if measured and measured["crowded"]:
+            raise FitError(
+                f"{folder.path}: {measured['ranks']} processes shared {measured['cores']} "
+                "cores, so no time in it is a "
+                "measurement\n  = measure again with as many cores as processes"
+            )
+        machine = f"{measured['mpi']}, {measured['transport']}" if measured else "a simulation"
+        try:
+            _point(found, folder.scenario(settings)["program"], summary)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FitError(
+                f"{folder.path}: a point without the times between marks\n  = measure it again"
+            ) from error
+    if not found.values:
+        raise FitError(
+            f"{folder.path}: it has no finished point\n  = let the measurement go on: the same command"
+        )
+    found.sources.append(f"{folder.path.name} ({machine})")
+    return found
+
+
+def _point(found: Samples, program: Mapping[str, Any], summary: Mapping[str, Any]) -> None:
+    """All quantities of one size."""
+    from .. import units
+
+    size = units.parse_bytes(program["size"])
+    spans = {(one["from"], one["to"]): one for one in summary["spans"]}
+    value = {pair: float(one["ns_p50"]) for pair, one in spans.items()}
+    noise = {pair: _noise(one) for pair, one in spans.items()}
+    found.put("half_round", size, value[ROUND] / 2, noise[ROUND] / 2)
+    found.put("send", size, value[SENDS], noise[SENDS])
+    if units.parse_time_ps(program["pause"]) / 1000 > value[ROUND]:
+        found.put("receive", size, value[RECEIVES], noise[RECEIVES])
+    train = int(program["train"])
+    found.put(
+        "gap", size, (value[LONG_TRAIN] - value[TRAIN]) / train, (noise[LONG_TRAIN] + noise[TRAIN]) / train
+    )
+    if TURNS in value:
+        targets = int(summary["network"]["terminals"]) - 1
+        given = program.get("targets")
+        targets = len(given) if isinstance(given, list) else targets
+        messages = targets * max(1, train // targets)
+        took = value[MORE_TURNS] - value[TURNS]
+        found.put("turn", size, took / messages, (noise[MORE_TURNS] + noise[TURNS]) / messages)
+
+
+def _noise(span: Mapping[str, Any]) -> float:
+    """Standard error of a median, from the quartiles."""
+    return 1.2533 * (span["ns_p75"] - span["ns_p25"]) / 1.349 / max(1.0, float(span["count"])) ** 0.5
