@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "measure": RUNNING | {"studies", "output"},
     "page": RUNNING | {"studies", "report", "children", "output"},
     "published": set(),
-    "experiments": RUNNING | {"studies", "published", "report", "output"},
+    "experiments": RUNNING | {"studies", "published", "report", "output", "fit"},
     "cli": RUNNING
     | {"bounds", "studies", "published", "report", "page", "experiments", "fit", "measure", "children"}
     | {"output", "printable"},

@@ -10,6 +10,7 @@ from typing import Any
 
 from fabriloom import topology
 from fabriloom.compile import compile
+from fabriloom.fit import FitError, imports
 from fabriloom.routing import RoutingError
 from fabriloom.routing.own_table import own_table
 from fabriloom.scenario import Scenario, ScenarioError, load
@@ -56,6 +57,15 @@ def _traffic(pattern: dict[str, Any]) -> Callable[[Path], object]:
 def _program(path: Path) -> object:
     program = {"kind": "descriptors", "path": path.name}
     return compile(Scenario.from_dict({**SMALL, "program": program}, path.parent))
+
+
+def _goal(path: Path) -> object:
+    program = {"kind": "goal", "path": path.name}
+    return compile(Scenario.from_dict({**SMALL, "program": program}, path.parent))
+
+
+def _preset(path: Path) -> object:
+    return Scenario.from_dict({**SMALL, "technology": {"preset_file": path.name}}, path.parent)
 
 
 def _graph(path: Path) -> object:
@@ -118,6 +128,17 @@ _REPORT = (
     b' "y": {"label": "y", "log": true}, "series": [{"name": "$a$ b$", '
     b'"points": [[1, 2, null, null]]}]}]</script>'
 )
+_GOAL = (
+    b"num_ranks 2\nrank 0 {\nl1: calc 100 cpu 0\nl2: send 8b to 1 tag 42 cpu 0 nic 0\nl2 requires l1\n}\n"
+    b"rank 1 {\nl1: recv 8b from 0 tag 42\nl2: calc 7\nl2 requires l1\n}\n"
+)
+_PRESET = (
+    b'[technology]\npreset = { value = "generic", kind = "assumed", source = "a" }\n'
+    b'cycle = { value = "2 ns", kind = "measured", source = "b" }\n'
+)
+_OSU = b"# OSU MPI Latency Test v7.4\n# Size       Avg Latency(us)\n1            1.62\n64         1.70\n"
+_NETGAUGE = b"# netgauge\nL=2.1000 s=1 o_s=0.4000 o_r=0.5000 g=1.2000 G=0.0004 (2 GiB/s) lsqu(g,G)=0.0\n"
+_TIMES = b"bytes,half_round_us,gap_ns\n1,1.5,400\n0,1.4,\n4096,3.5,1900\n"
 _SETTINGS = [b"traffic.load=0.5", b"seed=3", b"topology.shape=[2, 3]", b'technology.link_rate="50 Mbit/s"']
 _SCENARIO = (ScenarioError,)
 
@@ -151,6 +172,10 @@ READERS: dict[str, Reader] = {
         "csv",
     ),
     "program.csv": Reader(".csv", [_ROWS], _program, _SCENARIO, "csv"),
+    "trace.goal": Reader(".goal", [_GOAL], _goal, _SCENARIO),
+    "preset.toml": Reader(".toml", [_PRESET], _preset, _SCENARIO),
+    "osu.txt": Reader(".txt", [_OSU, _NETGAUGE], imports.read, (FitError,)),
+    "times.csv": Reader(".csv", [_TIMES], imports.read, (FitError,), "csv"),
     "report.html": Reader(".html", [_REPORT], lambda path: _plotted(path), (ValueError,)),
 }
 """By their names; all but the tables in Parquet, whose reader is a process of its own."""

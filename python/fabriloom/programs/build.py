@@ -8,6 +8,7 @@ from fabriloom.programs import building, credit, simple
 from fabriloom.programs.check import check
 from fabriloom.programs.descriptors import descriptors
 from fabriloom.programs.draws import Draws
+from fabriloom.programs.goal import goal
 from fabriloom.programs.kinds import Settings
 from fabriloom.programs.layer import control_words
 from fabriloom.programs.logp import logp
@@ -31,6 +32,7 @@ BUILDERS: dict[str, _Builder] = {
     "barrel-shifter": building.barrel_shifter,
     "credit": credit.credit,
     "logp": logp,
+    "goal": goal,
     "descriptors": descriptors,
     "operations": operations,
 }

@@ -169,7 +169,7 @@ class Rows:
         self,
         terminal: object,
         order: object,
-        kind: int,
+        kind: object,
         *,
         peer: object = ANY,
         size_bytes: object = 0,

@@ -8,6 +8,7 @@ A file lists ``numbers`` one by one, and may have ``tables``, whose cells become
 
 from __future__ import annotations
 
+import csv
 import math
 import tomllib
 from collections.abc import Iterator
@@ -37,6 +38,13 @@ def load(name: str) -> dict[str, Any]:
     for table in paper.get("tables", ()):
         paper["numbers"] += _cells(table)
     return paper
+
+
+def measured(name: str) -> list[dict[str, float]]:
+    """A published set of measurements, row by row; its source is in the first lines of its file."""
+    file = resources.files(__name__).joinpath("measured", f"{name}.csv")
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(lines)]
 
 
 def numbers(name: str) -> dict[str, Number]:

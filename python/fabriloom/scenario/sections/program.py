@@ -258,6 +258,17 @@ class DescriptorMessages(Section):
     )
 
 
+class GoalTrace(Section):
+    """A trace in GOAL, LogGOPSim's language, as text: the list of each rank, which is the "
+    "terminal of its number."""
+
+    kind: Literal["goal"]
+    path: FileName = Field(description="File in GOAL, relative to the scenario")
+    sha256: Sha256 | None = Field(
+        default=None, description="Checksum that the file must have; filled in when resolved"
+    )
+
+
 Operation = Annotated[str, Field(min_length=1, max_length=400)]
 
 
@@ -299,6 +310,7 @@ Program = Annotated[
     | BarrelShifter
     | CreditBuilding
     | DescriptorMessages
+    | GoalTrace
     | Operations,
     Field(discriminator="kind"),
 ]
