@@ -91,11 +91,20 @@ def figure(chart: Chart | HeatMap) -> Figure:
         axes.set_ylim(bottom=0)
     if not chart.x.log:
         axes.set_xlim(left=0)
+    for axis, log in ((axes.xaxis, chart.x.log), (axes.yaxis, chart.y.log)):
+        if log:
+            axis.set_major_formatter(_power)
+            axis.set_minor_formatter("")
     axes.grid(linewidth=0.4, alpha=0.5)
     axes.spines[["top", "right"]].set_visible(False)
     if len(chart.series) > 1:
         axes.legend(frameon=False, fontsize="small")
     return drawn
+
+
+def _power(value: float, _: int) -> str:
+    """A tick of a logarithmic axis, in plain characters: signs of formulas are text here."""
+    return f"{value:g}".replace("e+0", "e")
 
 
 def _map_figure(heat_map: HeatMap) -> Figure:
