@@ -35,9 +35,9 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     unit, divisor = time_unit(latency["mean"])
     scale = lambda value: None if value is None else value / divisor  # noqa: E731
     ended = ("ended", f"{summary['end']['reason']} – {summary['end']['message']}")
-    if "measured" in summary:
-        return [ended, *_program(summary), *_how_measured(summary["measured"])]
     verdict = ("verdict", f"{summary['verdict']}.")
+    if "measured" in summary:
+        return [verdict, ended, *_program(summary), *_how_measured(summary["measured"])]
     if of_programs(summary):
         return [verdict, ended, *_program(summary), ("packet latency", spread(latency)), *_counted(summary)]
     return [

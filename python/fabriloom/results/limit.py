@@ -56,6 +56,8 @@ def limit(native: Mapping[str, Any], graph: Graph) -> Limit:
     window = tables.window_ticks(native)
     if not window or not graph.links:
         return _limit("link", "", 0.0, False, "nothing: no time was measured")
+    if not len(tables.column(native, "link_busy_ticks")):
+        return dict.fromkeys(("what", "name", "share", "reached", "text"))  # of real machines none is seen
     found = _of_links if graph.rings is None else _of_rings
     return found(native, graph, window)
 
@@ -118,7 +120,7 @@ def of_program(found: Limit, hosts: Mapping[str, Any]) -> Limit:
 
 def held_by(found: Limit | None) -> str:
     """The end of a sentence: what limits, or what will first."""
-    if not found:
+    if not found or found["what"] is None:
         return ""
     return f"; {'limited by' if found['reached'] else 'nearest to its limit is'} {found['text']}"
 

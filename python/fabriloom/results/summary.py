@@ -184,8 +184,6 @@ def add_program(
     }
     summary["keeps_up"] = None
     summary["limit"] = of_program(summary["limit"], summary["hosts"])
-    # Of a system that was measured no links are known.
-    summary["limit"] = None if measured else summary["limit"]
     summary["verdict"] = verdict(summary, resolved)
 
 
