@@ -93,13 +93,15 @@ reproduce: setup
 	@echo "Open $(CURDIR)/$(REPRODUCTION)/reproduction.html"
 
 # The pages of the repository are the sources of the site as they are.
-docs: $(VENV)/dev.stamp
+docs: $(VENV)/dev.stamp $(VENV)/engine.stamp
 	rm -rf out/docs-source out/docs
 	mkdir -p out/docs-source
 	cp *.md out/docs-source
 	cp -r docs out/docs-source/docs
+	$(PY) docs/site/gallery.py scenarios out/docs-source/docs
 	$(PY) -m sphinx -q -W --keep-going -c docs/site -b html out/docs-source out/docs
-	@echo "Open $(CURDIR)/out/docs/docs/README.html"
+	@printf '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/README.html"><title>Fabriloom</title>' > out/docs/index.html
+	@echo "Open $(CURDIR)/out/docs/index.html"
 
 fmt: $(VENV)/dev.stamp
 	cargo fmt --all

@@ -36,7 +36,8 @@ def _toctrees(text: str) -> str:
 
 def _add_toctrees(app: Any, name: str, source: list[str]) -> None:
     if name == root_doc:
-        source[0] += "\n\n" + _toctrees(source[0])
+        gallery = "```{toctree}\n:hidden:\n\ngallery\n```"
+        source[0] += "\n\n" + _toctrees(source[0]) + "\n\n" + gallery
 
 
 def setup(app: Any) -> None:

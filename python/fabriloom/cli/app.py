@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from click import Context, HelpFormatter
+from typer.core import TyperGroup
 
 from .. import experiments
 from . import exits
@@ -21,10 +23,27 @@ _EPILOG = (
     "130 interrupted, with partial results."
 )
 
+
+class _Commands(TyperGroup):
+    """Says of each command the whole first sentence: the library cuts it at the end of a line."""
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """One entry per command, wrapped."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [
+            (name, " ".join((one.help or "").split("\n\n")[0].split()))
+            for name, one in found
+            if one is not None
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
 app = typer.Typer(
+    cls=_Commands,
     help="Simulate lossless packet fabrics: from a scenario file to a report.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -88,6 +107,24 @@ def _top(
     ] = False,
 ) -> None:
     pass
+
+
+@app.command()
+@exits.guarded
+def new(
+    kind: Annotated[
+        str, typer.Argument(metavar="KIND", help="grid, clos, spacewire, sci or event-builder.")
+    ] = "",
+    output: Annotated[
+        Path | None,
+        typer.Argument(metavar="[FILE]", help="Written to this file; without it printed.", callback=_at_home),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+) -> int:
+    """Write a commented scenario to start from."""
+    from . import work
+
+    return work.new(kind, output, force)
 
 
 @app.command()

@@ -1,0 +1,57 @@
+"""Scenarios to start from: each is right, runs, and says what its settings are."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from fabriloom import load, run
+from fabriloom.scenario import templates
+
+from .test_cli import command
+
+
+@pytest.mark.parametrize("name", templates.names())
+def test_it_runs_as_it_is(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{name}.toml"
+    assert f"next: fabriloom check {path}" in command("new", name, path).stdout
+    scenario = load(path, ["run.duration=50 us", "run.precision=0"])
+    assert run(scenario.alone()).summary["end"]["reason"] in ("time_limit", "drained", "saturated")
+
+
+@pytest.mark.parametrize("name", templates.names())
+def test_it_says_what_to_do_with_it_and_what_can_be_changed(name: str) -> None:
+    text = templates.text(name)
+    assert text.startswith("# ")
+    assert f"{name}.toml" in text
+    assert len(re.findall(r"\S +# ", text)) >= 3
+    assert tomllib.loads(text)["name"].startswith("My ")
+
+
+def test_nothing_of_the_users_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("mine")
+    refused = command("new", "clos", path)
+    assert refused.exit_code == 2
+    assert "the file exists" in refused.stderr
+    assert path.read_text() == "mine"
+    assert command("new", "clos", path, "--force").exit_code == 0
+    assert "mine.toml" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("closs", "did you mean clos?"), ("", "name a kind of network"), ("x", "there are: clos")],
+)
+def test_an_unknown_kind_names_the_others(word: str, said: str) -> None:
+    refused = command("new", *([word] if word else []))
+    assert refused.exit_code == 2
+    assert said in refused.stderr
+
+
+def test_help_is_not_cut() -> None:
+    said = command("--help").stdout
+    assert "..." not in said.partition("Commands:")[2]
+    assert "--install-completion" in said
