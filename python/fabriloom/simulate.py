@@ -15,6 +15,7 @@ from . import _native
 from .compile import Compiled, compile
 from .compile.programs import failed, place_of
 from .results import ProgramRun, Results
+from .results.ends import STUCK
 from .results.provenance import Provenance
 from .scenario import Scenario
 
@@ -249,7 +250,7 @@ def compare(scenario: Scenario | Compiled, duration_ps: int | None = None) -> Co
     native = simulation.result()
     reason = str(native["end_reason"])
     # The twin does not notice that a part of the network is stuck, and what is not goes on.
-    stuck = reason in ("deadlocked", "livelocked")
+    stuck = reason in STUCK
     until = int(native["end_time_ticks"]) if stuck else until
     twin = _native.run_twin(compiled.arrays, False, until)
     ended = time.perf_counter()

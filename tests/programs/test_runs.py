@@ -332,3 +332,22 @@ def test_a_node_that_is_occupied_with_every_packet_limits_all_its_virtual_links(
         [1.6] * 3, rel=0.01
     )
     assert mbytes_per_s(4) > 8
+
+
+@pytest.mark.parametrize(
+    ("program", "count"),
+    [
+        ({"kind": "ping-pong", "pairs": 2}, 2 * 5),
+        ({"kind": "out-farming"}, 7 * 5),
+        ({"kind": "funnel-in"}, 5),
+        ({"kind": "all-to-all"}, 8 * 5),
+        ({"kind": "fixed-pairs", "sources": [0, 1], "targets": [1, 2]}, 2 * 5),
+    ],
+)
+def test_ready_programs_tell_their_time_per_round(program: dict[str, Any], count: int) -> None:
+    """Who waits for nobody begins all rounds at once: who receives says how long one is."""
+    found = results({**program, "size": "64 B", "rounds": 5})
+    rounds = found.summary["rounds"]
+    assert rounds["count"] == count
+    assert rounds["ns_min"] > 0
+    assert 0.3 < rounds["ns_mean"] * 5 / found.summary["simulated_ns"] <= 1

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..compile import Compiled
 from ..results import Results, tables
+from ..results.ends import BAD, STUCK
 from ..results.summary import latency, throughput
 from ..simulate import Progress
 from . import limits
@@ -56,6 +57,8 @@ class Live:
             "warming": False,
             "end": summary["end"],
             "verdict": summary["verdict"],
+            "bad": summary["end"]["reason"] in BAD,
+            "stuck": summary["end"]["reason"] in STUCK,
             "cycle": np.asarray(native["deadlock_links"]).tolist(),
             "warnings": summary["warnings"],
             "wall_s": summary["engine"]["wall_s"],
@@ -92,8 +95,15 @@ class Live:
             "packets": int(native["measured_packets"]),
             "tail": _tail(native, tick_ns),
             "busy": _busy(native, window),
+            "carried": self._carried(native, window * tick_ns),
             "bus": float(tables.bus_utilisation(native, self._graph, window).max(initial=0.0)),
         }
+
+    def _carried(self, native: Mapping[str, Any], window_ns: float) -> list[int]:
+        """Per link of a network of rings the kB/s on it, echoes and retries included; else nothing."""
+        if self._graph.rings is None or len(native["link_busy_ticks"]) > limits.DRAWN_LINKS:
+            return []
+        return np.round(1000 * tables.ring_rates(native, window_ns)["all"]).astype(int).tolist()
 
 
 def _series(native: Mapping[str, Any], tick_ns: float) -> dict[str, list[Any]]:

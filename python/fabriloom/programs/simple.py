@@ -16,19 +16,17 @@ _LAST = 2**40
 
 
 def ping_pong(roles: Roles, settings: Settings, draws: Draws) -> Programs:
-    """Pairs: one marks, sends and receives, the other receives and sends."""
+    """Pairs: one sends and receives, the other receives and sends."""
     left, right = _pairs(roles, settings["pairs"])
-    rows, size = Rows(), settings["size_bytes"]
-    for terminal in (left, right):
-        rows.loop(terminal, 0, settings["rounds"])
-        rows.end(terminal, 4)
-    rows.add(left, 1, MARK, tag=0)
+    rows, size, rounds = Rows(), settings["size_bytes"], settings["rounds"]
+    rows.begin_rounds(left, 0, rounds)
+    rows.end_rounds(left, 4, rounds)
+    rows.loop(right, 0, rounds)
+    rows.end(right, 4)
     rows.add(left, 2, SEND, peer=right, size_bytes=size)
     rows.add(left, 3, RECEIVE, peer=right)
     rows.add(right, 1, RECEIVE, peer=left)
     rows.add(right, 2, SEND, peer=left, size_bytes=size)
-    if settings["rounds"]:
-        rows.add(left, 5, MARK, tag=0)
     return rows.programs(roles.terminals.names)
 
 
@@ -56,7 +54,7 @@ def out_farming(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     rows.loop(source, 0, rounds)
     rows.add(source, 1, SEND, peer=targets, size_bytes=settings["size_bytes"])
     rows.end(source, 2)
-    rows.receives(targets, 0, rounds, peer=source)
+    rows.receives(targets, 0, rounds, marks=True, peer=source)
     return rows.programs(roles.terminals.names)
 
 
@@ -68,7 +66,9 @@ def funnel_in(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     rows.loop(sources, 0, rounds)
     rows.add(sources, 1, SEND, peer=target, size_bytes=settings["size_bytes"])
     rows.end(sources, 2)
-    rows.receives(target, 0, rounds * len(sources))
+    rows.begin_rounds(target, 0, rounds)
+    rows.receives(target, 1, len(sources))
+    rows.end_rounds(target, 4, rounds)
     return rows.programs(roles.terminals.names)
 
 
@@ -99,12 +99,12 @@ def all_to_all(roles: Roles, settings: Settings, draws: Draws) -> Programs:
         if settings["order"] == "random":
             target = np.take_along_axis(target, draws.distinct(count - 1, count - 1, count), axis=1)
     rows = Rows()
-    rows.loop(members, 0, settings["rounds"])
+    rows.begin_rounds(members, 0, settings["rounds"])
     if settings["barrier"]:
         rows.add(members, 1, BARRIER)
     rows.add(members[:, None], 2, SEND, peer=members[target], size_bytes=settings["size_bytes"])
     rows.receives(members, 3, count - 1)
-    rows.end(members, 6)
+    rows.end_rounds(members, 6, settings["rounds"])
     return rows.programs(roles.terminals.names)
 
 
@@ -146,17 +146,18 @@ def random_pairs(roles: Roles, settings: Settings, draws: Draws) -> Programs:
 def _takes(rows: Rows, sources: Ints, targets: Ints, froms: Ints, rounds: int, counts: Ints) -> None:
     """The ends of the sources' loops, and the receives: of those that send for ever too, one after a round.
 
-    ``froms``: from whom a target takes; -1: anybody.
+    ``froms``: from whom a target takes; -1: anybody. Who takes from one source only marks its rounds.
     """
     peer = np.where(froms < 0, 0xFFFF_FFFF, froms)
-    sends = np.isin(targets, sources)
-    if rounds:
-        rows.end(sources, _LAST)
-        rows.receives(targets, _LAST + 1, counts, peer=peer)
-        return
-    rows.add(targets[sends], 2, RECEIVE, peer=peer[sends])
+    sends, one = np.isin(targets, sources), froms >= 0
     rows.end(sources, _LAST)
-    rows.receives(targets[~sends], 0, 0, peer=peer[~sends])
+    if not rounds:
+        rows.add(targets[sends & one], 2, MARK, tag=0)
+        rows.add(targets[sends], 2, RECEIVE, peer=peer[sends])
+    first, later = (_LAST + 1, sends | True) if rounds else (0, ~sends)
+    for marks in (False, True):
+        chosen = later & (one == marks)
+        rows.receives(targets[chosen], first, counts[chosen], marks, peer=peer[chosen])
 
 
 def _not_itself(roles: Roles, sources: Ints, targets: Ints) -> None:

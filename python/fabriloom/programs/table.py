@@ -195,11 +195,28 @@ class Rows:
         """The end of a repeat."""
         self.add(terminal, order, END)
 
-    def receives(self, terminal: object, order: int, count: object, **more: object) -> None:
-        """``count`` times receive (0: for ever), at three orders from ``order`` on."""
+    def begin_rounds(self, terminal: object, order: int, count: object) -> None:
+        """A repeat at ``order`` that marks when each round begins; end it by :meth:`end_rounds`."""
         self.loop(terminal, order, count)
+        self.add(terminal, order, MARK, tag=0)
+
+    def end_rounds(self, terminal: object, order: int, last: object) -> None:
+        """The end of such a repeat, and of its last round if there is one: not if it goes on for ever."""
+        self.end(terminal, order)
+        if last:
+            self.add(terminal, order, MARK, tag=0)
+
+    def receives(
+        self, terminal: object, order: int, count: object, marks: bool = False, **more: object
+    ) -> None:
+        """``count`` times receive (0: for ever), at three orders from ``order`` on; with ``marks`` each is a
+        round."""
+        (self.begin_rounds if marks else self.loop)(terminal, order, count)
         self.add(terminal, order + 1, RECEIVE, **more)
-        self.end(terminal, order + 2)
+        if marks:
+            self.end_rounds(terminal, order + 2, np.all(count))
+        else:
+            self.end(terminal, order + 2)
 
     def programs(self, terminal_names: Sequence[str], events: Events = NO_EVENTS) -> Programs:
         """All of them."""

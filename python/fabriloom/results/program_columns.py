@@ -89,7 +89,7 @@ PROGRAM_SUMMARY = Table(
         Column(
             "rounds.ns_mean",
             "ns",
-            "Mean of these times: the time per round of a program that marks its rounds, such as ping-pong.",
+            "Mean of these times: the time per round of ready programs with `rounds`, in which who receives marks them (of random pairs nobody does), and of a program of your own that marks its rounds.",
         ),
         Column("rounds.ns_min", "ns", "The shortest."),
         Column("rounds.ns_max", "ns", "The longest."),

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from fabriloom.printable import refused_in
 from fabriloom.reading.jsons import DEEPEST
 from fabriloom.scenario.checks import check
-from fabriloom.scenario.errors import Path, ScenarioError
+from fabriloom.scenario.errors import Path, Place, ScenarioError
 from fabriloom.scenario.preset_files import with_files
 from fabriloom.scenario.read import mistake_in, read
 from fabriloom.scenario.schema import Scenario, with_preset
@@ -53,10 +53,26 @@ def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
     """See :meth:`Scenario.with_settings`."""
     data, done = copy.deepcopy(scenario._raw), []
     for key, value in settings.items():
-        override = Override(tuple(str(key).split(".")), str(key), _written(value), "the setting ")
+        place = _tried_at(scenario, str(key), _plain(value))
+        override = Override(tuple(str(key).split(".")), str(key), _written(value), "the setting ", place)
         done.append(replace(override, path=_set(data, override, _plain(value))))
     source = replace(scenario.source, overrides=(*scenario.source.overrides, *done))
-    return build(data, source, scenario.base_dir)
+    made = build(data, source, scenario.base_dir)
+    if not (made.sweep or made.variants):
+        made._tried = scenario._tried
+    return made
+
+
+def _tried_at(scenario: Scenario, key: str, value: Any) -> Place | None:
+    """Where a value stands that the scenario's own sweep or one of its variants tries."""
+    if scenario._tried is None:
+        return None
+    data, source = scenario._tried
+    for name, settings in data.get("variants", {}).items():
+        if key in settings and settings[key] == value:
+            return source.place(("variants", name, key))
+    values = data.get("sweep", {}).get(key, [])
+    return source.place(("sweep", key, values.index(value))) if value in values else None
 
 
 def _written(value: Any) -> str:
@@ -89,6 +105,8 @@ def build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scenar
     _check_sweep(scenario)
     _check_variants(scenario)
     check_study(scenario, _check_tried)
+    if scenario.sweep or scenario.variants:
+        scenario._tried = {name: data[name] for name in ("sweep", "variants") if name in data}, source
     return scenario
 
 

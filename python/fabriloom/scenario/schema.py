@@ -94,6 +94,8 @@ class Scenario(Section):
     _raw: dict[str, Any] = PrivateAttr(default_factory=dict)
     _source: SourceMap = PrivateAttr(default_factory=SourceMap)
     _base_dir: FilePath = PrivateAttr(default_factory=FilePath)
+    _tried: tuple[dict[str, Any], SourceMap] | None = PrivateAttr(default=None)
+    """What its sweep and variants try, and where that stands; kept in the scenarios that are made of it."""
 
     @property
     def of_rings(self) -> bool:
@@ -196,6 +198,10 @@ class Scenario(Section):
     ) -> ScenarioError:
         """An error that points at the value (or the key) at a dotted path of this scenario's file."""
         place = self._source.place(path, key) if path else None
+        tried = [override for override in self._source.overrides if override.written]
+        if tried and all(override.written != place for override in tried):
+            values = " and ".join(f"{override.key} = {override.value}" for override in tried)
+            hint = f"{hint}; tried with {values}" if hint else f"tried with {values}"
         return ScenarioError(message, path, hint, place, self._source.file)
 
     def located(self, error: Exception, section: str, base: Path = ()) -> ScenarioError:

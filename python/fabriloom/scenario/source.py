@@ -20,9 +20,13 @@ class Override:
     value: str
     origin: str = "--set "
     """What messages say before ``path=value``."""
+    written: Place | None = None
+    """Where it stands in the scenario's file, as one of the values that a sweep or a variant tries."""
 
     def place(self, path: Path, key: bool) -> Place:
         """The stretch of the argument at fault."""
+        if self.written is not None:
+            return self.written
         text = f"{self.key}={self.value}"
         if key and path:
             words = [str(step) for step in path]

@@ -38,7 +38,7 @@ export class Card {
 
   clear() {
     this.verdict.textContent = "";
-    this.fabric.busy = [];
+    this.fabric.busy = this.fabric.carried = [];
     this.numbers.replaceChildren();
     this.warn(this.side?.warnings ?? []);
   }
@@ -48,19 +48,20 @@ export class Card {
   show(live) {
     const micro = (value) => `${figures(value)} µs`, rate = (value) => `${figures(value)} MB/s`;
     const built = live.events?.complete ? live.events : null;
-    const stuck = ["deadlocked", "livelocked"].includes(live.end?.reason);
     this.verdict.textContent = live.verdict ? `${live.verdict}.` : "";
     const rows = [
-      [stuck ? "Accepted until then" : "Accepted", rate(live.accepted)], ["Offered", rate(live.offered)], ["Mean latency", micro(live.latency_us)],
+      [live.stuck ? "Accepted until then" : "Accepted", rate(live.accepted)], ["Offered", rate(live.offered)], ["Mean latency", micro(live.latency_us)],
       ["99 % within", micro(live.p99_us)], ["Packets measured", live.packets.toLocaleString("en")], ["Simulated", `${figures(live.simulated_ms)} ms`],
     ];
+    if (live.carried.length) rows.push(["Busiest link", rate(Math.max(...live.carried) / 1000)]);
     if (live.bus) rows.push(["Busiest bus", `${figures(100 * live.bus, 3)} %`]);
     if (built) rows.push(["Events built", `${figures(built.achieved_per_s / 1000)} kHz`], ["An event takes", micro(built.latency_ns.mean / 1000)], ["99 % of them within", micro(built.latency_ns.p99 / 1000)]);
     this.numbers.replaceChildren(...rows.map(([what, value]) => element("div", {}, element("dt", { textContent: what }), element("dd", { textContent: value }))));
     this.fabric.busy = live.busy;
+    this.fabric.carried = live.carried;
     if (!live.end) return;
     this.warn(live.warnings);
-    const mark = ["deadlocked", "livelocked", "stalled", "interrupted"].includes(live.end.reason) ? "chip bad" : "chip";
+    const mark = live.bad ? "chip bad" : "chip";
     const reason = element("span", { className: mark, textContent: live.end.reason.replace("_", " ") });
     this.ended.append(element("p", {}, reason, live.end.message));
     if (live.cycle.length) this.fabric.mark(live.cycle);

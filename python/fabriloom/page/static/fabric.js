@@ -1,5 +1,6 @@
 // The drawn fabric: links coloured by how busy they are.
 /* global reaching */
+import { figures } from "./state.js";
 import { Zoom } from "./zoom.js";
 
 const MARK = "#e0007a";
@@ -11,6 +12,7 @@ export class Fabric {
     this.drawn = "";
     this.shapes = [];
     this.busy = [];
+    this.carried = [];
   }
 
   // The SVG comes from our own server, which escapes every name in it.
@@ -79,8 +81,9 @@ export class Fabric {
   say(shape) {
     if (!shape) return;
     const links = reaching.linksOf(shape);
-    const share = (link) => `${((this.busy[link] ?? 0) / 10).toFixed(1)} %`;
-    const named = links.slice(0, 2).map((link) => `${this.links[link] ?? "link " + link}: ${share(link)} in use`);
+    const rate = (link) => (this.carried.length ? ` with ${figures(this.carried[link] / 1000)} MB/s` : "");
+    const share = (link) => `${((this.busy[link] ?? 0) / 10).toFixed(1)} % in use${rate(link)}`;
+    const named = links.slice(0, 2).map((link) => `${this.links[link] ?? "link " + link}: ${share(link)}`);
     this.hover.textContent = named.join("; ") + (links.length > 2 ? `; and ${links.length - 2} more` : "");
   }
 }
