@@ -71,8 +71,10 @@ def _tried_at(scenario: Scenario, key: str, value: Any) -> Place | None:
     for name, settings in data.get("variants", {}).items():
         if key in settings and settings[key] == value:
             return source.place(("variants", name, key))
-    values = data.get("sweep", {}).get(key, [])
-    return source.place(("sweep", key, values.index(value))) if value in values else None
+    values = data.get("sweep", {}).get(key)
+    if isinstance(values, list) and value in values:
+        return source.place(("sweep", key, values.index(value)))
+    return None if values is None or isinstance(values, list) else source.place(("sweep", key))
 
 
 def _written(value: Any) -> str:
