@@ -12,6 +12,7 @@ from fabriloom import topology
 from fabriloom.compile import compile
 from fabriloom.fit import FitError, imports
 from fabriloom.routing import RoutingError
+from fabriloom.routing.own_ports import own_ports
 from fabriloom.routing.own_table import own_table
 from fabriloom.scenario import Scenario, ScenarioError, load
 from fabriloom.topology import GraphError
@@ -23,6 +24,9 @@ ROOT = Path(__file__).resolve().parents[2]
 SCENARIOS = [file.read_bytes() for file in sorted((ROOT / "scenarios").glob("*.toml"))]
 SMALL: dict[str, Any] = {"topology": {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 1}}
 GRID = topology.build("grid", shape=[2, 2])
+TWO_RINGS = topology.build(
+    "sci-rings", rings={"r": ["a", "s", "b", "t"], "q": ["c", "s", "d", "t"]}, switches=["s", "t"]
+)
 _ROWS = b"source,target,length,wait\n0,1,64 B,1 us\nt(0,1).0,2,128 B,0 ns\n3,0,64,200\n2,1,8 B,5 ns\n"
 
 
@@ -76,6 +80,10 @@ def _routes(path: Path) -> object:
     return own_table(GRID, path)
 
 
+def _ways(path: Path) -> object:
+    return own_ports(TWO_RINGS, path)
+
+
 def _override(path: Path) -> object:
     text = path.read_bytes().decode("utf-8", "replace")
     return load(ROOT / "tests" / "cases" / "valid" / "formats-toml.toml", [text])
@@ -121,6 +129,7 @@ _ROUTES = b"switch,terminal,links\n" + b"".join(
     if (a, b) != (c, d)
     for next_ in [f"s({c},{b})" if a != c else f"s({a},{d})"]
 )
+_WAYS = b"switch,ring,terminal,to\ns,r,q,q\nt,q,a,r\ns,q,s>b,r\nt,r,d,q\nt,q,r,r\n"
 _YAML = [file.read_bytes() for file in sorted((ROOT / "tests" / "cases" / "valid").glob("*.yaml"))]
 _JSON = [file.read_bytes() for file in sorted((ROOT / "tests" / "cases" / "valid").glob("*.json"))]
 _REPORT = (
@@ -152,6 +161,7 @@ READERS: dict[str, Reader] = {
     "graph.graphml": Reader(".graphml", _written(".graphml"), _graph, (GraphError,)),
     "rings.csv": Reader(".csv", [_RINGS_CSV], _rings, (GraphError,), "csv"),
     "rings.json": Reader(".json", [_RINGS_JSON], _rings, (GraphError,), "json"),
+    "ways.csv": Reader(".csv", [_WAYS], _ways, (RoutingError,), "csv"),
     "routes.csv": Reader(".csv", [_ROUTES], _routes, (RoutingError,), "csv"),
     "descriptors.csv": Reader(".csv", [_ROWS], _traffic({"kind": "descriptors"}), _SCENARIO, "csv"),
     "matrix.csv": Reader(

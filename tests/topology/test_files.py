@@ -260,7 +260,7 @@ BAD = {
     "self.csv": (TERMINALS + "cable,a,a\n", 'line 4: a link leads from "a" to itself'),
     "both.csv": (
         TERMINALS + "cable,x,y\n",
-        'line 4: "x" and "y" are both terminals, and a terminal hangs on a switch; put one between them',
+        'line 4: "x" and "y" are both terminals. A cable between two terminals is a network by itself',
     ),
     "many.csv": (
         "source,target,parallel\na,b,1000000000\n",

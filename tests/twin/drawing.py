@@ -59,6 +59,7 @@ def _topology(dice: Random) -> Table:
             {"kind": "star", "arms": dice.randint(2, 5), **many},
             {"kind": "tree", "arity": 2, "depth": dice.randint(1, 3), **many},
             {"kind": "crossbar", "terminals": dice.randint(2, 16)},
+            {"kind": "cable"},
         ]
     )
 

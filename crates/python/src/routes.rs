@@ -44,7 +44,8 @@ impl Columns<'_> {
             group_start: self.0.as_slice()?,
             group_links: self.1.as_slice()?,
             route,
-            classes: route.len() / network.switches.max(1),
+            // Without switches the table has no rows; its classes are the terminals all the same.
+            classes: route.len().checked_div(network.switches).unwrap_or(network.terminals),
             terminal_class: self.3.as_slice()?,
             via_switch: self.4.as_slice()?,
             via_class: self.5.as_slice()?,

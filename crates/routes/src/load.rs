@@ -68,6 +68,9 @@ impl Traffic<'_> {
 pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<f64>, RouteError> {
     view.check(net)?;
     traffic.check(net)?;
+    if net.switches == 0 {
+        return Ok(over_one_cable(net, traffic));
+    }
     let targets = view.targets(net);
     let starts = Starts::new(net, view);
     let mut walk = Walk::new(net, view, &targets);
@@ -101,6 +104,13 @@ pub fn loads(net: &Network, view: View<'_>, traffic: Traffic<'_>) -> Result<Vec<
         links.iter().for_each(|&link| load[link as usize] += group_load[group as usize] / links.len() as f64);
     }
     Ok(load)
+}
+
+/// Two terminals: what each sends is on the link that it sends on.
+fn over_one_cable(net: &Network, traffic: Traffic<'_>) -> Vec<f64> {
+    let mut load = vec![0.0; net.links()];
+    net.terminal_out.iter().zip(traffic.sent(net)).for_each(|(&link, sent)| load[link as usize] = sent);
+    load
 }
 
 /// Sends all flow down the ways of the last run, leaving none.

@@ -91,9 +91,11 @@ impl Network {
             members.push((edge_source.len() as u32 - 1, link));
         }
         let numbered = |ends: &[u32]| (0u32..).zip(ends).map(|(edge, &end)| (end, edge)).collect::<Vec<_>>();
-        let homes: Vec<_> = (0u32..).zip(&terminal_in).map(|(t, &l)| (source[l as usize], t)).collect();
+        let mut homes: Vec<_> = (0u32..).zip(&terminal_in).map(|(t, &l)| (source[l as usize], t)).collect();
+        homes.retain(|&(home, _)| (home as usize) < switches);
         let mut senders = vec![0; switches];
-        terminal_out.iter().for_each(|&l| senders[target[l as usize] as usize] += 1);
+        let entries = terminal_out.iter().map(|&l| target[l as usize] as usize);
+        entries.filter(|&entry| entry < switches).for_each(|entry| senders[entry] += 1);
         Ok(Self {
             switches,
             terminals,
@@ -166,12 +168,12 @@ impl Network {
         self.senders[switch as usize]
     }
 
-    /// The switch a terminal sends into.
+    /// The switch a terminal sends into; without switches the other terminal.
     pub fn entry(&self, terminal: u32) -> u32 {
         self.link_target[self.terminal_out[terminal as usize] as usize]
     }
 
-    /// The switch a terminal receives from.
+    /// The switch a terminal receives from; without switches the other terminal.
     pub fn home(&self, terminal: u32) -> u32 {
         self.link_source[self.terminal_in[terminal as usize] as usize]
     }
@@ -188,10 +190,11 @@ fn terminal_links(
     let (mut out, mut inward) = (vec![NONE; terminals], vec![NONE; terminals]);
     for link in 0..source.len() {
         let (from, to) = (source[link] as usize, target[link] as usize);
-        if from >= switches && to >= switches {
+        // Two terminals and the cable between them are a network; in a larger one there would be no way on.
+        if from >= switches && to >= switches && (switches, terminals) != (0, 2) {
             return Err(RouteError::of([
                 Word::Link(link as u32),
-                " joins two terminals without a switch".into(),
+                " joins two terminals of a network with more than these two".into(),
             ]));
         }
         for (end, slots) in [(from, &mut out), (to, &mut inward)] {

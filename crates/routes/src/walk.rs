@@ -213,7 +213,7 @@ impl Starts {
         let (switches, alone) = match end {
             End::Terminal(terminal) => {
                 let entry = net.entry(terminal);
-                (&self.with_via, if self.senders[entry as usize] == 1 { entry } else { NONE })
+                (&self.with_via, if self.senders.get(entry as usize) == Some(&1) { entry } else { NONE })
             }
             End::Via(_) => (&self.switches, NONE),
         };

@@ -121,6 +121,20 @@ fn edges_without_transit_relieve_the_middle_of_a_grid() {
 }
 
 #[test]
+fn two_terminals_and_a_cable_are_a_network() {
+    let net = Network::new(0, 2, vec![0, 1], vec![1, 0]).unwrap();
+    let table = whole(&net, ShortestPath::new(NextHops::All), Spread::Adaptive, &[]);
+    let view = table.view();
+    verify(&net, view).unwrap();
+    assert_eq!(dependency_cycle(&net, view).unwrap(), None);
+    assert_eq!(path(&net, view, 1, 0, None).unwrap(), [1]);
+    assert_eq!(loads(&net, view, Traffic::Uniform).unwrap(), [1.0, 1.0]);
+    let one = Traffic::Pairs { source: &[1], target: &[0], rate: &[3.0] };
+    assert_eq!(loads(&net, view, one).unwrap(), [0.0, 3.0]);
+    assert!(Network::new(0, 3, vec![0, 1, 2], vec![1, 2, 0]).is_err());
+}
+
+#[test]
 fn missing_ways_are_named() {
     let net = network(3, &[(0, 1)], &[0, 1, 2]);
     let options = Options { spread: Spread::Adaptive, via: &[] };

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import routing
 from ..routing import RoutingError
+from ..routing.own_ports import own_ports
 from ..routing.rings import ring_dependency_cycle
 from ..scenario import Scenario
 from ..technology import RingTechnology, TechnologyError, ring_technology
@@ -37,10 +38,11 @@ class RingParts:
             raise scenario.located(error, "technology") from error
         self.technology: RingTechnology = tech.carrying(transaction)
         check_rates(scenario, graph, self.technology)
+        own = scenario.parameters("routing").get("path")
         try:
-            self.port_route = routing.port_route(graph)
+            self.port_route = routing.port_route(graph) if own is None else own_ports(graph, own)
         except RoutingError as error:
-            raise scenario.located(error, "topology") from error
+            raise scenario.located(error, "topology" if own is None else "routing") from error
 
     @cached_property
     def cycle(self) -> list[int] | None:

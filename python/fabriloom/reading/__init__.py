@@ -4,7 +4,7 @@ Whatever the bytes, these functions give data or a :class:`ReadError` that says 
 bounded time and memory. Rooms that read files turn it into the error of their own.
 """
 
-from fabriloom.reading.csvs import cell_place, check_header, records
+from fabriloom.reading.csvs import cell_place, check_header, named_rows, records
 from fabriloom.reading.errors import Place, ReadError
 from fabriloom.reading.jsons import json_data
 from fabriloom.reading.texts import content, line_of, place_at, text_of
@@ -17,6 +17,7 @@ __all__ = [
     "content",
     "json_data",
     "line_of",
+    "named_rows",
     "place_at",
     "records",
     "text_of",

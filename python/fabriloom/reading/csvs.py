@@ -59,6 +59,43 @@ def check_header(line: int, names: Sequence[str], text: str, file: str) -> None:
         seen.add(word)
 
 
+def named_rows(
+    text: str, file: str, columns: Sequence[str], optional: Sequence[str] = ()
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line (from 1) and cells by column of every record that is not blank, under a first line of names.
+
+    ``columns``: all that there are; those that are not ``optional`` have to be there. Raises
+    :class:`ReadError`.
+    """
+    found = records(text, file, comments=False)
+    first, header = next(found, (1, []))
+    check_header(first, header, text, file)
+    names = [name.strip().lower() for name in header]
+    known = f"columns are {', '.join(columns)}"
+    for place, name in enumerate(names):
+        if name not in columns:
+            near = units.nearest(name, [column for column in columns if column not in names])
+            hint = f'did you mean "{near}"? {known}' if near else known
+            raise ReadError(
+                f'unknown column "{name[:60]}"', hint, cell_place(text, file, first, header, place)
+            )
+    for name in columns:
+        if name not in names and name not in optional:
+            raise ReadError(f'the column "{name}" is missing', known, line_of(text, first, file))
+    for line, cells in found:
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) > len(names) or any(name not in optional for name in names[len(cells) :]):
+            message = f"{len(cells)} values for {len(names)} columns"
+            hint = "put names that contain a comma into double quotes"
+            raise ReadError(message, hint, line_of(text, line, file))
+        yield (
+            line,
+            dict.fromkeys(columns, "")
+            | {name: cell.strip() for name, cell in zip(names, cells, strict=False)},
+        )
+
+
 def cell_place(text: str, file: str, line: int, cells: Sequence[str], column: int | None) -> Place:
     """Where a cell of a record stands that begins in a line; the whole line without ``column``."""
     whole = line_of(text, line, file)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .drawing_boxes import box_of, draw_outside_terminals
+from .drawing_boxes import box_of, draw_cable, draw_outside_terminals
 from .drawing_links import draw_switch_links
 from .drawing_plan import Plan, plan_of
 from .drawing_rings import RingPlan, ring_boxes, ring_notes, ring_plan
@@ -48,7 +48,10 @@ def fabric_svg(
     plan = plan_of(graph, values, link_label)
     draw_switch_links(plan)
     boxes = [box_of(plan, switch) for switch in range(graph.switches)]
-    draw_outside_terminals(plan)
+    if graph.switches:
+        draw_outside_terminals(plan)
+    else:
+        draw_cable(plan)
     notes = None if alone else _notes(plan)
     return _page(plan, boxes, notes, 18.0 + (0.24 * plan.pitch if plan.stubs else 0))
 

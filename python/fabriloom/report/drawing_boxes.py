@@ -22,6 +22,9 @@ from .drawing_style import (
     title,
 )
 
+CABLE_PX = 220.0
+"""Between two terminals that are joined by a cable."""
+
 
 def box_of(plan: Plan, switch: int) -> str:
     """Return a switch: its box, its name and, if there is room, its terminals."""
@@ -118,6 +121,19 @@ def draw_outside_terminals(plan: Plan) -> None:
                 elif "levels" in graph.layout and graph.family != "star":
                     away = np.array([0.0, 1.0])
                 plan.over.append(_terminal_name(plan, terminal, place, away))
+
+
+def draw_cable(plan: Plan) -> None:
+    """Draw two terminals and the cable between them, without a switch."""
+    ends = [np.array([0.0, 0.0]), np.array([CABLE_PX, 0.0])]
+    for terminal, (place, other) in enumerate(zip(ends, ends[::-1], strict=True)):
+        out = int(plan.graph.terminal_out_links[terminal])
+        if plan.scale is not None or terminal == 0 or plan.graph.link_reverse[out] < 0:
+            draw_stroke(plan, [out], place, other, 0.0 if plan.scale is None else 3.0, 0.0, True)
+        x, y = place.tolist()
+        plan.corners += [(x - 6, y - 6), (x + 6, y + 6)]
+        plan.over.append(_dot(plan, terminal, x, y, 5.0))
+        plan.over.append(_terminal_name(plan, terminal, place, place - other))
 
 
 def _terminal_name(plan: Plan, terminal: int, place: Points, away: Points) -> str:

@@ -65,14 +65,14 @@ def plan_of(graph: Graph, values: NDArray[np.float64] | None, link_label: str) -
     places = switch_positions(graph)
     extent = np.ptp(places, axis=0) if graph.switches else np.zeros(2)
     terminals_at: list[list[int]] = [[] for _ in range(graph.switches)]
-    for terminal, switch in enumerate(graph.terminal_entry_switches.tolist()):
+    for terminal, switch in enumerate(graph.terminal_entry_switches.tolist() if graph.switches else []):
         terminals_at[switch].append(terminal)
     terminal_links_at: list[list[int]] = [[] for _ in range(graph.switches)]
     for links, ends in (
         (graph.terminal_out_links, graph.terminal_entry_switches),
         (graph.terminal_in_links, graph.terminal_exit_switches),
     ):
-        for link, switch in zip(links.tolist(), ends.tolist(), strict=True):
+        for link, switch in zip(links.tolist(), ends.tolist(), strict=True) if graph.switches else ():
             terminal_links_at[switch].append(link)
     most = max(map(len, terminals_at), default=0)
     one_way = bool((graph.link_reverse[graph.terminal_out_links] < 0).any())

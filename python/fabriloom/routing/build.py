@@ -62,6 +62,9 @@ def build(
     kind = ALIASES.get(kind, kind)
     if kind not in KINDS:
         raise RoutingError(f'there is no routing "{kind}"{_nearest(kind, KINDS)}', "kind")
+    if not graph.switches and (kind != "auto" or interval_labelling):
+        parameter = "kind" if kind != "auto" else "interval_labelling"
+        raise RoutingError("on a cable between two terminals nothing is routed; leave it out", parameter)
     given = {name: value for name, value in parameters.items() if value is not None}
     if kind == "interval":
         kind = str(given.pop("of", "auto"))

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import reading, units
+from .. import reading
 from ..reading import ReadError
 from ..topology.graph import Graph
 from .check import verify
@@ -36,13 +36,13 @@ def own_table(graph: Graph, path: str | Path, adaptive: bool = True, lanes: int 
     """
     check_size(graph.switches, graph.terminals, "path")
     maker = _Maker(graph, adaptive, lanes)
-    rows = [maker.row(*row) for row in _rows(path)]
+    rows = [maker.row(*row) for row in rows_of(path, HEADINGS)]
     for of_switch in (True, False):
         seen: dict[tuple[int, int], int] = {}
         for line, switch, target, links in rows:
             if (target < graph.switches) == of_switch:
                 if (switch, target) in seen:
-                    raise _fault(line, f"this destination was given in line {seen[switch, target]} already")
+                    raise fault(line, f"this destination was given in line {seen[switch, target]} already")
                 seen[switch, target] = line
                 maker.fill(switch, target, links)
     maker.deliver()
@@ -51,33 +51,27 @@ def own_table(graph: Graph, path: str | Path, adaptive: bool = True, lanes: int 
     return table
 
 
-def _fault(line: int, message: str) -> RoutingError:
+def fault(line: int, message: str) -> RoutingError:
+    """The error at a line of a table of routes."""
     return RoutingError(f"line {line}: {message}", "path")
 
 
-def _rows(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+def rows_of(path: str | Path, columns: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Line and cells, in the order of ``columns``, of every row of a table of routes."""
     file = Path(path)
     try:
         content = reading.content(
             file, MOST_BYTES, "1 GiB", "write fewer rows: a switch stands for its terminals"
         )
-        found = reading.records(reading.text_of(content, str(file)), str(file), comments=False)
-        line, heading = next(found, (1, []))
-        names = [name.strip().lower() for name in heading]
-        if names != HEADINGS:
-            sign = units.other_separator(",".join(heading))
-            why = f"separated by {sign}; save the file with commas" if sign else ", ".join(names) or "nothing"
-            raise _fault(line, f"the columns must be {', '.join(HEADINGS)}, not {why}")
-        for line, row in found:
-            if any(cell.strip() for cell in row):
-                yield line, [cell.strip() for cell in row]
+        for line, row in reading.named_rows(reading.text_of(content, str(file)), str(file), columns):
+            yield line, [row[column] for column in columns]
     except ReadError as error:
         raise _unreadable(file, error) from None
 
 
 def _unreadable(file: Path, error: ReadError) -> RoutingError:
     if error.place:
-        return _fault(error.place[1], f"{error.message}; {error.hint}")
+        return fault(error.place[1], f"{error.message}; {error.hint}")
     if isinstance(error.__cause__, OSError):
         return RoutingError(f"cannot read {file}: {error.__cause__.strerror}", "path")
     return RoutingError(f"{file}: {error.message}; {error.hint}", "path")
@@ -104,21 +98,17 @@ class _Maker:
 
     def row(self, line: int, cells: list[str]) -> tuple[int, int, int, Ways]:
         """Return line, switch, target vertex and links of a row."""
-        if len(cells) != len(HEADINGS):
-            raise _fault(
-                line, f"there are {len(cells)} columns, not {len(HEADINGS)} (names with commas need quotes)"
-            )
         switch = self.vertices.get(cells[0], self.graph.switches)
         if switch >= self.graph.switches:
-            raise _fault(line, f'there is no switch "{cells[0]}"')
+            raise fault(line, f'there is no switch "{cells[0]}"')
         target = self.vertices.get(cells[1])
         if target is None:
-            raise _fault(line, f'there is no terminal or switch "{cells[1]}"')
+            raise fault(line, f'there is no terminal or switch "{cells[1]}"')
         links = tuple(
             dict.fromkeys(link for word in cells[2].split() for link in self._named(line, switch, word))
         )
         if not links:
-            raise _fault(line, "no link is given")
+            raise fault(line, "no link is given")
         return line, switch, target, links if self.adaptive else links[:1]
 
     def _named(self, line: int, switch: int, word: str) -> list[tuple[int, int]]:
@@ -128,18 +118,18 @@ class _Maker:
             return [(link, -1) for link in self._links(line, switch, word)]
         if int(lane) >= self.lane_count:
             there = "lane 0 alone" if self.lane_count == 1 else f"lanes 0 to {self.lane_count - 1}"
-            raise _fault(line, f'"{word}": there is no lane {lane}; links have {there} (technology.lanes)')
+            raise fault(line, f'"{word}": there is no lane {lane}; links have {there} (technology.lanes)')
         return [(link, int(lane)) for link in self._links(line, switch, name)]
 
     def _links(self, line: int, switch: int, word: str) -> list[int]:
         if word in self.links:
             link = self.links[word]
             if self.graph.link_source[link] != switch:
-                raise _fault(line, f'link "{word}" does not leave {self.graph.switch_names[switch]}')
+                raise fault(line, f'link "{word}" does not leave {self.graph.switch_names[switch]}')
             return [link]
         links = self.between.get((switch, self.vertices.get(word, -1)))
         if links is None:
-            raise _fault(line, f'{self.graph.switch_names[switch]} has no link or neighbour "{word}"')
+            raise fault(line, f'{self.graph.switch_names[switch]} has no link or neighbour "{word}"')
         return links
 
     def fill(self, switch: int, target: int, links: Ways) -> None:

@@ -10,7 +10,7 @@ from fabriloom.scenario.errors import Path
 from fabriloom.scenario.sections.flows import Flows
 from fabriloom.scenario.sections.ring_technology import RingLinks
 from fabriloom.scenario.sections.ring_topology import SciRings
-from fabriloom.scenario.sections.routing import Auto, DimensionOrder, FewestBuses
+from fabriloom.scenario.sections.routing import AnyRouting, Auto, DimensionOrder, FewestBuses, Table
 from fabriloom.scenario.sections.traffic import (
     Backlog,
     Burst,
@@ -67,9 +67,16 @@ def _kind_of_network(scenario: Scenario) -> None:
         message = f"transactions are for networks of rings, not for a {topology.kind}"
         raise scenario.error(message, ("traffic", "transaction"), "remove it")
     routing = scenario.routing
-    if scenario.of_rings and not isinstance(routing, FewestBuses) and routing != Auto():
-        message = f"{topology.kind} has no other routing than over the fewest buses"
+    of_rings = isinstance(routing, FewestBuses | Table) or routing == Auto()
+    if scenario.of_rings and not of_rings:
+        message = (
+            f"{topology.kind} has no other routing than over the fewest buses, or by a table of your own"
+        )
         raise scenario.error(message, ("routing",), "remove the section")
+    if scenario.of_rings and isinstance(routing, Table):
+        for name in sorted(set(AnyRouting.model_fields) & set(scenario._raw["routing"])):
+            message = f"routing.{name} is not for rings: a table says one way to each terminal"
+            raise scenario.error(message, ("routing", name), "remove it", key=True)
     if not scenario.of_rings and isinstance(routing, FewestBuses):
         message = f"the routing fewest-buses is for networks of rings, not for a {topology.kind}"
         raise scenario.error(message, ("routing", "kind"), 'choose "auto"')

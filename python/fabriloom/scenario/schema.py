@@ -198,8 +198,8 @@ class Scenario(Section):
     ) -> ScenarioError:
         """An error that points at the value (or the key) at a dotted path of this scenario's file."""
         place = self._source.place(path, key) if path else None
-        tried = [override for override in self._source.overrides if override.written]
-        if tried and all(override.written != place for override in tried):
+        tried = [override for override in self._source.overrides if override.written not in (None, place)]
+        if tried:
             values = " and ".join(f"{override.key} = {override.value}" for override in tried)
             hint = f"{hint}; tried with {values}" if hint else f"tried with {values}"
         return ScenarioError(message, path, hint, place, self._source.file)

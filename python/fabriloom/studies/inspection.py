@@ -233,7 +233,11 @@ def _network_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
             f"{network['cables']:,}: {network['terminal_cables']:,} to terminals, "
             f"{network['switch_cables']:,} between switches",
         ),
-        ("ports", f"{high if low == high else f'{low} to {high}'} of each switch are used"),
+        *(
+            [("ports", f"{high if low == high else f'{low} to {high}'} of each switch are used")]
+            if high
+            else []
+        ),
         ("way of a packet", f"{network['mean_links_on_the_way']:.2f} links in the mean of this traffic"),
         (
             "one link",

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .banyan import banyan
+from .cable import cable
 from .clos import clos
 from .clos5 import clos5
 from .crossbar import crossbar
@@ -34,7 +35,22 @@ from .sci_torus import sci_torus
 from .tree import star, tree
 
 _IN_ORDER = (
-    *(crossbar, ring, grid, torus, hypercube, clos, clos5, fat_tree, banyan, star, tree, dragonfly, file),
+    *(
+        cable,
+        crossbar,
+        ring,
+        grid,
+        torus,
+        hypercube,
+        clos,
+        clos5,
+        fat_tree,
+        banyan,
+        star,
+        tree,
+        dragonfly,
+        file,
+    ),
     *(sci_ring, sci_bridge, sci_switch, sci_long_rings, sci_banyan, sci_torus, sci_module, sci_switch_16),
     sci_rings,
 )
@@ -52,6 +68,7 @@ __all__ = [
     "Rings",
     "banyan",
     "build",
+    "cable",
     "clos",
     "clos5",
     "crossbar",

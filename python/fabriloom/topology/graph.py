@@ -8,10 +8,13 @@ the two links of a cable between switches follow each other, and parallel cables
 graph read from a file keeps the order of the file; ``terminal_out_links`` and ``terminal_in_links`` hold for
 all.
 
+A cable between two terminals is a network without switches: each terminal sends on one link of it and
+receives on the other.
+
 Every ``layout`` has ``parameters`` (what the family was built with) and, per family:
 
 ==================  =====================================================================================
-crossbar            nothing more
+cable, crossbar     nothing more
 ring, grid, torus,  ``shape`` (list), ``coordinates`` (switches, dimensions), ``wrap`` (bool),
 hypercube           ``terminals_per_switch``, ``links_per_edge``
 clos, clos5,        ``levels``: per switch the height above the terminals' switches (0, 1, …), for up-down
@@ -132,7 +135,7 @@ class Graph:
 
     @property
     def terminal_entry_switches(self) -> Ints:
-        """Per terminal: the switch it sends into."""
+        """Per terminal: the switch it sends into; without switches the other terminal."""
         return self.link_target[self.terminal_out_links]
 
     @property

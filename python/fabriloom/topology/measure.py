@@ -35,8 +35,8 @@ class Counts:
 
 @dataclass(frozen=True)
 class Distances:
-    """How far terminals are from each other, in switches that a packet passes on a shortest path (at least
-    1)."""
+    """How far terminals are from each other, in switches that a packet passes on a shortest path: at
+    least 1, or 0 on a cable between two terminals."""
 
     mean_switches: float
     """Over all ordered pairs of different terminals."""
@@ -57,8 +57,8 @@ def counts(graph: Graph) -> Counts:
         cables=int(forth.sum()),
         terminal_cables=int((forth & ~between).sum()),
         switch_cables=int((forth & between).sum()),
-        ports_used_min=int(ports.min()),
-        ports_used_max=int(ports.max()),
+        ports_used_min=int(ports.min()) if ports.size else 0,
+        ports_used_max=int(ports.max()) if ports.size else 0,
     )
 
 
@@ -77,6 +77,8 @@ def distances(graph: Graph) -> Distances:
 
     The searches go together, 64 to a machine word; lattices are measured by their coordinates.
     """
+    if not graph.switches:
+        return Distances(mean_switches=0.0, diameter_switches=0, unreachable_pairs=0)
     entering = np.bincount(graph.terminal_entry_switches, minlength=graph.switches)
     leaving = np.bincount(graph.terminal_exit_switches, minlength=graph.switches)
     if "coordinates" in graph.layout:

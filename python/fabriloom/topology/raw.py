@@ -126,6 +126,7 @@ class RawGraph:
         number = {vertex.name: index for index, vertex in enumerate([*switches, *terminals])}
         source = np.array([number[link.source] for link in self.links], np.int64)
         target = np.array([number[link.target] for link in self.links], np.int64)
+        self._check_joined_terminals(len(terminals))
         self._check_terminals(terminals, number, source, target)
         self._check_connected(len(number), source, target)
         placed = [vertex for vertex in switches if vertex.x is not None and vertex.y is not None]
@@ -184,10 +185,17 @@ class RawGraph:
                     self.fail(f'there is no switch or terminal "{end}"', link.where)
             if link.source == link.target:
                 self.fail(f'a link leads from "{link.source}" to itself', link.where)
-            if self.vertices[link.source].terminal and self.vertices[link.target].terminal:
+
+    def _check_joined_terminals(self, terminals: int) -> None:
+        """Two terminals and the cable between them are a network; in a larger one there is no way on from a
+        terminal."""
+        for link in self.links:
+            joined = self.vertices[link.source].terminal and self.vertices[link.target].terminal
+            if joined and (terminals, len(self.vertices)) != (2, 2):
                 self.fail(
-                    f'"{link.source}" and "{link.target}" are both terminals, and a terminal hangs on a '
-                    "switch; put one between them, with a cable to each",
+                    f'"{link.source}" and "{link.target}" are both terminals. A cable between two terminals '
+                    "is a network by itself; in one with more than these two, put a switch between them, "
+                    "with a cable to each",
                     link.where,
                 )
 

@@ -135,27 +135,12 @@ def _read_json(path: Path, text: str) -> tuple[Any, Any]:
 
 
 def _read_csv(path: Path, text: str) -> tuple[dict[str, list[str]], dict[str, int]]:
-    found = reading.records(text, str(path), comments=False)
-    first, header = next(found, (1, []))
-    reading.check_header(first, header, text, str(path))
-    columns = [name.strip().lower() for name in header]
-    for column in ("ring", "vertex"):
-        if column not in columns:
-            message = f'the column "{column}" is missing; columns are {", ".join(COLUMNS)}'
-            _fail(path, f"line {first}", message)
-    for column in columns:
-        if column not in COLUMNS:
-            message = f'unknown column "{column}"; columns are {", ".join(COLUMNS)}'
-            _fail(path, f"line {first}", message)
     rings: dict[str, list[str]] = {}
     switches: dict[str, int] = {}
-    for line, cells in found:
-        if not cells:
-            continue
-        row = dict(zip(columns, (cell.strip() for cell in cells), strict=False))
-        ring, vertex, buses = (row.get(column, "") for column in COLUMNS)
+    for line, row in reading.named_rows(text, str(path), COLUMNS, ("buses",)):
+        ring, vertex, buses = (row[column] for column in COLUMNS)
         where = f"line {line}"
-        if not ring or not vertex or len(cells) > len(columns):
+        if not ring or not vertex:
             _fail(path, where, "a line is the name of a ring and of a switch or terminal on it")
         rings.setdefault(ring, []).append(vertex)
         if buses:

@@ -105,7 +105,8 @@ class FewestBuses(Section):
 
 
 class Table(AnyRouting):
-    """A table of your own: a CSV file with the columns switch, terminal, links."""
+    """A table of your own: a CSV file with the columns switch, terminal, links; for rings with the columns
+    switch, ring, terminal, to."""
 
     kind: Literal["table"]
     path: FileName = Field(description="The file, relative to the scenario")
