@@ -28,7 +28,7 @@ REPRODUCTION := out/reproduction
 MINUTES ?= 10
 SOAK_RUST := cargo test --profile checked --package fabriloom-twin --test soak --locked --quiet
 
-.PHONY: help setup setup-measure demo test check-format lint types test-rust test-checked test-python soak bench reproduce docs fmt clean
+.PHONY: help setup setup-measure setup-cluster demo test check-format lint types test-rust test-checked test-python soak bench reproduce docs fmt clean
 
 help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
@@ -37,6 +37,7 @@ help:
 	@echo "make setup       the fabriloom command in $(FABRILOOM), and nothing else"
 	@echo "make setup-measure  the same, with an MPI for fabriloom measure"
 	@echo "make reproduce   every figure and number of the papers, published beside ours; reproduction.html"
+	@echo "make setup-cluster  the same, with Dask for fabriloom study --on"
 	@echo "make bench       measure speed and memory; writes the tables of benches/"
 	@echo "make docs        the documentation as a site in out/docs"
 	@echo "make fmt         format Rust and Python"
@@ -45,6 +46,8 @@ help:
 setup: $(VENV)/engine.stamp
 
 setup-measure: setup $(VENV)/measure.stamp
+
+setup-cluster: setup $(VENV)/cluster.stamp
 
 demo: setup
 	$(FABRILOOM) curve $(DEMO) --published --out $(DEMO_OUT) --force
@@ -72,7 +75,7 @@ test-rust:
 test-checked:
 	$(SOAK_RUST)
 
-test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp
+test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp $(VENV)/cluster.stamp
 	$(PY) -m pytest -n 2
 
 # A difference stops its kind of network with the seed, which FABRILOOM_SEEDS=7..8 repeats.
@@ -137,6 +140,10 @@ $(VENV)/dev.stamp: requirements-dev.txt $(VENV)/run.stamp
 # Without it everything works but `fabriloom measure`, and its tests are skipped.
 $(VENV)/measure.stamp: requirements-measure.txt $(VENV)/run.stamp
 	$(PY) -m pip install --quiet --requirement requirements-measure.txt || echo "no MPI could be installed: programs cannot be measured here" >&2
+	@touch $@
+
+$(VENV)/cluster.stamp: requirements-cluster.txt $(VENV)/run.stamp
+	$(PY) -m pip install --quiet --requirement requirements-cluster.txt
 	@touch $@
 
 # The stamp carries the time at which the build began: what is edited during a build is built again.

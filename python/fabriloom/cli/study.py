@@ -15,6 +15,7 @@ from . import exits
 if TYPE_CHECKING:
     from ..studies import Study
     from ..studies.folder import Asked, Folder
+    from ..studies.run import Team
 
 study = typer.Typer(
     help="Many runs in a folder from which they go on, whatever ended them.",
@@ -38,6 +39,18 @@ Budget = Annotated[
     str | None,
     typer.Option("--budget", metavar="TIME", help="Stop after 10min, 90s or 2h with what there is."),
 ]
+On = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="WHERE",
+        help="local-cluster, slurm, htcondor or dask://ADDRESS:PORT; needs fabriloom[cluster].",
+    ),
+]
+Walltime = Annotated[
+    int, typer.Option("--walltime", metavar="MINUTES", min=10, help="Time limit of a job of a batch system.")
+]
+Queue = Annotated[str, typer.Option("--queue", metavar="NAME", help="Queue or partition of a batch system.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 SHOWN = 40
 """Rows that are printed; a table with all of them is exported."""
@@ -67,6 +80,13 @@ def run(
     ] = None,
     jobs: Jobs = 0,
     budget: Budget = None,
+    on: On = None,
+    walltime: Walltime = 60,
+    queue: Queue = "",
+    emit: Annotated[
+        str | None,
+        typer.Option("--emit", metavar="slurm|condor", help="Run nothing: write a job array into DIR/jobs."),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Run all points of a scenario: its [variants], [sweep] and [study].
@@ -79,20 +99,30 @@ def run(
     budget_s = seconds(budget)
     scenario = load(file, settings or [])
     with Folder(out or Path(f"{file.stem}.study"), take=True, make=True) as folder:
-        return _run(folder, [folder.ask(scenario)], jobs, budget_s, json)
+        asked = folder.ask(scenario)
+        if emit is not None:
+            return _emit(folder, asked, emit, jobs, walltime, queue)
+        return _run(folder, [asked], _team(jobs, on, walltime, queue), budget_s, json)
 
 
 @study.command("resume")
 @exits.guarded
 def resume(
-    place: Place, which: Which = None, jobs: Jobs = 0, budget: Budget = None, json: Json = False
+    place: Place,
+    which: Which = None,
+    jobs: Jobs = 0,
+    budget: Budget = None,
+    on: On = None,
+    walltime: Walltime = 60,
+    queue: Queue = "",
+    json: Json = False,
 ) -> int:
     """Go on with the studies of a folder."""
     from ..studies.folder import Folder
 
     budget_s = seconds(budget)
     with Folder(place, take=True) as folder:
-        return _run(folder, folder.studies(which), jobs, budget_s, json)
+        return _run(folder, folder.studies(which), _team(jobs, on, walltime, queue), budget_s, json)
 
 
 @study.command("status")
@@ -225,16 +255,57 @@ def seconds(text: str | None) -> float:
         raise exits.Mistake(f"--budget {text}: write a time such as 90s, 10min or 2h") from None
 
 
-def _run(folder: Folder, studies: list[Asked], jobs: int, budget_s: float, json: bool) -> int:
+def _team(jobs: int, on: str | None, walltime: int, queue: str) -> Team:
+    """Who runs the points."""
+    from ..studies.study import threads
+
+    count = jobs or len(os.sched_getaffinity(0))
+    if on is None:
+        return threads(count)
+    from ..studies.cluster import Cluster
+
+    return Cluster(on, count, walltime, queue).workers
+
+
+def _emit(folder: Folder, asked: Asked, emit: str, jobs: int, walltime: int, queue: str) -> int:
+    """Write a job array."""
+    from ..studies.emit import written
+    from . import show
+
+    if emit not in ("slurm", "condor"):
+        raise exits.Mistake(f"--emit {emit}: there are slurm and condor")
+    path, how = written(folder, asked, emit, jobs or 10, walltime, queue)
+    show.line(f"Written to {path}. Submit it with `{how}`; when the jobs have ended,")
+    show.line(f"`fabriloom study resume {folder.path}` runs what they left, and shows everything.")
+    return exits.OK
+
+
+@study.command("work", hidden=True)
+@exits.guarded
+def work(
+    place: Place,
+    which: Which = None,
+    part: Annotated[int, typer.Option("--part", min=0, help="Which part, from 0.")] = 0,
+    of: Annotated[int, typer.Option("--of", min=1, help="Of how many.")] = 1,
+) -> int:
+    """What a job of an array does: run a part of a study, and store its points."""
+    from ..studies.emit import work_on
+    from . import show
+
+    done, failed = work_on(place, which, part, of)
+    show.line(f"Part {part} of {of}: {done:,} points are finished, {failed:,} cannot be run")
+    return exits.OK if not failed else exits.MISTAKE
+
+
+def _run(folder: Folder, studies: list[Asked], team: Team, budget_s: float, json: bool) -> int:
     """Run studies one after the other; the code of the worst."""
     from ..studies.segments import MOST
-    from ..studies.study import run_asked, threads
+    from ..studies.study import run_asked
     from . import bars, show
 
     codes = []
     for asked in studies:
         with bars.bar("Study") as bar:
-            team = threads(jobs or len(os.sched_getaffinity(0)))
             found = run_asked(folder, asked, team, bar.study, budget_s)
         show.line(found.to_json().rstrip("\n")) if json else _tell(found, folder.path)
         codes.append(_code(found, folder.path))
@@ -246,6 +317,7 @@ def _run(folder: Folder, studies: list[Asked], jobs: int, budget_s: float, json:
 
 def _tell(found: Study, place: Path) -> None:
     from ..results import html
+    from ..results.figures import measured
     from . import show
 
     show.line(f"{found.name}: {len(found.table):,} of {found.runs:,} points are finished")
@@ -262,7 +334,7 @@ def _tell(found: Study, place: Path) -> None:
         cells.append(
             [
                 *(show.setting(row[path]) for path in paths),
-                show.measured(row["accepted_mbytes_per_s"], half),
+                measured(row["accepted_mbytes_per_s"], half),
                 show.time(divisor, row["latency_ns_mean"], wide),
                 show.time(divisor, row["latency_ns_p99"]),
                 str(row["runs"] if "runs" in row else row["end_reason"]),

@@ -37,6 +37,10 @@ class Pieces:
             return {one.name: stamp(one.stat()) for one in entries if one.name.endswith(".json")}
         return {}
 
+    def unfinished(self) -> set[str]:
+        """Files that a killed process was writing."""
+        return {path.name for path in self._folders[0].glob(".*.partial")}
+
     def drop(self, names: Iterable[str]) -> None:
         """Remove pieces."""
         for name in names:

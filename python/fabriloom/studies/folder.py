@@ -70,6 +70,7 @@ class Folder:
         self._pieces = Pieces.at(path / POINTS, needed=True)
         self.segments = Segments(path / SEGMENTS)
         self.store = Store(self._pieces, self.segments)
+        self.store.place = path.resolve()
         self.index = Index.own(path) if take else Index.copied(path)
         self.refresh()
 
@@ -132,10 +133,15 @@ class Folder:
 
     def studies(self, name: str | None = None) -> list[Asked]:
         """The studies that were asked for here, or the one of a name. Raises StudyError and ScenarioError."""
+        return self.asked(self.path, name)
+
+    @staticmethod
+    def asked(folder: Path, name: str | None = None) -> list[Asked]:
+        """The same of any study folder."""
         from ..scenario import Scenario
 
         found = []
-        for path in sorted((self.path / STUDIES).glob("*.json")):
+        for path in sorted((folder / STUDIES).glob("*.json")):
             if name is None or path.stem == name:
                 try:
                     asked = json.loads(path.read_text(encoding="utf-8"))
@@ -145,9 +151,9 @@ class Folder:
                     raise StudyError(message) from None
                 found.append(Asked(path.stem, Scenario.from_dict(written, base)))
         if not found:
-            there = ", ".join(path.stem for path in sorted((self.path / STUDIES).glob("*.json")))
+            there = ", ".join(path.stem for path in sorted((folder / STUDIES).glob("*.json")))
             what = f"no study is called {name}; there is: {there}" if there else "no study was asked for here"
-            raise StudyError(f"{self.path}: {what}")
+            raise StudyError(f"{folder}: {what}")
         return found
 
     def pack(self, least: int = 1) -> int:
@@ -173,7 +179,7 @@ class Folder:
             needed |= self.index.names(program(), set(self.index.plan(asked.fingerprint).values()))
         gone = (set(self.index.stamps()) | set(self._pieces.stamps())) - needed
         self.segments.drop(self.segments.broken)
-        self._pieces.drop(gone)
+        self._pieces.drop(gone | self._pieces.unfinished())
         for segment in {of for name, of in self.segments.names().items() if name in gone}:
             kept = [name for name, of in self.segments.names().items() if of == segment and name not in gone]
             texts = [(name, text) for name in kept if (text := self.segments.get(name))]
@@ -182,6 +188,11 @@ class Folder:
             self.segments.drop([segment])
         self.refresh()
         return len(gone), len(needed)
+
+
+def store_at(path: Path) -> Store:
+    """The store of a study folder, for a worker: it writes points and nothing else."""
+    return Store(Pieces.at(path / POINTS, needed=True), Segments(path / SEGMENTS))
 
 
 def _check(path: Path, make: bool) -> None:

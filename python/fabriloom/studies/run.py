@@ -6,6 +6,7 @@ import errno
 import math
 import sqlite3
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
@@ -57,8 +58,11 @@ class Workers(Protocol):
 
     places: int
     """Workers."""
-    chunk: int
-    """Points that are handed over at once."""
+
+    @property
+    def chunk(self) -> int:
+        """Points that are handed over at once."""
+        ...
 
     def submit(self, numbers: list[int]) -> Future[list[Done]]:
         """Have points run."""
@@ -67,6 +71,10 @@ class Workers(Protocol):
     def close(self) -> None:
         """Abandon what is under way; after this nothing is written any more."""
         ...
+
+
+Team = Callable[[Plan, Store, Watch], Workers]
+"""Who is called when there is something to run."""
 
 
 def one(plan: Plan, number: int, store: Store, look: Callable[[Any], None]) -> Done:
@@ -99,12 +107,15 @@ def one(plan: Plan, number: int, store: Store, look: Callable[[Any], None]) -> D
 class Threads:
     """Workers in this process: the engine lets go of Python's lock."""
 
-    chunk = 1
-
     def __init__(self, plan: Plan, store: Store, jobs: int, watch: Watch) -> None:
         self.places = jobs
         self._plan, self._store, self._watch = plan, store, watch
         self._pool = Pool(jobs)
+
+    @property
+    def chunk(self) -> int:
+        """One point: threads take the next at once."""
+        return 1
 
     def submit(self, numbers: list[int]) -> Future[list[Done]]:
         """Have points run."""
@@ -125,7 +136,7 @@ class Threads:
 def run(
     folder: Folder,
     asked: Asked,
-    workers: Callable[[Plan, Store, Watch], Workers],
+    workers: Team,
     *,
     progress: Callable[[Advance], None] | None = None,
     budget_s: float = math.inf,
@@ -224,13 +235,14 @@ def _run_all(
     until: float,
 ) -> None:
     """Hand points over, some ahead of the workers, and note what comes back."""
-    waiting = iter([todo[at : at + team.chunk] for at in range(0, len(todo), team.chunk)])
+    waiting = deque(todo)
     under_way: set[Future[list[Done]]] = set()
     noted_s, new = time.monotonic(), []
     try:
         while True:
-            while len(under_way) < _AHEAD * team.places and (numbers := next(waiting, None)):
-                under_way.add(team.submit(numbers))
+            while waiting and len(under_way) < _AHEAD * team.places:
+                size = max(1, min(team.chunk, len(waiting) // (2 * team.places)))
+                under_way.add(team.submit([waiting.popleft() for _ in range(size)]))
             if not under_way:
                 return
             done, under_way = wait(under_way, timeout=0.1, return_when=FIRST_COMPLETED)

@@ -87,6 +87,8 @@ class Store:
     def __init__(self, pieces: Pieces | None, segments: Segments | None = None) -> None:
         self._pieces, self._segments = pieces, segments
         self._told: set[str] = set()
+        self.place: Path | None = None
+        """The study folder that it is of, if it is of one."""
 
     @classmethod
     def of(cls, out: Out) -> Store:

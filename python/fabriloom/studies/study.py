@@ -18,7 +18,7 @@ from ..results.statistics import student_t95
 from ..scenario import needed
 from .folder import Asked, Folder, StudyError
 from .points import Advance, Watch
-from .run import Outcome, Threads, Workers, run
+from .run import Outcome, Team, Threads, Workers, run
 from .seeds import SEED
 from .store import Store, program
 
@@ -153,7 +153,7 @@ def _plain(values: list[Any]) -> list[Any]:
 def run_asked(
     folder: Folder,
     asked: Asked,
-    workers: Callable[[Plan, Store, Watch], Workers],
+    workers: Team,
     progress: Callable[[Advance], None] | None = None,
     budget_s: float = math.inf,
 ) -> Study:
@@ -162,7 +162,7 @@ def run_asked(
     return finished(folder, asked, outcome)
 
 
-def threads(jobs: int) -> Callable[[Plan, Store, Watch], Workers]:
+def threads(jobs: int) -> Team:
     """Workers in this process."""
     return partial(_threads, jobs)
 
@@ -179,6 +179,7 @@ def study(
     zipped: Mapping[str, Sequence[Any]] | None = None,
     sample: Mapping[str, Any] | None = None,
     jobs: int = 2,
+    on: str | None = None,
     budget_s: float = math.inf,
     progress: Callable[[Advance], None] | None = None,
     **settings: Any,
@@ -193,6 +194,8 @@ def study(
         zipped: values by paths, in place of ``[study.zip]``: the first of each, the second of each, …
         sample: what values are drawn from, by paths, in place of ``[study.sample]``.
         jobs: runs at a time; the points do not depend on it.
+        on: a cluster in place of threads: ``local-cluster``, ``slurm``, ``htcondor`` or
+            ``dask://ADDRESS:PORT``; ``out`` has to be on a disk that its machines share.
         budget_s: so many seconds at most; the points that there are then are spread over the whole study.
         progress: called now and then with how far it is.
         settings: others of ``[study]``: ``samples``, ``sampling``, ``replications``, ``precision``.
@@ -211,4 +214,13 @@ def study(
     with ExitStack() as stack:
         place = Path(out) if out is not None else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder = stack.enter_context(Folder(place, take=True, make=True))
-        return run_asked(folder, folder.ask(wanted), threads(jobs), progress, budget_s)
+        return run_asked(folder, folder.ask(wanted), team(jobs, on), progress, budget_s)
+
+
+def team(jobs: int, on: str | None) -> Team:
+    """Threads here, or a cluster."""
+    if on is None:
+        return threads(jobs)
+    from .cluster import Cluster
+
+    return Cluster(on, jobs).workers

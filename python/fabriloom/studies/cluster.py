@@ -1,0 +1,248 @@
+"""Points on the machines of a cluster, by Dask: an extra, ``fabriloom[cluster]``.
+
+A worker stores its points in the study folder, which every machine sees, and returns what it made them of. So
+nothing is lost with a worker, and a scheduler holds no results.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from .folder import MARK, StudyError, store_at
+from .plan import Plan
+from .points import Watch
+from .run import Done, one
+from .store import Store, program
+
+Client = Any
+"""A client of Dask, which need not be installed."""
+KINDS = ("local-cluster", "slurm", "htcondor")
+CONNECT_S = 10.0
+QUEUE_S = 3600.0
+"""For so long the first job may wait in the queue of a batch system."""
+DEATHS = 3
+"""Deaths of its worker, when it was alone on it, after which a point is blamed."""
+TASK_S, LOCAL_TASK_S = 60.0, 1.0
+"""Tasks are made so long, once it is known how long a point takes."""
+_OURS = {"distributed.scheduler.allowed-failures": 0, "distributed.scheduler.worker-saturation": 1.0}
+"""Of schedulers that we start. Dask blames every task that a worker had been given; we hear of each death,
+hand the points out again one by one, and count ourselves. And a worker is given no task ahead."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Which machines."""
+
+    on: str
+    """``local-cluster``, ``slurm``, ``htcondor`` or ``dask://address``."""
+    jobs: int
+    """Workers; of a scheduler that runs already, as many as it has."""
+    walltime_min: int = 60
+    """Time limit of a job of the batch system; workers end five minutes before it by themselves."""
+    queue: str = ""
+    """Its queue or partition, if it needs one."""
+    memory: str = "2 GB"
+
+    def workers(self, plan: Plan, store: Store, watch: Watch) -> DaskWorkers:
+        """Connect, and make sure that all workers are of this version. Raises StudyError."""
+        client, close = self._connect()
+        try:
+            return DaskWorkers(client, close, plan, store, 0 if self.on.startswith("dask://") else self.jobs)
+        except BaseException:
+            close()
+            raise
+
+    def _connect(self) -> tuple[Client, Callable[[], None]]:
+        try:
+            distributed = import_module("distributed")
+        except ImportError:
+            message = f"--on {self.on}: Dask is not installed; `make setup-cluster` installs it, or"
+            raise StudyError(f"{message} `pip install fabriloom[cluster]`") from None
+        if self.on.startswith("dask://"):
+            return _to_scheduler(self.on.removeprefix("dask://"))
+        with import_module("dask").config.set(_OURS):
+            cluster = self._started()
+        client = distributed.Client(cluster, set_as_default=False)
+
+        def close() -> None:
+            client.close()
+            cluster.close()
+
+        return client, close
+
+    def _started(self) -> Any:
+        """A scheduler in this process, and a fixed number of workers."""
+        if self.on == "local-cluster":
+            workers = {"n_workers": self.jobs, "threads_per_worker": 1, "processes": True}
+            start = import_module("distributed").LocalCluster
+            return start(**workers, dashboard_address=None, silence_logs=40)
+        if self.on not in KINDS:
+            raise StudyError(f"--on {self.on}: there are {', '.join(KINDS)} and dask://ADDRESS:PORT")
+        needed = {"slurm": "sbatch", "htcondor": "condor_submit"}[self.on]
+        if shutil.which(needed) is None:
+            message = f"--on {self.on}: the command {needed} is not on this machine"
+            raise StudyError(
+                f"{message}; log in where jobs are submitted, or use --emit {self.on.removeprefix('ht')}"
+            )
+        return self._batch()
+
+    def _batch(self) -> Any:
+        dask_jobqueue: Any = import_module("dask_jobqueue")
+        life = [f"--lifetime={max(1, self.walltime_min - 5)}m", "--lifetime-stagger=2m"]
+        common = {
+            "cores": 1,
+            "processes": 1,
+            "memory": self.memory,
+            "worker_extra_args": life,
+            "death_timeout": 120,
+        }
+        if self.on == "slurm":
+            options = {"walltime": f"{self.walltime_min // 60:02}:{self.walltime_min % 60:02}:00"}
+            options |= {"queue": self.queue} if self.queue else {}
+            cluster = dask_jobqueue.SLURMCluster(**common, **options)
+        else:
+            extra = {"+MaxRuntime": str(60 * self.walltime_min)}
+            cluster = dask_jobqueue.HTCondorCluster(**common, disk="1 GB", job_extra_directives=extra)
+        cluster.scale(jobs=self.jobs)  # a fixed number: adapting starts and ends jobs in a loop
+        return cluster
+
+
+def _to_scheduler(address: str) -> tuple[Client, Callable[[], None]]:
+    connect = import_module("distributed").Client
+    try:
+        client = connect(f"tcp://{address}", timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        message = f"--on dask://{address}: no scheduler answered within {CONNECT_S:g} s ({why[:100]})"
+        what = "is `dask scheduler` running there, is this its address and port, and is no firewall between?"
+        raise StudyError(f"{message}; check: {what}") from None
+    return client, client.close
+
+
+class DaskWorkers:
+    """Workers of a cluster. A point is blamed only when it was alone on its worker as that died, thrice."""
+
+    def __init__(
+        self, client: Client, close: Callable[[], None], plan: Plan, store: Store, jobs: int
+    ) -> None:
+        self._client, self._end = client, close
+        self._folder = str(store.place)
+        base = plan.scenario
+        self._plan = (json.dumps(base._raw), str(base.base_dir.resolve()))
+        self._check_workers()
+        self.places = jobs or sum(client.nthreads().values())
+        self._task_s = TASK_S if client.cluster is None or self._batched else LOCAL_TASK_S
+        self._points = self._seconds = 0.0
+        self._futures: set[Any] = set()
+
+    @property
+    def _batched(self) -> bool:
+        return type(self._client.cluster).__name__ != "LocalCluster"
+
+    @property
+    def chunk(self) -> int:
+        """Points of a task, by how long those before took."""
+        return max(1, int(self._task_s * self._points / self._seconds)) if self._seconds else 1
+
+    def _check_workers(self) -> None:
+        """Raise StudyError if no worker comes, or one is of another version or does not see the folder."""
+        wait_s = QUEUE_S if self._client.cluster is not None and self._batched else CONNECT_S
+        try:
+            self._client.wait_for_workers(1, timeout=wait_s)
+        except TimeoutError:
+            message = f"no worker came within {wait_s:g} s; look into the queue of the batch system, or start"
+            raise StudyError(f"{message} `dask worker ADDRESS:PORT` on each machine") from None
+        try:
+            self._client.run(check, self._folder, program())
+        except StudyError:
+            raise
+        except Exception as error:
+            message = f"a worker cannot use this version of fabriloom ({type(error).__name__}: {error})"
+            raise StudyError(f"{message}; install the same on all machines") from None
+
+    def submit(self, numbers: list[int]) -> Future[list[Done]]:
+        """Have points run; those whose worker dies are handed out again one by one."""
+        result: Future[list[Done]] = Future()
+        self._hand_out([(number, -1) for number in numbers], [], result)
+        return result
+
+    def _hand_out(self, left: list[tuple[int, int]], done: list[Done], result: Future[Any]) -> None:
+        """Points, each with how often its worker died while it was alone; -1: it need not be alone."""
+        alone = any(deaths >= 0 for _, deaths in left)
+        now, later = (left[:1], left[1:]) if alone else (left, [])
+        numbers = [number for number, _ in now]
+        sent = self._client.submit(work, self._folder, program(), *self._plan, numbers, pure=False)
+        self._futures.add(sent)
+        sent.add_done_callback(lambda ended: self._ended(ended, now, later, done, result))
+
+    def _ended(
+        self,
+        ended: Any,
+        now: list[tuple[int, int]],
+        later: list[tuple[int, int]],
+        done: list[Done],
+        result: Future[Any],
+    ) -> None:
+        killed = import_module("distributed.scheduler").KilledWorker
+        self._futures.discard(ended)
+        if ended.status == "finished":
+            seconds, found = ended.result()
+            self._points, self._seconds = self._points + len(found), self._seconds + seconds
+            done = done + found
+        elif ended.status == "cancelled":
+            result.cancel()
+            return
+        elif not isinstance(error := ended.exception(), killed):
+            result.set_exception(error)
+            return
+        elif len(now) == 1 and now[0][1] + 1 >= DEATHS:
+            why = f"its worker died {DEATHS} times with nothing else on it; perhaps it needs more memory"
+            done = [*done, Done(now[0][0], error=why)]
+        else:
+            later = [(number, deaths + 1) for number, deaths in now] + later
+        if later:
+            self._hand_out(later, done, result)
+        else:
+            result.set_result(done)
+
+    def close(self) -> None:
+        """Abandon what is under way; a task that runs stores its points all the same."""
+        for sent in list(self._futures):
+            sent.cancel()
+        self._end()
+
+
+def check(folder: str, expected: str) -> None:
+    """Raise StudyError where a worker has another program or does not see the study folder."""
+    if program() != expected:
+        message = f"the worker on {socket.gethostname()} has another version or build of fabriloom"
+        raise StudyError(f"{message}; install the same on all machines, or points would differ")
+    if not (Path(folder) / MARK).is_file():
+        message = f"the worker on {socket.gethostname()} does not see {folder}"
+        raise StudyError(f"{message}; a study folder has to be on a disk that all machines share")
+
+
+@lru_cache(maxsize=4)
+def _opened(folder: str, written: str, base: str) -> tuple[Plan, Store]:
+    from ..scenario import Scenario
+
+    return Plan(Scenario.from_dict(json.loads(written), base)), store_at(Path(folder))
+
+
+def work(folder: str, expected: str, written: str, base: str, numbers: list[int]) -> tuple[float, list[Done]]:
+    """What a worker does: run points, and store each before the next is begun; how long it took."""
+    began = time.monotonic()
+    check(folder, expected)
+    plan, store = _opened(folder, written, base)
+    done = [one(plan, number, store, lambda _: None) for number in numbers]
+    return time.monotonic() - began, done

@@ -1,0 +1,233 @@
+"""Points on a cluster of Dask: the same bytes as here, whatever dies."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fabriloom.cli import exits
+from fabriloom.cli.app import app
+from fabriloom.studies import StudyError, cluster
+from fabriloom.studies.emit import work_on
+from fabriloom.studies.folder import Folder
+from fabriloom.studies.points import Watch
+from typer.testing import CliRunner, Result
+
+pytest.importorskip("distributed", reason="make setup-cluster")
+
+SMALL = """
+name = "Small"
+[topology]
+kind = "crossbar"
+terminals = 4
+[run]
+duration = "2 ms"
+warmup = "10 us"
+precision = 0.0
+[sweep]
+"traffic.load" = { from = 0.1, to = 0.8, count = 8 }
+[study]
+replications = 4
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    return path
+
+
+def command(*words: Any) -> Result:
+    return CliRunner().invoke(app, ["study", *map(str, words)])
+
+
+def content(place: Path) -> dict[str, bytes]:
+    """All points of a folder."""
+    return {path.name: path.read_bytes() for path in (place / "points").glob("*.json")}
+
+
+@pytest.fixture
+def here(file: Path, tmp_path: Path) -> dict[str, bytes]:
+    """What a run in threads gives."""
+    assert command("run", file, "--out", tmp_path / "here").exit_code == exits.OK
+    return content(tmp_path / "here")
+
+
+def test_a_local_cluster_gives_the_same_bytes_while_its_workers_die(
+    file: Path, tmp_path: Path, here: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "LOCAL_TASK_S", 0.05)
+    killed: list[int] = []
+    dice = random.Random(1)
+    original = cluster.DaskWorkers.submit
+
+    def deadly(self: Any, numbers: list[int]) -> Any:
+        if len(killed) < 2 and dice.random() < 0.4:
+            told = self._client.run(os.getpid, on_error="return").values()
+            pid = next(pid for pid in told if isinstance(pid, int) and pid not in killed)
+            killed.append(pid)
+            threading.Timer(0.05, lambda: os.kill(pid, signal.SIGKILL)).start()
+        return original(self, numbers)
+
+    monkeypatch.setattr(cluster.DaskWorkers, "submit", deadly)
+    place = tmp_path / "there"
+    done = command("run", file, "--out", place, "--on", "local-cluster", "--jobs", 2)
+    assert done.exit_code == exits.OK, done.stderr
+    assert killed
+    assert content(place) == here
+
+
+@pytest.fixture
+def scheduler(tmp_path: Path) -> Iterator[str]:
+    """A scheduler and a worker, each a process of its own; its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    dask = [str(Path(sys.executable).with_name("dask"))]
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    words = ["scheduler", "--host", "127.0.0.1", "--port", address.partition(":")[2], "--no-dashboard"]
+    running = [subprocess.Popen([*dask, *words], **quiet)]
+    more = ["--nthreads", "1", "--no-nanny", "--no-dashboard"]
+    running.append(subprocess.Popen([*dask, "worker", f"tcp://{address}", *more], **quiet))
+    yield address
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+def test_a_scheduler_that_runs_already(
+    file: Path, tmp_path: Path, here: dict[str, bytes], scheduler: str
+) -> None:
+    place = tmp_path / "there"
+    for _ in range(20):  # it takes seconds to start
+        done = command("run", file, "--out", place, "--on", f"dask://{scheduler}")
+        if done.exit_code == exits.OK:
+            break
+        time.sleep(1)
+    assert done.exit_code == exits.OK, done.stderr
+    assert content(place) == here
+
+
+def test_a_scheduler_that_is_not_there(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_S", 1.0)
+    began = time.monotonic()
+    done = command("run", file, "--out", tmp_path / "out", "--on", "dask://127.0.0.1:9")
+    assert (done.exit_code, done.stderr.count("\n")) == (exits.MISTAKE, 1), done.stderr
+    assert "no scheduler answered within 1 s" in done.stderr
+    assert "is `dask scheduler` running there" in done.stderr
+    assert time.monotonic() - began < 20
+    for on, told in (("slurm", "sbatch is not on this machine"), ("moon", "there are local-cluster, slurm")):
+        done = command("resume", tmp_path / "out", "--on", on)
+        assert (done.exit_code, told in done.stderr) == (exits.MISTAKE, True)
+
+
+def test_workers_of_another_version_or_without_the_disk(tmp_path: Path) -> None:
+    with Folder(tmp_path / "s", take=True, make=True):
+        cluster.check(str(tmp_path / "s"), cluster.program())
+        with pytest.raises(StudyError, match="another version or build"):
+            cluster.check(str(tmp_path / "s"), "another")
+        with pytest.raises(StudyError, match="a disk that all machines share"):
+            cluster.check(str(tmp_path / "elsewhere"), cluster.program())
+
+
+def test_a_batch_system(
+    file: Path, tmp_path: Path, here: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that starts every job at once, on this machine."""
+    (tmp_path / "bin").mkdir()
+    for name, does in (("sbatch", 'sh "$1" >/dev/null 2>&1 & echo 7'), ("scancel", "exit 0")):
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\ncp $1 {tmp_path}/job.sh; {does}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    place = tmp_path / "there"
+    done = command("run", file, "--out", place, "--on", "slurm", "--jobs", 1, "--queue", "short")
+    assert done.exit_code == exits.OK, done.stderr
+    assert content(place) == here
+    script = (tmp_path / "job.sh").read_text()
+    for part in ("#SBATCH -p short", "#SBATCH -t 01:00:00", "--lifetime 55m", "--lifetime-stagger"):
+        assert part in script.replace("=", " "), script
+
+
+class Killing:
+    """A client whose worker dies of one point, whatever else it was given."""
+
+    def __init__(self, deadly: int) -> None:
+        self.deadly, self.cluster = deadly, None
+        self.sent: list[list[int]] = []
+
+    def submit(self, work: Any, *words: Any, **_: Any) -> Any:
+        from distributed.scheduler import KilledWorker
+
+        numbers = words[-1]
+        self.sent.append(numbers)
+        dies = self.deadly in numbers
+
+        class Sent:
+            status = "error" if dies else "finished"
+
+            def exception(self) -> Exception:
+                return KilledWorker("task", None, 0)
+
+            def result(self) -> Any:
+                return 1.0, [cluster.Done(number, "x") for number in numbers]
+
+            def add_done_callback(self, call: Any) -> None:
+                call(self)
+
+        return Sent()
+
+
+def test_only_the_point_that_died_alone_is_blamed(file: Path, tmp_path: Path) -> None:
+    from fabriloom import load
+    from fabriloom.studies.plan import Plan
+
+    with Folder(tmp_path / "s", take=True, make=True) as folder:
+        client: Any = Killing(3)
+        team = cluster.DaskWorkers.__new__(cluster.DaskWorkers)
+        team._client, team._futures, team._folder, team._plan = client, set(), "", ("", "")
+        team._points = team._seconds = 0.0
+        found = team.submit([1, 2, 3, 4]).result(timeout=5)
+        assert Watch(1, None)
+        assert len(Plan(load(file))) == 32
+        assert folder.store.place is not None
+    assert {done.number for done in found if not done.error} == {1, 2, 4}
+    assert "died 3 times with nothing else on it" in next(done.error for done in found if done.error)
+    assert client.sent == [[1, 2, 3, 4], [1], [2], [3], [3], [3], [4]]
+
+
+def test_job_arrays_need_no_daemon(file: Path, tmp_path: Path, here: dict[str, bytes]) -> None:
+    place = tmp_path / "there"
+    done = command("run", file, "--out", place, "--emit", "slurm", "--jobs", 3)
+    assert done.exit_code == exits.OK, done.stderr
+    script = (place / "jobs" / "slurm.sh").read_text()
+    assert "#SBATCH --array=0-2" in script
+    assert f"study work {place.resolve()} --study Small --part" in script
+    assert "`sbatch " in done.stdout
+    for part in range(3):
+        work_on(place, "Small", part, 3)
+    assert content(place) == here
+    assert "Small: 32 of 32" in command("resume", place).stdout
+    assert command("run", file, "--out", place, "--emit", "condor").exit_code == exits.OK
+    assert "queue 10" in (place / "jobs" / "condor.sub").read_text()
+    assert "there are slurm and condor" in command("run", file, "--out", place, "--emit", "pbs").stderr
+
+
+def test_a_job_of_an_array_as_a_process(file: Path, tmp_path: Path) -> None:
+    place = tmp_path / "there"
+    command("run", file, "--out", place, "--emit", "slurm", "--jobs", 8)
+    script = place / "jobs" / "slurm.sh"
+    environment = {**os.environ, "SLURM_ARRAY_TASK_ID": "7"}
+    done = subprocess.run(["sh", str(script)], capture_output=True, text=True, env=environment, check=False)
+    assert done.stdout == "Part 7 of 8: 4 points are finished, 0 cannot be run\n", done.stderr
+    assert len(content(place)) == 4
