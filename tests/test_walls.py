@@ -18,19 +18,30 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "fabriloom"
 CRATES = ROOT / "crates"
 
-DESCRIBING = {"units", "reading", "_native", "topology", "routing", "traffic", "programs", "technology"}
+DESCRIBING = {
+    "units",
+    "reading",
+    "codes",
+    "_native",
+    "topology",
+    "routing",
+    "traffic",
+    "programs",
+    "technology",
+}
 RUNNING = DESCRIBING | {"scenario", "compile", "bounds", "results", "simulate"}
 
 MAY_IMPORT: dict[str, set[str]] = {
     "units": set(),
     "printable": set(),
+    "codes": {"_native"},
     "children": set(),
     "output": set(),
     "reading": {"units", "children"},
     "topology": {"units", "reading", "_native", "output", "printable"},
     "routing": {"units", "reading", "_native", "topology"},
-    "traffic": {"units", "reading", "_native"},
-    "programs": {"units", "reading", "_native", "traffic"},
+    "traffic": {"units", "reading", "codes", "_native"},
+    "programs": {"units", "reading", "codes", "_native", "traffic"},
     "technology": {"units", "reading", "_native"},
     "scenario": DESCRIBING | {"printable"},
     "compile": DESCRIBING | {"scenario"},

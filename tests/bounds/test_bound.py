@@ -132,7 +132,6 @@ REFUSED: dict[str, tuple[Table, str]] = {
         {"technology": SPACEWIRE | {"arbiter": "fixed"}},
         'with arbiter "fixed" a packet can wait without end',
     ),
-    "lanes": ({"technology": {"preset": "generic", "lanes": 2}}, "no bound for links of several lanes"),
     "cycle": (TORUS | {"traffic": {"pattern": "uniform"}}, "can wait for each other in a circle"),
     "universal": (
         {"topology": {"kind": "clos", "terminals": 32}, "routing": {"universal": True}, "traffic": {}},

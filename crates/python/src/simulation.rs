@@ -1,6 +1,8 @@
 //! Runs: arrays in, columns out.
 
-use fabriloom_engine::fabric::{COLUMNS, Fabric, NONE, SCALARS};
+use std::collections::HashMap;
+
+use fabriloom_engine::fabric::{CODES, COLUMNS, Fabric, NONE, SCALARS};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::lanes;
 use fabriloom_engine::measure::{Delivery, Hop, Measure, cells};
@@ -62,6 +64,12 @@ fn columns() -> Vec<(&'static str, &'static str)> {
 #[pyfunction]
 fn scalars() -> Vec<(&'static str, &'static str)> {
     SCALARS.to_vec()
+}
+
+/// What numbers stand for: by the name of each kind its codes by name.
+#[pyfunction]
+fn codes() -> HashMap<&'static str, HashMap<&'static str, u8>> {
+    CODES.iter().map(|&(kind, codes)| (kind, codes.iter().copied().collect())).collect()
 }
 
 /// One run of the engine. Options are named as in the engine: until, warmup, precision, packets, batch, drain,
@@ -369,5 +377,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Simulation>()?;
     module.add_function(wrap_pyfunction!(columns, module)?)?;
     module.add_function(wrap_pyfunction!(scalars, module)?)?;
+    module.add_function(wrap_pyfunction!(codes, module)?)?;
     module.add_function(wrap_pyfunction!(run_twin, module)?)
 }

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..codes import ARRIVAL
 from ..compile import Compiled
 from .flows import Flow
 
-_FLOWS, _SILENT, _PERIODIC = 11, 0, 2
-"""Codes of the columns, see ``crates/engine/src/fabric``: flows of their own, no packets, packets in step."""
 _NEVER_AGAIN_GRAINS = 2.0**40
 PACKETS = 4
 """That each source sends in a trial."""
@@ -90,13 +89,13 @@ class Trials:
         count = len(flows)
         return {
             **arrays,
-            "source_arrival": np.where(per_source > 0, _FLOWS, _SILENT).astype(np.uint8),
+            "source_arrival": np.where(per_source > 0, ARRIVAL.FLOWS, ARRIVAL.SILENT).astype(np.uint8),
             "source_interval_grains": np.full(terminals, _NEVER_AGAIN_GRAINS),
             "source_queue": np.zeros(terminals, np.uint32),
             "flow_start": np.concatenate(([0], np.cumsum(per_source))).astype(np.uint32),
             "flow_target": np.array([flow.target for flow in flows], np.uint32),
             "flow_length": np.array([flow.characters - around for flow in flows], np.uint32),
-            "flow_arrival": np.full(count, _PERIODIC, np.uint8),
+            "flow_arrival": np.full(count, ARRIVAL.CONSTANT, np.uint8),
             "flow_interval_grains": np.full(count, _NEVER_AGAIN_GRAINS),
             "flow_phase_grains": np.array([moment for _, moment in ordered], np.float64),
             "flow_jitter_grains": np.zeros(count),

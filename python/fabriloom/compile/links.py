@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import routing
+from ..codes import number
 from ..routing import RoutingError
 from ..scenario import Scenario
 from ..technology import Technology, TechnologyError, technology
@@ -18,9 +19,7 @@ from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, termina
 from .ticks import MOST_LINK_TICKS, Durations
 
 _NONE = 0xFFFF_FFFF
-_ARBITERS = {"fifo": 0, "round-robin": 1, "fixed": 2, "random": 3}
-_CHOICES = {"first": 0, "least-recent": 1, "random": 2}
-_SHARING = {"flit": 0, "packet": 1}
+_SHARING = {"flit": number("sharing", "character"), "packet": number("sharing", "packet")}
 
 
 class LinkParts:
@@ -124,7 +123,7 @@ class LinkParts:
         return {
             "lanes": tech.lanes,
             "lane_sharing": _SHARING[tech.lane_sharing],
-            "lane_arbiter": _ARBITERS[tech.lane_arbiter] if tech.lanes > 1 else 0,
+            "lane_arbiter": number("arbiter", tech.lane_arbiter) if tech.lanes > 1 else 0,
             "whole_packet_credit": int(tech.switching == "virtual-cut-through"),
             "output_queues": int(tech.input_queues == "per-output"),
             "tick_ps": tick,
@@ -137,7 +136,7 @@ class LinkParts:
             "switch_forward_ticks": fill(graph.switches, tech.forward_latency_ps // tick),
             "switch_handover_ticks": fill(graph.switches, tech.release_ps // tick),
             "switch_next_head_ticks": fill(graph.switches, tech.front_ps // tick),
-            "switch_arbiter": np.full(graph.switches, _ARBITERS[tech.arbiter], np.uint8),
+            "switch_arbiter": np.full(graph.switches, number("arbiter", tech.arbiter), np.uint8),
             "switch_choice": self._choices(),
             "group_switch": u32(table.group_switch),
             "group_start": u32(table.group_start),
@@ -151,8 +150,10 @@ class LinkParts:
     def _choices(self) -> NDArray[np.uint8]:
         """Per switch how a free lane is chosen: where no group has several, there is nothing to draw."""
         several = np.diff(self.lane_table.group_start) > 1
-        found = np.full(self.graph.switches, _CHOICES["first"], np.uint8)
-        found[np.asarray(self.lane_table.group_switch)[several]] = _CHOICES[self.technology.group_choice]
+        found = np.full(self.graph.switches, number("choice", "first"), np.uint8)
+        found[np.asarray(self.lane_table.group_switch)[several]] = number(
+            "choice", self.technology.group_choice
+        )
         return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import programs, traffic
+from ..codes import number
 from ..programs import Programs
 from ..programs.check import longer_than
 from ..scenario import Scenario
@@ -22,7 +23,6 @@ from .links import LinkParts
 from .rings import RingParts
 from .ticks import MOST_WAIT_TICKS, Durations
 
-_ACKNOWLEDGE = {"none": 0, "packet": 1, "response": 2}
 _WINDOWS = (
     "messages_at_once",
     "channels_at_once",
@@ -106,7 +106,7 @@ def program_columns(
         "message_small_below_bytes": protocol["small_below_bytes"],
         "message_character_bytes": tech.character_bytes,
         "message_end_carries_data": int(tech.end_carries_data),
-        "message_acknowledge": _ACKNOWLEDGE[protocol["acknowledge"]],
+        "message_acknowledge": number("acknowledge", protocol["acknowledge"]),
         "message_ack_at_head": int(protocol["acknowledge_from"] == "head"),
         "message_programmed": int(protocol["programmed"]),
         "message_ahead_bytes": protocol["ahead_bytes"],

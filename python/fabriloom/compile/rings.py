@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from .. import routing
+from ..codes import TRANSACTION, number
 from ..routing import RoutingError
 from ..routing.own_ports import own_ports
 from ..routing.rings import ring_dependency_cycle
@@ -16,8 +17,12 @@ from ..topology import Graph
 from .columns import Arrays, Times, check_rates, fill, per_link, terminal_links, u32
 from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 
-_TRANSACTIONS = {"nwrite": 0, "dmove": 1, "nread": 2, "lock": 3}
-_STRATEGIES = {"constant": 0, "linear": 1, "exponential": 2}
+_TRANSACTIONS = {
+    "nwrite": TRANSACTION.WRITE,
+    "dmove": TRANSACTION.MOVE,
+    "nread": TRANSACTION.READ,
+    "lock": TRANSACTION.LOCK,
+}
 
 
 class RingParts:
@@ -169,7 +174,7 @@ def _protocol(tech: RingTechnology, tick: int) -> Arrays:
         "ring_in_order": int(tech.in_order),
         "ring_phases": int(tech.phases),
         "ring_allocation": int(tech.bandwidth_allocation),
-        "ring_retry_strategy": _STRATEGIES[tech.retry_strategy],
+        "ring_retry_strategy": number("retry", tech.retry_strategy),
         "ring_retry_delay_ticks": tech.retry_delay_ps // tick,
         "ring_retry_at_responder": int(tech.retry_at == "responder"),
         "ring_retry_first": int(tech.retry_order == "first"),

@@ -8,16 +8,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-SEND: Final = 0
-RECEIVE: Final = 1
-WAIT: Final = 2
-UNTIL: Final = 3
-REPEAT: Final = 4
-END: Final = 5
-BARRIER: Final = 6
-MARK: Final = 7
-READ: Final = 8
-FLUSH: Final = 9
+from fabriloom.codes import OPERATION
+
+SEND: Final = OPERATION.SEND
+RECEIVE: Final = OPERATION.RECEIVE
+WAIT: Final = OPERATION.WAIT
+UNTIL: Final = OPERATION.UNTIL
+REPEAT: Final = OPERATION.REPEAT
+END: Final = OPERATION.END
+BARRIER: Final = OPERATION.BARRIER
+MARK: Final = OPERATION.MARK
+READ: Final = OPERATION.READ
+FLUSH: Final = OPERATION.FLUSH
 
 WORDS: Final = {
     "send": SEND,

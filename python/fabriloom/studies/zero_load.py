@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import _native
+from ..codes import ARRIVAL, LENGTH
 from ..compile import Compiled, RingParts
 from ..topology import Graph
 
 SOURCES = 16
 TARGETS = 64
-_LIST, _SILENT, _FIXED = 7, 0, 1
-"""Codes of the columns, see ``crates/engine/src/fabric``: a list of packets, no packets, a fixed length."""
-
-
 _LONGEST_RING_PACKET_BYTES = 1024
 _RING_TIMES = (
     "link_arrival_ticks",
@@ -122,8 +119,8 @@ def _run(
     per_terminal[senders] = pairs + 1
     changed = {
         **arrays,
-        "source_arrival": np.where(per_terminal > 0, _LIST, _SILENT).astype(np.uint8),
-        "source_length": np.zeros(terminals, np.uint8),
+        "source_arrival": np.where(per_terminal > 0, ARRIVAL.LIST, ARRIVAL.SILENT).astype(np.uint8),
+        "source_length": np.full(terminals, LENGTH.FIXED, np.uint8),
         "list_start": np.concatenate(([0], np.cumsum(per_terminal))).astype(np.uint32),
         "list_target": np.insert(target, begin, target[begin]).astype(np.uint32),
         "list_length": np.full(len(wait), characters, np.uint32),

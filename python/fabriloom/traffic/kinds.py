@@ -8,30 +8,32 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-SILENT: Final = 0
-BACKLOG: Final = 1
-CONSTANT: Final = 2
-POISSON: Final = 3
-WAIT: Final = 4
-RANDOM_WAIT: Final = 5
-ON_OFF: Final = 6
-LIST: Final = 7
-TOGETHER: Final = 8
-BERNOULLI: Final = 9
-BURSTS: Final = 10
-FLOWS: Final = 11
+from fabriloom.codes import ARRIVAL, LENGTH, TARGET
+
+SILENT: Final = ARRIVAL.SILENT
+BACKLOG: Final = ARRIVAL.BACKLOG
+CONSTANT: Final = ARRIVAL.CONSTANT
+POISSON: Final = ARRIVAL.POISSON
+WAIT: Final = ARRIVAL.WAIT
+RANDOM_WAIT: Final = ARRIVAL.RANDOM_WAIT
+ON_OFF: Final = ARRIVAL.ON_OFF
+LIST: Final = ARRIVAL.LIST
+TOGETHER: Final = ARRIVAL.TOGETHER
+BERNOULLI: Final = ARRIVAL.BERNOULLI
+BURSTS: Final = ARRIVAL.BURSTS
+FLOWS: Final = ARRIVAL.FLOWS
 OPEN: Final = (CONSTANT, POISSON, ON_OFF, TOGETHER, BERNOULLI, BURSTS, FLOWS)
 """Arrivals at moments of their own, whatever the network does."""
 
-UNIFORM: Final = 0
-FIXED: Final = 1
-WEIGHTED: Final = 2
-HOT_SPOT: Final = 3
-ANY: Final = 4
+UNIFORM: Final = TARGET.UNIFORM
+FIXED: Final = TARGET.FIXED
+WEIGHTED: Final = TARGET.WEIGHTED
+HOT_SPOT: Final = TARGET.HOT_SPOT
+ANY: Final = TARGET.ANY
 
-LENGTH_FIXED: Final = 0
-LENGTH_UNIFORM: Final = 1
-LENGTH_TABLE: Final = 2
+LENGTH_FIXED: Final = LENGTH.FIXED
+LENGTH_UNIFORM: Final = LENGTH.UNIFORM
+LENGTH_TABLE: Final = LENGTH.TABLE
 
 NO_QUEUE: Final = 2**32 - 1
 """``source_queue`` of sources without a waiting place."""

@@ -13,8 +13,8 @@ pub use check::check;
 pub use error::FabricError;
 pub use ports::{Exits, ROUTE_BLOCK};
 pub use words::{
-    ANY, CROSS, LAST, PASS, acknowledge, arbiter, arrival, choice, length, operation, retry, sharing, target,
-    transaction,
+    ANY, CODES, CROSS, LAST, PASS, acknowledge, arbiter, arrival, choice, is_open, length, operation, retry,
+    sharing, target, transaction,
 };
 
 /// Lanes that a link can have.

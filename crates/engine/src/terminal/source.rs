@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use super::flow::Flows;
-use crate::fabric::{Fabric, NONE, arrival, length, target};
+use crate::fabric::{Fabric, NONE, arrival, is_open, length, target};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 
@@ -109,7 +109,7 @@ impl Sources {
             arrival::BURSTS => source.begin_bursts(fabric, terminal),
             _ => {}
         }
-        if arrival::is_open(kind) {
+        if is_open(kind) {
             source.ahead = source.draw(fabric, terminal);
         }
     }
@@ -121,7 +121,7 @@ impl Sources {
         let packet = match kind {
             arrival::SILENT => return None,
             arrival::LIST => source.listed(fabric, terminal, free_at)?,
-            kind if arrival::is_open(kind) => return self.open(fabric, terminal, free_at),
+            kind if is_open(kind) => return self.open(fabric, terminal, free_at),
             _ => {
                 let mean = fabric.source_interval_grains[terminal];
                 let wait = match kind {
@@ -250,7 +250,7 @@ impl Sources {
 
     /// Whether a terminal makes packets at times of its own, however many wait.
     pub fn is_open(fabric: &Fabric, terminal: usize) -> bool {
-        arrival::is_open(fabric.source_arrival[terminal])
+        is_open(fabric.source_arrival[terminal])
     }
 
     /// Mean ticks between the packets of a terminal that makes them at times of its own.

@@ -1,6 +1,6 @@
 //! Networks of rings put together by hand, ring by ring, and at random.
 
-use fabriloom_engine::fabric::{Fabric, NONE, PASS, ROUTE_BLOCK, arrival, check, retry};
+use fabriloom_engine::fabric::{Fabric, NONE, PASS, ROUTE_BLOCK, arrival, check, is_open, retry};
 use fabriloom_engine::kernel::Time;
 
 use super::build::empty;
@@ -311,7 +311,7 @@ fn adapt_traffic(f: &mut Fabric, draw: &mut Draw) {
         if without_places || draw.chance(5) {
             f.source_queue[terminal] = NONE;
         }
-        if together && arrival::is_open(f.source_arrival[terminal]) {
+        if together && is_open(f.source_arrival[terminal]) {
             f.source_arrival[terminal] = arrival::TOGETHER;
         }
         f.length_min[terminal] /= 4;

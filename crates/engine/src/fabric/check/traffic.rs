@@ -1,7 +1,7 @@
 //! Checks of the sources.
 
 use super::{Checked, ascending, below, between, fail, known};
-use crate::fabric::{Fabric, arrival, length, target};
+use crate::fabric::{Fabric, arrival, is_open, length, target};
 
 /// The longest wait of a list: with the moment at which it begins it is still a time.
 const MOST_WAIT: u64 = 1 << 60;
@@ -100,7 +100,7 @@ fn source(f: &Fabric, terminal: usize) -> Checked {
     let interval = f.source_interval_grains[terminal];
     let least = match kind {
         arrival::BURSTS | arrival::FLOWS => f64::MIN_POSITIVE,
-        kind if arrival::is_open(kind) => 1.0,
+        kind if is_open(kind) => 1.0,
         _ => 0.0,
     };
     if !number(interval, least) {
