@@ -24,6 +24,7 @@ from fabriloom.page.looking import describe
 from fabriloom.page.saving import toml_text
 from fabriloom.page.server import _SCRIPTS, application
 from fabriloom.scenario import ScenarioError, json_schema
+from fabriloom.scenario.preset_files import FILE_KEYS
 
 from .serving import at, served
 
@@ -223,6 +224,7 @@ def test_nonsense_is_answered(server: int, body: Any, words: str) -> None:
         {"run.duration": True},
         {"traffic.load": -1e308},
         {"routing.path": "x"},
+        {"technology.preset_file": "x"},
         {"x" * 1000: 1},
         {".".join("x" * 3000): 1},
     ],
@@ -248,6 +250,7 @@ def test_a_mistake_is_shown_as_the_command_shows_it(server: int) -> None:
     [
         ("[topology]\nkind = \"file\"\npath = \"/etc/passwd\"\n", "does not have this file"),
         (SMALL + "[traffic]\npattern = {kind = \"matrix\", path = \"x.csv\"}\n", "does not have this file"),
+        (SMALL + "[technology]\npreset_file = \"/etc/passwd\"\n", "does not have this file"),
         (SMALL + "[routing]\nkind = \"table\"\npath = \"x.csv\"\n", "does not have this file"),
         (SMALL.replace("terminals = 4", "terminals = 20"), ""),
         (LARGE, "7,200 terminals"),
@@ -258,8 +261,8 @@ def test_what_the_page_does_not_take_is_said(server: int, text: str, words: str)
     assert words in answer.get("text", "") if words else answer["type"] == "look"
 
 
-def test_every_field_that_names_a_file_is_called_path() -> None:
-    """The page refuses files by this name, in uploaded scenarios and in settings."""
+def test_every_field_that_names_a_file_is_known() -> None:
+    """The page refuses files by these names, in uploaded scenarios and in settings."""
     found: set[str] = set()
 
     def walk(value: Any, name: str = "") -> None:
@@ -273,7 +276,7 @@ def test_every_field_that_names_a_file_is_called_path() -> None:
                 walk(inner, name)
 
     walk(json_schema())
-    assert found == {"path"}
+    assert found == set(FILE_KEYS)
 
 
 @pytest.mark.parametrize("settings", [{"traffic.pattern.path": "/etc/passwd"}, {"topology": {"path": "x"}}])

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..scenario import Scenario, ScenarioError
 from ..scenario.load import build
+from ..scenario.preset_files import FILE_KEYS
 from ..scenario.read import KINDS, parse, read
 from ..scenario.sections.study import OTHERS
 from ..scenario.source import SourceMap
@@ -54,7 +55,7 @@ def chosen(spec: Mapping[str, Any], traffic: Chosen | None = None) -> Chosen:
         folder = folder or traffic.scenario.base_dir
     for path, value in dict(spec.get("settings") or {}).items():
         steps = str(path).split(".")
-        if steps[-1] == "path" or not (value is None or isinstance(value, str | int | float)):
+        if steps[-1] in FILE_KEYS or not (value is None or isinstance(value, str | int | float)):
             raise Refusal(f"{path} cannot be set from the page.")
         put(data, steps, value)
     if traffic is not None and data["name"] == traffic.written.get("name"):
@@ -90,7 +91,7 @@ def _refuse_files(
     for key, value in inner:
         here = (*path, key)
         came = folder is not None and Path(str(value)).name == value and (folder / str(value)).is_file()
-        if str(key).split(".")[-1] == "path" and not came:
+        if str(key).split(".")[-1] in FILE_KEYS and not came:
             message = "the page does not have this file"
             hint = "drop it together with the scenario, or start the page with both: fabriloom page FILE"
             raise ScenarioError(message, here, hint, source.place(here), source.file)

@@ -11,6 +11,7 @@ from ..compile import compile, graph_of
 from ..report.drawing import fabric_svg
 from ..report.drawing_style import counted
 from ..scenario import Scenario
+from ..scenario.preset_files import FILE_KEYS
 from . import limits
 from .choices import Chosen, chosen
 from .controls import controls
@@ -76,6 +77,6 @@ def _with_places(value: Any, scenario: Scenario) -> Any:
     if not isinstance(value, Mapping):
         return value
     return {
-        key: str((scenario.base_dir / inner).resolve()) if key == "path" else _with_places(inner, scenario)
+        key: str((scenario.base_dir / inner).resolve()) if key in FILE_KEYS else _with_places(inner, scenario)
         for key, inner in value.items()
     }

@@ -14,6 +14,8 @@ from fabriloom.scenario.source import SourceMap
 
 SECTIONS = ("technology", "protocol")
 KEY = "preset_file"
+FILE_KEYS = ("path", KEY)
+"""Settings that name files; who must not let a scenario name any looks for these."""
 _MOST_BYTES = 1 << 22
 _ENTRY = {"value", "kind", "source"}
 KINDS = ("given", "calibrated", "assumed", "measured")
