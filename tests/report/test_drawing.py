@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 from xml.etree import ElementTree
 
 import networkx
@@ -14,6 +15,7 @@ from fabriloom.report.drawing import fabric_svg
 from fabriloom.report.drawing_layout import nearest_distance, switch_positions
 from fabriloom.report.drawing_style import RAMP, ramp, scale_of
 
+ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
 GRAPHS = {
     "crossbar": topology.crossbar(16),
@@ -88,10 +90,24 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("name", NAMED)
-def test_names_of_rings_do_not_overlap(name):
+OUTSIDE = {
+    "crossbar": topology.crossbar(16),
+    "crossbar of many": topology.crossbar(40),
+    "star": topology.star(5, 3, 2),
+    "tree": topology.tree(3, 2, 2, 2),
+    "omega": topology.banyan(16),
+    "petersen": topology.from_networkx(networkx.petersen_graph(), 2),
+    "two switches": topology.from_networkx(networkx.path_graph(2), 3),
+    "cable": topology.cable(),
+    "on board": topology.file(ROOT / "scenarios" / "spacewire-onboard.csv"),
+    "own graph": topology.file(ROOT / "scenarios" / "own-graph.csv"),
+}
+
+
+@pytest.mark.parametrize("name", [*NAMED, *OUTSIDE])
+def test_names_of_terminals_do_not_overlap(name):
     """Neither each other nor a switch nor the border; a letter is some 5.5 px wide."""
-    graph = NAMED[name]
+    graph = (NAMED | OUTSIDE)[name]
     root = parsed(fabric_svg(graph))
     left, _, across, _ = map(float, root.attrib["viewBox"].split())
     known = {*graph.terminal_names}
@@ -102,7 +118,7 @@ def test_names_of_rings_do_not_overlap(name):
             before = {"start": 0.0, "middle": 0.5, "end": 1.0}[element.attrib.get("text-anchor", "start")]
             wide = 5.5 * len(text)
             boxes.append((text, x - before * wide, y - 7, x + (1 - before) * wide, y + 1))
-    assert len(boxes) == graph.terminals
+    assert len(boxes) == graph.terminals * (2 if graph.family == "banyan" else 1)
     assert all(left <= box[1] and box[3] <= left + across for box in boxes)
     for rect in list(root.iter(f"{SVG}rect"))[1:]:
         x, y, wide, tall = (float(rect.attrib[key]) for key in ("x", "y", "width", "height"))

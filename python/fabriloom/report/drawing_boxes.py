@@ -6,6 +6,7 @@ import numpy as np
 
 from .drawing_layout import Points
 from .drawing_links import draw_stroke
+from .drawing_names import write_names
 from .drawing_plan import Plan, dot_columns, dots_room, name_height
 from .drawing_style import (
     BOX,
@@ -18,7 +19,6 @@ from .drawing_style import (
     label,
     marks,
     number,
-    text_width,
     title,
 )
 
@@ -99,6 +99,7 @@ def draw_outside_terminals(plan: Plan) -> None:
     if not plan.outside:
         return
     graph = plan.graph
+    names: list[tuple[int, Points, Points]] = []
     for terminal, ends in _terminal_places(plan).items():
         out, into = int(graph.terminal_out_links[terminal]), int(graph.terminal_in_links[terminal])
         entry, leave = graph.terminal_entry_switches[terminal], graph.terminal_exit_switches[terminal]
@@ -120,7 +121,8 @@ def draw_outside_terminals(plan: Plan) -> None:
                     away = np.array([-1.0 if place is ends[0] else 1.0, 0.0])
                 elif "levels" in graph.layout and graph.family != "star":
                     away = np.array([0.0, 1.0])
-                plan.over.append(_terminal_name(plan, terminal, place, away))
+                names.append((terminal, place, away))
+    write_names(plan, names)
 
 
 def draw_cable(plan: Plan) -> None:
@@ -133,21 +135,8 @@ def draw_cable(plan: Plan) -> None:
         x, y = place.tolist()
         plan.corners += [(x - 6, y - 6), (x + 6, y + 6)]
         plan.over.append(_dot(plan, terminal, x, y, 5.0))
-        plan.over.append(_terminal_name(plan, terminal, place, place - other))
-
-
-def _terminal_name(plan: Plan, terminal: int, place: Points, away: Points) -> str:
-    """Write a terminal's name on the far side of its switch."""
-    name, size = plan.graph.terminal_names[terminal], 9.5
-    wide = text_width(name, size)
-    x, y = float(place[0]), float(place[1])
-    if abs(away[0]) > 0.45 * abs(away[1]):
-        anchor, x = ("start", x + 8) if away[0] > 0 else ("end", x - 8)
-        plan.corners.append((x + (wide if anchor == "start" else -wide), y))
-        return label(name, x, y + 3.4, size, anchor, SOFT)
-    y += 15.5 if away[1] > 0 else -8.5
-    plan.corners += [(x - wide / 2, y - 9), (x + wide / 2, y + 3)]
-    return label(name, x, y, size, "middle", SOFT)
+    ways = (ends[0] - ends[1], ends[1] - ends[0])
+    write_names(plan, [(terminal, place, ways[terminal]) for terminal, place in enumerate(ends)])
 
 
 def _terminal_places(plan: Plan) -> dict[int, list[Points]]:
