@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fabriloom import Results, Scenario, curve, report, run, saturate
+from fabriloom import Results, Scenario, curve, experiments, report, run, saturate
+from fabriloom.cli import show
 from fabriloom.report import sections
 from fabriloom.report.page import number, plus_minus, script_safe_json
+from fabriloom.report.tally import HEAD, TOTAL, said, tally
 
 EVIL = (
     "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">&amp;'\""
@@ -156,7 +158,8 @@ def test_nothing_is_fetched(pages: dict[str, str], kind: str) -> None:
     for tag, attributes in reader.elements:
         assert tag not in {"link", "iframe", "object", "embed", "base"}
         for name in ("src", "href", "srcset", "action", "xlink:href", "data"):
-            assert name not in attributes, f"{tag} has {name}={attributes[name]}"
+            within = tag == "a" and str(attributes.get(name)).startswith("#")
+            assert within or name not in attributes, f"{tag} has {name}={attributes[name]}"
     assert "@import" not in pages[kind]
     assert not re.search(
         r"url\(\s*['\"]?(?!data:|#)[a-z]", re.sub(r"<script>.*?</script>", "", pages[kind], flags=re.S)
@@ -324,3 +327,37 @@ def test_a_sweep_over_two_settings_is_drawn_as_a_map() -> None:
     assert "technology.input_buffer" in html
     one = for_curve(curve(scenario(sweep={"traffic.load": [0.1, 0.4]})))
     assert "over both settings" not in one
+
+
+def test_agreement_is_one_number_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    """On the page, in the terminal and in the documentation; what is predicted is a number of its own."""
+    found = said(tally(rows()))
+    assert found == (
+        "1 of 2 scored numbers agree; of those that a simulation predicts, with nothing set by them, 1 of 2"
+    )
+    page = report.for_reproduction([reproduced()], version="1")
+    assert all(part in page for part in found.split("; "))
+    show.agreement(rows())
+    assert capsys.readouterr().out == f"{found}.\n"
+    kept = Path(__file__).parents[2] / "docs" / "reproduction" / "README.md"
+    table = [line.strip("| ").split(" | ") for line in kept.read_text(encoding="utf-8").splitlines()]
+    total = next(row for row in table if row[0] == TOTAL)
+    assert f"{total[6]} of {int(total[6]) + int(total[7])} scored numbers agree" in kept.read_text("utf-8")
+    papers = table[table.index(total) - len(experiments.names()) : table.index(total)]
+    for at in range(1, len(HEAD)):
+        assert int(total[at]) == sum(int(row[at]) for row in papers)
+
+
+def test_a_reproduction_has_contents_that_lead_to_its_papers() -> None:
+    two = [reproduced(), dataclasses.replace(reproduced(), name="scinet")]
+    page = report.for_reproduction(two, version="1")
+    for name in ("macrame", "scinet"):
+        assert f'href="#{name}"' in page
+        assert f'id="{name}"' in page
+    assert "all papers" in page
+
+
+def test_long_tables_are_folded() -> None:
+    many = [{**rows()[0], "id": f"macrame.n{at}"} for at in range(100)]
+    page = report.for_reproduction([dataclasses.replace(reproduced(), lines=many)], version="1")
+    assert "<details><summary>100 lines</summary>" in page

@@ -346,8 +346,14 @@ def records(rows: Sequence[Mapping[str, Any]]) -> None:
         group = [row for row in rows if row["kind"] == kind]
         if group:
             _records_of(group, title, kind != "reported")
-    scored = [row for row in rows if row.get("tolerance") is not None]
-    line(f"{sum(1 for row in scored if row.get('within'))} of {len(scored)} scored lines agree.")
+    agreement(rows)
+
+
+def agreement(rows: Sequence[Mapping[str, Any]]) -> None:
+    """How many printed numbers agree, counted as on the page and in the documentation."""
+    from ..report.tally import said, tally
+
+    line(f"{said(tally(rows))}.")
 
 
 KINDS = {

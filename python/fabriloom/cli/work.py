@@ -433,6 +433,9 @@ def reproduce(name: str, json: bool, quick: bool, jobs: int, folder: Output | No
                 show.line(f"\n{paper.upper()}\n")
             if known:
                 show.records(known)
+        if len(lines) > 1:
+            show.line("\nALL PAPERS\n")
+            show.agreement([line for group in lines.values() for line in group])
 
     def write(at: Output) -> None:
         _write_reproduction(at, found, lines, quick, partial)

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..published import load
 from ..report import Reproduced
-from ..report.tally import number_of, reasons, tally
+from ..report.tally import HEAD, counts, number_of, reasons, said, tally
 from . import remarks
 from .lab import Findings
 from .page import figure, markdown
@@ -121,7 +121,7 @@ def by_paper(lines: Sequence[Line]) -> dict[str, list[Line]]:
 def page_of(lines: Sequence[Line]) -> str:
     """The opening table, what is outside, and why numbers are not scored, as markdown."""
     groups = by_paper(lines)
-    counts = [[paper, *map(str, vars(tally(group)).values())] for paper, group in groups.items()]
+    rows = [[paper, *map(str, values)] for paper, values in counts(groups)]
     outside = [
         [str(line[key]) for key in ("id", "quantity", "unit")]
         + [figure(line[key]) for key in ("published", "ours")]
@@ -133,9 +133,9 @@ def page_of(lines: Sequence[Line]) -> str:
         for paper, group in groups.items()
         for reason, numbers in reasons(group).items()
     ]
-    head = ["paper", "printed", "arithmetic", "calibrated", "predicted", "within", "outside", "not scored"]
     return _PAGE.format(
-        counts=markdown(head, counts),
+        said=said(tally(lines)),
+        counts=markdown([name.lower() for name in HEAD], rows),
         outside=markdown(["id", "quantity", "unit", "published", "ours"], outside),
         why=markdown(["paper", "numbers", "why not scored"], why),
     )
@@ -153,6 +153,8 @@ scored line is. Why something does not agree is told on the pages of the papers:
 [macrame](../background/macrame.md), [scinet](../background/scinet.md),
 [sci-retry](../background/sci-retry.md), [gpmimd](../background/gpmimd.md),
 [atlas-sci](../background/atlas-sci.md), [scinet-testbeds](../background/scinet-testbeds.md).
+
+**{said}.**
 
 {counts}
 

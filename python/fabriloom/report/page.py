@@ -49,6 +49,9 @@ class Chart:
     note: str = ""
 
 
+MOST_OPEN_ROWS = 60
+
+
 @dataclass(frozen=True)
 class Cell:
     """One cell of a table: text, and a bar of ``share`` (0 to 1) behind it if one is given."""
@@ -71,6 +74,11 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     numbers: Sequence[bool]
     note: str = ""
+
+    @property
+    def folded(self) -> bool:
+        """Whether it is closed until somebody opens it: long tables are."""
+        return len(self.rows) > MOST_OPEN_ROWS
 
 
 @dataclass(frozen=True)
@@ -118,6 +126,13 @@ class Heading:
 
     title: str
     note: str = ""
+    short: str = ""
+    """What the address of this part of the page has; the title if nothing is given."""
+
+    @property
+    def anchor(self) -> str:
+        """The name under which the page leads to it."""
+        return re.sub(r"[^a-z0-9]+", "-", (self.short or self.title).lower()).strip("-")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..results.html import with_micro_sign
 from . import sections
 from .page import Cell, Drawing, Heading, Page, Prose, Table, number, render
-from .tally import reasons, tally
+from .tally import HEAD, counts, reasons, said, tally
 
 if TYPE_CHECKING:
     from ..topology.graph import Graph
@@ -33,18 +33,6 @@ class Reproduced:
     """Paragraphs in markdown: what agrees, and what does not and why."""
 
 
-_HEAD = [
-    "Paper",
-    "Printed numbers",
-    "Arithmetic",
-    "Calibrated",
-    "Predicted",
-    "Within",
-    "Outside",
-    "Not scored",
-]
-
-
 def for_reproduction(
     papers: Sequence[Reproduced], *, version: str, warnings: Sequence[str] = (), quick: bool = False
 ) -> str:
@@ -57,9 +45,10 @@ def for_reproduction(
     page = Page(
         title=f"{only}printed beside ours",
         kind="reproduction",
+        verdicts={"": said(total)},
         status=(
             f"{total.within} of {scored} agree",
-            "numbers that are scored: all that we have of them is within the tolerance stated in the line.",
+            "A number agrees when every scored line of it is within the tolerance that the line states.",
         ),
         status_mark="bad" if total.outside else "good",
         warnings=list(warnings),
@@ -81,10 +70,10 @@ def _counts(papers: Sequence[Reproduced]) -> Table:
         "parameter, predicted ones came out by themselves; these three are within or outside their tolerance."
     )
     rows = [
-        [Cell(paper.name), *(Cell(number(value), None, value) for value in vars(tally(paper.lines)).values())]
-        for paper in papers
+        [Cell(name), *(Cell(number(value), None, value) for value in values)]
+        for name, values in counts({paper.name: paper.lines for paper in papers})
     ]
-    return Table("What agrees", _HEAD, rows, [False] + [True] * 7, note)
+    return Table("What agrees", HEAD, rows, [False] + [True] * 8, note)
 
 
 def _outside(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
@@ -121,7 +110,7 @@ def _paper(paper: Reproduced) -> list[Any]:
         drawn = [Drawing("The network", fabric_svg(paper.graph))]
     about = f"{paper.authors}. {paper.system}"
     return [
-        Heading(f"{paper.name}: {paper.title}", about),
+        Heading(f"{paper.name}: {paper.title}", about, paper.name),
         *drawn,
         *([Prose("What agrees, and what does not", with_micro_sign(paper.remarks))] if paper.remarks else []),
         *sections.figures(paper.series),

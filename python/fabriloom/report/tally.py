@@ -13,13 +13,14 @@ Line = Mapping[str, Any]
 @dataclass(frozen=True)
 class Tally:
     """Numbers of each sort. ``arithmetic + calibrated + predicted`` is ``within + outside``; with
-    ``not_scored`` these make ``printed``.
+    ``not_scored`` these make ``printed``. ``predicted_within`` are those of ``predicted`` that agree.
     """
 
     printed: int
     arithmetic: int
     calibrated: int
     predicted: int
+    predicted_within: int
     within: int
     outside: int
     not_scored: int
@@ -64,9 +65,37 @@ def tally(lines: Sequence[Line]) -> Tally:
         arithmetic=sorts.count("arithmetic"),
         calibrated=sorts.count("calibrated"),
         predicted=sorts.count("predicted"),
+        predicted_within=sum(
+            is_met(group) for group, sort in zip(groups, sorts, strict=True) if sort == "predicted"
+        ),
         within=within,
         outside=len(scored) - within,
         not_scored=sorts.count("not scored"),
+    )
+
+
+HEAD = (
+    "Paper", "Printed", "Arithmetic", "Calibrated", "Predicted", "Predicted within",
+    "Within", "Outside", "Not scored",
+)  # fmt: skip
+"""What a table of tallies has."""
+TOTAL = "all papers"
+
+
+def counts(papers: Mapping[str, Sequence[Line]]) -> list[tuple[str, list[int]]]:
+    """The rows of that table: one per paper, and of several their sum."""
+    rows = [(name, list(vars(tally(lines)).values())) for name, lines in papers.items()]
+    if len(rows) > 1:
+        rows.append((TOTAL, [sum(column) for column in zip(*(values for _, values in rows), strict=True)]))
+    return rows
+
+
+def said(total: Tally) -> str:
+    """How much agrees, in a sentence: the same on the page, in the terminal and in the documentation."""
+    scored = total.within + total.outside
+    return (
+        f"{total.within} of {scored} scored numbers agree; of those that a simulation predicts, with nothing "
+        f"set by them, {total.predicted_within} of {total.predicted}"
     )
 
 
