@@ -151,6 +151,27 @@ rounds = 10
     assert "Times by size" in page
 
 
+def test_results_stand_beside_scenarios(tmp_path: Path) -> None:
+    known = machine(random.Random(5))
+    program = {"kind": "ping-pong", "size": "1 kB", "rounds": 5}
+    folder = written(tmp_path / "there", known, program)
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    summary["measured"] = {"noise": 0.1}
+    (folder / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+    own = {"topology": {"kind": "crossbar", "terminals": 4}, **known, "program": program}
+    (tmp_path / "own.json").write_text(json.dumps(own), encoding="utf-8")
+    out = tmp_path / "out"
+    done = command("compare", tmp_path / "own.json", folder, "--out", out, "--json")
+    assert done.exit_code == exits.OK
+    points = json.loads(done.stdout)["points"]
+    assert [point["settings"]["scenario"] for point in points] == ["own", "there, measured"]
+    assert points[0]["rounds"] == points[1]["rounds"]
+    assert (out / "report.html").is_file()
+    wrong = command("compare", tmp_path / "own.json", tmp_path)
+    assert wrong.exit_code == exits.MISTAKE
+    assert "summary.json: cannot be read" in wrong.stderr
+
+
 def test_lines_go_as_far_as_the_noise_lets_them() -> None:
     sizes = np.array([1.0, 10, 100, 1000, 2000, 4000, 8000])
     straight = 100 + 0.5 * sizes

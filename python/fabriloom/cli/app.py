@@ -202,7 +202,10 @@ def compare(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE…", help="Scenarios, or one with [variants].", show_default=False, callback=_at_home
+            metavar="FILE…",
+            help="Scenarios, or one with [variants]; folders of measure, run or curve beside them.",
+            show_default=False,
+            callback=_at_home,
         ),
     ],
     settings: Set = None,
@@ -221,8 +224,9 @@ def compare(
     from . import folders, work
 
     with folders.taken(out, "compare", force, POINTS, csv=csv) as folder:
-        scenarios = [_load(file, settings, seed) for file in files]
-        return work.compare(scenarios, work.loads_of(loads, scenarios), jobs, json, folder, csv)
+        scenarios = [_load(file, settings, seed) for file in files if not file.is_dir()]
+        results = [file for file in files if file.is_dir()]
+        return work.compare(scenarios, results, work.loads_of(loads, scenarios), jobs, json, folder, csv)
 
 
 @app.command()

@@ -10,9 +10,12 @@ from . import bars, exits, folders, show, work
 from .exits import Mistake
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ..measure import Settings
     from ..output import Output
     from ..scenario import Scenario
+    from ..studies.comparison import Comparison
 
 RUNNERS = ("auto", "c", "python")
 
@@ -104,6 +107,47 @@ def fit(paths: list[Path], json: bool, folder: Output | None, csv: bool) -> int:
 
     work.give(folder, json, text, tell, write)
     return exits.OK
+
+
+def results_of(paths: Sequence[Path], names: Sequence[str]) -> dict[str, tuple[Scenario, list[Any]]]:
+    """Result folders as scenarios with their finished points, by names that are not taken."""
+    from ..fit import FitError
+    from ..fit.samples import read_folder
+    from ..scenario import Scenario
+    from ..studies.comparison import NAME
+    from ..studies.points import Point
+
+    found: dict[str, tuple[Scenario, list[Any]]] = {}
+    for path in paths:
+        try:
+            folder = read_folder(path)
+        except FitError as error:
+            raise Mistake(str(error)) from error
+        measured = any("measured" in summary for _, summary in folder.points)
+        first = name = f"{path.name}, measured" if measured else path.name
+        number = 1
+        while name in (*names, *found):
+            number += 1
+            name = f"{first} ({number})"
+        tail: dict[str, list[float]] = {"latency_ns": [], "share_longer": []}
+        points = [Point({NAME: name, **settings}, summary, tail) for settings, summary in folder.points]
+        found[name] = (Scenario.from_dict(folder.scenario({})), points)
+    return found
+
+
+def beside(
+    found: Comparison | None, named: Mapping[str, Scenario], theirs: Mapping[str, tuple[Scenario, list[Any]]]
+) -> Comparison:
+    """A comparison with results that are there already."""
+    from ..studies.comparison import NAME, Comparison
+
+    more = [point for _, points in theirs.values() for point in points]
+    scenarios = {**named, **{name: scenario for name, (scenario, _) in theirs.items()}}
+    points, runs = [*(found.points if found else []), *more], (found.runs if found else 0) + len(more)
+    both = Comparison.between(points, scenarios, runs=runs, interrupted=bool(found and found.interrupted))
+    swept = {path: None for point in more for path in point.settings if path != NAME}
+    both.varied += [path for path in swept if path not in both.varied]
+    return both
 
 
 def _warnings(curve: Any) -> list[str]:

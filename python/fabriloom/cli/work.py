@@ -204,21 +204,28 @@ def curve(
 
 def compare(
     scenarios: Sequence[Scenario],
+    results: Sequence[Path],
     loads: list[float] | None,
     jobs: int,
     json: bool,
     folder: Output | None,
     csv: bool,
 ) -> int:
-    """Scenarios beside each other, or one and its variants."""
+    """Scenarios beside each other, or one and its variants, and results of programs that are there."""
     from .. import studies
     from ..report import for_comparison
+    from . import real
 
-    if len(scenarios) == 1 and not scenarios[0].variants:
+    if len(scenarios) == 1 and not scenarios[0].variants and not results:
         raise Mistake("one scenario without [variants] has nothing to be compared with; name another file")
     with bars.bar("Comparison") as bar:
         named = _named(scenarios)
-        found = studies.compare(named, loads, jobs=jobs, out=folder and folder.kept, progress=bar.study)
+        theirs = real.results_of(results, list(named))
+        if named:
+            found = studies.compare(named, loads, jobs=jobs, out=folder and folder.kept, progress=bar.study)
+            found = real.beside(found, named, theirs) if theirs else found
+        else:
+            found = real.beside(None, {}, theirs)
 
     return _study(found, folder, json, csv, lambda: show.curve(found), lambda: for_comparison(found))
 

@@ -8,7 +8,7 @@ from typing import Any
 from .page import Axis, Cell, Chart, Page, Prose, Series, Table, Text, number, render
 from .sections import deviation_text
 
-_PLACES = 40
+_PLACES = 12
 """Points of a line that are drawn."""
 _MICRO = 1e3
 
@@ -26,12 +26,17 @@ def for_fit(summary: Mapping[str, Any], told: Sequence[str], preset: str) -> str
     ]
     page.sections = [
         _lines(summary),
-        Prose("The parameters", "\n".join(f"* {line.strip()}" for line in told)),
+        Prose("The parameters", "\n".join(_item(line) for line in told)),
         *_predictions(summary["predictions"]),
         Text("The preset", preset, "Name this file as preset_file in [technology] and in [protocol]."),
     ]
     page.provenance = [("Measured", "; ".join(summary["sources"])), ("Fabriloom", summary["version"])]
     return render(page)
+
+
+def _item(line: str) -> str:
+    """A line of a list; what is indented belongs to the line before."""
+    return f"{'    ' if line.startswith(' ') else ''}* {line.strip()}"
 
 
 def _lines(summary: Mapping[str, Any]) -> Chart:

@@ -10,6 +10,8 @@ MESSAGE_LATENCY_TO = "arrival of its last packet"
 EVENT_DUE = "moment at which the event was due"
 EVENT_BEGUN = "making of the first message of the event, for none was due at a moment"
 EVENT_LATENCY_TO = "arrival of the last message of the event"
+MEASURED_LATENCY_TO = "end of the receive that took it"
+MEASURED_EVENT_TO = "end of the receive that took its last message"
 
 
 def _latency(prefix: str, what: str, whose: str) -> tuple[Column, ...]:

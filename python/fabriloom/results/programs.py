@@ -36,6 +36,8 @@ class ProgramRun:
     tick_ns: float
     where: Callable[[int], str] | None = None
     """Where an operation stands in the scenario's file, such as ``line 12``, or nothing."""
+    measured: bool = False
+    """Whether real processes ran them: then a message is there when the receive that took it is over."""
 
     @property
     def window_ns(self) -> float:
@@ -155,7 +157,8 @@ class ProgramRun:
                 float(native[f"message_latency_{end}_ticks"]) * self.tick_ns for end in ("min", "max")
             )
             mean = int(native["message_latency_sum_ticks"]) / total * self.tick_ns
-        ends = (words.MESSAGE_LATENCY_FROM, words.MESSAGE_LATENCY_TO)
+        to = words.MEASURED_LATENCY_TO if self.measured else words.MESSAGE_LATENCY_TO
+        ends = (words.MESSAGE_LATENCY_FROM, to)
         return _latency(ends, mean, low, high, values, counts)
 
     def _events(self) -> dict[str, Any]:
@@ -165,6 +168,7 @@ class ProgramRun:
         building = (self.event_times_ns("complete") - self.event_times_ns("first"))[measured]
         some, seconds = len(latency) > 0, self.window_ns / 1e9
         start = words.EVENT_BEGUN if events.rate_per_s is None else words.EVENT_DUE
+        to = words.MEASURED_EVENT_TO if self.measured else words.EVENT_LATENCY_TO
         low, high = (float(latency[0]), float(latency[-1])) if some else (None, None)
         mean = float(latency.mean()) if some else None
         counts = np.ones(len(latency), np.int64)
@@ -176,7 +180,7 @@ class ProgramRun:
             "attempted_per_s": events.rate_per_s,
             "achieved_per_s": len(latency) / seconds if seconds and len(events.due_ps) else None,
             "building_ns_mean": float(building.mean()) if some else None,
-            "latency_ns": _latency((start, words.EVENT_LATENCY_TO), mean, low, high, latency, counts),
+            "latency_ns": _latency((start, to), mean, low, high, latency, counts),
         }
 
     def _hosts(self) -> dict[str, Any]:
