@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use fabriloom_engine::kernel::Time;
 
-/// What happens, in the order of the phases of one tick: effects, arbitration, crossbars, wires.
+/// What happens, in the order of the phases of one tick: effects, arbitration, crossbars in two steps, wires.
 ///
 /// No event makes another one for an earlier phase of the same tick, so a tick is over when its events are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,8 +32,10 @@ pub enum What {
     Turn,
     /// The group grants free lanes to waiting heads.
     Arbitrate { group: u32 },
-    /// Characters at the target of the link may cross to output buffers.
+    /// Characters at the target of the link may cross to output buffers, or one be nominated to do so.
     Cross { link: u32 },
+    /// The link takes one of the characters that are nominated to cross to it.
+    Take { link: u32 },
     /// A character may start on the wire of the link.
     Wire { link: u32 },
 }
@@ -43,7 +45,8 @@ impl What {
         match self {
             What::Arbitrate { .. } => 1,
             What::Cross { .. } => 2,
-            What::Wire { .. } => 3,
+            What::Take { .. } => 3,
+            What::Wire { .. } => 4,
             _ => 0,
         }
     }

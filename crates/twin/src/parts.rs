@@ -154,6 +154,13 @@ pub struct Link {
     pub last_crossed: Option<Place>,
     /// That was not an end of packet.
     pub amid_crossing: bool,
+    /// When one of them was nominated last.
+    pub last_nomination: Option<Time>,
+
+    /// Queues of which a character is nominated to cross to this link.
+    pub nominated: Vec<Place>,
+    /// When a character crossed last to this link, to which lane, and whether it was not an end of packet.
+    pub last_entered: Option<(Time, u32, bool)>,
 
     /// What it has done.
     pub counts: LinkCounts,

@@ -1,6 +1,7 @@
 //! Inside a switch: headers, requests, arbitration, the crossbar.
 
 use fabriloom_engine::fabric::{NONE, arbiter, choice, sharing};
+use fabriloom_engine::kernel::Time;
 
 use crate::event::What;
 use crate::parts::{Front, Head, Kind, Place};
@@ -161,27 +162,78 @@ impl Twin<'_> {
         self.agenda.add(self.now, What::Cross { link: self.fabric.link_of(head.place.lane) });
     }
 
-    /// Moves as many characters as can move in this tick from the input buffers at the end of a link.
+    /// Moves as many characters as can move in this tick from the input buffers at the end of a link, or nominates one.
     pub(crate) fn cross(&mut self, link: u32) {
-        while let Some(place) = self.next_to_cross(link) {
-            self.cross_one(link, place);
+        let places = self.fabric.lanes_of(link).flat_map(|lane| {
+            self.lanes[lane as usize].queues.keys().map(move |&queue| Place { lane, queue })
+        });
+        let places: Vec<Place> = places.collect();
+        let switch = self.fabric.link_target[link as usize] as usize;
+        let pace = i64::from(self.fabric.switch_crossbar_ticks[switch]);
+        if pace == 0 {
+            // Faster than the links: each queue crosses by itself.
+            for place in places {
+                while self.can_cross(place) {
+                    self.cross_one(link, place);
+                }
+            }
+        } else if self.may_nominate(link) {
+            self.nominate(link, &places, pace);
         }
     }
 
-    /// The queue of which a character may cross now, if there is one.
-    fn next_to_cross(&self, link: u32) -> Option<Place> {
+    /// The way into the crossbar is free, and nothing has been nominated in this tick.
+    fn may_nominate(&self, link: u32) -> bool {
         let state = &self.links[link as usize];
-        let switch = self.fabric.link_target[link as usize] as usize;
-        // With a crossbar faster than that, each queue crosses by itself.
-        if self.fabric.switch_crossbar_ticks[switch] > 0 && self.now < state.crossbar_free {
-            return None;
+        self.now >= state.crossbar_free && state.last_nomination != Some(self.now)
+    }
+
+    fn nominate(&mut self, link: u32, places: &[Place], pace: Time) {
+        let could: Vec<Place> = places.iter().copied().filter(|&place| self.can_cross(place)).collect();
+        let mut able = Vec::new();
+        for place in could {
+            let free = self.enters_at(self.output_of(place), pace);
+            if free <= self.now {
+                able.push(place);
+            } else {
+                self.agenda.add(free, What::Cross { link });
+            }
         }
-        let lanes = self.fabric.lanes_of(link);
-        let places = lanes.flat_map(|lane| {
-            self.lanes[lane as usize].queues.keys().map(move |&queue| Place { lane, queue })
-        });
-        let able: Vec<Place> = places.filter(|&place| self.can_cross(place)).collect();
-        self.in_turn(&able, state.last_crossed, state.amid_crossing)
+        let state = &self.links[link as usize];
+        if let Some(place) = self.in_turn(&able, state.last_crossed, state.amid_crossing) {
+            let to = self.fabric.link_of(self.output_of(place));
+            self.links[to as usize].nominated.push(place);
+            self.links[link as usize].last_nomination = Some(self.now);
+            self.agenda.add(self.now, What::Take { link: to });
+            self.agenda.add(self.now + 1, What::Cross { link });
+        }
+    }
+
+    /// The lane to which the packet at the front of a queue crosses.
+    fn output_of(&self, place: Place) -> u32 {
+        let Front::Crossing { output, .. } = self.front(place) else { panic!("it crosses") };
+        output
+    }
+
+    /// When the next character may cross to a lane, as far as other lanes of its link are in the way.
+    fn enters_at(&self, lane: u32, pace: Time) -> Time {
+        match self.links[self.fabric.link_of(lane) as usize].last_entered {
+            Some((time, last, _)) if last != lane => time + pace,
+            _ => 0,
+        }
+    }
+
+    /// Has one of the characters cross that are nominated to cross to a link.
+    pub(crate) fn take(&mut self, link: u32) {
+        let nominated = std::mem::take(&mut self.links[link as usize].nominated).into_iter();
+        let mut lanes: Vec<(u32, Place)> = nominated.map(|place| (self.output_of(place), place)).collect();
+        lanes.sort();
+        let keys: Vec<u32> = lanes.iter().map(|&(lane, _)| lane).collect();
+        let last = self.links[link as usize].last_entered;
+        let chosen = self.in_turn(&keys, last.map(|last| last.1), last.is_some_and(|last| last.2));
+        if let Some(&(_, place)) = lanes.iter().find(|&&(lane, _)| Some(lane) == chosen) {
+            self.cross_one(self.fabric.link_of(place.lane), place);
+        }
     }
 
     /// The one of several, in ascending order, that goes first on what lanes share; `amid`: the last one is within a packet.
@@ -218,11 +270,14 @@ impl Twin<'_> {
             self.lanes[output as usize].places_taken += 1;
             self.agenda.add(ready, What::Wire { link: self.fabric.link_of(output) });
         }
-        let pace = i64::from(self.fabric.switch_crossbar_ticks[switch]);
+        let (pace, amid) =
+            (i64::from(self.fabric.switch_crossbar_ticks[switch]), character.kind != Kind::End);
+        let to = self.fabric.link_of(output);
+        self.links[to as usize].last_entered = Some((self.now, output, amid));
         let state = &mut self.links[link as usize];
         state.crossbar_free = self.now + pace;
         state.last_crossed = Some(place);
-        state.amid_crossing = character.kind != Kind::End;
+        state.amid_crossing = amid;
         if pace > 0 {
             self.agenda.add(self.now + pace, What::Cross { link });
         }

@@ -91,6 +91,7 @@ impl<'a> Twin<'a> {
                 What::Turn => self.let_programs_go_on(),
                 What::Arbitrate { group } => self.arbitrate(group),
                 What::Cross { link } => self.cross(link),
+                What::Take { link } => self.take(link),
                 What::Wire { link } => self.start_on_wire(link),
             }
         }

@@ -57,6 +57,7 @@ impl Network {
                 self.cross(link);
             }
         }
+        self.take_nominated();
         while let Some(link) = self.starting.pop() {
             if self.links[link as usize].due == self.now {
                 self.links[link as usize].due = UNKNOWN;

@@ -64,7 +64,7 @@ impl Network {
         let pace = Time::from(self.fabric.switch_crossbar_ticks[switch]);
         let (mut next, mut place) = (UNKNOWN, 0);
         if pace > 0 {
-            return self.cross_in_turn(link, pace);
+            return self.nominate(link, pace);
         }
         while let Some(&queue) = self.ports[link as usize].crossing.get(place) {
             match self.crosses_at(queue) {
@@ -80,8 +80,8 @@ impl Network {
         }
     }
 
-    /// Moves one character of those that can move, if the way into the crossbar is free.
-    fn cross_in_turn(&mut self, link: u32, pace: Time) {
+    /// Nominates one character of those that can move, if the way into the crossbar is free.
+    fn nominate(&mut self, link: u32, pace: Time) {
         let free_at = self.ports[link as usize].free_at;
         if self.now < free_at {
             return self.wake_port(link, free_at);
@@ -89,20 +89,50 @@ impl Network {
         let (mut able, mut next) = (Vec::new(), UNKNOWN);
         for place in 0..self.ports[link as usize].crossing.len() {
             let queue = self.ports[link as usize].crossing[place];
-            match self.crosses_at(queue) {
+            match self.crosses_at(queue).map(|time| time.max(self.enters_at(queue, pace))) {
                 Some(time) if time <= self.now => able.push(queue),
                 time => next = Self::earlier(next, time),
             }
         }
         let port = &self.ports[link as usize];
         if let Some(queue) = self.in_turn(able.iter().copied(), port.last, port.amid) {
-            next = self.now + pace;
-            self.ports[link as usize].free_at = next;
-            self.cross_one(link, queue);
+            self.nominated.push((self.queues[queue as usize].output, queue));
+            next = self.now + 1;
         }
-        if next < UNKNOWN && !self.ports[link as usize].crossing.is_empty() {
+        if next < UNKNOWN {
             self.wake_port(link, next);
         }
+    }
+
+    /// When another lane does not keep a queue from crossing any more.
+    fn enters_at(&self, queue: u32, pace: Time) -> Time {
+        let output = self.queues[queue as usize].output;
+        let port = &self.ports[self.fabric.link_of(output) as usize];
+        if port.entered == output || port.entered == NONE { 0 } else { port.entered_at + pace }
+    }
+
+    /// Has one character cross to each link to which any is nominated.
+    pub(super) fn take_nominated(&mut self) {
+        if self.nominated.is_empty() {
+            return;
+        }
+        let mut nominated = std::mem::take(&mut self.nominated);
+        nominated.sort_unstable();
+        let lanes = self.fabric.lanes;
+        for rivals in nominated.chunk_by(|one, other| one.0 / lanes == other.0 / lanes) {
+            let port = &self.ports[self.fabric.link_of(rivals[0].0) as usize];
+            let rival_lanes = rivals.iter().map(|&(lane, _)| lane);
+            let lane = self.in_turn(rival_lanes, port.entered, port.enters_amid);
+            if let Some(&(_, queue)) = rivals.iter().find(|&&(rival, _)| Some(rival) == lane) {
+                let link = self.fabric.link_of(self.queues[queue as usize].lane);
+                let switch = self.fabric.link_target[link as usize] as usize;
+                let pace = Time::from(self.fabric.switch_crossbar_ticks[switch]);
+                self.ports[link as usize].free_at = self.now + pace;
+                self.cross_one(link, queue);
+            }
+        }
+        nominated.clear();
+        self.nominated = nominated;
     }
 
     /// When the next character of a queue that has been granted a lane can cross, the crossbar apart, if that is known.
@@ -134,6 +164,8 @@ impl Network {
         at.delete -= u32::from(deletes);
         let port = &mut self.ports[link as usize];
         (port.last, port.amid) = (queue, left > 0);
+        let port = &mut self.ports[self.fabric.link_of(output) as usize];
+        (port.entered, port.entered_at, port.enters_amid) = (output, self.now, left > 0);
         self.give_back(link, lane);
         if !deletes {
             let switch = self.fabric.link_target[link as usize] as usize;

@@ -191,7 +191,7 @@ pub(super) struct Link {
     pub counts: Counts,
 }
 
-/// What the lanes of a link share at its end: the way into the crossbar.
+/// What the lanes of a link share at its ends: the way into the crossbar behind it, and the way out of that before it.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     /// When a character may cross.
@@ -204,6 +204,10 @@ pub(super) struct Port {
     pub amid: bool,
     /// Queues whose packet has been granted a lane, ascending.
     pub crossing: Vec<u32>,
+    /// The lane that a character crossed to last of those of this link, when, and whether it was no end of packet.
+    pub entered: u32,
+    pub entered_at: Time,
+    pub enters_amid: bool,
 }
 
 /// Lanes of which a head takes any, and the queues whose heads wait for one, by (tick of the request, lane).
@@ -249,6 +253,8 @@ pub struct Network {
     /// Groups, links to be crossed from and wires of the present tick.
     pub(super) touched: Vec<u32>,
     pub(super) crossing: Vec<u32>,
+    /// Lanes to which characters are nominated to cross, and from which queues.
+    pub(super) nominated: Vec<(u32, u32)>,
     pub(super) starting: Vec<u32>,
     /// Emptied lists of arrivals, to be used again.
     pub(super) spare: Vec<VecDeque<Time>>,
@@ -280,7 +286,16 @@ impl Network {
         let draws = fabric.switch_arbiter.contains(&arbiter::RANDOM)
             || fabric.switch_choice.contains(&choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
-        let port = Port { free_at: 0, due: UNKNOWN, last: NONE, amid: false, crossing: Vec::new() };
+        let port = Port {
+            free_at: 0,
+            due: UNKNOWN,
+            last: NONE,
+            amid: false,
+            crossing: Vec::new(),
+            entered: NONE,
+            entered_at: 0,
+            enters_amid: false,
+        };
         Self {
             now: -1,
             packets: Slab::default(),
@@ -293,6 +308,7 @@ impl Network {
             streams,
             touched: Vec::new(),
             crossing: Vec::new(),
+            nominated: Vec::new(),
             starting: Vec::new(),
             spare: Vec::new(),
             by_packet: fabric.lane_sharing == sharing::PACKET,
