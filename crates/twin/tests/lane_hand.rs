@@ -154,6 +154,23 @@ fn queues_per_output_do_not_block_each_other() {
     assert!(last(0) > 900);
 }
 
+/// Two packets cross to two lanes of one link, a character in two ticks: to one of the lanes and then to the other.
+#[test]
+fn lanes_share_the_way_out_of_the_crossbar() {
+    let ends = |crossbar_ticks: u32| {
+        let mut f = funnel(FLIT);
+        f.switch_crossbar_ticks[0] = crossbar_ticks;
+        f.switch_next_head_ticks[0] = crossbar_ticks.max(1);
+        divide(&mut f, 2, sharing::CHARACTER, arbiter::ROUND_ROBIN);
+        send_list(&mut f, &[&[(3, 8, 0)], &[(4, 8, 0)], &[], &[], &[], &[]]);
+        delivered(&counted(&f))
+    };
+    // The wire alone: a character of each in turn, from 1 and from 2 on.
+    assert_eq!(ends(0), [(0, 21), (1, 22)]);
+    // They cross at 1, 5, ..., 37 and at 3, 7, ..., 39, start on the middle link at once and are received two ticks later.
+    assert_eq!(ends(2), [(0, 39), (1, 41)]);
+}
+
 /// A crossbar of one character a tick is one for both lanes of a link: together they take as long as one after the other.
 #[test]
 fn lanes_share_the_way_into_the_crossbar() {

@@ -86,7 +86,8 @@ impl Network {
         if self.now < free_at {
             return self.wake_port(link, free_at);
         }
-        let (mut able, mut next) = (Vec::new(), UNKNOWN);
+        let (mut able, mut next) = (std::mem::take(&mut self.able), UNKNOWN);
+        able.clear();
         for place in 0..self.ports[link as usize].crossing.len() {
             let queue = self.ports[link as usize].crossing[place];
             match self.crosses_at(queue).map(|time| time.max(self.enters_at(queue, pace))) {
@@ -95,7 +96,9 @@ impl Network {
             }
         }
         let port = &self.ports[link as usize];
-        if let Some(queue) = self.in_turn(able.iter().copied(), port.last, port.amid) {
+        let chosen = self.in_turn(able.iter().copied(), port.last, port.amid);
+        self.able = able;
+        if let Some(queue) = chosen {
             self.nominated.push((self.queues[queue as usize].output, queue));
             next = self.now + 1;
         }

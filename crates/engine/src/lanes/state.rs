@@ -256,6 +256,8 @@ pub struct Network {
     /// Lanes to which characters are nominated to cross, and from which queues.
     pub(super) nominated: Vec<(u32, u32)>,
     pub(super) starting: Vec<u32>,
+    /// Queues that could cross, while one is chosen.
+    pub(super) able: Vec<u32>,
     /// Emptied lists of arrivals, to be used again.
     pub(super) spare: Vec<VecDeque<Time>>,
     pub(super) by_packet: bool,
@@ -310,6 +312,7 @@ impl Network {
             crossing: Vec::new(),
             nominated: Vec::new(),
             starting: Vec::new(),
+            able: Vec::new(),
             spare: Vec::new(),
             by_packet: fabric.lane_sharing == sharing::PACKET,
             fixed: fabric.lane_arbiter == arbiter::FIXED,
