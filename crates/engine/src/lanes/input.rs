@@ -1,6 +1,7 @@
 //! Input buffers: what comes in, headers, and what crosses to output buffers.
 
-use super::state::{Event, Incoming, Network, Outgoing, UNKNOWN};
+use super::event::Event;
+use super::state::{Incoming, Network, Outgoing, UNKNOWN};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 

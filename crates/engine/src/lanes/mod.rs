@@ -19,9 +19,11 @@
 
 mod allocate;
 mod deadlock;
+mod event;
 mod input;
 mod state;
 mod wire;
 
 pub use deadlock::deadlock;
-pub use state::{Counts, Event, Network, Packet};
+pub use event::Event;
+pub use state::{Counts, Network, Packet};

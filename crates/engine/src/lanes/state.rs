@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::event::Event;
 use crate::fabric::{Fabric, NONE, arbiter, choice, sharing};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -11,53 +12,6 @@ use crate::measure::{Hop, Hops, hop_kind};
 
 /// A time that is not known yet.
 pub(super) const UNKNOWN: Time = Time::MAX;
-
-/// A pending event and what it concerns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The head of this queue asks for its group.
-    Request(u32),
-    /// This lane is free again.
-    Release(u32),
-    /// The end of a packet has been received by the terminal at the end of this lane.
-    Deliver(u32),
-    /// The first character of a packet has come to the terminal at the end of this lane.
-    Head(u32),
-    /// This terminal's link is free, or the dispatch of its next packet is due.
-    Source(u32),
-    /// Something may cross from the input buffers at the end of this link.
-    Cross(u32),
-    /// Something may start on the wire of this link.
-    Wire(u32),
-}
-
-impl Event {
-    fn number(self) -> u32 {
-        match self {
-            Self::Request(queue) => queue << 3,
-            Self::Release(lane) => lane << 3 | 1,
-            Self::Deliver(lane) => lane << 3 | 2,
-            Self::Head(lane) => lane << 3 | 3,
-            Self::Source(terminal) => terminal << 3 | 4,
-            Self::Cross(link) => link << 3 | 5,
-            Self::Wire(link) => link << 3 | 6,
-        }
-    }
-
-    /// The event of a number.
-    pub fn of(number: u32) -> Self {
-        let what = number >> 3;
-        match number & 7 {
-            0 => Self::Request(what),
-            1 => Self::Release(what),
-            2 => Self::Deliver(what),
-            3 => Self::Head(what),
-            4 => Self::Source(what),
-            5 => Self::Cross(what),
-            _ => Self::Wire(what),
-        }
-    }
-}
 
 /// The header that a packet is routed by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Wires: dispatch, which lane sends its next character, and delivery.
 
-use super::state::{Event, Header, Network, Outgoing, Packet, UNKNOWN};
+use super::event::Event;
+use super::state::{Header, Network, Outgoing, Packet, UNKNOWN};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::terminal;
