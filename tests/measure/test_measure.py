@@ -135,18 +135,21 @@ def test_a_sweep_goes_on_from_its_finished_points(tmp_path: Path) -> None:
 
 @MPI
 def test_ctrl_c_keeps_the_finished_points(tmp_path: Path) -> None:
-    (tmp_path / "sizes.json").write_text(json.dumps(SIZES), encoding="utf-8")
-    options = ["--oversubscribe", "--rounds", "1000", "--warm-ups", "0", "--out", "out"]
+    many = {**SIZES, "sweep": {"program.size": [f"{size} B" for size in range(1, 400)]}}
+    (tmp_path / "sizes.json").write_text(json.dumps(many), encoding="utf-8")
+    options = ["--oversubscribe", "--rounds", "1", "--warm-ups", "0", "--out", "out"]
     command = [str(Path(sys.executable).parent / "fabriloom"), "measure", "sizes.json", *options]
-    process = subprocess.Popen(
-        command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    time.sleep(4)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(command, cwd=tmp_path, text=True, **pipes)
+    until = time.monotonic() + 90
+    while not list(tmp_path.glob("out.partial/points/*")) and time.monotonic() < until:
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Interrupted" in said
-    assert not list(tmp_path.glob("fabriloom-*"))
+    printed, said = process.communicate(timeout=90)
+    assert process.returncode == 130, said
+    assert "The same command goes on from here." in said
+    assert "1 B" in printed
+    assert list(tmp_path.glob("out/points/*.json"))
 
 
 @MPI

@@ -10,8 +10,13 @@ from ..programs import Programs
 from ..programs.kinds import (
     ANY,
     BARRIER,
+    END,
     FIRST_SPECIAL,
+    FLUSH,
+    MARK,
     READ,
+    RECEIVE,
+    REPEAT,
     SAME,
     SEND,
     SENDER,
@@ -38,6 +43,8 @@ HEAD = (
 """Names of the first numbers of a plan, in their order."""
 LEAD_NS = 20_000_000
 """From the agreement about the start to the start."""
+_KINDS = (SEND, RECEIVE, WAIT, UNTIL, REPEAT, END, BARRIER, MARK, READ, FLUSH)
+"""Operations in the order of the numbers that the runners have for them."""
 _PEERS = {ANY: -1, SENDER: -2, TAGGED: -3}
 _TAGS = {ANY: -1, SAME: -2, SENDER_NUMBER: -3}
 
@@ -94,7 +101,10 @@ def plan(
     values = (len(terminals), programs.rows, count, at_once, warm_ups, repeats)
     more = (patience_s + waits_s + until_s, int(bool(protocol["programmed"])), longest, LEAD_NS)
     start = np.concatenate([programs.start[terminals], [programs.rows]])
-    columns = (programs.kind, peer, programs.size_bytes, tag, amount, servers(programs))
+    kind = np.zeros(programs.rows, np.int64)
+    for number, known in enumerate(_KINDS):
+        kind[programs.kind == known] = number
+    columns = (kind, peer, programs.size_bytes, tag, amount, servers(programs))
     return Plan(terminals, dict(zip(HEAD, (*values, *more), strict=True)), start, rank_of, columns)
 
 

@@ -105,7 +105,9 @@ def _one_loop(programs: Programs, first: int, last: int, protocol: Settings) -> 
     """A loop without an end has to wait for something, one with an end as well if it is long."""
     kind, amount = programs.kind[first + 1 : last], programs.amount[first + 1 : last]
     waits = np.isin(kind, (RECEIVE, READ)) | ((kind == WAIT) & (amount > 0))
-    if protocol["messages_at_once"] or protocol["send_time_ps"]:
+    by_size = protocol.get("by_size") or ()
+    sized = bool(by_size) and all(row["send_time_ps"] for row in by_size)
+    if protocol["messages_at_once"] or protocol["send_time_ps"] or sized:
         waits |= kind == SEND
     if np.any(waits):
         return
