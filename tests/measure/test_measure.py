@@ -183,6 +183,17 @@ def test_hosts_that_do_not_answer_are_told(tmp_path: Path, monkeypatch: pytest.M
     assert time.monotonic() - began < 20
 
 
+@MPI
+def test_what_the_launcher_says_is_told() -> None:
+    what = planned(READY["funnel-in"])
+    fails = [sys.executable, "-c", "import sys; sys.exit('ssh: connect to host node9 port 22: no route\\r')"]
+    with pytest.raises(
+        MeasureError, match=r"ended with 1 before .* it said: ssh: connect to host node9"
+    ) as caught:
+        launch.run([find.mpi().mpiexec, "-n", "1", *fails], what, QUICK, ["t.0", "t.1"], lambda _: None)
+    assert "`ssh HOST true` has to work" in str(caught.value)
+
+
 def refused(of: Any, how: Settings = QUICK) -> str:
     with pytest.raises((MeasureError, ValueError)) as caught:
         measure(of if isinstance(of, Scenario) else scenario(of, FEW), how)

@@ -150,7 +150,8 @@ def _judge(process: subprocess.Popen[bytes], rounds: Rounds, said: Said, wrong: 
         )
     code = process.returncode
     raise MeasureError(
-        f"{_named(process)} ended with {code} before anything was measured; it said: {said.others}"
+        f"{_named(process)} ended with {code} before anything was measured; it said: {said.others}\n"
+        "  = see what it said; with --hosts, `ssh HOST true` has to work without a password"
     )
 
 
@@ -180,7 +181,7 @@ def _hear(process: subprocess.Popen[bytes], said: Said) -> None:
     assert process.stderr is not None
     for line in process.stderr:
         if len(said.lines) < 10_000:
-            said.lines.append(line.decode("utf-8", "replace").rstrip("\n"))
+            said.lines.append(line.decode("utf-8", "replace").rstrip("\r\n"))
 
 
 def _take(process: subprocess.Popen[bytes], rounds: Rounds) -> None:

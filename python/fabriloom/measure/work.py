@@ -83,10 +83,12 @@ def measure(
         else [({}, base)]
     )
     compiled = [(one, compile(each)) for one, each in points]
+    ranks = max(_wanted(each, settings) for _, each in compiled)
+    hosts, there = _there(settings, ranks)
     for _, each in compiled:
         _check_end(each)
     with tempfile.TemporaryDirectory(prefix="fabriloom-", dir=_shared(settings)) as folder:
-        machine = _machine(settings, max(_wanted(each, settings) for _, each in compiled), Path(folder))
+        machine = _machine(settings, hosts, there, ranks > there, Path(folder))
         return _all(scenario, compiled, machine, kept, progress or (lambda *_: None))
 
 
@@ -168,23 +170,26 @@ def _wanted(compiled: Compiled, settings: Settings) -> int:
     return needed
 
 
-def _machine(settings: Settings, ranks: int, folder: Path) -> _Machine:
-    """The MPI, the runner and the cores. Raises :class:`MeasureError`."""
+def _there(settings: Settings, ranks: int) -> tuple[list[Host], int]:
+    """The machines, and how many cores there are. Raises :class:`MeasureError` where they are too few."""
     hosts = hosts_in(settings.hosts) if settings.hosts is not None else []
     there = sum(host.slots for host in hosts) if hosts else cores()
     if ranks > there and not settings.oversubscribe:
         where = f"the {there} of --hosts" if hosts else f"{there} cores"
         raise MeasureError(
-            f"{ranks} processes on {where} are no measurement: they wait for each other's "
-            "turn\n  = use a program "
-            "for fewer terminals or more hosts (--hosts); or add --oversubscribe to see only "
-            "whether the program "
-            "runs as it should"
+            f"{ranks} processes on {where} are no measurement: they wait for each other's turn\n  = use a "
+            "program for fewer terminals or more hosts (--hosts); or add --oversubscribe to see only whether "
+            "the program runs as it should"
         )
     check_hosts(hosts)
+    return hosts, there
+
+
+def _machine(settings: Settings, hosts: list[Host], there: int, crowded: bool, folder: Path) -> _Machine:
+    """The MPI and the runner. Raises :class:`MeasureError`."""
     found = mpi()
     runner, program = runner_of(settings.runner, found, folder)
-    command = lambda count: launch.command(found, count, program, hosts, folder, ranks > there)  # noqa: E731
+    command = lambda count: launch.command(found, count, program, hosts, folder, crowded)  # noqa: E731
     return _Machine(settings, hosts, runner, command, there, folder)
 
 
