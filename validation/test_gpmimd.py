@@ -63,7 +63,7 @@ def test_series_can_be_drawn(found: Findings) -> None:
 
 
 def measured(links_per_pair: int, links: int = 12) -> Measured:
-    """Fixed pairs with so many virtual links each."""
+    """Fixed pairs with this many virtual links each."""
     times: dict[str, Any] = {"warmup_ms": 1.0, "measure_ms": 10.0}
     program = {"kind": "fixed-pairs", "size": "65536 B", "rounds": 0} | networks.ends((3, 3))
     setting = settings.setting(1, links_per_pair, 1)

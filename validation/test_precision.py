@@ -1,7 +1,7 @@
 """What a wanted precision promises, where theory knows the mean: the wait for one link at 90 % load, M/D/1.
 
-Waits there hang together over some hundred packets, and one run in two is far from steady: intervals of short
-batches are several times too narrow.
+Waits there are correlated over some hundred packets, and one run in two is far from steady: intervals of
+short batches are several times too narrow.
 """
 
 from __future__ import annotations
@@ -64,6 +64,6 @@ def test_steady_runs_are_rarely_doubted() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_run_too_short_for_its_queue_is_doubted(seed: int) -> None:
-    """3000 packets at 97 % load never settle: batches hang together, or drift, or the interval is wide."""
+    """3000 packets at 97 % load never settle: batches are correlated, or drift, or the interval is wide."""
     results = one_link(seed, 0.97, 3000, 0.0, warmup="0 ns")
     assert results.summary["warnings"]

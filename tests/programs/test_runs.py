@@ -291,7 +291,7 @@ def test_check_tells_what_a_program_does() -> None:
     assert known["message_bytes"] == 40_000
     assert known["channels_most"] == 4
     told = dict(lines(found))["program"]
-    assert told.startswith("8 terminals, 200 messages of 200 B in the mean, 50 events; a terminal sends to 4")
+    assert told.startswith("8 terminals, 200 messages of 200 B on average, 50 events; a terminal sends to 4")
     pairs = {"kind": "fixed-pairs", "size": "8 B", "rounds": 0}
     endless = inspect(scenario(pairs, protocol={"messages_at_once": 1}))
     assert endless["program"]["messages"] is None

@@ -124,3 +124,20 @@ def test_other_numbers_can_be_coloured(shared: tuple[Tab, Path]) -> None:
     assert tab.js(legend) == "retries"
     assert tab.js(stroke) != before
     assert not tab.complaints
+
+
+def test_every_table_is_saved_as_csv(shared: tuple[Tab, Path]) -> None:
+    tab = opened(shared, "links")
+    assert tab.js(
+        "document.querySelectorAll('.wide table').length === document.querySelectorAll('.csv').length"
+    )
+    tab.js(
+        "(() => { URL.createObjectURL = (blob) => {"
+        " blob.text().then((text) => { window.saved = text; }); return '#'; }; })()"
+    )
+    tab.click(".csv")
+    tab.until("window.saved")
+    head, *rows = tab.js("window.saved").splitlines()
+    assert head.startswith("Link,Utilisation,Blocked")
+    assert all(len(row.split(",")) == len(head.split(",")) for row in rows)
+    assert 0 < float(rows[0].split(",")[1]) <= 1

@@ -104,7 +104,7 @@ def bound(
 
     Args:
         scenario: a network of links with traffic of sources.
-        tries: so many runs for each of the 12 flows with the largest bounds look for late packets.
+        tries: this many runs for each of the 12 flows with the largest bounds look for late packets.
         progress: called with the number of runs that are done and of all.
 
     Raises:

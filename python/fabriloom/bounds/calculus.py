@@ -38,7 +38,7 @@ class Worst:
         return self.granted(first, flow)
 
     def streamed(self, flow: int, characters: int) -> int:
-        """The time of so many characters of a packet that nobody hinders any more, at most of all of them."""
+        """The time of these characters of a packet that nobody hinders any more, at most of all of them."""
         return min(characters, self.flows[flow].characters) * self.pace[flow] + self.latency[flow]
 
     def granted(self, link: int, flow: int) -> int:

@@ -287,7 +287,7 @@ def measure(
     rounds: Annotated[
         int,
         typer.Option(
-            "--rounds", metavar="N", min=1, max=1000, help="Rounds that count; the middle one is told."
+            "--rounds", metavar="N", min=1, max=1000, help="Rounds that count; the middle one is reported."
         ),
     ] = 5,
     oversubscribe: Annotated[

@@ -126,7 +126,7 @@ def verdicts(said: Mapping[str, str]) -> None:
 
 
 def _percentiles(taken: int, unit: str) -> dict[str, str]:
-    """Percentiles that there is room for beside so many letters of other columns: on a narrow terminal "
+    """Percentiles that there is room for beside the letters of other columns: on a narrow terminal "
     "one."""
     columns = get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
     if columns < 104 + taken:
@@ -175,11 +175,11 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     table(head, [list(row.values()) for row in rows], flush, title, folds=False)
     latency = found[0].summary["latency_ns"]
     line(f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the wait at the source.")
-    retry = " Retries: packets sent again, on a link in the mean over all links." if retried else ""
+    retry = " Retries: packets sent again, average per link." if retried else ""
     line(f"± is half of a 95 % interval.{retry}")
     if any(point.summary["statistics"]["trusted"] is False for point in found):
         line(
-            "(?) not to be trusted: through the run, batches hang together or drift, so ± is too small; run "
+            "(?) not to be trusted: through the run, batches are correlated or drift, so ± is too small; run "
             "longer."
         )
 

@@ -249,7 +249,7 @@ def _nothing_published() -> str:
 
 
 def interrupted(finished: int, folder: Output | None) -> str:
-    """What is said of a study that Ctrl-C ended after so many finished runs."""
+    """What is said of a study that Ctrl-C ended after some finished runs."""
     found = {0: "no run was finished", 1: "1 run was finished, and only it is shown"}
     many = f"{finished} runs were finished, and only they are shown"
     again = "" if folder is None else " The same command goes on from here."
@@ -265,7 +265,7 @@ def _code(study: Any, folder: Output | None) -> int:
 
 
 def _code_of_ends(ends: list[dict[str, Any]]) -> int:
-    """Exit code of runs by how they ended; a fault of the engine is told once more, where errors are."""
+    """Exit code of runs by how they ended; a fault of the engine is reported on standard error as well."""
     from ..results.ends import STUCK
 
     for end in ends:

@@ -42,7 +42,7 @@ def model() -> Model:
 
 
 def scenario(senders: int, size: int, order: str = "rotating") -> Scenario:
-    """So many senders and receivers on one crossbar: in a round each sender has a message for each receiver.
+    """Senders and receivers on one crossbar: in a round each sender has a message for each receiver.
 
     Args:
         senders: how many, and as many receivers.

@@ -149,7 +149,7 @@ tables below are of the full runs. The file [numbers.csv](numbers.csv) has the l
 (`fabriloom reproduce all --quick`), shorter and fewer: the tests compute them again.
 
 A printed number counts once, however many readings of it have a line; it is within its tolerance when every
-scored line is. Why something does not agree is told on the pages of the papers:
+scored line is. The pages of the papers explain what does not agree:
 [macrame](../background/macrame.md), [scinet](../background/scinet.md),
 [sci-retry](../background/sci-retry.md), [gpmimd](../background/gpmimd.md),
 [atlas-sci](../background/atlas-sci.md), [scinet-testbeds](../background/scinet-testbeds.md).

@@ -20,7 +20,7 @@ _LIMITED = 1.1
 """A train that takes so much longer than messages to one target after the other is held up by "
 "its receiver."""
 _KNOWN = 5.0
-"""A difference that is so many times its tolerance is taken for a slope."""
+"""A difference that is this many times its tolerance is taken for a slope."""
 PACKET_BYTES = 2**24
 
 

@@ -114,7 +114,7 @@ def run(
 def _watch(
     process: subprocess.Popen[bytes], rounds: Rounds, settings: Settings, advance: Callable[[int], None]
 ) -> str:
-    """Wait for the end; whatever takes too long is told."""
+    """Wait for the end; report whatever takes too long."""
     begin = time.monotonic()
     while process.poll() is None:
         time.sleep(_POLL_S)

@@ -79,7 +79,7 @@ class Sparing(logging.Filter):
         self._began, self._passed = float("-inf"), 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether a message is told."""
+        """Whether a message is shown."""
         now = time.monotonic()
         if now - self._began > limits.LOG_S:
             self._began, self._passed = now, 0

@@ -96,7 +96,7 @@ def _write(job: Mapping[str, Any], report: str) -> None:
 
 
 def do_replay(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
-    """Run one or two fabrics once more, and hand over the ways of their packets: of the last ones before the
+    """Run one or two fabrics once more, and hand over the paths of their packets: of the last ones before the
     end, or from a moment on.
     """
     clock = Clock(stop, limits.RUN_S)
@@ -113,7 +113,7 @@ def do_replay(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None
 
 
 def _watched(side: int, scenario: Scenario, emit: Emit, clock: Clock) -> Results:
-    """One run, shown as it goes on."""
+    """One run, shown while it runs."""
     limits.check_size(graph_of(scenario))
     compiled = compile(scenario)
     live = Live(compiled)

@@ -14,7 +14,7 @@ CONNECTIONS = 128
 REQUEST_S = 10.0
 """A request must be complete within this time."""
 LOG_MESSAGES, LOG_S = 20, 60.0
-"""Messages of the server's libraries in so many seconds that are told."""
+"""Messages of the server's libraries that are shown in this many seconds."""
 TERMINALS = 4096
 LINKS = 40_000
 RUN_S = 120.0

@@ -1,4 +1,4 @@
-"""A run as it goes on: what the page draws of it, some times a second."""
+"""A run in progress: what the page draws of it, some times a second."""
 
 from __future__ import annotations
 

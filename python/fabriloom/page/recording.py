@@ -1,4 +1,4 @@
-"""Packets on their ways, as the page plays them."""
+"""Packets on their paths, as the page plays them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..simulate import Progress, run
 from ..technology import Technology
 
 HOPS = 12_000
-"""So many stays of packets on links are shown; some thousand packets."""
+"""This many stays of packets on links are shown; some thousand packets."""
 _KEPT = 1 << 19
-"""So many are kept while a run goes on: more than there can be between two looks at it."""
+"""This many are kept during a run: more than there can be between two looks at it."""
 _NOBODY = 2**32 - 1
 _BUS = 8
 _EVERY_S = 0.2
@@ -29,7 +29,7 @@ Told = Callable[[float], None]
 
 
 def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], told: Told) -> dict[str, Any]:
-    """Run a scenario once more, and give the ways of its packets from a moment on, or of its last ones.
+    """Run a scenario once more, and give the paths of its packets from a moment on, or of its last ones.
 
     It is the same run, tick by tick, as without recording. ``told`` hears the share of it that is done;
     ``check`` raises KeyboardInterrupt to end it.
@@ -160,7 +160,7 @@ def _said(shown: Mapping[str, Any], packets: int) -> str:
     first, last = shown["from_ns"], shown["from_ns"] + shown["until_ns"]
     if not packets:
         return f"No packet was on its way after {_time(first)}."
-    return f"{packets:,} packets on their ways from {_time(first)} to {_time(last)} of the run."
+    return f"{packets:,} packets under way from {_time(first)} to {_time(last)} of the run."
 
 
 def _time(value_ns: float) -> str:

@@ -93,7 +93,7 @@ def _train(
     marks: tuple[int, int],
     message: Settings,
 ) -> None:
-    """So many times so many messages to each of the targets in turn, and an answer from each."""
+    """A number of trains of messages to each of the targets in turn, and an answer from each."""
     times, count = counts
     out.repeat(targets, times)
     out.repeat(targets, count)

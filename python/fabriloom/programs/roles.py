@@ -26,7 +26,7 @@ class Roles:
         return self.terminals.one(key, parameter)
 
     def several(self, given: Any, parameter: str, default: Ints) -> Ints:
-        """``default``, the first so many, or those of a list, each once."""
+        """``default``, the first ones, or those of a list, each once."""
         if isinstance(given, str):
             return default
         if isinstance(given, int):

@@ -29,7 +29,7 @@ def for_comparison(comparison: Comparison) -> str:
         page.status_mark = "bad"
     version = comparison.provenance.version
     hashes = [(name, f"SHA-256 {part.scenario_sha256}") for name, part in comparison.parts.items()]
-    page.provenance = [*hashes, ("Fabriloom", version)]
+    page.provenance = [*hashes, ("Fabriloom", version), _again(comparison)]
     if comparison.points:
         page.sections += [_beside(comparison), *_charts(comparison)]
     page.sections += [*_different(comparison), *_fabrics(comparison)]
@@ -37,6 +37,20 @@ def for_comparison(comparison: Comparison) -> str:
         page.sections.append(sections.points_table(comparison.points, comparison.varied))
     page.sections += [_scenario(name, part.resolved) for name, part in comparison.parts.items()]
     return render(page)
+
+
+def _again(comparison: Comparison) -> tuple[str, str]:
+    """How to make the comparison once more from what the report holds."""
+    loads = sorted(
+        {one for point in comparison.points for path, one in point.settings.items() if path in sections.LOADS}
+    )
+    option = f" --loads {','.join(f'{load:g}' for load in loads)}" if loads else ""
+    files = " ".join(f"{number}.json" for number in range(1, len(comparison.parts) + 1))
+    how = f"fabriloom compare {files}{option}"
+    return (
+        "To run it again",
+        f"copy the scenarios with every default filled in, below, into {files}, and: {how}",
+    )
 
 
 def _of_programs(comparison: Comparison) -> bool:

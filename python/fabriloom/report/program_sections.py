@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..results import ProgramRun
 
 MOST_POINTS = 1500
-"""Events that are drawn one by one; of more, every so many-th."""
+"""Events that are drawn one by one; of more, every n-th."""
 RATE = "program.rate"
 
 
@@ -160,7 +160,7 @@ def _one_by_one(events: pl.DataFrame, summary: Mapping[str, Any]) -> list[Chart]
         [event, latency / 1e3, None, None, ""]
         for event, latency in zip(shown["event"], shown["latency_ns"], strict=True)
     ]
-    note = "A steady run wavers about a level line; one that rises is asked for more than it can do."
+    note = "A steady run fluctuates about a constant level; one that rises is asked for more than it can do."
     if summary["events"]["attempted_per_s"] is None:
         note = "Nothing was due: latency is from the first message of the event."
     if len(shown) < len(done):

@@ -138,6 +138,22 @@
     body.append(...rows);
   }));
 
+  // Every table as a file for spreadsheets: what is sorted by, in full, where a cell has it.
+  const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  const csv = (table) => [...table.rows].map((row) => [...row.cells].map((cell) => quoted(cell.dataset.sort ?? cell.innerText.trim())).join(",")).join("\n") + "\n";
+  document.querySelectorAll(".wide table").forEach((table) => {
+    const title = table.closest("section").querySelector("h2, h3").textContent, button = document.createElement("button");
+    Object.assign(button, { type: "button", className: "csv", textContent: "CSV", ariaLabel: `Save the table ${title} as CSV` });
+    button.addEventListener("click", () => {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([csv(table)], { type: "text/csv" }));
+      link.download = title.toLowerCase().replace(/[^a-z0-9]+/g, "-") + ".csv";
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    });
+    table.closest(".wide").after(button);
+  });
+
   // A drawn fabric whose links have numbers: a choice of what is coloured, and a click that shows them.
   const shown = (column, value) => value === null || value === undefined ? "–"
     : column.kind === "share" ? figures(100 * value) + " %" : figures(value);
@@ -152,7 +168,7 @@
     const sum = values.reduce((a, b) => a + b, 0);
     if (column.kind === "count") return shown(column, sum);
     if (values.length < 2) return shown(column, values[0]);
-    return shown(column, sum / values.length) + " in the mean, " + shown(column, Math.max(...values)) + " at most";
+    return shown(column, sum / values.length) + " on average, " + shown(column, Math.max(...values)) + " at most";
   };
   const tipOf = (place, columns) => {
     const tip = made("div", { className: "tip", hidden: true });

@@ -54,6 +54,7 @@ def for_reproduction(
         warnings=list(warnings),
         provenance=[
             ("Fabriloom", version),
+            ("To run it again", _again(papers, quick)),
             *((one.name, f"{one.authors}: {one.title}") for one in papers),
             *effort,
         ],
@@ -62,6 +63,10 @@ def for_reproduction(
     for paper in papers:
         page.sections += _paper(paper)
     return render(page)
+
+
+def _again(papers: Sequence[Reproduced], quick: bool) -> str:
+    return f"fabriloom reproduce {papers[0].name if len(papers) == 1 else 'all'}{' --quick' if quick else ''}"
 
 
 def _counts(papers: Sequence[Reproduced]) -> Table:

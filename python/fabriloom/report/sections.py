@@ -139,7 +139,7 @@ def batches(table: pl.DataFrame) -> list[Chart]:
     middle = ((table["start_ns"] + table["end_ns"]) / 2e6).to_list()
     accepted = zip(middle, table["accepted_mbytes_per_s"], strict=True)
     series = [Series("accepted", [[x, y, None, None, ""] for x, y in accepted], "line")]
-    note = "Each point is one batch after the warm-up. A steady run wavers about a level line."
+    note = "Each point is one batch after the warm-up. A steady run fluctuates about a constant level."
     return [Chart("Through the run", Axis("simulated time (ms)"), Axis("throughput (MB/s)"), series, note)]
 
 
@@ -240,7 +240,7 @@ def is_saturated(summary: Mapping[str, Any]) -> bool:
 
 
 def waits_long(summary: Mapping[str, Any]) -> bool:
-    """Whether total latency is told apart from network latency: packets wait at their sources."""
+    """Whether total latency differs from network latency: packets wait at their sources."""
     network, total = summary["latency_ns"]["mean"], summary["total_latency_ns"]["mean"]
     return bool(network and total and total > 1.01 * network)
 
@@ -289,8 +289,8 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
         "Total latency (µs)", "Ended",
     ]  # fmt: skip
     note = "Total latency has the wait at the source in it."
-    note += " Retries: packets sent again, on a link in the mean over all links." if retried else ""
-    note += " (?): this ± is not to be trusted, for batches hang together or drift." if doubted else ""
+    note += " Retries: packets sent again, average per link." if retried else ""
+    note += " (?): this ± is not to be trusted, for batches are correlated or drift." if doubted else ""
     rows = []
     for point in points:
         summary, latency, total = (

@@ -336,7 +336,7 @@ CHECK = Table(
         Column(
             "network.mean_links_on_the_way",
             "count",
-            "Links that a packet of this traffic crosses, in the mean.",
+            "Links that a packet of this traffic crosses on average.",
         ),
         Column(
             "link.payload_mbytes_per_s",

@@ -12,7 +12,7 @@ import numpy as np
 from . import statistics, tables
 
 WIDE = 0.1
-"""A half-width above this share of its mean is told as wide."""
+"""A half-width above this share of its mean is reported as wide."""
 ALIKE = 2.5758
 """Independent batches look more alike than this once in 200 times (von Neumann, one side)."""
 TRENDING = 2.8070
@@ -62,7 +62,7 @@ def percent(share: float) -> str:
 
 def settled(native: Mapping[str, Any], means: list[Watched]) -> list[Watched]:
     """Those of the means that a longer run would tell better: latencies above saturation grow with it, and
-    what came to rest is told whole.
+    what came to rest is counted whole.
     """
     reason = str(native["end_reason"])
     if reason in ("drained", "deadlocked", "livelocked"):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NO_TAG = 0xFFFF_FFFF
 MOST_SPANS = 1000
-"""Pairs of marks whose times are told."""
+"""Pairs of marks whose times are reported."""
 Floats = NDArray[np.float64]
 
 

@@ -91,11 +91,11 @@ RINGS = Table(
     (
         Column("ring", "text", "Name of the ring."),
         Column("stations", "count", "Its stations, and so its links."),
-        Column("mbytes_per_s_mean", "10^6 B/s", "What its links carried, in the mean."),
+        Column("mbytes_per_s_mean", "10^6 B/s", "What its links carried on average."),
         Column("mbytes_per_s_max", "10^6 B/s", "What its busiest link carried."),
         Column("retry_mbytes_per_s_mean", "10^6 B/s", "Packets that were sent again, mean over its links."),
         Column("echo_mbytes_per_s_mean", "10^6 B/s", "Echoes, mean over its links."),
-        Column("utilisation_mean", "0 to 1", "Utilisation of its links in the mean."),
+        Column("utilisation_mean", "0 to 1", "Average utilisation of its links."),
         Column("utilisation_max", "0 to 1", "Utilisation of its busiest link."),
         Column("busied", "count", "Packets that its stations answered by a busy echo."),
     ),
@@ -154,7 +154,7 @@ RING_CHECK = Table(
         Column(
             "network.mean_links_on_the_way",
             "count",
-            "Links that a request of this traffic crosses, in the mean.",
+            "Links that a request of this traffic crosses on average.",
         ),
         Column("network.mean_buses_on_the_way", "count", "Buses that it crosses."),
         Column(

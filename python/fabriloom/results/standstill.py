@@ -9,10 +9,10 @@ from .figures import figures
 from .html import time_unit
 
 LONG = 50
-"""A pause of so many mean intervals between deliveries is no chance: packets that arrive at random would make
-one in exp(50) intervals."""
+"""A pause of this many mean intervals between deliveries is no chance: packets that arrive at random
+would make one in exp(50) intervals."""
 FEWEST = 100
-"""Of fewer packets no mean interval is told."""
+"""Of fewer packets no mean interval is reported."""
 
 
 def standstill(summary: Mapping[str, Any], technology: Mapping[str, Any]) -> list[str]:

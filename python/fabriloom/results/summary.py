@@ -167,13 +167,13 @@ def _message(
 def add_program(
     summary: dict[str, Any], program: ProgramRun, resolved: Mapping[str, Any], measured: bool = False
 ) -> None:
-    """Add the keys of ``columns.PROGRAM_SUMMARY``; a stop of programs alone is told as what they wait for."""
+    """Add the keys of ``columns.PROGRAM_SUMMARY``; of a stop of programs alone, what they wait for."""
     end, native = summary["end"], program.native
     after = ends.after(summary["simulated_ns"], measured)
     waiting = program.waiting() if end["reason"] == "deadlocked" else []
     if waiting and not end["cycle"]:
         shown = "; ".join([*waiting[:4], *([f"{len(waiting) - 4} more"] if len(waiting) > 4 else [])])
-        end["message"] = f"The programs deadlocked {after}: nothing is on its way, and still wait {shown}."
+        end["message"] = f"The programs deadlocked {after}: no packet is under way, and waiting: {shown}."
     if end["reason"] == "drained":
         end["message"] = f"Every program came to its end, and every message has arrived ({after})."
     end["waiting"] = waiting

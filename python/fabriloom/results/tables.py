@@ -147,7 +147,7 @@ def rings(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks:
 
 
 def bus_utilisation(native: Mapping[str, Any], graph: Graph, window_ticks: int) -> NDArray[np.float64]:
-    """Per switch: the share of the window in which its buses were in use, in the mean over them, 0 to 1."""
+    """Per switch: the share of the window in which its buses were in use, averaged over them, 0 to 1."""
     buses = 0 if graph.rings is None else graph.rings.bus_count * window_ticks
     return np.minimum(per(column(native, "bus_busy_ticks"), buses), 1.0)
 

@@ -57,7 +57,7 @@ def _by_switch(graph: Graph, each: Reals) -> Iterator[tuple[NDArray[np.uint32], 
 
 
 def _parts(count: int, beside: int) -> Iterator[Ints]:
-    """Numbers below ``count`` in order, so many at a time that there are not too many pairs."""
+    """Numbers below ``count`` in order, in blocks that do not have too many pairs."""
     size = max(1, _PAIRS_AT_ONCE // max(1, beside))
     for first in range(0, count, size):
         yield np.arange(first, min(count, first + size))

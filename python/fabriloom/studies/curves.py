@@ -153,7 +153,9 @@ class Curve:
         return f"<{type(self).__name__} {self.provenance.name!r}: {self._counted()}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.provenance.name)}: {self._counted()}</p>{self.table._repr_html_()}"
+        said = [f"{name}: {text}." if name else f"{text}." for name, text in self.verdicts.items() if text]
+        verdict = "".join(f"<p><b>{escape(text)}</b></p>" for text in said)
+        return f"<p>{escape(self.provenance.name)}: {self._counted()}</p>{verdict}{self.table._repr_html_()}"
 
     def _counted(self) -> str:
         points = f"{len(self.points)} point{'' if len(self.points) == 1 else 's'}"

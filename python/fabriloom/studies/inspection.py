@@ -86,7 +86,7 @@ def _program_lines(program: dict[str, Any]) -> list[tuple[str, str]]:
     events = f", {program['events']:,} events" if program["events"] else ""
     many = program["channels_most"]
     channels = f"; a terminal sends to {many:,} others at most" if many else ""
-    return [("program", f"{program['terminals']:,} terminals, {sent} in the mean{events}{channels}")]
+    return [("program", f"{program['terminals']:,} terminals, {sent} on average{events}{channels}")]
 
 
 def load_bound(scenario: Scenario) -> tuple[float, int]:
@@ -112,7 +112,7 @@ def _loads(compiled: Compiled, parts: LinkParts) -> np.ndarray:
 
 
 def _network(compiled: Compiled, parts: LinkParts, length_bytes: float) -> dict[str, Any]:
-    """What is told of networks of links."""
+    """What is known of networks of links."""
     loads, payload = _loads(compiled, parts), _payload_mbytes_per_s(parts, length_bytes)
     return {
         "network": _counted(parts, loads),
@@ -238,7 +238,7 @@ def _network_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
             if high
             else []
         ),
-        ("way of a packet", f"{network['mean_links_on_the_way']:.2f} links in the mean of this traffic"),
+        ("path", f"{network['mean_links_on_the_way']:.2f} links on average in this traffic"),
         (
             "one link",
             f"{figures(link['payload_mbytes_per_s'])} MB/s of payload in packets of "

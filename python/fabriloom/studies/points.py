@@ -106,7 +106,7 @@ def kept(settings: dict[str, Any], scenario: Scenario, store: Store) -> Point | 
 def computed(
     settings: dict[str, Any], scenario: Scenario, store: Store, look: Callable[[Any], None]
 ) -> Point:
-    """Run a scenario, and keep its point before it is told. ``look`` may raise to end it."""
+    """Run a scenario, and keep its point before it is reported. ``look`` may raise to end it."""
     from .. import simulate
 
     point = Point.of(settings, simulate.run(scenario, progress=look))

@@ -25,7 +25,7 @@ def bound(compiled: Compiled, parts: RingParts, length_bytes: float) -> dict[str
 
 
 def network(compiled: Compiled, parts: RingParts, length_bytes: float) -> dict[str, Any]:
-    """What is told of networks of rings; ``length_bytes`` is the mean payload of a packet."""
+    """What is known of networks of rings; ``length_bytes`` is the mean payload of a packet."""
     demand = compiled.demand()
     loads = ring_loads(parts.graph, parts.port_route, demand.pairs, demand.even)
     sent = float(demand.sent().sum()) or 1.0
@@ -148,7 +148,7 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("network", f"{counted['family']}: {counted['terminals']:,} terminals"),
         ("rings", f"{counted['rings']:,} of {size} stations each, {counted['stations']:,} stations in all"),
         ("switches", _switches(counted)),
-        ("way of a request", f"{way} in the mean of this traffic"),
+        ("path", f"{way} on average in this traffic"),
         ("one link", f"{payload} in requests of {link['mean_packet_bytes']:g} B"),
         *(
             [("one bus", f"{figures(bus['payload_mbytes_per_s'])} MB/s of payload, responses included")]

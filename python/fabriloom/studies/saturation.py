@@ -31,7 +31,7 @@ DEFINITIONS: dict[str, str] = {
 }
 RESOLUTION = 0.01
 BEYOND_BOUND = 2.0
-"""Rates are raised to so many times the scale at which something is full."""
+"""Rates are raised to this many times the scale at which something is full."""
 
 
 @dataclass(repr=False)

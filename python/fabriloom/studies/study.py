@@ -196,7 +196,7 @@ def study(
         jobs: runs at a time; the points do not depend on it.
         on: a cluster in place of threads: ``local-cluster``, ``slurm``, ``htcondor`` or
             ``dask://ADDRESS:PORT``; ``out`` has to be on a disk that its machines share.
-        budget_s: so many seconds at most; the points that there are then are spread over the whole study.
+        budget_s: at most this many seconds; the points that there are then are spread over the whole study.
         progress: called now and then with how far it is.
         settings: others of ``[study]``: ``samples``, ``sampling``, ``replications``, ``precision``.
 

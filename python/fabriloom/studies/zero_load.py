@@ -43,7 +43,7 @@ def _pairs(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _spread(values: np.ndarray, most: int) -> np.ndarray:
-    """At most so many of the values, the first and the last among them."""
+    """At most this many of the values, the first and the last among them."""
     places = np.linspace(0, len(values) - 1, min(len(values), most)).astype(np.int64)
     return values[np.unique(places)]
 

@@ -94,7 +94,7 @@ class Technology:
     credit_limit_chars: int | None = None
     """Most characters that may be promised and not received, whatever the buffer holds; none: no limit."""
     grain_ps: int = 1000
-    """What has no exact duration is rounded down to so many picoseconds: drawn times, the ends of runs."""
+    """What has no exact duration is rounded down to this many picoseconds: drawn times, the ends of runs."""
     reverse_load: Fraction = Fraction(1)
     """How busy the opposite direction of a cable is, 0 to 1: the part of its flow-control share that a
     character pays. 1 for loads and bounds; what a run is simulated with is measured when it is matched."""
@@ -193,8 +193,8 @@ class Technology:
     def check_credit(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> None:
         """Raise TechnologyError where credit would end at its limit before a flow-control character is back.
 
-        Elsewhere the limit is never felt: so many characters take longer to send than the first of them takes
-        to arrive and its credit to come back. Then the input buffer alone decides.
+        Elsewhere the limit is never reached: that many characters take longer to send than the first of them
+        takes to arrive and its credit to come back. Then the input buffer alone decides.
         """
         if self.credit_limit_chars is None or self.credit_limit_chars >= self.input_buffer_chars:
             return

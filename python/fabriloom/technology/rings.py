@@ -95,7 +95,7 @@ class RingTechnology:
     """Links are one-way: there is no opposite direction whose flow control a packet pays."""
     reverse_load = Fraction(0)
     grain_ps = 1000
-    """What has no exact duration is rounded down to so many picoseconds: drawn times, the ends of runs."""
+    """What has no exact duration is rounded down to this many picoseconds: drawn times, the ends of runs."""
 
     def __post_init__(self) -> None:
         """Refuse what the rules of the ring cannot work with."""

@@ -56,7 +56,7 @@ _IN_ORDER = (
 )
 
 KINDS: dict[str, Callable[..., Graph]] = {name_of(build): build for build in _IN_ORDER}
-"""Name of each kind of network and the function that builds it, in the order in which they are told."""
+"""Name of each kind of network and the function that builds it, in the order in which they are listed."""
 
 __all__ = [
     "FAMILIES",

@@ -42,7 +42,7 @@ class Distances:
     """Over all ordered pairs of different terminals."""
     diameter_switches: int
     unreachable_pairs: int
-    """Ordered pairs without any path; they are not in the mean."""
+    """Ordered pairs without any path; they are left out of the average."""
 
 
 def counts(graph: Graph) -> Counts:

@@ -81,7 +81,7 @@ def _in_turn(sizes_bytes: Sequence[int], to: str) -> list[str]:
 
 
 def single_stores(sizes_bytes: Sequence[int], to: str, at_once: Sequence[bool]) -> list[str]:
-    """Stores that nobody combines or gathers, in packets of so many bytes; for some the processor waits.
+    """Stores that nobody combines or gathers, in packets of this size; for some the processor waits.
 
     While it waits it stores the next packet ahead, into the chipset; else that takes its time.
     """

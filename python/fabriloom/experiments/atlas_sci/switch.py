@@ -27,7 +27,7 @@ def pair(number: int) -> tuple[str, str]:
 
 
 def crossing(count: int, effort: Effort) -> Scenario:
-    """So many pairs at a time, every one through three modules."""
+    """Pairs at a time, every one through three modules."""
     programs = {source: port.checked([target]) for source, target in map(pair, range(count))}
     return port.busy(f"{count} pairs through the switch", SWITCH, programs, effort)
 

@@ -44,7 +44,7 @@ def machine(links: int = MOST_LINKS) -> dict[str, Any]:
 
 
 def placed(boards: tuple[int, ...], count: int, by_board: bool = False) -> list[str]:
-    """Names of so many T9000s, as evenly over the boards as they go, one from each in turn.
+    """Names of this many T9000s, as evenly over the boards as they go, one from each in turn.
 
     ``by_board``: numbered board after board instead.
     """
@@ -79,7 +79,7 @@ def both_ways_mbytes_per_s(length_bytes: int = 32) -> float:
 
 
 def theory_mbytes_per_s(links: int) -> float:
-    """Most that a network with so many links carries one way."""
+    """Most that a network with this many links carries one way."""
     return links * one_way_mbytes_per_s()
 
 

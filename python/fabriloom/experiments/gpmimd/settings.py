@@ -41,5 +41,5 @@ LEVEL_3 = setting(1, 1, 1)
 
 
 def multiplexed(virtual_links: int) -> Setting:
-    """Figure 8: so many messages of a source under way, each on a virtual link of its own."""
+    """Figure 8: this many messages of a source under way, each on a virtual link of its own."""
     return setting(virtual_links, 1, 2) | {"channels_at_once": virtual_links}

@@ -1,6 +1,6 @@
 // The clock of the replay: one for both fabrics, with what leads to the moments worth seeing.
 
-// Stays of packets on links that begin in a second, at the usual speed: so few that the eye can follow, so many that
+// Stays of packets on links that begin in a second, at the usual speed: few enough for the eye to follow, and so dense that
 // it need not wait.
 const BEGIN_PER_S = 16;
 const SPEEDS = [["very slow", 0.1], ["slow", 0.35], ["usual", 1], ["fast", 4], ["very fast", 20]];

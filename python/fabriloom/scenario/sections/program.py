@@ -24,11 +24,11 @@ Pair = Annotated[list[Terminal], Field(min_length=2, max_length=2)]
 
 _SOURCES = (
     "Who sends. auto: the terminals that can send, in networks without such roles the first half; a number: "
-    "the first so many; all; or a list"
+    "the first ones; all; or a list"
 )
 _TARGETS = (
     "Who receives. auto: the terminals that can receive, in networks without such roles the second half; a "
-    "number: the last so many; all; or a list"
+    "number: the last ones; all; or a list"
 )
 
 
@@ -79,7 +79,7 @@ class AllToAll(Section):
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
     terminals: Literal["all"] | Count | Several = Field(
-        default="all", description="Who takes part: all, the first so many, or a list"
+        default="all", description="Who takes part: all, a number of the first terminals, or a list"
     )
     order: Literal["rotating", "same", "random"] = Field(
         default="random",
@@ -92,7 +92,7 @@ class AllToAll(Section):
 class LogP(Section):
     """What host and link parameters are found from: ping-pong, single messages, trains, one to many.
 
-    Marks: 0 rounds of ping-pong; 1 to 2 a send; 3 to 4 a receive of what has come; 5 to 6 a train of so many,
+    Marks: 0 rounds of ping-pong; 1 to 2 a send; 3 to 4 a receive of what has come; 5 to 6 a train,
     7 to 8 one of twice as many, each answered by a message of 1 B; 9 to 10 and 11 to 12 the same to all
     targets in turn.
     """
@@ -178,7 +178,7 @@ class Level2(Events, Credit):
     sources_per_block: Count = Field(default=1, description="Sources of a block")
     source_choice: Literal["random", "round-robin"] = Field(
         default="random",
-        description="Which sources an event has; round-robin: block after block the next so many",
+        description="Which sources an event has; round-robin: block after block the next sources in turn",
     )
     target_choice: Literal["round-robin", "random", "supervisor"] = Field(
         default="round-robin",
@@ -196,7 +196,7 @@ class Level3(Events):
     sources_per_event: Literal["all"] | Count = Field(default="all", description="Sources of an event")
     source_choice: Literal["random", "round-robin"] = Field(
         default="random",
-        description="Which sources an event has, when not all; round-robin: the next so many each time",
+        description="Which sources an event has, when not all; round-robin: the next sources in turn",
     )
     target_choice: Literal["round-robin", "random"] = Field(
         default="round-robin", description="Where an event goes"
@@ -215,7 +215,7 @@ class PullLevel3(Events):
     sources_per_event: Literal["all"] | Count = Field(default="all", description="Sources of an event")
     source_choice: Literal["random", "round-robin"] = Field(
         default="random",
-        description="Which sources an event has, when not all; round-robin: the next so many each time",
+        description="Which sources an event has, when not all; round-robin: the next sources in turn",
     )
     target_choice: Literal["round-robin", "random"] = Field(
         default="round-robin", description="Who builds an event"

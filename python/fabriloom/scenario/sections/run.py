@@ -28,7 +28,7 @@ class Run(Section):
         "latency are below this fraction of them; 0: never, as with a program if not given",
     )
     packets: Annotated[int, Field(ge=0, le=2**62)] = Field(
-        default=0, description="Stop when so many packets have been delivered; 0: no limit"
+        default=0, description="Stop when this many packets have been delivered; 0: no limit"
     )
     drain: bool = Field(
         default=False, description="Make no packets after the duration, but deliver those that have been made"

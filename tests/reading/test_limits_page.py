@@ -1,0 +1,43 @@
+"""The page of limits says what the program does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fabriloom import units
+from fabriloom.programs import kinds as programs
+from fabriloom.routing import table
+from fabriloom.scenario import read
+from fabriloom.scenario import studies as studied
+from fabriloom.studies import seeds
+from fabriloom.technology import model
+from fabriloom.topology import clos, file, graph, grid, rings
+from fabriloom.traffic import kinds as traffic
+from fabriloom.traffic import tables
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "limits.md"
+KNOWN = {
+    "terminals of a network": graph.MAX_TERMINALS,
+    "links of a network, one per direction": graph.MAX_LINKS,
+    "entries of routing tables": table.MOST_ENTRIES,
+    "stations of networks of rings": rings.MAX_STATIONS,
+    "ports of a Clos switch": clos.MAX_PORTS,
+    "dimensions of a grid or torus": grid.MAX_DIMENSIONS,
+    "characters of a packet": traffic.MOST_CHARACTERS,
+    "characters of a buffer": model.MOST_CHARS,
+    "bytes of a message": programs.MOST_BYTES,
+    "operations of all programs": programs.MOST_OPERATIONS,
+    "length of a cable": units.LONGEST_CABLE_M,
+    "scenario file, TOML or JSON": read.LARGEST_BYTES,
+    "scenario file, YAML": read.LARGEST_YAML_BYTES,
+    "graph file": file.MAX_FILE_BYTES,
+    "traffic table": tables.LARGEST_BYTES,
+    "points of a study": studied.MOST_POINTS,
+    "seeds of `fabriloom run --seeds`": seeds.MOST_SEEDS,
+}
+
+
+def test_the_page_has_the_limits_of_the_program() -> None:
+    rows = re.findall(r"^\| ([^|]+) \| ([\d,]+)", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert {what: int(most.replace(",", "")) for what, most in rows} == KNOWN

@@ -1,0 +1,45 @@
+"""Words that are not written: phrases that read as translated, each with what this field says."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+KINDS = {".md", ".py", ".toml", ".html", ".js", ".j2"}
+QUOTED = ("python/fabriloom/published/", "crates/", "benches/", "tests/")
+"""Words of others, and what no user reads."""
+
+PHRASES = {
+    r"foregone": "known in advance",
+    r"in the mean\b": "on average",
+    r"ways? of (?:a|the|its|their) (?:packet|request)s?": "path",
+    r"on their ways": "under way",
+    r"\bso many\b": "this many, or the number",
+    r"\b(?:is|are) told\b": "is reported, or is known",
+    r"as it goes on": "while it runs",
+    r"and still wait": "waiting",
+    r"hang together": "are correlated",
+    r"stands in the row": "the row gives",
+    r"wavers about": "fluctuates about",
+}
+
+
+def texts() -> list[Path]:
+    """What people read: documentation, and the text and code that prints."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    paths = [ROOT / name for name in listed.splitlines() if not name.startswith(QUOTED)]
+    return [path for path in paths if path.suffix in KINDS and "vendor" not in path.parts and path.is_file()]
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_a_phrase_is_not_written(phrase: str) -> None:
+    found = []
+    for path in texts():
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if re.search(phrase, line, re.IGNORECASE):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]}")
+    assert not found, f"write “{PHRASES[phrase]}”:\n" + "\n".join(found)
