@@ -12,18 +12,22 @@ from fabriloom.scenario import read
 from fabriloom.scenario import studies as studied
 from fabriloom.studies import seeds
 from fabriloom.technology import model
-from fabriloom.topology import clos, file, graph, grid, rings
+from fabriloom.topology.clos import MAX_PORTS
+from fabriloom.topology.file import MAX_FILE_BYTES
+from fabriloom.topology.graph import MAX_LINKS, MAX_TERMINALS
+from fabriloom.topology.grid import MAX_DIMENSIONS
+from fabriloom.topology.rings import MAX_STATIONS
 from fabriloom.traffic import kinds as traffic
 from fabriloom.traffic import tables
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "limits.md"
 KNOWN = {
-    "terminals of a network": graph.MAX_TERMINALS,
-    "links of a network, one per direction": graph.MAX_LINKS,
+    "terminals of a network": MAX_TERMINALS,
+    "links of a network, one per direction": MAX_LINKS,
     "entries of routing tables": table.MOST_ENTRIES,
-    "stations of networks of rings": rings.MAX_STATIONS,
-    "ports of a Clos switch": clos.MAX_PORTS,
-    "dimensions of a grid or torus": grid.MAX_DIMENSIONS,
+    "stations of networks of rings": MAX_STATIONS,
+    "ports of a Clos switch": MAX_PORTS,
+    "dimensions of a grid or torus": MAX_DIMENSIONS,
     "characters of a packet": traffic.MOST_CHARACTERS,
     "characters of a buffer": model.MOST_CHARS,
     "bytes of a message": programs.MOST_BYTES,
@@ -31,7 +35,7 @@ KNOWN = {
     "length of a cable": units.LONGEST_CABLE_M,
     "scenario file, TOML or JSON": read.LARGEST_BYTES,
     "scenario file, YAML": read.LARGEST_YAML_BYTES,
-    "graph file": file.MAX_FILE_BYTES,
+    "graph file": MAX_FILE_BYTES,
     "traffic table": tables.LARGEST_BYTES,
     "points of a study": studied.MOST_POINTS,
     "seeds of `fabriloom run --seeds`": seeds.MOST_SEEDS,
