@@ -90,6 +90,7 @@ bench: setup $(VENV)/dev.stamp
 	$(PY) benches/presets.py
 	$(PY) benches/rings.py
 	$(PY) benches/programs.py
+	$(PY) benches/studies.py
 
 reproduce: setup
 	$(FABRILOOM) reproduce all --out $(REPRODUCTION) --force

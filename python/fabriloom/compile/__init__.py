@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -114,9 +117,8 @@ def compile(scenario: Scenario) -> Compiled:
         TypeError: this is no scenario.
     """
     needed(scenario)
-    graph = graph_of(scenario)
-    parts = RingParts(scenario, graph) if scenario.of_rings else LinkParts(scenario, graph)
-    programs = programs_of(scenario, graph)
+    parts = _parts(scenario)
+    programs = programs_of(scenario, parts.graph)
     arrays = _joined(scenario, parts, programs)
     if isinstance(parts, LinkParts):
         parts.check_packets(scenario, arrays)
@@ -127,6 +129,36 @@ def compile(scenario: Scenario) -> Compiled:
         message = f"the routing can deadlock: packets can wait for each other along {shown}"
         compiled.warnings.append(message)
     return compiled
+
+
+_MOST_KNOWN, _MOST_TERMINALS = 8, 4096
+_known: OrderedDict[str, LinkParts | RingParts] = OrderedDict()
+"""The networks that were built last, each by what it was made of: runs of a study have few of them."""
+
+
+def _parts(scenario: Scenario) -> LinkParts | RingParts:
+    """The network of a scenario, with its routes. Raises ScenarioError."""
+    made_of = _made_of(scenario)
+    with contextlib.suppress(KeyError):  # another thread may have dropped it
+        _known.move_to_end(made_of)
+        return _known[made_of]
+    graph = graph_of(scenario)
+    parts = RingParts(scenario, graph) if scenario.of_rings else LinkParts(scenario, graph)
+    if made_of and graph.terminals <= _MOST_TERMINALS:
+        _known[made_of] = parts
+        while len(_known) > _MOST_KNOWN:
+            with contextlib.suppress(KeyError):
+                _known.popitem(last=False)
+    return parts
+
+
+def _made_of(scenario: Scenario) -> str:
+    """All that decides about a network, files by their checksums; empty of what cannot be resolved."""
+    try:
+        sections = [scenario.resolved[name] for name in ("topology", "routing", "technology")]
+    except (OSError, ValueError):  # whoever needs what is wrong says so, with its place
+        return ""
+    return json.dumps([*sections, scenario.transaction if scenario.of_rings else ""])
 
 
 def _joined(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -90,8 +90,7 @@ class LinkParts:
         """Per link its durations; ``beside``: how busy its opposite direction is, None: as bounds have it."""
 
         def times_of(rate: int | None, length: float | None, tenths: int) -> dict[str, int]:
-            tech = self.technology if beside is None else self.technology.beside(Fraction(tenths, 10))
-            return _times_of(tech, rate, length)
+            return _times_of(self.technology, None if beside is None else tenths, rate, length)
 
         return per_link(self.graph, times_of, beside)
 
@@ -157,7 +156,12 @@ class LinkParts:
         return found
 
 
-def _times_of(tech: Technology, rate: int | None, length_m: float | None) -> dict[str, int]:
+@lru_cache(maxsize=4096)
+def _times_of(
+    tech: Technology, tenths: int | None, rate: int | None, length_m: float | None
+) -> dict[str, int]:
+    """The durations of a link whose opposite direction is so busy; of many runs they are the same."""
+    tech = tech if tenths is None else tech.beside(Fraction(tenths, 10))
     return {
         "character": tech.character_ps(rate),
         "end": tech.end_ps(rate),

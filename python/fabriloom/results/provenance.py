@@ -43,7 +43,7 @@ class Provenance:
             version=__version__,
             engine=engine,
             description=scenario.description,
-            resolved=scenario.resolve(),
+            resolved=scenario.resolved,
             source_text=source.text,
             source_name=escaped(Path(source.file).name),
         )

@@ -172,11 +172,16 @@ class Scenario(Section):
         return resolve(self)
 
     @cached_property
+    def resolved(self) -> dict[str, Any]:
+        """The resolved form, made once; not to be changed."""
+        return self.resolve()
+
+    @cached_property
     def sha256(self) -> str:
         """Checksum of the resolved form, 64 hexadecimal digits: what was simulated."""
         from fabriloom.scenario.resolve import sha256
 
-        return sha256(self.resolve())
+        return sha256(self.resolved)
 
     def parameters(self, section: str) -> dict[str, Any]:
         """The settings of a section under their names with units, without those that are not given.

@@ -136,6 +136,11 @@ def settings(preset: str) -> dict[str, Any]:
         near = units.nearest(preset, list(presets()))
         hint = (f'did you mean "{near}"? ' if near else "") + "presets: " + ", ".join(presets())
         raise TechnologyError(f'unknown preset "{preset}"', "preset", hint)
+    return dict(_numbers(preset))
+
+
+@cache
+def _numbers(preset: str) -> dict[str, Any]:
     return values_of(presets()[preset])
 
 
