@@ -41,6 +41,8 @@ class Compiled:
     warnings: list[str] = field(default_factory=list)
     programs: Programs | None = None
     """What terminals do; none: they are sources."""
+    sources: Arrays = field(default_factory=dict)
+    """Columns of the sources, with waits in ps; of programs nothing."""
     reverse_tenths: Tenths | None = None
     """How busy opposite directions are taken to be; none: fully, as for loads and bounds."""
 
@@ -79,7 +81,7 @@ class Compiled:
         """The same network, sources included, with opposite directions that are this busy."""
         if isinstance(self.parts, RingParts):
             return self
-        arrays = _joined(self.scenario, self.parts, self.programs, reverse_tenths)
+        arrays = _joined(self.scenario, self.parts, self.programs, self.sources, reverse_tenths)
         return replace(self, arrays=arrays, reverse_tenths=reverse_tenths)
 
     @property
@@ -119,10 +121,11 @@ def compile(scenario: Scenario) -> Compiled:
     needed(scenario)
     parts = _parts(scenario)
     programs = programs_of(scenario, parts.graph)
-    arrays = _joined(scenario, parts, programs)
+    sources = _sources(scenario, parts) if programs is None else {}
+    arrays = _joined(scenario, parts, programs, sources)
     if isinstance(parts, LinkParts):
         parts.check_packets(scenario, arrays)
-    compiled = Compiled(scenario, parts, arrays, programs=programs)
+    compiled = Compiled(scenario, parts, arrays, programs=programs, sources=sources)
     if compiled.cycle:
         names = compiled.cycle_names()
         shown = " -> ".join([*names[:8], *(["…"] if len(names) > 8 else []), names[0]])
@@ -162,12 +165,11 @@ def _made_of(scenario: Scenario) -> str:
 
 
 def _joined(
-    scenario: Scenario, parts: Any, programs: Programs | None, beside: Tenths | None = None
+    scenario: Scenario, parts: Any, programs: Programs | None, sources: Arrays, beside: Tenths | None = None
 ) -> Arrays:
     """All arrays: of the network, with opposite directions that are as busy as ``beside`` says, and of its
     terminals, whose loads are counted with the full share of flow control."""
-    sources = _sources(scenario, parts) if programs is None else {}
-    waits_ps = sources.pop("list_wait_ps", None)
+    waits_ps = sources.get("list_wait_ps", np.empty(0, np.int64))
     if programs is None:
         own = [Durations.of("a wait of the list", ("traffic", "pattern"), waits_ps, MOST_WAIT_TICKS)]
         if scenario.traffic.arrivals.kind == "wait" and scenario.traffic.arrivals.wait_ps is not None:
@@ -177,7 +179,8 @@ def _joined(
         own = program_durations(scenario, programs)
     tick = tick_ps(scenario, [*parts.durations(beside), *own], parts.technology.grain_ps)
     if programs is None:
-        terminals = {**sources, "list_wait_ticks": (waits_ps // tick).astype(np.uint64)}
+        terminals = {name: column for name, column in sources.items() if name != "list_wait_ps"}
+        terminals["list_wait_ticks"] = (waits_ps // tick).astype(np.uint64)
     else:
         terminals = program_columns(scenario, parts, programs, tick)
     counts = {"switches": parts.graph.switches, "terminals": parts.graph.terminals, "seed": scenario.seed}
