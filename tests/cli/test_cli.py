@@ -81,6 +81,22 @@ def test_help_comes_without_the_heavy_packages() -> None:
     assert not loaded & {*heavy, "fabriloom.scenario", "fabriloom._native"}
 
 
+def test_a_run_imports_nothing_that_it_does_not_need(file: Path) -> None:
+    """From the shell to the result in a moment; the clock of a busy machine would be no test."""
+    script = (
+        f"import sys; sys.argv = ['fabriloom', 'run', {str(file)!r}]\n"
+        "from fabriloom.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.split())
+    assert "fabriloom._native" in loaded
+    heavy = {"polars", "networkx", "matplotlib", "jinja2", "starlette", "uvicorn", "yaml"}
+    needless = {"ssl", "http.client", "urllib.request", "email.parser"}
+    assert not loaded & {*heavy, *needless}
+
+
 def test_version() -> None:
     done = command("--version")
     assert (done.exit_code, done.stdout) == (0, f"fabriloom {__version__}\n")

@@ -13,7 +13,11 @@ def main() -> None:
     from ..children import leave_out_present_folder
 
     leave_out_present_folder()
+    import os
     import sys
+
+    # Or every start would look through all installed packages for plug-ins of the schema's library.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -6,9 +6,9 @@ edges are paired as in JSON. What editors draw (data that yEd marks as its own) 
 
 from __future__ import annotations
 
+import html
 from typing import Any
 from xml.parsers import expat
-from xml.sax.saxutils import escape, quoteattr
 
 from . import attributes
 from .graph import Graph, GraphError
@@ -129,6 +129,8 @@ def read(raw: RawGraph, content: bytes) -> None:
 
 def write(graph: Graph) -> str:
     """Return the graph as GraphML; reading it gives the same graph."""
+    from xml.sax.saxutils import quoteattr  # brings half of the network protocols along
+
     lines = [
         '<?xml version="1.0" encoding="utf-8"?>',
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
@@ -163,4 +165,4 @@ def write(graph: Graph) -> str:
 
 
 def _data(key: str, value: object) -> str:
-    return f'<data key="{key}">{escape(str(value))}</data>'
+    return f'<data key="{key}">{html.escape(str(value), quote=False)}</data>'
