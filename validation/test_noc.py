@@ -1,7 +1,8 @@
 """Networks on chip beside a flit-by-flit simulator of that field: mean network latency and saturation.
 
 The numbers were measured with BookSim 2 (Jiang et al., ISPASS 2013; revision 28f4329) over 40,000 cycles:
-dimension order or destination tags, one virtual channel that is kept from head to tail, round robin,
+dimension order or destination tags, one virtual channel whose switch is held from head to tail, or two and
+four that share it flit by flit, round robin,
 Bernoulli arrivals, random destinations. Its router allocates a channel and then the crossbar, two cycles
 that a head spends at the front of its queue, and takes one more to cross, which costs no place in the
 queue: ``router_cycles = 2``, and one cycle of crossing and one of channel as ``link_cycles = 2``. The channel
@@ -83,6 +84,31 @@ def test_latency_of_a_butterfly(load: float, theirs: float) -> None:
     """Three stages of 4 x 4 switches: every packet crosses three, those to oneself too."""
     results = simulate(network(BUTTERFLY, 8, 8, load))
     assert results.summary["latency_ns"]["mean"] == pytest.approx(theirs, rel=TOLERANCE)
+
+
+def with_lanes(lanes: int, load: float) -> dict[str, Any]:
+    """The mesh with packets of 8 flits, several virtual channels a link, and 8 flits of buffer for each."""
+    scenario = network(MESH, 8, 8, load)
+    scenario["technology"]["lanes"] = lanes
+    scenario["run"] = {"duration": "30 us", "warmup": "10 us", "precision": 0}
+    return scenario
+
+
+@pytest.mark.parametrize(
+    ("lanes", "load", "theirs"), [(2, 0.1, 36.57), (2, 0.25, 45.08), (4, 0.2, 42.68), (4, 0.3, 55.09)]
+)
+def test_latency_with_lanes(lanes: int, load: float, theirs: float) -> None:
+    """Packets of several lanes flit by flit on a link, up to four fifths of saturation."""
+    results = simulate(with_lanes(lanes, load))
+    assert results.summary["latency_ns"]["mean"] == pytest.approx(without_own(theirs, 8), rel=TOLERANCE)
+
+
+@pytest.mark.parametrize(("lanes", "theirs"), [(2, 0.366), (4, 0.397)])
+def test_saturation_with_lanes(lanes: int, theirs: float) -> None:
+    """What is accepted of 0.6 flits per terminal and cycle."""
+    summary = simulate(with_lanes(lanes, 0.6)).summary
+    accepted = summary["accepted_mbytes_per_s"] * 1e6 / (TERMINALS * FLIT_BYTES * 1e9)
+    assert accepted * TERMINALS / (TERMINALS - 1) == pytest.approx(theirs, rel=TOLERANCE)
 
 
 def test_saturation_of_a_mesh() -> None:

@@ -164,6 +164,34 @@ def links(seed: int) -> Table:
     return found | (_program(dice) if dice.random() < 0.2 else {"traffic": _traffic(dice)})
 
 
+def lanes(seed: int) -> Table:
+    """The network of :func:`links` in flits, its links divided."""
+    dice = Random(f"lanes {seed}")
+    written = links(seed)
+    technology: Table = {
+        "preset": "generic",
+        "lanes": dice.choice([1, 2, 2, 3, 4]),
+        "lane_sharing": dice.choice(["flit", "flit", "packet"]),
+        "lane_arbiter": dice.choice(["round-robin", "round-robin", "fixed"]),
+        "crossbar": dice.choice(["fast", "link-rate", "link-rate"]),
+        "router_cycles": dice.randint(0, 3),
+        "link_cycles": dice.choice([1, 2, 5]),
+        "input_buffer_flits": dice.choice([2, 8, 30]),
+    }
+    if dice.random() < 0.4:
+        queues = dice.choice(["fifo", "per-output"])
+        technology |= {"switching": "virtual-cut-through", "input_queues": queues, "input_buffer_flits": 400}
+    choice = dice.choice(["any", "any", "destination", "dateline", "escape"])
+    routing: Table = {"lane_choice": choice}
+    if choice in ("dateline", "escape"):
+        kind = dice.choice(["torus", "torus", "grid"]) if choice == "escape" else "torus"
+        written["topology"] = {"kind": kind, "shape": [dice.randint(2, 5), dice.randint(3, 5)]}
+        routing["kind"] = "dimension-order"
+        if kind == "torus":
+            routing["variant"] = "minimal"
+    return {**written, "technology": technology, "routing": routing}
+
+
 def rings(seed: int) -> Table:
     """A network of rings with traffic."""
     dice = Random(seed)

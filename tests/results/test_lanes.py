@@ -1,0 +1,75 @@
+"""What lanes change in whole runs: who deadlocks, and what a buffer per output is good for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import fabriloom
+from fabriloom.scenario import Scenario
+
+
+def torus(lane_choice: str, **technology: Any) -> dict[str, Any]:
+    """The summary of a torus of shortest ways with all that it can take."""
+    written = {
+        "topology": {"kind": "torus", "shape": [4, 4]},
+        "technology": {"preset": "generic", "lanes": 2, **technology},
+        "routing": {"kind": "dimension-order", "variant": "minimal", "lane_choice": lane_choice},
+        "traffic": {"length": "128 B", "arrivals": "backlog"},
+        "run": {"duration": "10 us", "warmup": "2 us", "precision": 0},
+    }
+    return fabriloom.run(Scenario.from_dict(written)).summary
+
+
+def test_a_torus_deadlocks_without_a_dateline() -> None:
+    """Of five rings in a row every one would have to be lucky: the longest ways of a backlog fill them."""
+    written = {
+        "topology": {"kind": "torus", "shape": [5, 5]},
+        "technology": {"preset": "generic", "lanes": 2},
+        "routing": {"kind": "dimension-order", "variant": "minimal"},
+        "traffic": {"length": "512 B", "arrivals": "backlog", "pattern": {"kind": "shift", "by": 12}},
+        "run": {"duration": "50 us", "warmup": "2 us", "precision": 0},
+    }
+    stuck = fabriloom.run(Scenario.from_dict(written)).summary
+    assert stuck["end"]["reason"] == "deadlocked"
+    assert len(stuck["end"]["cycle"]) >= 2
+    written["routing"]["lane_choice"] = "dateline"
+    going = fabriloom.run(Scenario.from_dict(written)).summary
+    assert going["end"]["reason"] in ("time_limit", "saturated")
+    assert going["packets"]["delivered"] > 100
+
+
+def test_links_count_all_their_lanes() -> None:
+    summary = torus("dateline")
+    packets = summary["packets"]
+    assert packets["offered"] == packets["delivered"] + packets["refused"] + packets["in_flight"]
+    assert summary["end"]["reason"] in ("time_limit", "saturated")
+
+
+def test_escape_lanes_keep_the_others_going() -> None:
+    summary = torus("escape", lanes=4, switching="virtual-cut-through", input_buffer_flits=16)
+    assert summary["end"]["reason"] in ("time_limit", "saturated")
+    assert summary["packets"]["delivered"] > 100
+
+
+def test_queues_per_output_pass_a_busy_one() -> None:
+    """One queue per input of a crossbar is said to carry 0.586 of what it could; with a queue per output it is 1."""
+
+    def accepted(**technology: Any) -> float:
+        written = {
+            "topology": {"kind": "crossbar", "terminals": 16},
+            "technology": {
+                "preset": "generic",
+                "switching": "virtual-cut-through",
+                "input_buffer_flits": 256,
+                "crossbar": "fast",
+                "arbiter": "random",
+                "router_cycles": 0,
+                **technology,
+            },
+            "traffic": {"length": "128 B", "arrivals": "backlog", "pattern": {"kind": "uniform"}},
+            "run": {"duration": "20 us", "warmup": "5 us", "precision": 0},
+        }
+        return float(fabriloom.run(Scenario.from_dict(written)).summary["accepted_mbytes_per_s"]) / (16 * 8000)
+
+    in_one, per_output = accepted(input_queues="fifo"), accepted(input_queues="per-output")
+    assert in_one < 0.66 < 0.75 < per_output, (in_one, per_output)
