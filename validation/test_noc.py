@@ -103,6 +103,16 @@ def test_latency_with_lanes(lanes: int, load: float, theirs: float) -> None:
     assert results.summary["latency_ns"]["mean"] == pytest.approx(without_own(theirs, 8), rel=TOLERANCE)
 
 
+@pytest.mark.parametrize(("load", "theirs"), [(0.1, 31.22), (0.2, 34.83), (0.25, 37.95)])
+def test_latency_of_a_torus_with_a_dateline(load: float, theirs: float) -> None:
+    """Two lanes on the shorter ways, up to four fifths of what it carries here."""
+    scenario = with_lanes(2, load)
+    scenario["topology"] = {"kind": "torus", "shape": [8, 8]}
+    scenario["routing"] = {"kind": "dimension-order", "variant": "minimal", "lane_choice": "dateline"}
+    results = simulate(scenario)
+    assert results.summary["latency_ns"]["mean"] == pytest.approx(without_own(theirs, 8), rel=TOLERANCE)
+
+
 @pytest.mark.parametrize(("lanes", "theirs"), [(2, 0.366), (4, 0.397)])
 def test_saturation_with_lanes(lanes: int, theirs: float) -> None:
     """What is accepted of 0.6 flits per terminal and cycle."""

@@ -20,18 +20,18 @@ def torus(lane_choice: str, **technology: Any) -> dict[str, Any]:
     return fabriloom.run(Scenario.from_dict(written)).summary
 
 
-def test_a_torus_deadlocks_without_a_dateline() -> None:
-    """Of five rings in a row every one would have to be lucky: the longest ways of a backlog fill them."""
-    written = {
-        "topology": {"kind": "torus", "shape": [5, 5]},
+def test_a_ring_deadlocks_without_a_dateline() -> None:
+    """Everybody sends three steps on, packets longer than the buffers of a link."""
+    written: dict[str, Any] = {
+        "topology": {"kind": "ring", "switches": 8},
         "technology": {"preset": "generic", "lanes": 2},
-        "routing": {"kind": "dimension-order", "variant": "minimal"},
-        "traffic": {"length": "512 B", "arrivals": "backlog", "pattern": {"kind": "shift", "by": 12}},
-        "run": {"duration": "50 us", "warmup": "2 us", "precision": 0},
+        "routing": {"kind": "dimension-order", "variant": "minimal", "lane_choice": "any"},
+        "traffic": {"length": "512 B", "arrivals": "backlog", "pattern": {"kind": "shift", "by": 3}},
+        "run": {"duration": "30 us", "warmup": "2 us", "precision": 0},
     }
     stuck = fabriloom.run(Scenario.from_dict(written)).summary
     assert stuck["end"]["reason"] == "deadlocked"
-    assert len(stuck["end"]["cycle"]) >= 2
+    assert len(stuck["end"]["cycle"]) >= 8
     written["routing"]["lane_choice"] = "dateline"
     going = fabriloom.run(Scenario.from_dict(written)).summary
     assert going["end"]["reason"] in ("time_limit", "saturated")
@@ -52,7 +52,7 @@ def test_escape_lanes_keep_the_others_going() -> None:
 
 
 def test_queues_per_output_pass_a_busy_one() -> None:
-    """One queue per input of a crossbar is said to carry 0.586 of what it could; with a queue per output it is 1."""
+    """One queue per input of a crossbar carries about 0.6 of what it could, a queue per output nearly all."""
 
     def accepted(**technology: Any) -> float:
         written = {
@@ -69,7 +69,9 @@ def test_queues_per_output_pass_a_busy_one() -> None:
             "traffic": {"length": "128 B", "arrivals": "backlog", "pattern": {"kind": "uniform"}},
             "run": {"duration": "20 us", "warmup": "5 us", "precision": 0},
         }
-        return float(fabriloom.run(Scenario.from_dict(written)).summary["accepted_mbytes_per_s"]) / (16 * 8000)
+        return float(fabriloom.run(Scenario.from_dict(written)).summary["accepted_mbytes_per_s"]) / (
+            16 * 8000
+        )
 
     in_one, per_output = accepted(input_queues="fifo"), accepted(input_queues="per-output")
     assert in_one < 0.66 < 0.75 < per_output, (in_one, per_output)

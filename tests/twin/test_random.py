@@ -12,7 +12,9 @@ Seeds = Callable[[int], Iterator[int]]
 
 
 @pytest.mark.seeds
-@pytest.mark.parametrize("draw", [drawing.links, drawing.lanes, drawing.rings], ids=["links", "lanes", "rings"])
+@pytest.mark.parametrize(
+    "draw", [drawing.links, drawing.lanes, drawing.rings], ids=["links", "lanes", "rings"]
+)
 def test_engine_and_twin_deliver_the_same(draw: Callable[[int], drawing.Table], seeds: Seeds) -> None:
     refused = packets = count = 0
     for count, seed in enumerate(seeds(40), 1):  # noqa: B007
