@@ -86,10 +86,10 @@ def run(results: Results) -> None:
     """One run."""
     summary = results.summary
     latency, engine = summary["latency_ns"], summary["engine"]
-    speed = figures(engine["events"] / engine["wall_s"] / 1e6, 2) if engine["wall_s"] else "-"
+    speed = f"{round(engine['events'] / engine['wall_s']):,}" if engine["wall_s"] else "-"
     line(f"{summary['name']} (seed {summary['seed']}, scenario {summary['scenario_sha256'][:12]})")
     seconds = figures(engine["wall_s"], 2)
-    ran = ("engine", f"{engine['events']:,} events in {seconds} s, {speed} million a second")
+    ran = ("engine", f"{engine['events']:,} events in {seconds} s, {speed} a second")
     pairs([*html.rows(summary), *([] if "measured" in summary else [ran])])
     if html.of_programs(summary):
         _program_latencies(summary)
