@@ -95,7 +95,7 @@ def efficiencies(place: Path) -> list[str]:
 def many(place: Path) -> list[str]:
     """The table of what is done with 100,000 points: copies of one, under names of their own."""
     shutil.rmtree(place, ignore_errors=True)
-    scenario = clos("50 us", 10_000).with_settings({"study.replications": MANY // 10_000, "sweep": LOADS})
+    scenario = clos("1 ms", 1).with_settings({"study.replications": MANY // 10_000, "sweep": LOADS})
     with Folder(place, take=True, make=True) as folder:
         asked = folder.ask(scenario)
         done = one(Plan(scenario), 0, folder.store, lambda _: None)
