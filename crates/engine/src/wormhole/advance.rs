@@ -72,7 +72,7 @@ impl Network {
         self.ports.hold(&mut to.port, now, waited);
         at.output = output;
         at.exit_free = at.exit_free.max(now);
-        at.deleted = first + Wrapping(deleted);
+        (at.front, at.deleted) = (first, first + Wrapping(deleted));
         let kind = &self.kinds[at.kind as usize];
         let time = at.exit_free + Time::from(deleted * kind.crossbar) + Time::from(kind.onward);
         let first = to.granted;
@@ -212,7 +212,7 @@ impl Network {
         let [at, to] = two(&mut self.links, link, output);
         let leaves = match leaves {
             Some(leaves) => leaves,
-            None => at.end_leaves(to, &self.kinds, &self.crowd),
+            None => at.end_leaves(to, self.rooms.get(output as usize), &self.kinds, &self.crowd),
         };
         let kind = &self.kinds[at.kind as usize];
         at.exit_free = leaves + Time::from(kind.next_head);

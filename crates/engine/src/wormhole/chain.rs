@@ -18,6 +18,8 @@ use crate::kernel::Time;
 
 /// A packet that has begun on a link.
 pub(super) struct Begun {
+    /// What is sent of it.
+    run: Run,
     /// The class of its front header.
     class: u32,
     /// When it asks for an output, or [`UNKNOWN`].
@@ -37,8 +39,9 @@ impl Network {
     /// false.
     #[inline(always)]
     pub(super) fn begun<const GRANTED: bool>(&mut self, input: u32, output: u32, begun: &Begun) {
-        let &Begun { class, asks_at, last, again, credits, frees } = begun;
+        let &Begun { run, class, asks_at, last, again, credits, frees } = begun;
         self.extensions += 1;
+        self.free_places(output, &run);
         let at = &mut self.links[output as usize];
         let to_terminal = at.to_terminal;
         if last {
@@ -109,12 +112,12 @@ impl Network {
             None => end,
         };
         let most = (stop - before).0;
-        let places = to.places(&kinds[to.kind as usize]);
+        let places = to.places(&kinds[to.kind as usize], self.rooms.get(output as usize), kind.crossbar);
         let own = at.wire_free.max(time);
         if most == 0 || bound {
             return self.turn_instead(link);
         }
-        let Some((credit, own)) = places.all_credit(at, kind, to, own, most) else {
+        let Some((credit, own)) = places.all_credit(at, kind, own, most) else {
             return self.turn_instead(link);
         };
         let run = Run { count: credit.min(most), step: kind.character, time: own };
@@ -123,9 +126,9 @@ impl Network {
         }
         let (known, next_lump) = (before + Wrapping(run.count), at.next_lump + Wrapping(credit));
         let last = known == end;
-        let waits = credit == run.count && !last && !places.beyond(at, next_lump);
+        let waits = credit == run.count && !last && !places.turns.beyond(at, next_lump);
         let supplies = !to.waits_for_credit && to.line.known() + to.shift == before;
-        let leaves = (ahead(known, places.end) >= 0) & places.all();
+        let leaves = (ahead(known, places.turns.end) >= 0) & places.turns.all();
         let (credits, frees) = match from {
             Some(from) => at.vacates(kind, known, from),
             None => (false, false),
@@ -140,10 +143,13 @@ impl Network {
         self.extensions += 1;
         at.waits_for_credit = waits;
         at.woken = known != stop && !waits;
+        let from_terminal = kind.from_terminal;
+        self.free_places(link, &run);
+        let at = &mut self.links[link as usize];
         if last {
             let gone = at.sent(number, &mut self.crowd);
             at.woken = gone.next != NONE;
-            if kind.from_terminal | (self.hops.limit > 0) {
+            if from_terminal | (self.hops.limit > 0) {
                 self.sent(link, &gone);
             }
         }
@@ -192,6 +198,8 @@ impl Network {
         self.extensions += 1;
         let (credits, frees) = at.vacates(kind, known, from);
         let to_terminal = at.to_terminal;
+        self.free_places(output, &run);
+        let at = &mut self.links[output as usize];
         if last {
             let gone = at.sent(number, &mut self.crowd);
             if to_terminal | (self.hops.limit > 0) {
@@ -257,7 +265,7 @@ impl Link {
         let again = known != stop && !self.waits_for_credit;
         let asks = (self.head == NONE) & (run.count >= header) & !self.to_terminal;
         let asks_at = if asks { self.asks_at(kind, run.at(header - 1)) } else { UNKNOWN };
-        Some(Begun { class, asks_at, last, again, credits, frees })
+        Some(Begun { run, class, asks_at, last, again, credits, frees })
     }
 
     /// Whether the last of all characters that are known to come this way are ready for a link in time if the first of

@@ -24,7 +24,7 @@ impl Network {
         let at = &self.links[link as usize];
         let Some(to) = self.links.get(at.output as usize) else { return false };
         if at.plain {
-            to.places(self.kind(to)).beyond(at, at.next_lump)
+            to.turns(self.kind(to)).beyond(at, at.next_lump)
         } else {
             self.leaving(link, at.next_lump).is_some()
         }
@@ -36,20 +36,15 @@ impl Network {
     pub(super) fn leaving(&self, link: u32, number: Number) -> Option<(Run, bool)> {
         let at = &self.links[link as usize];
         let (kind, to) = (self.kind(at), &self.links[at.output as usize]);
-        let places = to.places(self.kind(to));
+        let places = to.places(self.kind(to), self.rooms.get(at.output as usize), kind.crossbar);
         if kind.stepwise {
             let line = &self.exits[link as usize];
-            let known = earlier(places.end, line.known());
+            let known = earlier(places.turns.end, line.known());
             return (ahead(known, number) > 0).then(|| (line.run_from(number), true));
         }
-        let mut run = places.leaving(at, to, number)?;
+        let mut run = places.leaving(at, number)?;
         if kind.plain {
-            return Some((run, run.time > at.exit_free));
-        }
-        if kind.crossbar > 0 {
-            let first = at.worm(at.head, &self.crowd).first;
-            let own = at.exit_free + Time::from((number - first).0) * Time::from(kind.crossbar);
-            run.time = run.time.max(own);
+            return Some((run, run.time > at.crosses_at(number, kind.crossbar)));
         }
         if kind.long {
             if ahead(number, at.line.known()) >= 0 {
@@ -149,19 +144,62 @@ impl Network {
         if kind.long {
             keep = earlier(keep, at.next_lump);
         }
-        if !kind.from_terminal {
-            let places = Wrapping(kind.output_buffer);
-            keep = earlier(keep, at.granted - places - Wrapping(1));
-            if let Some(from) = self.links.get(at.holder as usize) {
-                let next = if self.kind(from).stepwise {
-                    self.exits[at.holder as usize].known()
-                } else {
-                    from.next_lump
-                };
-                keep = earlier(keep, next - at.shift - places);
-            }
-        }
+        keep = earlier(keep, self.next_place(link));
         self.links[link as usize].line.make_room(keep);
+    }
+
+    /// The first character in the output buffer of a link, or before it, of which it is still looked up when its place
+    /// becomes free.
+    fn next_place(&self, link: u32) -> Number {
+        let at = &self.links[link as usize];
+        let kind = self.kind(at);
+        if kind.from_terminal {
+            return at.line.known();
+        }
+        let places = Wrapping(kind.output_buffer);
+        let keep = at.granted - places - Wrapping(1);
+        let Some(from) = self.links.get(at.holder as usize) else { return keep };
+        let stepwise = self.kind(from).stepwise;
+        let next = if stepwise { self.exits[at.holder as usize].known() } else { from.next_lump };
+        earlier(keep, next - at.shift - places)
+    }
+
+    /// Notes when the places of characters become free that are sent in a run, as far as the crossbar could use them: one place
+    /// may follow the other faster than it behind an end of packet.
+    #[inline(always)]
+    pub(super) fn free_places(&mut self, link: u32, run: &Run) {
+        if !self.rooms.is_empty() {
+            self.push_room(link, run);
+        }
+    }
+
+    #[inline(never)]
+    fn push_room(&mut self, link: u32, run: &Run) {
+        let Kind { character, source_crossbar: crossbar, from_terminal, .. } =
+            *self.kind(&self.links[link as usize]);
+        if from_terminal {
+            return;
+        }
+        let crossbar = crossbar.min(run.step);
+        let mut rest = run.later(character);
+        while rest.count > 0 {
+            if !self.rooms[link as usize].has_room() {
+                let keep = earlier(self.rooms[link as usize].known(), self.next_place(link));
+                self.rooms[link as usize].make_room(keep);
+            }
+            let room = &mut self.rooms[link as usize];
+            let own = room.last() + Time::from(crossbar);
+            let mut next = rest;
+            if own > rest.time {
+                // As long as the crossbar is behind.
+                let (behind, gain) = (own - rest.time, Time::from(rest.step - crossbar));
+                let count = if gain == 0 { Time::MAX } else { (behind + gain - 1) / gain };
+                next.count = Time::from(rest.count).min(count) as u32;
+                (next.step, next.time) = (crossbar, own);
+            }
+            room.push(&next);
+            rest = Run { count: rest.count - next.count, time: rest.at(next.count), ..rest };
+        }
     }
 
     /// Makes room for another piece of what leaves the input buffer of a link that is `stepwise`.
@@ -184,17 +222,27 @@ impl Network {
     }
 }
 
-/// The places in the output buffer of a link, as those whose turn it is see them who wait in the input buffer before it.
+/// Which characters have their places before which ones, in the output buffer of a link; as those see it that wait in
+/// the input buffer before it.
 #[derive(Clone, Copy)]
-pub(super) struct Places {
+pub(super) struct Turns {
     /// What the number of a character is greater by than that of the one that has its place before it.
     shift: Number,
     /// Behind the last character of the packet in the input buffer.
     pub end: Number,
     /// Behind the last one of which it is known when there is a place.
     stop: Number,
-    /// Ticks to send a character.
-    character: u32,
+}
+
+/// When there are places in the output buffer of a link.
+#[derive(Clone, Copy)]
+pub(super) struct Places<'a> {
+    pub turns: Turns,
+    /// By when the places of characters become free, `late` ticks later.
+    line: &'a Timeline,
+    late: u32,
+    /// Ticks between two characters that cross to them.
+    crossbar: u32,
 }
 
 impl Link {
@@ -207,21 +255,29 @@ impl Link {
     /// Notes when the credit is there for all that is left of the head packet of a plain link, which leaves; returns when its
     /// end does.
     #[inline(always)]
-    pub fn end_leaves(&mut self, to: &Link, kinds: &[Kind], crowd: &Crowd) -> Time {
-        let (kind, places) = (&kinds[self.kind as usize], to.places(&kinds[to.kind as usize]));
-        let mut place = places.last_leaving(self, to, self.next_lump).map(|run| {
+    pub fn end_leaves(
+        &mut self,
+        to: &Link,
+        room: Option<&Timeline>,
+        kinds: &[Kind],
+        crowd: &Crowd,
+    ) -> Time {
+        let kind = &kinds[self.kind as usize];
+        let places = to.places(&kinds[to.kind as usize], room, kind.crossbar);
+        let mut place = places.last_leaving(self, self.next_lump).map(|run| {
             self.keep(kind, &run, true);
             run.at(run.count - 1)
         });
-        while ahead(places.end, self.next_lump) > 0 {
-            let run = places.leaving(self, to, self.next_lump).expect("the packet has left");
-            let exact = run.time > self.exit_free;
-            let whole = exact & (self.next_lump + Wrapping(run.count) == places.end);
+        let end = places.turns.end;
+        while ahead(end, self.next_lump) > 0 {
+            let run = places.leaving(self, self.next_lump).expect("the packet has left");
+            let exact = run.time > self.crosses_at(self.next_lump, kind.crossbar);
+            let whole = exact & (self.next_lump + Wrapping(run.count) == end);
             place = whole.then(|| run.at(run.count - 1));
             self.keep(kind, &run, exact);
         }
         let place = place.unwrap_or_else(|| {
-            places.leaving(self, to, places.end - Wrapping(1)).expect("the packet has left").time
+            places.leaving(self, end - Wrapping(1)).expect("the packet has left").time
         });
         place.max(self.last_arrival(kind, crowd))
     }
@@ -251,16 +307,33 @@ impl Link {
         }
     }
 
-    /// The places in the output buffer.
+    /// When a character of the head packet crosses if it does so `crossbar` ticks behind the one before it, and all since
+    /// the grant.
     #[inline(always)]
-    pub fn places(&self, kind: &Kind) -> Places {
+    pub fn crosses_at(&self, number: Number, crossbar: u32) -> Time {
+        self.exit_free + Time::from((number - self.front).0) * Time::from(crossbar)
+    }
+
+    /// Whose place comes before whose.
+    #[inline(always)]
+    pub fn turns(&self, kind: &Kind) -> Turns {
         let shift = self.shift + Wrapping(kind.output_buffer);
         let end = self.granted + self.shift;
-        Places { shift, end, stop: earlier(end, self.line.known() + shift), character: kind.character }
+        Turns { shift, end, stop: earlier(end, self.line.known() + shift) }
+    }
+
+    /// The places in the output buffer, for characters that come through a crossbar.
+    #[inline(always)]
+    pub fn places<'a>(&'a self, kind: &Kind, room: Option<&'a Timeline>, crossbar: u32) -> Places<'a> {
+        let (line, late) = match room {
+            Some(room) => (room, 0),
+            None => (&self.line, kind.character),
+        };
+        Places { turns: self.turns(kind), line, late, crossbar }
     }
 }
 
-impl Places {
+impl Turns {
     /// Whether it is known for the whole packet when there are places.
     #[inline(always)]
     pub fn all(&self) -> bool {
@@ -280,26 +353,14 @@ impl Places {
         if ahead(number, at.deleted) < 0 { at.deleted } else { self.stop }
     }
 
-    /// When all characters leave from one on that are left of a packet, if they do so in a straight run.
-    #[inline(always)]
-    pub fn last_leaving(&self, at: &Link, to: &Link, number: Number) -> Option<Run> {
-        let last = to.line.last_run();
-        let first = to.line.known() - Wrapping(last.count);
-        let (rest, into) = (ahead(self.end, number), ahead(number - self.shift, first));
-        let run = Run {
-            count: rest as u32,
-            step: last.step,
-            time: last.at(into.max(0) as u32) + Time::from(self.character),
-        };
-        let exact = (rest > 0) & (into >= 0) & (ahead(number, at.deleted) >= 0) & (run.time > at.exit_free);
-        exact.then_some(run)
-    }
+}
 
+impl Places<'_> {
     /// The characters that a link without credit may send on all the credit that is known, if this is there in time once the
     /// first lump is; and when that is. So it is mostly when a packet that waited for its output has been granted it.
     #[inline(always)]
-    pub fn all_credit(&self, at: &Link, kind: &Kind, to: &Link, own: Time, most: u32) -> Option<(u32, Time)> {
-        let [run, last] = self.last_runs(at, to, at.next_lump)?;
+    pub fn all_credit(&self, at: &Link, kind: &Kind, own: Time, most: u32) -> Option<(u32, Time)> {
+        let [run, last] = self.last_runs(at, at.next_lump)?;
         let own = own.max(run.time + Time::from(kind.credit_delay));
         // Neither of the two runs is slower than this link. So if the first character of each is in time, so are all.
         let due = own + Time::from(run.count) * Time::from(kind.character);
@@ -311,42 +372,61 @@ impl Places {
         Some((kind.lumps(most.min(run.count + last.count)) * kind.quantum, own))
     }
 
+    /// When all characters leave from one on that are left of a packet, if they do so in a straight run.
+    #[inline(always)]
+    pub fn last_leaving(&self, at: &Link, number: Number) -> Option<Run> {
+        let last = self.line.last_run();
+        let first = self.line.known() - Wrapping(last.count);
+        let (rest, into) = (ahead(self.turns.end, number), ahead(number - self.turns.shift, first));
+        let run = Run {
+            count: rest as u32,
+            step: last.step,
+            time: last.at(into.max(0) as u32) + Time::from(self.late),
+        };
+        let own = at.crosses_at(number, self.crossbar);
+        let exact = (rest > 0) & (into >= 0) & (ahead(number, at.deleted) >= 0) & (run.time > own);
+        exact.then_some(run)
+    }
+
     /// When characters leave that are there in time, from one on, if this is in at most two runs: those whose places become
     /// free before the last change of pace there, and the others. The first time of each holds; those behind it leave
     /// at the same time or as told.
     #[inline(always)]
-    pub fn last_runs(&self, at: &Link, to: &Link, number: Number) -> Option<[Run; 2]> {
-        let last = to.line.last_run();
-        let first = to.line.known() - Wrapping(last.count);
-        let (before, rest) = (ahead(first + self.shift, number), ahead(self.stop - self.shift, first));
+    pub fn last_runs(&self, at: &Link, number: Number) -> Option<[Run; 2]> {
+        let Turns { shift, stop, .. } = self.turns;
+        let last = self.line.last_run();
+        let first = self.line.known() - Wrapping(last.count);
+        let (before, rest) = (ahead(first + shift, number), ahead(stop - shift, first));
         if (rest < 0) | (rest + before <= 0) | (ahead(number, at.deleted) < 0) {
             return None;
         }
-        let (place, own) = (Time::from(self.character), at.exit_free);
+        let (place, own) = (Time::from(self.late), at.crosses_at(number, self.crossbar));
         if before <= 0 {
             // All are in the last run.
             let time = (last.at(before.unsigned_abs()) + place).max(own);
             let run = Run { count: (rest + before) as u32, step: last.step, time };
             return Some([run, Run { count: 0, ..run }]);
         }
-        let run = to.line.last_run_but_one(number - self.shift)?;
-        let last = Run { count: rest as u32, time: (last.time + place).max(own), ..last };
+        let run = self.line.last_run_but_one(number - shift)?;
+        let behind = at.crosses_at(first + shift, self.crossbar);
+        let last = Run { count: rest as u32, time: (last.time + place).max(behind), ..last };
         Some([Run { count: before as u32, time: (run.time + place).max(own), ..run }, last])
     }
 
     /// When characters leave that are there in time, from one on, as long as their places become free in a straight run. The
     /// first time holds; those behind it leave at the same time or as told.
     #[inline(always)]
-    pub fn leaving(&self, at: &Link, to: &Link, number: Number) -> Option<Run> {
-        let rest = ahead(self.stop(at, number), number);
+    pub fn leaving(&self, at: &Link, number: Number) -> Option<Run> {
+        let rest = ahead(self.turns.stop(at, number), number);
         if rest <= 0 {
             return None;
         }
+        let own = at.crosses_at(number, self.crossbar);
         if ahead(number, at.deleted) < 0 {
-            return Some(Run { count: 1, step: 0, time: at.exit_free });
+            return Some(Run { count: 1, step: 0, time: own });
         }
-        let run = to.line.run_from(number - self.shift);
-        let time = (run.time + Time::from(self.character)).max(at.exit_free);
+        let run = self.line.run_from(number - self.turns.shift);
+        let time = (run.time + Time::from(self.late)).max(own);
         Some(Run { count: run.count.min(rest as u32), step: run.step, time })
     }
 }

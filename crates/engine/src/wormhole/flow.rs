@@ -202,6 +202,7 @@ impl Network {
         (at.credited, at.next_lump) = (credit.characters, credit.next_lump);
         at.put(&self.kinds[at.kind as usize], last, run);
         self.extensions += 1;
+        self.free_places(link, run);
     }
 
     /// What can be sent of a worm that ends before `end`: when it comes, when the last of it is ready, and behind which

@@ -43,6 +43,8 @@ pub(super) struct Link {
     pub next_lump: Number,
     /// Characters that may be sent on the credit taken so far.
     pub credited: u32,
+    /// First character of the head packet, since it was granted its output.
+    pub front: Number,
     /// Characters before this one are not passed on: the header is deleted.
     pub deleted: Number,
     /// Whether it is to advance before the present event is over.
@@ -102,6 +104,8 @@ pub(super) struct Kind {
     pub decode: u32,
     /// Of the switch at the target.
     pub crossbar: u32,
+    /// Of the switch at the source.
+    pub source_crossbar: u32,
     /// Ticks from the departure of an end of packet until the link it went to is free again.
     pub handover: u32,
     /// Ticks from the departure of an end of packet until the next head is at the front.
@@ -110,7 +114,7 @@ pub(super) struct Kind {
     pub stepwise: bool,
     /// Whether credit can be late because the characters that it is for were, rather than what took them on.
     pub long: bool,
-    /// Whether it is neither of the two and `crossbar` is 0.
+    /// Whether it is neither of the two.
     pub plain: bool,
     /// True when the target is a terminal.
     pub to_terminal: bool,
@@ -161,6 +165,7 @@ impl Link {
             kind: row,
             next_lump: granted + Wrapping(kind.quantum * (lumps + 1) - kind.input_buffer - 1),
             credited: if kind.to_terminal { u32::MAX } else { lumps * kind.quantum },
+            front: START,
             deleted: START,
             woken: false,
             waits_for_credit: false,
@@ -224,11 +229,12 @@ impl Kind {
             onward: at_switch(&fabric.switch_forward_ticks, target),
             decode: at_switch(&fabric.switch_decode_ticks, target),
             crossbar,
+            source_crossbar: at_switch(&fabric.switch_crossbar_ticks, source),
             handover: at_switch(&fabric.switch_handover_ticks, target),
             next_head: at_switch(&fabric.switch_next_head_ticks, target),
             stepwise,
             long,
-            plain: !stepwise && !long && crossbar == 0,
+            plain: !stepwise && !long,
             to_terminal: fabric.is_terminal(target),
             from_terminal: fabric.is_terminal(source),
         }
@@ -262,7 +268,10 @@ fn stepwise_switches(fabric: &Fabric) -> Vec<bool> {
             let forward = fabric.switch_forward_ticks[vertex as usize];
             let bufferful = u64::from(fabric.link_output_buffer[link]) * u64::from(shortest);
             let tight = leaves && bufferful < u64::from(character) + u64::from(forward);
-            stepwise[vertex as usize] |= tight || fabric.switch_crossbar_ticks[vertex as usize] > shortest;
+            let crossbar = fabric.switch_crossbar_ticks[vertex as usize];
+            let handover = fabric.switch_handover_ticks[vertex as usize];
+            let slow = crossbar > character || crossbar > shortest && crossbar > handover;
+            stepwise[vertex as usize] |= tight || slow;
         }
     }
     stepwise

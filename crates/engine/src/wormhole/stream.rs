@@ -106,7 +106,12 @@ impl Network {
         let at_pace = |part: &Part, number: Number| {
             part.start + Time::from(ahead(number, part.number)) * Time::from(kind.character)
         };
-        let left = at.exit_free.max(at_pace(next, place) + Time::from(kind.character));
+        let mut left = at_pace(next, place) + Time::from(kind.character);
+        left = left.max(at.crosses_at(at.next_lump, kind.crossbar));
+        if let Some(room) = self.rooms.get(next.link as usize) {
+            let behind = ahead(place, room.known() - Wrapping(1));
+            left = left.max(room.last() + Time::from(behind) * Time::from(kind.crossbar));
+        }
         left + Time::from(kind.credit_delay) <= at_pace(part, waiting)
     }
 

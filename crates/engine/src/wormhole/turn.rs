@@ -26,7 +26,7 @@ struct View<'a> {
     /// The link granted to its head packet.
     to: Option<&'a Link>,
     /// The places for the characters of that packet in its output buffer.
-    places: Option<Places>,
+    places: Option<Places<'a>>,
 }
 
 /// What follows from a turn for others.
@@ -67,7 +67,8 @@ impl Network {
         let worm = at.worm(number, crowd);
         let from = links.get(holder as usize);
         let to = links.get(output as usize);
-        let places = to.map(|to| to.places(&kinds[to.kind as usize]));
+        let room = self.rooms.get(output as usize);
+        let places = to.map(|to| to.places(&kinds[to.kind as usize], room, kind.crossbar));
         let view = View { at, kind, worm, from, to, places };
         let asks = at.head == number && !at.asked && !at.to_terminal;
         let (stop, run, credit) = view.run();
@@ -95,6 +96,9 @@ impl Network {
             if to_terminal | kind.from_terminal | (self.hops.limit > 0) {
                 self.sent(link, &gone);
             }
+        }
+        if run.count > 0 {
+            self.free_places(link, &run);
         }
         if asks && begins {
             self.ask_first(link, header, &run);
@@ -170,8 +174,8 @@ impl View<'_> {
     /// Takes credit for the next of `most` characters of one packet, and with it all that is there in time for those behind.
     #[inline(always)]
     fn take_credit(&self, credit: &mut Credit, most: u32) {
-        let (Some(to), Some(places)) = (self.to, self.places) else { return };
-        while let Some(run) = places.leaving(self.at, to, credit.next_lump) {
+        let Some(places) = self.places else { return };
+        while let Some(run) = places.leaving(self.at, credit.next_lump) {
             if !credit.take(&run, self.kind, most) {
                 break;
             }
@@ -185,13 +189,13 @@ impl View<'_> {
         let (before, known) = (at.line.known(), at.line.known() + Wrapping(run.count));
         let (mut waits, mut supplies, mut leaves) = (false, false, false);
         if credit.characters == run.count && !at.keeps_credit && known != worm.end {
-            waits = self.places.is_none_or(|places| !places.beyond(at, credit.next_lump));
+            waits = self.places.is_none_or(|places| !places.turns.beyond(at, credit.next_lump));
         }
         if run.count > 0
             && let (Some(to), Some(places)) = (self.to, self.places)
         {
             supplies = !to.waits_for_credit && to.line.known() + to.shift == before;
-            leaves = (ahead(known, places.end) >= 0) & places.all();
+            leaves = (ahead(known, places.turns.end) >= 0) & places.turns.all();
         }
         let (credits, frees) = self.from.map_or((false, false), |from| at.vacates(kind, known, from));
         (waits, Effects { supplies, leaves, credits, frees })
