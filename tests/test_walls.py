@@ -68,11 +68,11 @@ RUST_MAY_USE: dict[str, set[str]] = {
     "kernel": set(),
     "fabric": {"kernel"},
     "measure": {"kernel", "fabric"},
-    "wormhole": {"kernel", "fabric", "measure", "terminal"},
+    "switched": {"kernel", "fabric", "measure", "terminal"},
     "lanes": {"kernel", "fabric", "measure", "terminal"},
     "ring": {"kernel", "fabric", "measure", "terminal"},
     "terminal": {"kernel", "fabric", "measure"},
-    "run": {"kernel", "fabric", "measure", "wormhole", "lanes", "ring", "terminal"},
+    "run": {"kernel", "fabric", "measure", "switched", "lanes", "ring", "terminal"},
 }
 """Per room of the engine: the rooms below it."""
 

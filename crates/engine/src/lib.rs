@@ -8,5 +8,5 @@ pub mod lanes;
 pub mod measure;
 pub mod ring;
 pub mod run;
+pub mod switched;
 pub mod terminal;
-pub mod wormhole;

@@ -8,7 +8,7 @@ use fabriloom_engine::lanes;
 use fabriloom_engine::measure::{Delivery, Hop, Measure, cells};
 use fabriloom_engine::ring;
 use fabriloom_engine::run::{End, Fabrics, Options, Simulation as Engine};
-use fabriloom_engine::wormhole::Counts;
+use fabriloom_engine::switched::Counts;
 use fabriloom_twin::{FlowControl, run as twin, run_rings};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};

@@ -24,6 +24,8 @@ pub enum What {
     Request { lane: u32, queue: u32 },
     /// The end of a packet has been received by the terminal at the target of the lane.
     Deliver { lane: u32 },
+    /// The link starts nothing before a tick: it is stopped from outside, by a test.
+    Stop { link: u32, until: Time },
     /// The terminal's link has sent its packet: the source is asked for the next one.
     Ask { terminal: u32 },
     /// The terminal puts the packet it was given on its link.

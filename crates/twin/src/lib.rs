@@ -126,7 +126,20 @@ pub fn messages(programs: &Programs) -> Messages {
 /// If a packet is lost, arrives at the wrong terminal, meets a switch that has no route for it, or overfills a
 /// buffer: these are mistakes of the twin or of the routing table.
 pub fn run(fabric: &Fabric, flow_control: FlowControl, until: Time) -> TwinRun {
+    run_with_stops(fabric, flow_control, until, &[])
+}
+
+/// The same with links that start nothing from a tick on until another one, for tests of the engine's horizon.
+pub fn run_with_stops(
+    fabric: &Fabric,
+    flow_control: FlowControl,
+    until: Time,
+    stops: &[(u32, Time, Time)],
+) -> TwinRun {
     let mut twin = twin::Twin::new(fabric, flow_control);
+    for &(link, from, until) in stops {
+        twin.agenda.add(from, event::What::Stop { link, until });
+    }
     twin.run_until(until);
     twin.finish(until)
 }

@@ -141,6 +141,8 @@ impl Lane {
 pub struct Link {
     /// When the wire has sent what was started last.
     pub wire_free: Time,
+    /// When it goes on after a stop from outside.
+    pub stopped_until: Time,
     /// The lane of the character that was started last.
     pub last_sent: Option<u32>,
     /// Per lane: flow-control characters for that lane of the reverse link that wait for this wire.

@@ -86,6 +86,7 @@ impl<'a> Twin<'a> {
                 What::NextHead { lane, queue } => self.next_head(Place { lane, queue }),
                 What::Request { lane, queue } => self.request(Place { lane, queue }),
                 What::Deliver { lane } => self.deliver(lane),
+                What::Stop { link, until } => self.stop(link, until),
                 What::Ask { terminal } => self.ask(terminal),
                 What::Dispatch { terminal } => self.dispatch(terminal),
                 What::Turn => self.let_programs_go_on(),

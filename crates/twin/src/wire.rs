@@ -1,6 +1,7 @@
 //! Between switches: wires, places in buffers, credits and flow-control characters.
 
 use fabriloom_engine::fabric::{NONE, sharing};
+use fabriloom_engine::kernel::Time;
 
 use crate::FlowControl;
 use crate::event::What;
@@ -18,7 +19,8 @@ impl Twin<'_> {
 
     /// Starts what comes next on the wire of a link, if it is free: flow control first, then data.
     pub(crate) fn start_on_wire(&mut self, link: u32) {
-        if self.now < self.links[link as usize].wire_free {
+        let state = &self.links[link as usize];
+        if self.now < state.wire_free || self.now < state.stopped_until {
             return;
         }
         let waiting = &self.links[link as usize].flow_control;
@@ -140,6 +142,12 @@ impl Twin<'_> {
         assert!(state.arrived - state.departed <= most, "the input buffer of lane {lane} overflows");
         self.sort_in(lane);
         self.agenda.add(self.now, What::Cross { link });
+    }
+
+    /// Nothing starts on the wire before a tick.
+    pub(crate) fn stop(&mut self, link: u32, until: Time) {
+        self.links[link as usize].stopped_until = until;
+        self.agenda.add(until, What::Wire { link });
     }
 
     pub(crate) fn place_free(&mut self, lane: u32) {

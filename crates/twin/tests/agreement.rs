@@ -5,10 +5,10 @@ mod scenarios;
 use fabriloom_engine::fabric::arrival;
 use fabriloom_engine::run::End;
 use fabriloom_twin::{FlowControl, run};
-use scenarios::agree::{emptied, links, simulate};
+use scenarios::agree::{self, emptied, links, simulate};
 use scenarios::build::{C104, DS_LINK, Switch, grid, line, send_uniform};
 use scenarios::counts::same_deliveries;
-use scenarios::random::{random_fabric, time_for};
+use scenarios::random::{random_fabric, random_stops, time_for};
 
 fn compare_many(seeds: std::ops::Range<u64>, packets: u32) {
     let (mut delivered, mut deadlocked) = (0, 0);
@@ -50,6 +50,21 @@ fn lines_agree() {
             links(0, &fabric, 50_000);
         }
     }
+}
+
+/// The engine works nothing out past the moment at which a link may be stopped; a stop changes what comes after it.
+#[test]
+fn stopped_links_agree() {
+    let (mut stopped, mut later) = (0, 0);
+    for seed in 0..200 {
+        let fabric = random_fabric(seed);
+        let until = time_for(&fabric, 20);
+        let stops = random_stops(&fabric, seed, until);
+        let twin = agree::stopped(seed, &fabric, until, &stops);
+        stopped += stops.len();
+        later += u32::from(twin.deliveries != run(&fabric, FlowControl::Counted, until).deliveries);
+    }
+    assert!(stopped > 1000 && later > 50, "{stopped} stops changed {later} runs");
 }
 
 /// What the engine calls a deadlock while others still move is one for ever.

@@ -9,7 +9,7 @@ use scenarios::agree::{self, Seen, store};
 use scenarios::lanes::with_lanes;
 use scenarios::networks::random_network;
 use scenarios::programs::random_programs;
-use scenarios::random::{random_fabric, time_for};
+use scenarios::random::{random_fabric, random_stops, time_for};
 use scenarios::rings::{random_rings, ring_time_for};
 use scenarios::seeds::seeds;
 
@@ -21,6 +21,16 @@ fn small_networks_of_links() {
         let until = time_for(&fabric, 10 + (seed % 3) as u32 * 50);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+/// With links that are stopped from outside: nothing is worked out that a stop could change.
+#[test]
+fn stopped_links() {
+    for seed in seeds("networks with stopped links", 0..300) {
+        let fabric = random_fabric(seed);
+        let until = time_for(&fabric, 10 + (seed % 3) as u32 * 50);
+        agree::stopped(seed, &fabric, until, &random_stops(&fabric, seed, until));
     }
 }
 

@@ -9,7 +9,8 @@ use std::collections::BinaryHeap;
 
 use super::{NONE, Time};
 
-const SLOTS: usize = 4096;
+/// As many ticks as most events are ahead: the end of a packet of 64 characters, where a character is a hundred ticks.
+const SLOTS: usize = 8192;
 const WORDS: usize = SLOTS / 64;
 
 /// An event in the list of its tick, or a free cell.
@@ -30,7 +31,8 @@ pub struct Wheel {
     due: u32,
     heads: Box<[u32; SLOTS]>,
     occupied: [u64; WORDS],
-    words: u64,
+    /// Which of them have any, in two halves.
+    words: [u64; 2],
     far: BinaryHeap<Reverse<(Time, u32)>>,
     /// The tick of the first of them.
     far_first: Time,
@@ -46,7 +48,7 @@ impl Default for Wheel {
             due: NONE,
             heads: Box::new([NONE; SLOTS]),
             occupied: [0; WORDS],
-            words: 0,
+            words: [0; 2],
             far: BinaryHeap::new(),
             far_first: Time::MAX,
         }
@@ -88,7 +90,7 @@ impl Wheel {
         *cell = Cell { event, next: self.heads[slot] };
         self.heads[slot] = number;
         self.occupied[slot / 64] |= 1 << (slot % 64);
-        self.words |= 1 << (slot / 64);
+        self.words[slot / (SLOTS / 2)] |= 1 << (slot / 64 % 64);
     }
 
     /// Inserts an event when no cell is free.
@@ -122,7 +124,7 @@ impl Wheel {
         self.due = std::mem::replace(&mut self.heads[slot], NONE);
         self.occupied[slot / 64] &= !(1 << (slot % 64));
         if self.occupied[slot / 64] == 0 {
-            self.words &= !(1 << (slot / 64));
+            self.words[slot / (SLOTS / 2)] &= !(1 << (slot / 64 % 64));
         }
     }
 
@@ -153,7 +155,7 @@ impl Wheel {
     /// The next occupied slot after `now`, going round once.
     #[inline]
     fn near(&self) -> Option<Time> {
-        if self.words == 0 {
+        if self.words == [0; 2] {
             return None;
         }
         let start = (self.now + 1) as usize % SLOTS;
@@ -162,13 +164,25 @@ impl Wheel {
         let slot = if rest != 0 {
             word * 64 + rest.trailing_zeros() as usize
         } else {
-            // Words after this one first, then round to the ones before it and the low bits of this one.
-            let later = if word == 63 { 0 } else { self.words & (!0 << (word + 1)) };
-            let word = if later != 0 { later } else { self.words }.trailing_zeros() as usize;
+            let word = self.next_word(word);
             word * 64 + self.occupied[word].trailing_zeros() as usize
         };
         let ahead = (slot + SLOTS - start) % SLOTS;
         Some(self.now + 1 + ahead as Time)
+    }
+
+    /// The next word with an event: those after one first, then round to the ones before it and itself.
+    #[inline]
+    fn next_word(&self, word: usize) -> usize {
+        let (half, other) = (word / 64, 1 - word / 64);
+        let later = self.words[half] & (!0 << (word % 64) << 1);
+        if later != 0 {
+            half * 64 + later.trailing_zeros() as usize
+        } else if self.words[other] != 0 {
+            other * 64 + self.words[other].trailing_zeros() as usize
+        } else {
+            half * 64 + self.words[half].trailing_zeros() as usize
+        }
     }
 }
 

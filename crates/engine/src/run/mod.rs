@@ -1,18 +1,18 @@
 //! The event loop: one run from tick 0 to a named end.
 
-mod course;
 mod network;
+mod run_loop;
 
 use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
 use crate::lanes::Network as Lanes;
 use crate::measure::{Hop, Hops};
 use crate::ring::Rings;
+use crate::switched::{Network as Worms, Standstill};
 use crate::terminal::Totals;
 use crate::terminal::program::Account;
-use crate::wormhole::{Network as Worms, Standstill};
-pub use course::Run;
 use network::Network;
+pub use run_loop::Run;
 
 /// What a run is asked to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -306,6 +306,14 @@ impl Simulation {
         match &self.network {
             Fabrics::Lanes(lanes) => Some(lanes),
             Fabrics::Worms(_) | Fabrics::Rings(_) => None,
+        }
+    }
+
+    /// Has a link start no character from a tick on until another one; before the run has begun, for tests. Of links of
+    /// switches only.
+    pub fn stop_link(&mut self, link: u32, from: Time, until: Time) {
+        if let Fabrics::Worms(worms) = &mut self.network {
+            worms.stop(link, from, until);
         }
     }
 

@@ -6,8 +6,8 @@ use crate::kernel::Time;
 use crate::lanes::{self, Network as Lanes};
 use crate::measure::Delivery;
 use crate::ring::{Asking, Rings, deadlock as ring_deadlock};
+use crate::switched::{Event, Network as Worms, PacketState, Standstill, deadlock, standstill};
 use crate::terminal::Packet;
-use crate::wormhole::{Event, Network as Worms, PacketState, Standstill, deadlock, standstill};
 
 /// What a tick brought.
 #[derive(Clone, Debug, Default)]
@@ -176,7 +176,11 @@ fn handle(worms: &mut Worms, event: Event, now: Time, news: &mut News) {
             let delivered = now;
             news.deliveries.push(Delivery { source, target, length, created, started, delivered, mark });
         }
-        Event::Source(terminal) => news.asking.push(terminal),
+        Event::Source(number) => {
+            if !worms.happens_outside(number) {
+                news.asking.push(number);
+            }
+        }
     }
 }
 

@@ -3,13 +3,28 @@
 use fabriloom_engine::fabric::{Fabric, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{End, Options, RunError, Simulation};
-use fabriloom_twin::{FlowControl, LinkCounts, Messages, RingTwinRun, TwinRun, messages, run, run_rings};
+use fabriloom_twin::{
+    FlowControl, LinkCounts, Messages, RingTwinRun, TwinRun, messages, run, run_rings, run_with_stops,
+};
 
 use super::counts::{same_counts, same_deliveries};
+
+/// A link, and the ticks from which on and until which it starts nothing.
+pub type Stop = (u32, Time, Time);
 
 /// A run of the fast engine to its end; nothing if packets go round for ever. It looks for deadlocks every 16 batches and at
 /// the end.
 pub fn simulate(fabric: &Fabric, until: Time, drain: bool, batch: Time) -> Option<Simulation> {
+    simulate_stopped(fabric, until, drain, batch, &[])
+}
+
+fn simulate_stopped(
+    fabric: &Fabric,
+    until: Time,
+    drain: bool,
+    batch: Time,
+    stops: &[Stop],
+) -> Option<Simulation> {
     let options = Options {
         until,
         drain,
@@ -20,6 +35,9 @@ pub fn simulate(fabric: &Fabric, until: Time, drain: bool, batch: Time) -> Optio
         ..Options::default()
     };
     let mut simulation = Simulation::new(fabric.clone(), options).expect("a legal fabric");
+    for &(link, from, until) in stops {
+        simulation.stop_link(link, from, until);
+    }
     loop {
         match simulation.advance(1 << 20) {
             Ok(None) => {}
@@ -40,8 +58,20 @@ fn whole(fabric: &Fabric, until: Time, drain: bool) -> Option<Simulation> {
 
 /// A network of links with sources.
 pub fn links(seed: u64, fabric: &Fabric, until: Time) -> TwinRun {
-    let twin = run(fabric, FlowControl::Counted, until);
-    let fast = whole(fabric, until, false).expect("a route for every packet");
+    stopped_links(seed, fabric, until, &[])
+}
+
+/// The same with links that are stopped for a while, and emptied after the time limit.
+pub fn stopped(seed: u64, fabric: &Fabric, until: Time, stops: &[Stop]) -> TwinRun {
+    let twin = stopped_links(seed, fabric, until, stops);
+    let drained = simulate_stopped(fabric, until, true, 1 << 50, stops).expect("a route for every packet");
+    same_use(seed, &drained, &twin);
+    twin
+}
+
+fn stopped_links(seed: u64, fabric: &Fabric, until: Time, stops: &[Stop]) -> TwinRun {
+    let twin = run_with_stops(fabric, FlowControl::Counted, until, stops);
+    let fast = simulate_stopped(fabric, until, false, 1 << 50, stops).expect("a route for every packet");
     same_deliveries(&fast, &twin.deliveries, &format!("seed {seed}, until {until}"));
     assert_eq!(fast.packet_hops(), twin.packet_hops, "packet-hops, seed {seed}");
     let balance = fast.balance().expect("nothing is lost");
@@ -55,6 +85,10 @@ pub fn links(seed: u64, fabric: &Fabric, until: Time) -> TwinRun {
 /// Emptied after the time limit, both find the same packets stuck for ever, or have used the links alike.
 pub fn emptied(seed: u64, fabric: &Fabric, until: Time, twin: &TwinRun) {
     let drained = whole(fabric, until, true).expect("a route for every packet");
+    same_use(seed, &drained, twin);
+}
+
+fn same_use(seed: u64, drained: &Simulation, twin: &TwinRun) {
     assert_eq!(drained.end() == Some(End::Deadlocked), twin.deadlocked, "deadlock, seed {seed}");
     assert_eq!(drained.cycle().is_empty(), !twin.deadlocked, "cycle, seed {seed}");
     if twin.deadlocked {

@@ -76,6 +76,23 @@ pub fn time_for(f: &Fabric, packets: u32) -> Time {
     i64::from(packets) * i64::from(*slowest) * 60
 }
 
+/// Stops of some links at random moments, short and long, one after the other on each.
+pub fn random_stops(f: &Fabric, seed: u64, until: Time) -> Vec<(u32, Time, Time)> {
+    let draw = &mut draw_for(seed ^ 0x0057_0000_57a1_1ed0);
+    let span = u32::try_from(until).expect("a short run");
+    let mut stops = Vec::new();
+    for link in 0..f.links() as u32 {
+        let mut from = Time::from(draw.between(0, span));
+        while draw.chance(40) {
+            let most = draw.pick(&[1, 20, 400, span / 2 + 1]);
+            let until = from + Time::from(draw.between(1, most));
+            stops.push((link, from, until));
+            from = until + Time::from(draw.between(1, span));
+        }
+    }
+    stops
+}
+
 fn switch(draw: &mut Draw, character_ticks: u32) -> Switch {
     let kinds = [arbiter::FIFO, arbiter::FIFO, arbiter::ROUND_ROBIN, arbiter::FIXED, arbiter::RANDOM];
     let choices = [choice::FIRST, choice::FIRST, choice::LEAST_RECENT, choice::RANDOM];

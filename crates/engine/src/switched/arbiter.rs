@@ -37,13 +37,14 @@ impl Network {
             self.touched.sort_unstable_by_key(|&group| std::cmp::Reverse(group));
         }
         while let Some(group) = self.touched.pop() {
-            self.serve(group, now);
+            if self.paced { self.serve::<true>(group, now) } else { self.serve::<false>(group, now) }
         }
         Ok(())
     }
 
     /// Grants links of a group, for which heads wait, until no head waits or none is free.
-    fn serve(&mut self, group: u32, now: Time) {
+    #[inline(never)]
+    fn serve<const PACED: bool>(&mut self, group: u32, now: Time) {
         self.ports.groups[group as usize].touched = false;
         loop {
             let row = &mut self.ports.groups[group as usize];
@@ -54,7 +55,7 @@ impl Network {
             };
             let Some((input, output)) = pair else { break };
             let more = self.ports.groups[group as usize].waiting > 0;
-            self.grant(input, output, now);
+            self.grant::<PACED>(input, output, now);
             if !more || self.ports.groups[group as usize].is_held() {
                 return;
             }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::hint::cold_path;
 use std::num::Wrapping;
 
-use super::ports::Port;
+use super::allocation::Port;
+use super::horizon::Horizon;
 use super::queue::{Queue, Run};
 use super::timeline::{Number, START, Timeline};
 use super::worm::{self, Worm};
@@ -39,8 +40,8 @@ pub(super) struct Link {
     pub tail: u32,
     /// Its row in `Network::kinds`.
     pub kind: u32,
-    /// The character that must have left the input buffer for the next lump of credit, unless that is in `credit`.
-    pub next_lump: Number,
+    /// The character that must have left the input buffer for the next quantum of credit, unless that is in `credit`.
+    pub next_quantum: Number,
     /// Characters that may be sent on the credit taken so far.
     pub credited: u32,
     /// First character of the head packet, since it was granted its output.
@@ -74,6 +75,8 @@ pub(super) struct Link {
     pub credit: Queue,
     /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
     pub entered: Option<Box<Queue>>,
+    /// What may happen to it from outside, if anything may.
+    pub horizon: Option<Box<Horizon>>,
 }
 
 /// What a link sent completely since the counts were last cleared.
@@ -149,7 +152,7 @@ pub(super) fn links(fabric: &Fabric, ports: Vec<Port>) -> (Vec<Link>, Vec<Kind>)
 
 impl Link {
     pub fn new(row: u32, kind: &Kind, port: Port) -> Self {
-        let lumps = kind.input_buffer / kind.quantum;
+        let quanta = kind.input_buffer / kind.quantum;
         let granted = START + Wrapping(kind.output_buffer);
         Self {
             wire_free: 0,
@@ -163,8 +166,8 @@ impl Link {
             sending: NONE,
             tail: NONE,
             kind: row,
-            next_lump: granted + Wrapping(kind.quantum * (lumps + 1) - kind.input_buffer - 1),
-            credited: if kind.to_terminal { u32::MAX } else { lumps * kind.quantum },
+            next_quantum: granted + Wrapping(kind.first_returned(1) - 1),
+            credited: if kind.to_terminal { u32::MAX } else { quanta * kind.quantum },
             front: START,
             deleted: START,
             woken: false,
@@ -180,27 +183,19 @@ impl Link {
             worms: [Worm::default(); worm::ROOM],
             port,
             entered: None,
+            horizon: None,
             credit: Queue::default(),
         }
     }
 
-    /// Notes a run that is sent, for which credit has been taken, and whether the last of it is an end of packet.
-    #[inline(always)]
-    pub fn put(&mut self, kind: &Kind, last: bool, run: &Run) {
-        self.line.push(run);
-        self.wire_free = run.after(if last { kind.end } else { kind.character });
-        self.credited -= run.count;
-        self.waits_for_credit = false;
-    }
-
-    /// Notes when credit is there for characters that leave in a run, the first one returning a lump; if they do not
+    /// Notes when credit is there for characters that leave in a run, the first one returning a quantum; if they do not
     /// do so exactly, for that one.
     #[inline(always)]
     pub fn keep(&mut self, kind: &Kind, run: &Run, exact: bool) {
-        let count = if exact { kind.lumps(run.count) } else { 1 };
-        self.next_lump += count * kind.quantum;
+        let count = if exact { kind.quanta(run.count) } else { 1 };
+        self.next_quantum += count * kind.quantum;
         let step = run.step.saturating_mul(kind.quantum);
-        self.credit.push(Run { count, step, time: run.time + Time::from(kind.credit_delay) });
+        self.credit.push(Run { count, step, time: kind.credit(run.time) });
         self.keeps_credit = true;
     }
 }
@@ -242,7 +237,7 @@ impl Kind {
 
     /// Lumps that a number of characters touches, if the first begins one.
     #[inline(always)]
-    pub fn lumps(&self, characters: u32) -> u32 {
+    pub fn quanta(&self, characters: u32) -> u32 {
         debug_assert!(characters > 0);
         let beyond = characters - 1;
         // Divisions are slow, and most quanta are powers of two.

@@ -1,4 +1,4 @@
-//! The course of a run: tick after tick, and what is looked at in between.
+//! The run loop: tick after tick, and what is looked at in between.
 
 mod settle;
 mod watch;
@@ -9,8 +9,8 @@ use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::measure::{Delivery, Flows, Measure, Trace};
 use crate::ring::Asking;
+use crate::switched::{Fault, Standstill};
 use crate::terminal::{Packet, Programs, Sources, Totals};
-use crate::wormhole::{Fault, Standstill};
 
 /// Deadlock is looked for at most so many times less often where looking takes long.
 const MOST_BETWEEN_SEARCHES: Time = 64;

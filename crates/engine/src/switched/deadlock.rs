@@ -70,7 +70,9 @@ impl Network {
             let places = to.line.known() + Wrapping(self.kind(to).output_buffer) + to.shift;
             let next = if ahead(places, at.deleted) < 0 { at.deleted } else { places };
             let full = ahead(at.line.known(), next) > 0;
-            return (full && !self.kind(to).to_terminal).then(|| vec![at.output]);
+            // What a link does that waits for its horizon is not known yet.
+            let waits = full && !to.to_terminal && !to.has_horizon();
+            return waits.then(|| vec![at.output]);
         }
         let group = self.links[link as usize].port.awaits;
         if group == NONE {

@@ -13,9 +13,33 @@ use crate::kernel::Time;
 use crate::kernel::slab::Slab;
 use crate::terminal::Packet;
 
+/// A packet that has begun on a link.
+pub(super) struct Begun {
+    /// What is sent of it.
+    pub run: Run,
+    /// The class of its front header.
+    pub class: u32,
+    /// When it asks for an output, or [`UNKNOWN`].
+    pub asks_at: Time,
+    /// See [`super::burst::Burst`].
+    pub last: bool,
+    pub again: bool,
+    pub credits: bool,
+    pub frees: bool,
+}
+
 impl Network {
     /// Puts a packet on its terminal's link at its dispatch, which is the present tick.
+    #[inline]
     pub fn dispatch(&mut self, terminal: u32, packet: &Packet) {
+        if self.paced {
+            self.put_on_link::<true>(terminal, packet)
+        } else {
+            self.put_on_link::<false>(terminal, packet)
+        }
+    }
+
+    fn put_on_link<const PACED: bool>(&mut self, terminal: u32, packet: &Packet) {
         let link = self.fabric.terminal_out_link[terminal as usize];
         let (header, class, headers) = match packet.via {
             NONE => {
@@ -50,14 +74,14 @@ impl Network {
             if begins { at.begin(&self.kinds[at.kind as usize], &mut worm, asking, None) } else { None };
         *at.append(&mut self.crowd) = worm;
         match begun {
-            Some(begun) => self.begun::<false>(NONE, link, &begun),
-            None => self.settle(link),
+            Some(begun) => self.begun::<PACED, false>(NONE, link, &begun),
+            None => self.settle::<PACED>(link),
         }
     }
 
     /// Gives the head packet of an input link its output, at the present tick.
     #[inline(always)]
-    pub(super) fn grant(&mut self, input: u32, output: u32, now: Time) {
+    pub(super) fn grant<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) {
         if !self.links[output as usize].line.has_room() {
             self.make_room(output);
         }
@@ -92,9 +116,44 @@ impl Network {
         *to.append(&mut self.crowd) = worm;
         self.grants += 1;
         match begun {
-            Some(begun) => self.begun::<true>(input, output, &begun),
-            None => self.settle(output),
+            Some(begun) => self.begun::<PACED, true>(input, output, &begun),
+            None => self.settle::<PACED>(output),
         }
+    }
+
+    /// What follows from a packet having begun on a link, that it was granted or put on by its terminal if `GRANTED` is
+    /// false.
+    #[inline(always)]
+    fn begun<const PACED: bool, const GRANTED: bool>(&mut self, input: u32, output: u32, begun: &Begun) {
+        let &Begun { run, class, asks_at, last, again, credits, frees } = begun;
+        self.extensions += 1;
+        if PACED {
+            self.free_places(output, &run);
+        }
+        let at = &mut self.links[output as usize];
+        let to_terminal = at.to_terminal;
+        if last {
+            let gone = at.sent(at.sending, &mut self.crowd);
+            if to_terminal | !GRANTED | (self.hops.limit > 0) {
+                self.sent(output, &gone);
+            }
+        }
+        if asks_at < UNKNOWN {
+            self.ask_at(output, class, asks_at);
+        }
+        if again {
+            cold_path();
+            self.wake(output);
+        }
+        if frees {
+            cold_path();
+            self.leave_plain::<PACED>(input, output);
+        }
+        if to_terminal {
+            self.stream(output);
+        }
+        let next = if credits { input } else { NONE };
+        self.follow::<PACED>(next);
     }
 
     /// What follows from a worm's end of packet having a time on the wire, apart from the link itself.
@@ -158,7 +217,7 @@ impl Network {
         let at = &self.links[link as usize];
         let sent = at.worm(at.head, &self.crowd).time;
         let kind = self.kind(at);
-        let time = sent + Time::from(kind.arrival) - Time::from(kind.character);
+        let time = kind.delivery(sent);
         self.schedule(Event::Deliver(link), time);
     }
 
@@ -180,18 +239,7 @@ impl Network {
         let &Worm { header, class, first, .. } = at.worm(at.head, &self.crowd);
         let last = first + Wrapping(asking_chars(&self.fabric, header) - 1);
         if ahead(last, at.line.known()) < 0 && !at.to_terminal {
-            let time = at.asks_at(self.kind(at), at.line.run_from(last).time);
-            self.ask_at(link, class, time);
-        }
-    }
-
-    /// As [`Self::ask`], for a head of which a run has been sent that begins with its header.
-    #[inline(always)]
-    pub(super) fn ask_first(&mut self, link: u32, (header, class): (Header, u32), run: &Run) {
-        let header = asking_chars(&self.fabric, header);
-        if run.count >= header {
-            let at = &self.links[link as usize];
-            let time = at.asks_at(self.kind(at), run.at(header - 1));
+            let time = self.kind(at).request(at.exit_free, at.line.run_from(last).time);
             self.ask_at(link, class, time);
         }
     }
@@ -208,15 +256,18 @@ impl Network {
     /// A packet's end leaves the input buffer: its output is released and the next head comes forward; of a plain link it
     /// is worked out when.
     #[inline(always)]
-    pub(super) fn left(&mut self, link: u32, output: u32, leaves: Option<Time>) {
+    pub(super) fn left<const PACED: bool>(&mut self, link: u32, output: u32, leaves: Option<Time>) {
         let [at, to] = two(&mut self.links, link, output);
         let leaves = match leaves {
             Some(leaves) => leaves,
-            None => at.end_leaves(to, self.rooms.get(output as usize), &self.kinds, &self.crowd),
+            None => {
+                let room = if PACED { self.rooms.get(output as usize) } else { None };
+                at.end_leaves::<PACED>(to, room, &self.kinds, &self.crowd)
+            }
         };
         let kind = &self.kinds[at.kind as usize];
-        at.exit_free = leaves + Time::from(kind.next_head);
-        let free = leaves + Time::from(kind.handover);
+        at.exit_free = kind.at_front(leaves);
+        let free = kind.release(leaves);
         at.output = NONE;
         at.asked = false;
         at.take_head(&mut self.crowd);

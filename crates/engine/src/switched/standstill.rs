@@ -7,8 +7,8 @@
 
 use std::num::Wrapping;
 
-use super::advance::asking_chars;
 use super::link::{Kind, Link};
+use super::packet_path::asking_chars;
 use super::state::Network;
 use super::timeline::{ahead, earlier};
 use super::worm::Worm;
@@ -72,6 +72,8 @@ impl Network {
         let steps = busy.map(|kind| longest + headers + room(kind)).fold(1, u64::saturating_add);
         let slowest = self.kinds.iter().map(Kind::longest_step).max().unwrap_or(0);
         let lasts = steps.saturating_mul(2).saturating_mul(slowest);
+        let opens = self.links.iter().filter_map(|link| link.horizon.as_ref()).map(|horizon| horizon.opens);
+        let now = opens.fold(now, Time::max);
         now.saturating_add(Time::try_from(lasts).unwrap_or(Time::MAX))
     }
 
@@ -88,7 +90,7 @@ impl Network {
         }
         let head = at.worm(at.head, &self.crowd);
         if at.to_terminal {
-            let due = head.time + Time::from(self.kind(at).arrival) - Time::from(self.kind(at).character);
+            let due = self.kind(at).delivery(head.time);
             return (at.head != at.sending && due <= now).then_some(Fault::Undelivered);
         }
         if at.output != NONE {
@@ -106,7 +108,7 @@ impl Network {
     /// Whether a link has characters to send and credit for them.
     fn can_send(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        if at.sending == NONE {
+        if at.sending == NONE || at.has_horizon() {
             return false;
         }
         let worm = at.worm(at.sending, &self.crowd);
@@ -124,7 +126,8 @@ impl Network {
     /// When a head asks for its output, if enough of it has been sent.
     fn asks_due(&self, at: &Link, head: &Worm) -> Option<Time> {
         let last = head.first + Wrapping(asking_chars(&self.fabric, head.header) - 1);
-        (ahead(last, at.line.known()) < 0).then(|| at.asks_at(self.kind(at), at.line.run_from(last).time))
+        (ahead(last, at.line.known()) < 0)
+            .then(|| self.kind(at).request(at.exit_free, at.line.run_from(last).time))
     }
 }
 

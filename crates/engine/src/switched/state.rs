@@ -1,7 +1,7 @@
 //! What the wormhole engine remembers: links, groups and packets.
 
+use super::allocation::Ports;
 use super::link::{self, Kind, Link};
-use super::ports::Ports;
 use super::routes::Routes;
 use super::timeline::Timeline;
 use super::worm::{Crowd, Worm};
@@ -85,6 +85,8 @@ pub struct Network {
     pub(super) ports: Ports,
     pub(super) streams: Vec<Stream>,
     pub(super) packets: Slab<PacketState>,
+    /// Whether a crossbar moves characters one after the other, rather than as fast as they come.
+    pub(super) paced: bool,
     /// Groups to arbitrate in this tick.
     pub(super) touched: Vec<u32>,
     /// Links to advance.
@@ -129,6 +131,7 @@ impl Network {
             ports,
             streams,
             packets: Slab::default(),
+            paced: fabric.switch_crossbar_ticks.iter().any(|&ticks| ticks > 0),
             touched: Vec::new(),
             work: Vec::new(),
             parts: Vec::new(),

@@ -34,7 +34,7 @@ impl Network {
         }
         if end {
             let last = self.keep_credit(link);
-            self.left(link, output, Some(last));
+            self.left::<true>(link, output, Some(last));
         }
     }
 

@@ -2,15 +2,17 @@
 //!
 //! A character of the head packet leaves when it has arrived, when the packet has its output and when a place in the output buffer
 //! becomes free there, which is when the character an output buffer before it has been sent. So this is
-//! looked up, for the characters that return a lump of credit and for the end of packet, and not kept.
+//! looked up, for the characters that return a quantum of credit and for the end of packet, and not kept.
 //!
 //! Credit waits for an arrival only on long links: on others the time to send the characters of a whole input
 //! buffer is longer than from the start of a character to the use of its credit.
 
+use std::hint::cold_path;
 use std::num::Wrapping;
 
 use super::link::{Kind, Link};
-use super::queue::Run;
+use super::model;
+use super::queue::{Run, follow};
 use super::state::Network;
 use super::timeline::{Number, Timeline, ahead, earlier, later};
 use super::worm::Crowd;
@@ -18,27 +20,26 @@ use crate::fabric::NONE;
 use crate::kernel::Time;
 
 impl Network {
-    /// Whether it is known when the next lump of credit is there.
+    /// Whether it is known when the next quantum of credit is there.
     #[inline(always)]
     pub(super) fn has_credit(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
         let Some(to) = self.links.get(at.output as usize) else { return false };
         if at.plain {
-            to.turns(self.kind(to)).beyond(at, at.next_lump)
+            to.turns(self.kind(to)).beyond(at, at.next_quantum)
         } else {
-            self.leaving(link, at.next_lump).is_some()
+            self.leaving(at, at.next_quantum).is_some()
         }
     }
 
     /// When characters of a head packet leave for its output, from one on as long as their places become free in a straight
     /// run; and whether this holds for all of them. If not, it holds for the first, and those behind it leave at the
     /// same time or as told.
-    pub(super) fn leaving(&self, link: u32, number: Number) -> Option<(Run, bool)> {
-        let at = &self.links[link as usize];
-        let (kind, to) = (self.kind(at), &self.links[at.output as usize]);
+    pub(super) fn leaving(&self, at: &Link, number: Number) -> Option<(Run, bool)> {
+        let (kind, to) = (self.kind(at), self.links.get(at.output as usize)?);
         let places = to.places(self.kind(to), self.rooms.get(at.output as usize), kind.crossbar);
         if kind.stepwise {
-            let line = &self.exits[link as usize];
+            let line = &self.exits[to.holder as usize];
             let known = earlier(places.turns.end, line.known());
             return (ahead(known, number) > 0).then(|| (line.run_from(number), true));
         }
@@ -62,13 +63,15 @@ impl Network {
         let at = &self.links[link as usize];
         let to = &self.links[at.output as usize];
         let end = to.granted + to.shift;
-        while ahead(end, self.links[link as usize].next_lump) > 0 {
-            let leaving = self.leaving(link, self.links[link as usize].next_lump);
-            let (run, exact) = leaving.expect("the packet has left");
+        loop {
+            let at = &self.links[link as usize];
+            if ahead(end, at.next_quantum) <= 0 {
+                return self.leaving(at, end - Wrapping(1)).expect("the packet has left").0.time;
+            }
+            let (run, exact) = self.leaving(at, at.next_quantum).expect("the packet has left");
             let at = &mut self.links[link as usize];
             at.keep(&self.kinds[at.kind as usize], &run, exact);
         }
-        self.leaving(link, end - Wrapping(1)).expect("the packet has left").0.time
     }
 
     /// Lets a packet leave its input buffer, if it is known when its end does.
@@ -81,17 +84,17 @@ impl Network {
             return;
         }
         if at.plain {
-            return self.leave_plain(link, at.output);
+            return self.leave_plain::<true>(link, at.output);
         }
         let (output, arrival) = (at.output, at.last_arrival(self.kind(at), &self.crowd));
         let place = self.keep_credit(link);
-        self.left(link, output, Some(place.max(arrival)));
+        self.left::<true>(link, output, Some(place.max(arrival)));
     }
 
     /// Lets a packet leave the input buffer of a plain link for its output, of which all that this depends on is known.
     #[inline(never)]
-    pub(super) fn leave_plain(&mut self, link: u32, output: u32) {
-        self.left(link, output, None);
+    pub(super) fn leave_plain<const PACED: bool>(&mut self, link: u32, output: u32) {
+        self.left::<PACED>(link, output, None);
     }
 
     /// Keeps in the output buffer when those characters of a packet are ready that have left the input buffer and
@@ -142,7 +145,7 @@ impl Network {
             keep = earlier(keep, self.next_supplied(link));
         }
         if kind.long {
-            keep = earlier(keep, at.next_lump);
+            keep = earlier(keep, at.next_quantum);
         }
         keep = earlier(keep, self.next_place(link));
         self.links[link as usize].line.make_room(keep);
@@ -160,7 +163,7 @@ impl Network {
         let keep = at.granted - places - Wrapping(1);
         let Some(from) = self.links.get(at.holder as usize) else { return keep };
         let stepwise = self.kind(from).stepwise;
-        let next = if stepwise { self.exits[at.holder as usize].known() } else { from.next_lump };
+        let next = if stepwise { self.exits[at.holder as usize].known() } else { from.next_quantum };
         earlier(keep, next - at.shift - places)
     }
 
@@ -206,7 +209,7 @@ impl Network {
     #[cold]
     pub(super) fn make_exit_room(&mut self, link: u32) {
         let known = self.exits[link as usize].known();
-        let keep = earlier(known, earlier(self.links[link as usize].next_lump, self.next_supplied(link)));
+        let keep = earlier(known, earlier(self.links[link as usize].next_quantum, self.next_supplied(link)));
         self.exits[link as usize].make_room(keep);
     }
 
@@ -249,13 +252,13 @@ impl Link {
     /// When the end of the head packet arrives, which has been sent.
     #[inline(always)]
     fn last_arrival(&self, kind: &Kind, crowd: &Crowd) -> Time {
-        self.worm(self.head, crowd).time - Time::from(kind.end) + Time::from(kind.arrival)
+        kind.arrival(self.worm(self.head, crowd).time - Time::from(kind.end))
     }
 
     /// Notes when the credit is there for all that is left of the head packet of a plain link, which leaves; returns when its
     /// end does.
     #[inline(always)]
-    pub fn end_leaves(
+    pub fn end_leaves<const PACED: bool>(
         &mut self,
         to: &Link,
         room: Option<&Timeline>,
@@ -263,23 +266,31 @@ impl Link {
         crowd: &Crowd,
     ) -> Time {
         let kind = &kinds[self.kind as usize];
-        let places = to.places(&kinds[to.kind as usize], room, kind.crossbar);
-        let mut place = places.last_leaving(self, self.next_lump).map(|run| {
+        let crossbar = if PACED { kind.crossbar } else { 0 };
+        let places = to.places(&kinds[to.kind as usize], room, crossbar);
+        let last = places.turns.end - Wrapping(1);
+        let place = match places.last_leaving(self, self.next_quantum) {
+            Some(run) => {
+                self.keep(kind, &run, true);
+                run.at(run.count - 1)
+            }
+            None => {
+                if ahead(last, self.next_quantum) >= 0 {
+                    self.keep_rest(kind, &places);
+                }
+                places.free_at(last)
+            }
+        };
+        model::departure(self.last_arrival(kind, crowd), self.crosses_at(last, crossbar), place)
+    }
+
+    /// Notes when the credit is there for all that is left of the head packet of a plain link, run by run.
+    #[inline(never)]
+    fn keep_rest(&mut self, kind: &Kind, places: &Places) {
+        while ahead(places.turns.end, self.next_quantum) > 0 {
+            let run = places.crossing(self, self.next_quantum);
             self.keep(kind, &run, true);
-            run.at(run.count - 1)
-        });
-        let end = places.turns.end;
-        while ahead(end, self.next_lump) > 0 {
-            let run = places.leaving(self, self.next_lump).expect("the packet has left");
-            let exact = run.time > self.crosses_at(self.next_lump, kind.crossbar);
-            let whole = exact & (self.next_lump + Wrapping(run.count) == end);
-            place = whole.then(|| run.at(run.count - 1));
-            self.keep(kind, &run, exact);
         }
-        let place = place.unwrap_or_else(|| {
-            places.leaving(self, end - Wrapping(1)).expect("the packet has left").time
-        });
-        place.max(self.last_arrival(kind, crowd))
     }
 
     /// Takes credit that packets have left for the next characters of the worm that is sent, which has its time and its end,
@@ -289,18 +300,18 @@ impl Link {
         let most = (end - self.line.known()).0;
         self.wire_free = self.wire_free.max(time);
         while self.credited < most {
-            let Some(lumps) = self.credit.front() else { return };
+            let Some(quanta) = self.credit.front() else { return };
             let due = self.wire_free + Time::from(self.credited) * Time::from(kind.character);
-            if lumps.time > due {
+            if quanta.time > due {
                 if self.credited > 0 {
                     return;
                 }
-                self.wire_free = lumps.time;
+                self.wire_free = quanta.time;
             }
-            // All lumps of the run are in time if it is not slower than what is sent.
-            let in_time = lumps.step <= kind.quantum.saturating_mul(kind.character);
-            let missing = kind.lumps(most - self.credited);
-            let count = if in_time { lumps.count.min(missing) } else { 1 };
+            // All quanta of the run are in time if it is not slower than what is sent.
+            let in_time = quanta.step <= kind.quantum.saturating_mul(kind.character);
+            let missing = kind.quanta(most - self.credited);
+            let count = if in_time { quanta.count.min(missing) } else { 1 };
             self.credit.take(count);
             self.keeps_credit = !self.credit.is_empty();
             self.credited += count * kind.quantum;
@@ -352,15 +363,14 @@ impl Turns {
         // Characters that are deleted need no place.
         if ahead(number, at.deleted) < 0 { at.deleted } else { self.stop }
     }
-
 }
 
 impl Places<'_> {
     /// The characters that a link without credit may send on all the credit that is known, if this is there in time once the
-    /// first lump is; and when that is. So it is mostly when a packet that waited for its output has been granted it.
+    /// first quantum is; and when that is. So it is mostly when a packet that waited for its output has been granted it.
     #[inline(always)]
     pub fn all_credit(&self, at: &Link, kind: &Kind, own: Time, most: u32) -> Option<(u32, Time)> {
-        let [run, last] = self.last_runs(at, at.next_lump)?;
+        let [run, last] = self.last_runs(at, at.next_quantum)?;
         let own = own.max(run.time + Time::from(kind.credit_delay));
         // Neither of the two runs is slower than this link. So if the first character of each is in time, so are all.
         let due = own + Time::from(run.count) * Time::from(kind.character);
@@ -369,7 +379,7 @@ impl Places<'_> {
         if !(in_step & in_time) {
             return None;
         }
-        Some((kind.lumps(most.min(run.count + last.count)) * kind.quantum, own))
+        Some((kind.quanta(most.min(run.count + last.count)) * kind.quantum, own))
     }
 
     /// When all characters leave from one on that are left of a packet, if they do so in a straight run.
@@ -411,6 +421,25 @@ impl Places<'_> {
         let behind = at.crosses_at(first + shift, self.crossbar);
         let last = Run { count: rest as u32, time: (last.time + place).max(behind), ..last };
         Some([Run { count: before as u32, time: (run.time + place).max(own), ..run }, last])
+    }
+
+    /// When the place of a character is free.
+    #[inline(always)]
+    fn free_at(&self, number: Number) -> Time {
+        self.line.run_from(number - self.turns.shift).time + Time::from(self.late)
+    }
+
+    /// When characters of a packet leave of which all places are known, from one on, as long as they do so in a straight run.
+    #[inline(always)]
+    fn crossing(&self, at: &Link, number: Number) -> Run {
+        let (own, deleted) = (at.crosses_at(number, self.crossbar), ahead(at.deleted, number));
+        if deleted > 0 {
+            cold_path();
+            return Run { count: deleted as u32, step: self.crossbar, time: own };
+        }
+        let place = self.line.run_from(number - self.turns.shift).later(self.late);
+        let rest = ahead(self.turns.end, number) as u32;
+        follow(place.count.min(rest), own, self.crossbar, [place])
     }
 
     /// When characters leave that are there in time, from one on, as long as their places become free in a straight run. The

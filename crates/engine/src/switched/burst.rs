@@ -1,0 +1,303 @@
+//! How far a link can send: the bounds of a burst, asked for one after the other.
+//!
+//! ```text
+//! S(m) = max(supply, wire, credit)    and no character starts at the horizon of its link or later
+//! ```
+//!
+//! What is known in a [`Case`] beforehand is not asked for. Nothing is written here: see [`super::transmit`] for that.
+
+use std::num::Wrapping;
+
+use super::departures::Places;
+use super::link::{Kind, Link};
+use super::model;
+use super::queue::{ALWAYS, Run, follow};
+use super::state::Network;
+use super::timeline::{Number, Timeline, ahead, earlier, later};
+use crate::fabric::NONE;
+use crate::kernel::Time;
+
+/// What is known before a link sends.
+pub(super) type Case = u8;
+/// Nothing: the link may be of any kind, or have a horizon.
+pub(super) const ANY: Case = 0;
+/// The link and those that enter the switch before it are plain, and have no horizon.
+pub(super) const PLAIN: Case = 1;
+/// It is plain and gets credit for which alone it has waited.
+pub(super) const CREDIT: Case = 2;
+/// It is plain, has credit and waits for characters, which follow in step.
+pub(super) const SUPPLY: Case = 3;
+/// It is plain, and all packets before this one are sent.
+pub(super) const FIRST: Case = 4;
+
+/// What a link sends next and what it depends on.
+pub(super) struct View<'a> {
+    pub at: &'a Link,
+    pub kind: &'a Kind,
+    /// Of the packet that it sends: the earliest start of its first character, and the number behind its last.
+    pub time: Time,
+    pub end: Number,
+    /// The link whose head packet holds it.
+    pub from: Option<&'a Link>,
+    /// By what its characters come, unless all are there.
+    pub supply: Option<Supply<'a>>,
+    /// When they have come that are there, if not long ago.
+    pub entered: Option<Run>,
+    /// The link granted to its own head packet, and the places in the output buffer there.
+    pub to: Option<(&'a Link, Places<'a>)>,
+    /// For a link of any kind.
+    pub network: Option<&'a Network>,
+}
+
+/// What comes in of a packet.
+#[derive(Clone, Copy)]
+pub(super) struct Supply<'a> {
+    /// When its characters start on the wire by which they come, or leave the input buffer behind that.
+    pub line: &'a Timeline,
+    /// What a number is greater by there.
+    pub shift: Number,
+    /// Ticks from then until they are ready here.
+    pub way: u32,
+}
+
+/// Credit for the characters that a link sends.
+struct Credit {
+    /// Characters that may be sent on what was taken so far.
+    characters: u32,
+    /// See `Link`.
+    next_quantum: Number,
+    /// When the next character can be sent at the earliest.
+    own: Time,
+}
+
+/// Characters that are sent, and what follows for others.
+pub(super) struct Burst {
+    pub run: Run,
+    /// Credit before they are sent.
+    pub credited: u32,
+    /// See `Link`.
+    pub next_quantum: Number,
+    /// The packet ends with them.
+    pub last: bool,
+    /// More of it can be sent at once.
+    pub again: bool,
+    /// There is more of it and no credit.
+    pub waits: bool,
+    /// Its output may send on.
+    pub supplies: bool,
+    /// It is known when its head packet has left its input buffer.
+    pub leaves: bool,
+    /// There is credit that its holder waits for.
+    pub credits: bool,
+    /// It is known when the packet of its holder has left.
+    pub frees: bool,
+}
+
+impl View<'_> {
+    /// The characters that can be sent, up to the first bound that binds; nothing if the case does not hold.
+    #[inline(always)]
+    pub fn burst<const CASE: Case>(&self) -> Option<Burst> {
+        let (at, kind) = (self.at, self.kind);
+        let before = at.line.known();
+        let stop = self.supplied_up_to(before);
+        let most = (stop - before).0;
+        if CASE == CREDIT && most == 0 {
+            return None;
+        }
+        let credit = self.credit::<CASE>(most)?;
+        let mut run = Run { count: credit.characters.min(most), step: kind.character, time: credit.own };
+        if matches!(CASE, FIRST | SUPPLY) && run.count == 0 {
+            return None;
+        }
+        if let Some(supply) = &self.supply
+            && (CASE == CREDIT || run.count > 0)
+            && !supply.in_time(kind, run.time, most)
+        {
+            if !matches!(CASE, ANY | PLAIN) {
+                return None;
+            }
+            run = supply.follow(run, before);
+        }
+        let mut held = false;
+        if CASE == ANY {
+            held = self.hold_back(&mut run, most);
+        }
+        let known = before + Wrapping(run.count);
+        let mut burst = self.effects::<CASE>(run, &credit, known);
+        if CASE == ANY {
+            // Credit is asked for only if there is something to send, and on a long link what is sent may return some.
+            burst.waits &= run.count == 0 && most > 0;
+        }
+        // With the credit at hand all is sent that has come, or the rest waits for credit.
+        burst.again = CASE != SUPPLY && known != stop && !burst.waits && !held;
+        Some(burst)
+    }
+
+    /// Supply: behind which character of the packet the known ones end.
+    #[inline(always)]
+    fn supplied_up_to(&self, before: Number) -> Number {
+        let Some(supply) = &self.supply else { return self.end };
+        // Nothing of a header that is deleted is sent.
+        later(before, earlier(self.end, supply.line.known() - supply.shift))
+    }
+
+    /// Wire and credit: for how many characters there is credit from when on, in time for all behind the first.
+    #[inline(always)]
+    fn credit<const CASE: Case>(&self, most: u32) -> Option<Credit> {
+        let at = self.at;
+        let opens = at.horizon.as_ref().filter(|_| CASE == ANY).map_or(ALWAYS, |horizon| horizon.opens);
+        // The first of a packet waits for its grant too, and is followed in step by the others unless they come late.
+        let own = model::start(self.time, at.wire_free, opens);
+        let mut credit = Credit { characters: at.credited, next_quantum: at.next_quantum, own };
+        match CASE {
+            CREDIT => {
+                let (_, places) = self.to.as_ref()?;
+                if at.credited > 0 {
+                    return None;
+                }
+                let (characters, own) = places.all_credit(at, self.kind, own, most)?;
+                let next_quantum = at.next_quantum + Wrapping(characters);
+                credit = Credit { characters, next_quantum, own };
+            }
+            // Credit may have to be taken for some, if there is any.
+            FIRST if at.output != NONE && at.credited <= most => return None,
+            FIRST | SUPPLY => {}
+            _ => {
+                if credit.characters < most && !at.keeps_credit {
+                    self.take_credit::<CASE>(&mut credit, most);
+                }
+            }
+        }
+        Some(credit)
+    }
+
+    /// Takes credit for the next of `most` characters, and with it all that is there in time for those behind.
+    #[inline(always)]
+    fn take_credit<const CASE: Case>(&self, credit: &mut Credit, most: u32) {
+        while let Some(run) = self.leaving::<CASE>(credit.next_quantum) {
+            if !credit.take(&run, self.kind, most) {
+                break;
+            }
+        }
+    }
+
+    /// When characters leave the input buffer from one on, if that is known.
+    #[inline(always)]
+    fn leaving<const CASE: Case>(&self, number: Number) -> Option<Run> {
+        let (_, places) = self.to.as_ref()?;
+        match self.network {
+            Some(network) if CASE == ANY => network.leaving(self.at, number).map(|(run, _)| run),
+            _ => places.leaving(self.at, number),
+        }
+    }
+
+    /// What was kept of when characters are ready, and the horizon of the link; whether this holds back some that could be
+    /// sent in time.
+    #[cold]
+    fn hold_back(&self, run: &mut Run, most: u32) -> bool {
+        if let Some(entered) = self.entered
+            && run.count > 0
+        {
+            *run = follow(run.count, run.time, run.step, [entered]);
+        }
+        let Some(horizon) = self.at.horizon.as_ref() else { return false };
+        let in_time = (0..run.count).take_while(|&position| run.at(position) < horizon.next).count();
+        run.count = in_time as u32;
+        // The rest is for when the horizon has come.
+        run.count < most && (run.count == 0 || run.after(self.kind.character) >= horizon.next)
+    }
+
+    /// What follows from a run for the link and for others.
+    #[inline(always)]
+    fn effects<const CASE: Case>(&self, run: Run, credit: &Credit, known: Number) -> Burst {
+        let (at, before) = (self.at, self.at.line.known());
+        let last = known == self.end && (!matches!(CASE, ANY | PLAIN) || run.count > 0);
+        let mut waits = credit.characters == run.count && !at.keeps_credit && known != self.end;
+        if waits && matches!(CASE, PLAIN | CREDIT) {
+            waits = self.to.as_ref().is_none_or(|(_, places)| !places.turns.beyond(at, credit.next_quantum));
+        }
+        let (mut supplies, mut leaves) = (false, false);
+        if let Some((to, places)) = &self.to
+            && (CASE == CREDIT || CASE == PLAIN && run.count > 0)
+        {
+            supplies = !to.waits_for_credit && to.line.known() + to.shift == before;
+            leaves = (ahead(known, places.turns.end) >= 0) & places.turns.all();
+        }
+        let (credits, frees) = match self.from {
+            Some(from) if CASE != ANY => at.vacates(self.kind, known, from),
+            _ => (false, false),
+        };
+        let Credit { characters: credited, next_quantum, .. } = *credit;
+        Burst { run, credited, next_quantum, last, again: false, waits, supplies, leaves, credits, frees }
+    }
+}
+
+impl Burst {
+    /// All that is left of a packet, in step and with credit for it in time.
+    pub fn rest(at: &Link, kind: &Kind, end: Number) -> Self {
+        let count = (end - at.line.known()).0;
+        let run = Run { count, step: kind.character, time: at.wire_free };
+        let missing = count.checked_sub(at.credited).filter(|&missing| missing > 0);
+        let more = missing.map_or(0, |missing| kind.quanta(missing)) * kind.quantum;
+        let (credited, next_quantum) = (at.credited + more, at.next_quantum + Wrapping(more));
+        let none = false;
+        let (again, waits, supplies, leaves, credits, frees) = (none, none, none, none, none, none);
+        Self { run, credited, next_quantum, last: true, again, waits, supplies, leaves, credits, frees }
+    }
+}
+
+impl Credit {
+    /// Takes the quanta that characters return which leave in a run, as far as they are needed for the next of `most`
+    /// characters or there in time for those behind it; false if that is enough.
+    ///
+    /// Only the first character of a quantum waits for its credit.
+    #[inline(always)]
+    fn take(&mut self, run: &Run, kind: &Kind, most: u32) -> bool {
+        let due = self.own + Time::from(self.characters) * Time::from(kind.character);
+        let time = kind.credit(run.time);
+        if time > due {
+            if self.characters > 0 {
+                return false;
+            }
+            self.own = time;
+        }
+        // All quanta of the run are in time if it is not slower than what is sent.
+        let all = if run.step <= kind.character { run.count.min(most - self.characters) } else { 1 };
+        let characters = kind.quanta(all) * kind.quantum;
+        self.characters += characters;
+        self.next_quantum += characters;
+        self.characters < most
+    }
+}
+
+impl Supply<'_> {
+    /// Whether the last of `most` characters that are known to come is ready in time if the first of them is due at a tick.
+    #[inline(always)]
+    fn in_time(&self, kind: &Kind, due: Time, most: u32) -> bool {
+        // Characters of a packet never come faster than one after the other at the pace of their link. So if the last
+        // has arrived by when it would be due, they all have.
+        let slack = if self.line.pace >= kind.character {
+            Time::from(most - 1) * Time::from(kind.character)
+        } else {
+            0
+        };
+        self.line.last() + Time::from(self.way) <= due + slack
+    }
+
+    /// The first of the characters of a run, from a number on, that can follow in one straight run as they arrive.
+    #[inline(always)]
+    fn follow(&self, mut run: Run, number: Number) -> Run {
+        let most = std::mem::take(&mut run.count);
+        while run.count < most {
+            let arrival = self.line.run_from(number + self.shift + Wrapping(run.count)).later(self.way);
+            if arrival.time > run.at(run.count) || arrival.step > run.step {
+                if run.count == 0 {
+                    return follow(most, run.time, run.step, [arrival]);
+                }
+                break;
+            }
+            run.count += arrival.count.min(most - run.count);
+        }
+        run
+    }
+}

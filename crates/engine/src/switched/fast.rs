@@ -1,0 +1,219 @@
+//! Shortcuts: what is proved not to bind before a link sends, and so is not asked for.
+//!
+//! Each is a [`Case`](super::burst::Case) of the one step in [`super::transmit`], or adds up many of these steps. Each names the equation that it
+//! shortens, what must hold, what is done if it does not, and what it brings: instructions per packet-hop without it and with
+//! it, 64 B in a saturated grid of 1024 terminals, counted by `benches/presets.py`.
+
+use std::hint::cold_path;
+use std::num::Wrapping;
+
+use super::burst::{Burst, CREDIT, FIRST, SUPPLY, Supply, View};
+use super::link::{Kind, Link};
+use super::packet_path::Begun;
+use super::state::{Network, UNKNOWN};
+use super::timeline::{Number, ahead, later};
+use super::worm::Worm;
+use crate::fabric::NONE;
+use crate::kernel::Time;
+
+impl Link {
+    /// Sends what has come of a packet that is about to be put behind all others on this link, which have been sent.
+    ///
+    /// * Equation: `S(m) = max(supply, wire)` with the credit at hand.
+    /// * Holds if the link is plain, no credit has to be taken, and the last character that is known to come is in time.
+    /// * Otherwise nothing is done but kept credit taken, and the packet begins by a step of the case `PLAIN`.
+    /// * Brings: see the table in `benches/STEPS.md`.
+    ///
+    /// Its front header has so many characters.
+    #[inline(always)]
+    pub fn begin(
+        &mut self,
+        kind: &Kind,
+        worm: &mut Worm,
+        header: u32,
+        from: Option<&mut Link>,
+    ) -> Option<Begun> {
+        let &mut Worm { time, end, class, .. } = worm;
+        if self.keeps_credit {
+            self.use_kept_credit(kind, time, end);
+        }
+        let burst = {
+            let (at, from) = (&*self, from.as_deref());
+            let supply = from.map(|from| Supply { line: &from.line, shift: at.shift, way: at.way });
+            let (entered, to, network) = (None, None, None);
+            View { at, kind, time, end, from, supply, entered, to, network }.burst::<FIRST>()?
+        };
+        self.send(kind, &burst);
+        worm.time = burst.run.time;
+        if let Some(from) = from {
+            from.woken = burst.credits;
+        }
+        let asks = (self.head == NONE) & (burst.run.count >= header) & !self.to_terminal;
+        let asks_at = if asks { kind.request(self.exit_free, burst.run.at(header - 1)) } else { UNKNOWN };
+        let Burst { run, last, again, credits, frees, .. } = burst;
+        Some(Begun { run, class, asks_at, last, again, credits, frees })
+    }
+}
+
+impl Network {
+    /// Sends what there is credit for now on a link that has waited for nothing else.
+    ///
+    /// * Equation: `S(m) = max(wire, credit)`; of credit, the first character and that behind the one change of pace.
+    /// * Holds if no credit is left or kept, all that is known returns in at most two runs of which the second is in time
+    ///   once the first is, and the last character that is known to come is in time.
+    /// * Otherwise a step of the case `PLAIN`.
+    /// * Brings: see the table in `benches/STEPS.md`.
+    #[inline(never)]
+    pub(super) fn go_on<const PACED: bool>(&mut self, link: u32) -> u32 {
+        match self.transmit::<PACED, CREDIT>(link) {
+            Some(next) => next,
+            None => {
+                cold_path();
+                self.transmit_any::<PACED>(link)
+            }
+        }
+    }
+
+    /// Sends on at once what comes to a link that has credit and waits for it, as most do whose neighbour had no credit until
+    /// they sent some.
+    ///
+    /// * Equation: `S(m) = S(m - 1) + character_ticks`: the wire alone.
+    /// * Holds if the header is through, nothing else is to be seen to, and the last character that is known to come is in time.
+    /// * Otherwise the link is woken, for a step of the case `PLAIN`.
+    /// * Brings: see the table in `benches/STEPS.md`.
+    #[inline(never)]
+    pub(super) fn pass_on<const PACED: bool>(&mut self, output: u32) {
+        if self.transmit::<PACED, SUPPLY>(output).is_none() {
+            cold_path();
+            self.wake(output);
+        }
+    }
+}
+
+/// Characters from which on it is worth a look; shorter packets are mostly within the buffers of their links.
+const MANY: i32 = 128;
+
+/// A link that sends the packet.
+#[derive(Clone, Copy)]
+struct Part {
+    link: u32,
+    /// When the first character that the last link has not sent would start on this one, at its pace.
+    start: Time,
+    /// Number of that character here.
+    number: Number,
+}
+
+impl Network {
+    /// Sends a packet completely that streams to the terminal at the end of a link.
+    ///
+    /// Let the packet reach from the link of its source to that of its destination, and all these links send at one pace. If
+    /// then on each of them the next character is due when the wire is free, because it has arrived by then and credit
+    /// has been there for it, the same holds for all characters behind it: what each waits for moves on at the same pace.
+    /// Characters sent earlier than these runs go back can only have been sent before their pace would have it, and
+    /// what they allow is there in time as well.
+    ///
+    /// * Equation: `S(m) = S(m - 1) + character_ticks` on all links of the packet.
+    /// * Holds if all of them are plain, of one pace and in step, and none has a horizon.
+    /// * Otherwise nothing is done.
+    /// * Brings: see the table in `benches/STEPS.md`.
+    #[inline(always)]
+    pub(super) fn stream(&mut self, link: u32) {
+        let at = &self.links[link as usize];
+        if at.sending != NONE && ahead(self.worm(link, at.sending).end, at.line.known()) >= MANY {
+            self.stream_rest(link);
+        }
+    }
+
+    #[cold]
+    fn stream_rest(&mut self, link: u32) {
+        let at = &self.links[link as usize];
+        let mut part = Part { link, start: at.wire_free, number: at.line.known() };
+        if !self.sends_last(link) {
+            return;
+        }
+        let mut parts = std::mem::take(&mut self.parts);
+        parts.clear();
+        loop {
+            parts.push(part.link);
+            let at = &self.links[part.link as usize];
+            if self.kind(at).from_terminal {
+                break;
+            }
+            match self.part_before(&part).filter(|before| self.in_step(before, &part)) {
+                Some(before) => part = before,
+                None => {
+                    parts.clear();
+                    break;
+                }
+            }
+        }
+        for &link in &parts {
+            self.send_rest(link);
+            self.wake(link);
+        }
+        self.parts = parts;
+    }
+
+    /// Whether a link has begun to send the packet that was granted to it last, and there is no other in its input buffer.
+    fn sends_last(&self, link: u32) -> bool {
+        let at = &self.links[link as usize];
+        at.sending != NONE
+            && ahead(at.line.known(), at.worm(at.sending, &self.crowd).first) > 0
+            && (at.sending == at.tail || self.kind(at).from_terminal)
+            && at.sending == at.head
+            && at.horizon.is_none()
+    }
+
+    /// The link by which the packet comes that a link sends, if it can be part of a stream.
+    fn part_before(&self, part: &Part) -> Option<Part> {
+        let to = &self.links[part.link as usize];
+        let at = self.links.get(to.holder as usize)?;
+        let (kind, number) = (self.kind(at), part.number + to.shift);
+        let same = kind.plain && kind.character == self.kind(to).character && !at.keeps_credit;
+        let lead = Time::from(ahead(at.line.known(), number)) * Time::from(kind.character);
+        (same && self.sends_last(to.holder)).then_some(Part {
+            link: to.holder,
+            start: at.wire_free - lead,
+            number,
+        })
+    }
+
+    /// Whether a link sends early enough for the next one, and that makes room early enough for it.
+    fn in_step(&self, part: &Part, next: &Part) -> bool {
+        let (at, to) = (&self.links[part.link as usize], &self.links[next.link as usize]);
+        let (kind, next_kind) = (self.kind(at), self.kind(to));
+        if part.start + Time::from(to.way) > next.start {
+            return false;
+        }
+        // The character to wait for the next quantum of credit, and the one whose place that depends on; those of
+        // packets before this one have been sent before its first one.
+        let waiting = at.line.known() + Wrapping(at.credited);
+        let place = at.next_quantum - to.shift - Wrapping(next_kind.output_buffer);
+        let place = later(place, to.worm(to.sending, &self.crowd).first);
+        let at_pace = |part: &Part, number: Number| {
+            part.start + Time::from(ahead(number, part.number)) * Time::from(kind.character)
+        };
+        let mut left = at_pace(next, place) + Time::from(kind.character);
+        left = left.max(at.crosses_at(at.next_quantum, kind.crossbar));
+        if let Some(room) = self.rooms.get(next.link as usize) {
+            let behind = ahead(place, room.known() - Wrapping(1));
+            left = left.max(room.last() + Time::from(behind) * Time::from(kind.crossbar));
+        }
+        left + Time::from(kind.credit_delay) <= at_pace(part, waiting)
+    }
+
+    /// Sends the rest of a packet in a straight run.
+    fn send_rest(&mut self, link: u32) {
+        if !self.links[link as usize].line.has_room() {
+            self.make_room(link);
+        }
+        let at = &mut self.links[link as usize];
+        let (kind, number) = (&self.kinds[at.kind as usize], at.sending);
+        let burst = Burst::rest(at, kind, at.worm(number, &self.crowd).end);
+        at.send(kind, &burst);
+        self.extensions += 1;
+        self.free_places(link, &burst.run);
+        let gone = self.links[link as usize].sent(number, &mut self.crowd);
+        self.sent(link, &gone);
+    }
+}

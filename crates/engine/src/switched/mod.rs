@@ -1,0 +1,78 @@
+//! Networks of links and switches: wormhole routing with credit flow control.
+//!
+//! The model is given in equations in `docs/background/wormhole-model.md`; `crates/twin` computes the same, a character at a
+//! time. Here the times of characters are worked out as far as they follow from what is known, many at once, as runs at
+//! equal steps. A time is unknown only while it hangs on a grant that has not been made or on a
+//! horizon that has not come, so only requests, contended releases, dispatches, deliveries and horizons are events.
+//!
+//! # Map
+//!
+//! | equation or rule of the page | here | in the twin |
+//! |---|---|---|
+//! | `S_o(m)`: supply, wire, credit | [`burst`]: `View::burst`; written by [`transmit`] | `wire.rs`: `start_on_wire`, `start_data` |
+//! | `A_o(m)` | [`model`]: `Kind::arrival` | `wire.rs`: `arrive` |
+//! | `F(m)`, credit in quanta | [`model`]: `Kind::first_returned`; [`departures`]: `Link::keep`, `use_kept_credit` | `wire.rs`: `take_from_input`, `credit` |
+//! | `R_l(n)`: arrival, grant and crossbar, place | [`departures`]: `Places`; of tight switches [`stepwise`] | `switch.rs`: `cross_one`; `wire.rs`: `place_free` |
+//! | at the front, `H`, request | [`packet_path`]: `ask`; [`model`]: `Kind::request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
+//! | group, arbiter, choice, grant | [`arbiter`]: `serve`; [`allocation`]; [`packet_path`]: `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_link`, `grant` |
+//! | header deletion | [`packet_path`]: `strip`; `Link::deleted` | `switch.rs`: `grant`, `cross_one` |
+//! | release, next head | [`packet_path`]: `left`; [`model`]: `Kind::release`, `at_front` | `switch.rs`: `leave`, `release` |
+//! | dispatch, delivery | [`packet_path`]: `dispatch`, `sent`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
+//! | order within a tick | `run::network`: `happen`, then `decide` | `event.rs`: `What::phase` |
+//! | horizon | [`horizon`]: `Horizon` | `wire.rs`: `stop` |
+//!
+//! # What goes where
+//!
+//! | file | what it does | who may write its state |
+//! |---|---|---|
+//! | [`link`] | a link: the rows of state, and what never changes on it | |
+//! | [`timeline`], [`queue`] | times of characters as straight runs: looked up by number, or taken in order | [`transmit`] (starts), [`departures`] (places, kept credit), [`stepwise`] (departures) |
+//! | [`burst`] | how far a link can send: reads only | |
+//! | [`transmit`] | the one step that sends, and tells the links that depend on it | |
+//! | [`fast`] | what is proved beforehand and so not asked for, each with its equation and its fall-back | |
+//! | [`departures`] | when characters leave input buffers, looked up, and the credit that follows | |
+//! | [`stepwise`] | the same written down, for the few switches where it has to be worked out in order | |
+//! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
+//! | [`allocation`], [`arbiter`], [`routes`] | which link a head gets | `hold`, `unhold`, `enqueue`, `take_first`, `remove` |
+//! | [`horizon`] | what may happen to a link from outside, and that nothing is worked out past it | |
+//! | [`worm`] | the packets on a link, in the order in which they are sent | `append`, `sent`, `take_head` |
+//! | [`deadlock`], [`standstill`], [`trace`] | what a run looks up: read only | |
+//!
+//! # Invariants
+//!
+//! * Characters are numbered through on each link. `Link::shift` is what a number is greater by on the link that a packet comes
+//!   by; it is true of the packet granted last only, and just this one can still be in the input buffer.
+//! * `Link::line` holds every start up to `known()`, and is never changed. What is worked out only needs causes of earlier
+//!   ticks, for all delays are positive: so the order in which links send does not matter, and a test may stop a link at a
+//!   horizon without anything having to be taken back.
+//! * Credit is taken a quantum at a time, in order. `Link::next_quantum` is the character that has to leave for the next one;
+//!   of packets that have left it is in `Link::credit`.
+//! * Between two events no link can go on: who could is on the list `Network::work`, or the present link
+//!   tells it. [`standstill()`] looks for links of which this is not true.
+//! * Supply never waits for a place or for the crossbar at a switch that is not stepwise: there a bufferful takes at least as
+//!   long as the way to the wire, and the crossbar is no slower than a character. Both only delay credit and the end.
+
+mod allocation;
+mod arbiter;
+mod burst;
+mod deadlock;
+mod departures;
+mod fast;
+mod horizon;
+mod link;
+mod model;
+mod packet_path;
+pub mod queue;
+mod routes;
+mod standstill;
+mod state;
+mod stepwise;
+pub mod timeline;
+mod trace;
+mod transmit;
+mod worm;
+
+pub use allocation::Counts;
+pub use deadlock::deadlock;
+pub use standstill::{Fault, Standstill, standstill};
+pub use state::{Event, Network, PacketState};

@@ -1,0 +1,294 @@
+//! The one step that sends: bounds, a burst up to the first that binds, and what follows from it.
+//!
+//! How far the bounds go is worked out in [`super::burst`]; here the burst is written down, and those are told that depend on
+//! it. A burst is the longest run of characters of one packet that start at equal steps and of which all bounds are known.
+//! The crossbar and the places of the output buffer bound when characters leave an input buffer; this is looked up where
+//! somebody asks for it (see [`super::departures`]), and comes in as credit and, of links that are
+//! [stepwise](super::stepwise), as supply.
+//!
+//! All delays are positive, so it does not matter in which order links send. What is proved beforehand is left out, by a
+//! [`Case`]; whatever a case does not cover is left to the next wider one. So there is one way to send, and several ways to
+//! know that less has to be looked at.
+
+use std::hint::cold_path;
+use std::num::Wrapping;
+
+use super::burst::{ANY, Burst, CREDIT, Case, PLAIN, SUPPLY, Supply, View};
+use super::link::{Kind, Link};
+use super::state::Network;
+use super::timeline::{Number, ahead, earlier};
+use super::worm::Worm;
+use crate::fabric::NONE;
+use crate::kernel::Time;
+
+/// The packet that a link sends: see `Worm`.
+struct Sending {
+    time: Time,
+    first: Number,
+    end: Number,
+    bound: bool,
+}
+
+impl Network {
+    /// Sends on a link, and on all that can go on by this.
+    #[inline(never)]
+    pub(super) fn settle<const PACED: bool>(&mut self, link: u32) {
+        let next = self.transmit_any::<PACED>(link);
+        self.follow::<PACED>(next);
+    }
+
+    /// Sends on a link that has credit now for which it waited, if one is given, and on all that can go on.
+    #[inline(always)]
+    pub(super) fn follow<const PACED: bool>(&mut self, link: u32) {
+        let mut next = link;
+        loop {
+            while next != NONE {
+                next = self.go_on::<PACED>(next);
+            }
+            match self.work.pop() {
+                Some(link) => next = self.transmit_any::<PACED>(link),
+                None => return,
+            }
+        }
+    }
+
+    /// Sends on a link what it can, whatever it is like, and tells those that depend on it; returns one of these that is to
+    /// send next, or [`NONE`].
+    #[inline(never)]
+    pub(super) fn transmit_any<const PACED: bool>(&mut self, link: u32) -> u32 {
+        if let Some(next) = self.transmit::<PACED, PLAIN>(link) {
+            return next;
+        }
+        cold_path();
+        self.transmit::<true, ANY>(link).unwrap_or(NONE)
+    }
+
+    /// Sends on a link, in a case that was found out beforehand; nothing is done if it is another one. The crossbars of all
+    /// switches are faster than any link unless `PACED`.
+    #[inline(always)]
+    pub(super) fn transmit<const PACED: bool, const CASE: Case>(&mut self, link: u32) -> Option<u32> {
+        if !self.links[link as usize].line.has_room() {
+            self.make_room(link);
+        }
+        let at = &self.links[link as usize];
+        if at.sending == NONE {
+            return if CASE == ANY { Some(self.has_nothing(link)) } else { None };
+        }
+        let &Worm { time, first, end, bound, .. } = at.worm(at.sending, &self.crowd);
+        let worm = Sending { time, first, end, bound };
+        if CASE == SUPPLY {
+            let busy = at.woken | !(at.asked | at.to_terminal) | (at.output != NONE);
+            if busy | (at.sending != at.tail) | (at.line.known() == first) {
+                return None;
+            }
+        }
+        if CASE != ANY && (!at.common | worm.bound) {
+            return None;
+        }
+        if at.keeps_credit {
+            if matches!(CASE, CREDIT | SUPPLY) {
+                return None;
+            }
+            let at = &mut self.links[link as usize];
+            at.use_kept_credit(&self.kinds[at.kind as usize], worm.time, worm.end);
+        }
+        let burst = self.view::<PACED, CASE>(link, &worm).burst::<CASE>()?;
+        Some(self.send::<PACED, CASE>(link, &worm, &burst))
+    }
+
+    /// A link that was woken and has sent all there is.
+    #[cold]
+    fn has_nothing(&mut self, link: u32) -> u32 {
+        let at = &mut self.links[link as usize];
+        at.woken = false;
+        let (output, holder, known) = (at.output, at.holder, at.line.known());
+        self.tell_any(link, output, holder, known)
+    }
+
+    /// A link with what bounds the packet that it sends.
+    #[inline(always)]
+    fn view<const PACED: bool, const CASE: Case>(&self, link: u32, worm: &Sending) -> View<'_> {
+        // As slices, because their lengths do not change meanwhile: so an index is checked once.
+        let (links, kinds) = (self.links.as_slice(), self.kinds.as_slice());
+        let at = &links[link as usize];
+        let kind = &kinds[at.kind as usize];
+        let from = links.get(at.holder as usize);
+        let output = if CASE == SUPPLY { NONE } else { at.output };
+        let to = links.get(output as usize).map(|to| {
+            let room = if PACED { self.rooms.get(at.output as usize) } else { None };
+            let crossbar = if PACED { kind.crossbar } else { 0 };
+            (to, to.places(&kinds[to.kind as usize], room, crossbar))
+        });
+        // Only the packet that was granted last can still be in the input buffer it comes from.
+        let comes =
+            from.filter(|_| (CASE == SUPPLY || at.sending == at.tail) && !(CASE == ANY && worm.bound));
+        let supply = comes.map(|from| {
+            let exits = if CASE == ANY && from.stepwise { self.exits.get(at.holder as usize) } else { None };
+            Supply { line: exits.unwrap_or(&from.line), shift: at.shift, way: at.way }
+        });
+        let entered = if CASE == ANY && worm.bound { at.entered.as_ref() } else { None };
+        let entered = entered.and_then(|entered| entered.front());
+        let network = if CASE == ANY { Some(self) } else { None };
+        View { at, kind, time: worm.time, end: worm.end, from, supply, entered, to, network }
+    }
+
+    /// Writes down a burst and what follows from it; returns a link that is to send next, or [`NONE`].
+    #[inline(always)]
+    fn send<const PACED: bool, const CASE: Case>(&mut self, link: u32, worm: &Sending, burst: &Burst) -> u32 {
+        let at = &mut self.links[link as usize];
+        let (number, holder, output, before) = (at.sending, at.holder, at.output, at.line.known());
+        let kind = &self.kinds[at.kind as usize];
+        let to_terminal = CASE != CREDIT && at.to_terminal;
+        let ends = to_terminal | (CASE != SUPPLY && kind.from_terminal);
+        let asks = matches!(CASE, ANY | PLAIN) && at.head == number && !at.asked && !to_terminal;
+        let sends = matches!(CASE, CREDIT | SUPPLY) || burst.run.count > 0;
+        if sends {
+            at.send(kind, burst);
+            if CASE != SUPPLY && before == worm.first {
+                at.worm_mut(number, &mut self.crowd).time = burst.run.time;
+            }
+            if CASE == ANY && worm.bound {
+                at.entered.as_mut().expect("there was a run in it").take(burst.run.count);
+            }
+            self.extensions += 1;
+        }
+        at.waits_for_credit = burst.waits;
+        let gone = if burst.last { Some(at.sent(number, &mut self.crowd)) } else { None };
+        let woken = gone.as_ref().map_or(burst.again, |gone| gone.next != NONE);
+        at.woken = woken;
+        if let Some(gone) = gone
+            && ends | (self.hops.limit > 0)
+        {
+            self.sent(link, &gone);
+        }
+        if woken {
+            cold_path();
+            self.work.push(link);
+        }
+        if PACED && sends {
+            self.free_places(link, &burst.run);
+        }
+        if asks {
+            self.ask(link);
+        }
+        let next = if CASE == ANY {
+            self.tell_any(link, output, holder, before)
+        } else {
+            self.tell::<PACED, CASE>(link, output, holder, burst)
+        };
+        if to_terminal {
+            self.stream(link);
+        }
+        next
+    }
+
+    /// Tells those that depend on a link what follows for them; returns its holder if there is credit for that.
+    #[inline(always)]
+    pub(super) fn tell<const PACED: bool, const CASE: Case>(
+        &mut self,
+        link: u32,
+        output: u32,
+        holder: u32,
+        burst: &Burst,
+    ) -> u32 {
+        if matches!(CASE, PLAIN | CREDIT) {
+            if burst.supplies {
+                self.pass_on::<PACED>(output);
+            } else if burst.leaves {
+                self.leave_plain::<PACED>(link, output);
+            }
+        }
+        let mut next = NONE;
+        if burst.credits {
+            let from = &mut self.links[holder as usize];
+            if CASE == SUPPLY {
+                // That is the link which is just sending.
+                self.wake(holder);
+            } else if !from.woken {
+                from.woken = true;
+                next = holder;
+            }
+        }
+        if burst.frees {
+            match CASE {
+                CREDIT => self.left::<PACED>(holder, link, None),
+                _ => self.leave_plain::<PACED>(holder, link),
+            }
+        }
+        next
+    }
+
+    /// The same for a link of any kind, of which those characters `before` were known: those before and behind it may be
+    /// stepwise.
+    #[cold]
+    #[inline(never)]
+    fn tell_any(&mut self, link: u32, output: u32, holder: u32, before: Number) -> u32 {
+        if output != NONE && self.links[link as usize].line.known() != before {
+            self.supplied(link, output, before);
+        }
+        if holder != NONE {
+            self.vacated(holder);
+        }
+        NONE
+    }
+
+    /// Has a link send before the present event is over.
+    #[inline(always)]
+    pub(super) fn wake(&mut self, link: u32) {
+        let at = &mut self.links[link as usize];
+        if !at.woken {
+            at.woken = true;
+            self.work.push(link);
+        }
+    }
+
+    /// More characters are on their way to the input buffer of a link, of which those `before` were known: its output may
+    /// send them, or it can be seen when the packet has left.
+    fn supplied(&mut self, link: u32, output: u32, before: Number) {
+        if self.links[link as usize].stepwise {
+            return self.leave(link);
+        }
+        let to = &self.links[output as usize];
+        if !to.waits_for_credit && to.line.known() + to.shift == before {
+            self.wake(output);
+        } else {
+            self.try_left(link);
+        }
+    }
+
+    /// More places in the output buffer of its output become free for the characters in an input buffer.
+    fn vacated(&mut self, link: u32) {
+        let at = &self.links[link as usize];
+        if at.stepwise {
+            return self.leave(link);
+        }
+        if at.waits_for_credit && self.has_credit(link) {
+            self.wake(link);
+        }
+        self.try_left(link);
+    }
+}
+
+impl Link {
+    /// Sends a burst: its times are known from here on.
+    #[inline(always)]
+    pub fn send(&mut self, kind: &Kind, burst: &Burst) {
+        let Burst { run, credited, next_quantum, last, .. } = burst;
+        self.line.push(run);
+        self.wire_free = run.after(if *last { kind.end } else { kind.character });
+        (self.credited, self.next_quantum) = (credited - run.count, *next_quantum);
+        self.waits_for_credit = burst.waits;
+    }
+
+    /// With what it has sent before a number: whether there is credit that the link waits for that its characters come
+    /// by, and whether it is known when the packet has left there.
+    #[inline(always)]
+    pub fn vacates(&self, kind: &Kind, known: Number, from: &Link) -> (bool, bool) {
+        let places = known + Wrapping(kind.output_buffer);
+        let quantum = from.next_quantum - self.shift;
+        let there =
+            ahead(earlier(places, self.granted), quantum) > 0 || ahead(from.next_quantum, from.deleted) < 0;
+        let sent = ahead(from.line.known() - self.shift, self.granted) >= 0;
+        (from.waits_for_credit & there, (ahead(places, self.granted) >= 0) & sent)
+    }
+}
