@@ -2,7 +2,7 @@
 //!
 //! Each is a [`Case`](super::burst::Case) of the one step in [`super::transmit`], or adds up many of these steps. Each names the equation that it
 //! shortens, what must hold, what is done if it does not, and what it brings: instructions per packet-hop without it and with
-//! it, 64 B in a saturated grid of 1024 terminals, counted by `benches/presets.py`.
+//! it, in a saturated grid of 64 terminals, 64 B if nothing else is said.
 
 use std::hint::cold_path;
 use std::num::Wrapping;
@@ -22,7 +22,7 @@ impl Link {
     /// * Equation: `S(m) = max(supply, wire)` with the credit at hand.
     /// * Holds if the link is plain, no credit has to be taken, and the last character that is known to come is in time.
     /// * Otherwise nothing is done but kept credit taken, and the packet begins by a step of the case `PLAIN`.
-    /// * Brings: see the table in `benches/STEPS.md`.
+    /// * Brings: 3063 to 2898 with the C104, 3847 to 3668 with SpaceWire.
     ///
     /// Its front header has so many characters.
     #[inline(always)]
@@ -62,7 +62,7 @@ impl Network {
     /// * Holds if no credit is left or kept, all that is known returns in at most two runs of which the second is in time
     ///   once the first is, and the last character that is known to come is in time.
     /// * Otherwise a step of the case `PLAIN`.
-    /// * Brings: see the table in `benches/STEPS.md`.
+    /// * Brings: 2996 to 2898 with the C104, 3710 to 3668 with SpaceWire.
     #[inline(never)]
     pub(super) fn go_on<const PACED: bool>(&mut self, link: u32) -> u32 {
         match self.transmit::<PACED, CREDIT>(link) {
@@ -80,7 +80,7 @@ impl Network {
     /// * Equation: `S(m) = S(m - 1) + character_ticks`: the wire alone.
     /// * Holds if the header is through, nothing else is to be seen to, and the last character that is known to come is in time.
     /// * Otherwise the link is woken, for a step of the case `PLAIN`.
-    /// * Brings: see the table in `benches/STEPS.md`.
+    /// * Brings: 2974 to 2898 with the C104, 3745 to 3668 with SpaceWire.
     #[inline(never)]
     pub(super) fn pass_on<const PACED: bool>(&mut self, output: u32) {
         if self.transmit::<PACED, SUPPLY>(output).is_none() {
@@ -115,7 +115,7 @@ impl Network {
     /// * Equation: `S(m) = S(m - 1) + character_ticks` on all links of the packet.
     /// * Holds if all of them are plain, of one pace and in step, and none has a horizon.
     /// * Otherwise nothing is done.
-    /// * Brings: see the table in `benches/STEPS.md`.
+    /// * Brings: at 1000 B 11,998 to 7054 with the C104, 14,803 to 12,875 with SpaceWire.
     #[inline(always)]
     pub(super) fn stream(&mut self, link: u32) {
         let at = &self.links[link as usize];
