@@ -33,9 +33,9 @@ impl Network {
     #[inline]
     pub fn dispatch(&mut self, terminal: u32, packet: &Packet) {
         if self.paced {
-            self.put_on_link::<true>(terminal, packet)
+            self.put_on_link::<true>(terminal, packet);
         } else {
-            self.put_on_link::<false>(terminal, packet)
+            self.put_on_link::<false>(terminal, packet);
         }
     }
 

@@ -94,7 +94,7 @@ fn same_use(seed: u64, drained: &Simulation, twin: &TwinRun) {
     if twin.deadlocked {
         return;
     }
-    assert_eq!(link_counts(&drained), twin.links, "links, seed {seed}");
+    assert_eq!(link_counts(drained), twin.links, "links, seed {seed}");
 }
 
 /// What the links of a network of switches did, in the twin's terms.
