@@ -1,4 +1,4 @@
-"""The glossary lists the types of the engine: those that are public, and those that the files of ``switched`` share."""
+"""The glossary lists the types of the engine: the public ones, and those that files of ``switched`` share."""
 
 from __future__ import annotations
 
