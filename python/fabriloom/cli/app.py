@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from click import Context, HelpFormatter
 from typer.core import TyperGroup
 
 from .. import experiments
@@ -27,7 +26,7 @@ _EPILOG = (
 class _Commands(TyperGroup):
     """Says of each command the whole first sentence: the library cuts it at the end of a line."""
 
-    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
         """One entry per command, wrapped."""
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         rows = [

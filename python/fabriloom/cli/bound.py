@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as jsonlib
 from typing import TYPE_CHECKING, Any
 
+from ..results.figures import figures
 from . import bars, exits, show
 from .exits import Mistake
 
@@ -76,7 +77,7 @@ def _print_table(found: Bounds) -> None:
 
 
 def _us(value_ns: float) -> str:
-    return f"{show.measured(value_ns / 1e3)} us"
+    return f"{figures(value_ns / 1e3)} µs"
 
 
 def _lines(found: Bounds, parts: list[Part], indent: str) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
-from mpi4py import MPI
+from mpi4py import MPI  # pyright: ignore[reportMissingImports]  # of the extra
 
 from fabriloom.measure.find import version
 from fabriloom.measure.plan import HEAD

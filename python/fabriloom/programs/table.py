@@ -214,7 +214,7 @@ class Rows:
         (self.begin_rounds if marks else self.loop)(terminal, order, count)
         self.add(terminal, order + 1, RECEIVE, **more)
         if marks:
-            self.end_rounds(terminal, order + 2, np.all(count))
+            self.end_rounds(terminal, order + 2, bool(np.all(np.asarray(count))))
         else:
             self.end(terminal, order + 2)
 

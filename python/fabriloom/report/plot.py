@@ -102,7 +102,7 @@ def figure(chart: Chart | HeatMap) -> Figure:
     return drawn
 
 
-def _power(value: float, _: int) -> str:
+def _power(value: float, _: float) -> str:
     """A tick of a logarithmic axis, in plain characters: signs of formulas are text here."""
     return f"{value:g}".replace("e+0", "e")
 

@@ -229,8 +229,7 @@ def _how_drawn(series: Sequence[Series]) -> str:
 def _latency_point(point: Any, key: str) -> list[Any]:
     accepted = point.summary["accepted_mbytes_per_s"]
     mean, half = (_micro(point.summary[key][what]) for what in ("mean", "mean_ci95"))
-    ranged = mean is not None and half is not None
-    low, high = (mean - half, mean + half) if ranged else (None, None)
+    low, high = (None, None) if mean is None or half is None else (mean - half, mean + half)
     return [accepted, mean, low, high, settings_text(point.settings)]
 
 
