@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "studies": RUNNING | {"output"},
     "report": {"units", "results", "published"},
     "fit": RUNNING,
-    "measure": RUNNING | {"studies", "output"},
+    "measure": RUNNING | {"studies", "children", "output"},
     "page": RUNNING | {"studies", "report", "children", "output"},
     "published": set(),
     "experiments": RUNNING | {"studies", "published", "report", "output", "fit"},

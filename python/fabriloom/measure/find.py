@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from .. import reading
+from .. import children, reading
 from ..reading import ReadError
 from .errors import MeasureError
 
@@ -92,7 +92,7 @@ def runner_of(wanted: str, found: Mpi, folder: Path) -> tuple[str, list[str]]:
         raise MeasureError("the runner in C needs mpicc, which this MPI has not\n  = leave --runner out")
     if importlib.util.find_spec("mpi4py") is None:
         raise MeasureError(f"the runner in Python needs mpi4py, which is not installed\n  = {INSTALL}")
-    return "python", [sys.executable, "-P", "-m", "fabriloom.measure.runner"]
+    return "python", children.command("fabriloom.measure.runner")
 
 
 def version() -> int:
