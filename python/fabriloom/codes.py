@@ -34,7 +34,6 @@ def number(kind: str, word: str) -> int:
     return _all()[kind][word.upper().replace("-", "_")]
 
 
-ACKNOWLEDGE = Codes("acknowledge")
 ARRIVAL = Codes("arrival")
 LENGTH = Codes("length")
 OPERATION = Codes("operation")

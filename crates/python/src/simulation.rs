@@ -4,11 +4,9 @@ use std::collections::HashMap;
 
 use fabriloom_engine::fabric::{CODES, COLUMNS, Fabric, NONE, SCALARS};
 use fabriloom_engine::kernel::Time;
-use fabriloom_engine::lanes;
-use fabriloom_engine::measure::{Delivery, Hop, Measure, cells};
+use fabriloom_engine::measure::{Delivery, Hop, LinkCounts, Measure, cells};
 use fabriloom_engine::ring;
 use fabriloom_engine::run::{End, Fabrics, Options, Simulation as Engine};
-use fabriloom_engine::switched::Counts;
 use fabriloom_twin::{FlowControl, run as twin, run_rings};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -229,23 +227,16 @@ fn column<T>(out: &Bound<'_, PyDict>, name: &str, rows: &[T], of: fn(&T) -> u64)
 }
 
 fn links(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
-    let like = |c: &ring::Counts| Counts {
+    let like = |c: &ring::Counts| LinkCounts {
         packets: c.packets,
         characters: c.symbols,
         busy_ticks: c.busy_ticks,
         stalled_ticks: 0,
         wait_ticks: c.wait_ticks,
     };
-    let laned = |c: &lanes::Counts| Counts {
-        packets: c.packets,
-        characters: c.characters,
-        busy_ticks: c.busy_ticks,
-        stalled_ticks: c.stalled_ticks,
-        wait_ticks: c.wait_ticks,
-    };
-    let counts: Vec<Counts> = match network {
+    let counts: Vec<LinkCounts> = match network {
         Fabrics::Worms(worms) => worms.counts().collect(),
-        Fabrics::Lanes(lanes) => lanes.counts().map(|count| laned(&count)).collect(),
+        Fabrics::Lanes(lanes) => lanes.counts().collect(),
         Fabrics::Rings(rings) => rings.counts().map(|count| like(&count)).collect(),
     };
     column(out, "link_packets", &counts, |c| c.packets)?;

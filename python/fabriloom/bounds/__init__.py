@@ -45,7 +45,7 @@ class Bounds:
 
     def order(self) -> list[int]:
         """The numbers of the flows, the largest bound first."""
-        return sorted(range(len(self.worst.flows)), key=lambda flow: (-self.worst.delay(flow), flow))
+        return self.worst.order()
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -165,7 +165,7 @@ def _tried(
     if tries < 1:
         return {}
     trials, grain = Trials(compiled, found.flows), int(compiled.arrays["grain_ticks"])
-    order = sorted(range(len(found.flows)), key=lambda flow: (-found.delay(flow), flow))[:SEARCHED]
+    order = found.order()[:SEARCHED]
     done = 0
 
     def one() -> None:

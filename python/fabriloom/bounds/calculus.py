@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from .flows import MOST_STATES, NONE, BoundError, Flow, Network
+from .flows import MOST_STATES, NONE, BoundError, Flow, Network, Way
 
 
 @dataclass
@@ -14,7 +14,7 @@ class Worst:
 
     network: Network
     flows: list[Flow]
-    hops: list[dict[int, tuple[int, ...]]]
+    hops: list[Way]
     """Per flow and link on its way: the links that its packets may take next."""
     pace: list[int]
     """Per flow: the time of a character on the slowest link of its way."""
@@ -36,6 +36,10 @@ class Worst:
         """Ticks from the dispatch of a packet of a flow until its end is delivered."""
         first = self.network.out_link[self.flows[flow].source]
         return self.granted(first, flow)
+
+    def order(self) -> list[int]:
+        """The numbers of the flows, the largest delay first."""
+        return sorted(range(len(self.flows)), key=lambda flow: (-self.delay(flow), flow))
 
     def streamed(self, flow: int, characters: int) -> int:
         """The time of these characters of a packet that nobody hinders any more, at most of all of them."""
@@ -90,11 +94,11 @@ def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
     return found
 
 
-def _ways(network: Network, flows: list[Flow]) -> list[dict[int, tuple[int, ...]]]:
-    """Per flow its hops by the link before. Raises BoundError if they are too many."""
+def _ways(network: Network, flows: list[Flow]) -> list[Way]:
+    """Per flow its way. Raises BoundError if they are too many."""
     ways, states = [], 0
     for flow in flows:
-        ways.append({hop.came: hop.links for hop in network.hops(flow)})
+        ways.append(network.way(flow))
         states += len(ways[-1])
         if states > MOST_STATES:
             message = f"{len(flows):,} flows are too many for a bound on a network of this size"
@@ -145,11 +149,11 @@ def _gone_on(found: Worst, link: int, flow: int, beyond: int, before: int) -> in
     return once + max(_gone_on(found, other, flow, beyond - capacity, before + capacity) for other in links)
 
 
-def _pace(network: Network, way: dict[int, tuple[int, ...]]) -> int:
+def _pace(network: Network, way: Way) -> int:
     return max(int(network.costs.character[link]) for links in way.values() for link in links)
 
 
-def _latency(network: Network, way: dict[int, tuple[int, ...]], came: int, known: dict[int, int]) -> int:
+def _latency(network: Network, way: Way, came: int, known: dict[int, int]) -> int:
     """The largest sum of delays from a link to the terminal."""
     if came not in way:
         return 0
@@ -160,7 +164,7 @@ def _latency(network: Network, way: dict[int, tuple[int, ...]], came: int, known
     return known[came]
 
 
-def _backwards(network: Network, ways: list[dict[int, tuple[int, ...]]]) -> list[int]:
+def _backwards(network: Network, ways: list[Way]) -> list[int]:
     """All links that are used, each after those behind it. Raises BoundError if there is a cycle."""
     behind: dict[int, set[int]] = defaultdict(set)
     front: dict[int, set[int]] = defaultdict(set)

@@ -35,13 +35,8 @@ class Flow:
     """Of its longest packet, header and end included."""
 
 
-@dataclass(frozen=True)
-class Hop:
-    """Links among which a packet of some flow may be granted one, when it came by ``came``."""
-
-    came: int
-    """The link before, or ``NONE`` at the source."""
-    links: tuple[int, ...]
+Way = dict[int, tuple[int, ...]]
+"""By the link by which a packet came (``NONE`` at its source) the links of which it may be granted one."""
 
 
 def flows_of(compiled: Compiled) -> tuple[list[Flow], int]:
@@ -77,7 +72,7 @@ def _lengths(arrays: dict[str, Any]) -> tuple[np.ndarray, int]:
     sends = arrays["source_arrival"] > 0
     low = arrays["length_min"][sends].astype(np.int64)
     flows = arrays["flow_length"].astype(np.int64)
-    some = np.concatenate([flows, low]) if not len(flows) else flows
+    some = flows if len(flows) else low
     return arrays["length_max"].astype(np.int64), int(some.min(initial=1 << 40))
 
 
@@ -95,7 +90,6 @@ class Network:
         self.compiled = compiled
         self.switches = int(arrays["switches"])
         self.target = arrays["link_target"].astype(np.int64).tolist()
-        self.source = arrays["link_source"].astype(np.int64).tolist()
         self.out_link = arrays["terminal_out_link"].astype(np.int64).tolist()
         self.classes = int(arrays["classes"])
         self.route = arrays["route"]
@@ -104,10 +98,11 @@ class Network:
         self.groups = [tuple(links[a:b].tolist()) for a, b in pairwise(start.tolist())]
         self.costs = Costs(arrays)
 
-    def hops(self, flow: Flow) -> list[Hop]:
-        """Where the packets of a flow ask for links, in no order; each way in once."""
+    def way(self, flow: Flow) -> Way:
+        """Where the packets of a flow ask for links."""
         first = self.out_link[flow.source]
-        found, todo, seen = [Hop(NONE, (first,))], [first], {first}
+        found: Way = {NONE: (first,)}
+        todo, seen = [first], {first}
         column = self.terminal_class[flow.target]
         while todo:
             link = todo.pop()
@@ -115,7 +110,7 @@ class Network:
             if switch >= self.switches:
                 continue
             links = self.groups[int(self.route[switch * self.classes + column]) >> 1]
-            found.append(Hop(link, links))
+            found[link] = links
             for other in links:
                 if other not in seen:
                     seen.add(other)

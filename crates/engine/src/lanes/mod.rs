@@ -26,4 +26,4 @@ mod wire;
 
 pub use deadlock::deadlock;
 pub use event::Event;
-pub use state::{Counts, Network, Packet};
+pub use state::{Network, Packet};

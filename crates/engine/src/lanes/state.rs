@@ -8,7 +8,7 @@ use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
-use crate::measure::{Hop, Hops, hop_kind};
+use crate::measure::{Hop, Hops, LinkCounts, hop_kind};
 
 /// A time that is not known yet.
 pub(super) const UNKNOWN: Time = Time::MAX;
@@ -142,7 +142,7 @@ pub(super) struct Link {
     pub dispatched: u32,
     pub from_terminal: bool,
     pub to_terminal: bool,
-    pub counts: Counts,
+    pub counts: LinkCounts,
 }
 
 /// What the lanes of a link share at its ends: the way into the crossbar behind it, and the way out of that before it.
@@ -173,21 +173,6 @@ pub(super) struct Group {
     pub served: u32,
     /// Its number among the groups of its switch.
     pub place: u32,
-}
-
-/// What a link did since the counts were last cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Ends of packets sent.
-    pub packets: u64,
-    /// Characters sent, headers and ends of packets included.
-    pub characters: u64,
-    /// Ticks the wire was sending them.
-    pub busy_ticks: u64,
-    /// Ticks it was not, while a lane was within a packet.
-    pub stalled_ticks: u64,
-    /// Ticks heads waited before they were granted one of its lanes.
-    pub wait_ticks: u64,
 }
 
 /// A network with lanes in operation.
@@ -372,14 +357,14 @@ impl Network {
     }
 
     /// What every link did.
-    pub fn counts(&self) -> impl Iterator<Item = Counts> {
+    pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
         self.links.iter().map(|link| link.counts)
     }
 
     /// Starts counting anew.
     pub fn clear_counts(&mut self) {
         self.counted_from = self.now;
-        self.links.iter_mut().for_each(|link| link.counts = Counts::default());
+        self.links.iter_mut().for_each(|link| link.counts = LinkCounts::default());
     }
 
     /// A packet on a link.
@@ -405,7 +390,7 @@ impl Link {
             dispatched: NONE,
             from_terminal: fabric.is_terminal(fabric.link_source[link]),
             to_terminal: fabric.is_terminal(fabric.link_target[link]),
-            counts: Counts::default(),
+            counts: LinkCounts::default(),
         }
     }
 }

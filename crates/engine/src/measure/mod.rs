@@ -46,6 +46,21 @@ impl Delivery {
     }
 }
 
+/// What a link of a switched network did since the counts were last cleared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounts {
+    /// Packets of which the end has been sent.
+    pub packets: u64,
+    /// Characters sent, headers and ends of packets included.
+    pub characters: u64,
+    /// Ticks the wire was sending them.
+    pub busy_ticks: u64,
+    /// Ticks it was not, between a packet's first character on the wire and its last, of whichever lane.
+    pub stalled_ticks: u64,
+    /// Ticks heads waited before they were granted this link or one of its lanes.
+    pub wait_ticks: u64,
+}
+
 /// The longest time in which nothing was delivered anywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {

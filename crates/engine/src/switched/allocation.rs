@@ -9,27 +9,13 @@ use super::state::{Event, Network, UNKNOWN};
 use crate::fabric::{Fabric, NONE, arbiter, choice};
 use crate::kernel::Time;
 use crate::kernel::wheel::Wheel;
+use crate::measure::LinkCounts;
 
 /// Links at the beginning of a group that are looked up as bits of `Group::unheld`.
 const BITS: usize = 64;
 
 /// Links at the beginning of a group that are listed in its row.
 const NEAR: usize = 4;
-
-/// What a link did since the counts were last cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Packets sent completely.
-    pub packets: u64,
-    /// Characters sent, headers and ends of packets included.
-    pub characters: u64,
-    /// Ticks the wire was sending them.
-    pub busy_ticks: u64,
-    /// Ticks from a packet's first character on the wire to its last, less `busy_ticks`.
-    pub stalled_ticks: u64,
-    /// Ticks heads waited before they were granted this link.
-    pub wait_ticks: u64,
-}
 
 /// A link as something to be granted, and the head of the input buffer at its end as something that asks: together, for
 /// a head asks soon after the link that it came by was granted.
@@ -417,13 +403,13 @@ impl Port {
 
 impl Network {
     /// What every link did since the last [`Network::clear_counts`].
-    pub fn counts(&self) -> impl Iterator<Item = Counts> {
+    pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
         self.links.iter().map(|link| {
             let Sent { packets, characters, ticks } = link.sent;
             let kind = self.kind(link);
             let busy = (characters - packets) * u64::from(kind.character) + packets * u64::from(kind.end);
             let (busy_ticks, stalled_ticks, wait_ticks) = (busy, ticks - busy, link.port.wait_ticks);
-            Counts { packets, characters, busy_ticks, stalled_ticks, wait_ticks }
+            LinkCounts { packets, characters, busy_ticks, stalled_ticks, wait_ticks }
         })
     }
 

@@ -72,7 +72,6 @@ mod trace;
 mod transmit;
 mod worm;
 
-pub use allocation::Counts;
 pub use deadlock::deadlock;
 pub use standstill::{Fault, Standstill, standstill};
 pub use state::{Event, Network, PacketState};
