@@ -34,8 +34,9 @@ def dragonfly(
     most = a * h + 1
     count = most if groups is None else whole(groups, "groups", 2, MAX_TERMINALS, "the number of groups")
     if count > most:
-        reach = f"{a} switches with {h} cables each reach {most - 1} other groups"
-        message = f"groups is {count}; {reach}, so {most} at most"
+        cables = "cable" if h == 1 else "cables"
+        reach = f"{a} switches with {h} {cables} each reach {most - 1} other groups"
+        message = f"groups is {count}; {reach}, so {most} at most; raise global_links or switches_per_group"
         raise GraphError(message, "groups")
     switches = count * a
     check_size(switches * terminals_per_switch, switches * terminals_per_switch, "groups")
