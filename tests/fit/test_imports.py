@@ -70,6 +70,8 @@ WRONG = {
     "short.txt": (LATENCY + "2048\n", 'short.txt:7: "2048": the file is cut short here'),
     "none.txt": (LATENCY[:60], "none.txt: it has no values"),
     "zero.txt": (BANDWIDTH.replace("3.20", "0.00"), "zero.txt:3: 0 is no measured value"),
+    "huge.txt": (LATENCY + "1e999 2\n", "huge.txt:7: inf is no size of a message"),
+    "late.txt": (LATENCY + "2048 1e999\n", "late.txt:7: inf is no measured value"),
     "multi.txt": (LATENCY.replace("Latency Test", "Multi Latency Test"), "is of several at once"),
     "ibcast.txt": ("# OSU MPI Allgather v7.4\n1 2\n", "says nothing of single messages"),
     "loggp.txt": ("# netgauge v2.4.6\nnothing\n", "loggp.txt: netgauge printed no LogGP parameters here"),

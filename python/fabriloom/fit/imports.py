@@ -6,7 +6,6 @@ netgauge's LogGP gives ``o_s``, ``o_r``, ``g`` and ``G`` by size.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,7 +68,7 @@ def _size(path: Path, line: int, value: float, least: int = 1) -> int | None:
     """A size; none for messages of no bytes, which no program sends."""
     if value == 0:
         return None
-    if value != int(value) or not least <= value < 2**31:
+    if not least <= value < 2**31 or value != int(value):
         raise FitError(f"{path}:{line}: {value:g} is no size of a message\n  = write whole bytes, below 2^31")
     return int(value)
 
@@ -90,7 +89,7 @@ def _osu(path: Path, text: str, title: str) -> Samples:
     pairs = int(match[1]) if (match := re.search(r"pairs:\s*(\d+)", text)) else 1
     for line, (first, value) in _rows(path, text, 2):
         size = _size(path, line, first)
-        if value <= 0:
+        if not 0 < value < 1e18:
             raise FitError(f"{path}:{line}: {value:g} is no measured value\n  = leave the line out")
         if size is None:
             continue
@@ -124,9 +123,11 @@ def _netgauge(path: Path, text: str) -> Samples:
         size = _size(path, number, float(match["size"]))
         if size is None:
             continue
-        bad = [name for name, value in values.items() if not math.isfinite(value) or value < 0]
+        bad = [name for name, value in values.items() if not 0 <= value < 1e18]
         if bad:
-            raise FitError(f"{path}:{number}: {bad[0]} is negative\n  = measure with more rounds")
+            raise FitError(
+                f"{path}:{number}: {bad[0]} is negative or beyond all measure\n  = measure with more rounds"
+            )
         whole = (size - 1) * values["G"]
         found.put("send", size, values["o_s"])
         found.put("receive", size, values["o_r"])
