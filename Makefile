@@ -11,6 +11,8 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 # Without this a missing cargo makes the build download a tool chain silently, instead of saying so.
 export MATURIN_NO_INSTALL_RUST := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The tests start hundreds of processes: without compiled modules each spends a third of its time on compiling them again.
+unexport PYTHONDONTWRITEBYTECODE
 # The type checker and clippy compile the Python face without linking it: they need to know for which Python.
 export PYO3_PYTHON := $(CURDIR)/$(PY)
 
