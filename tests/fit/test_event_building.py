@@ -9,7 +9,8 @@ import pytest
 from fabriloom.experiments import event_building
 from fabriloom.published import measured
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "background" / "event-building-xc40.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "generated" / "event-building-xc40.md"
+SUMMARY = PAGE.parents[1] / "background" / PAGE.name
 
 
 def test_the_gap_and_the_change_of_protocol_are_found() -> None:
@@ -45,6 +46,14 @@ def test_the_page_has_the_numbers_of_the_model() -> None:
         )
         for told, key in zip(rows[size][1:], keys, strict=True):
             assert not key or told == pytest.approx(ours[key], rel=1e-3), (size, key)
+
+
+def test_the_page_shows_rows_of_the_table() -> None:
+    def rows(page: Path) -> set[str]:
+        return set(re.findall(r"^\| [\d,]+ \|.*", page.read_text(encoding="utf-8"), re.MULTILINE))
+
+    assert len(rows(SUMMARY)) == 6
+    assert rows(SUMMARY) <= rows(PAGE)
 
 
 def test_the_order_of_the_receivers_makes_no_difference() -> None:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from fabriloom import experiments, published
-from fabriloom.experiments import evidence, remarks
+from fabriloom.experiments import evidence, page, remarks
 from fabriloom.experiments.lab import Findings
-from fabriloom.report.tally import number_of
+from fabriloom.report.tally import number_of, tally
 
 COPY = Path(__file__).resolve().parents[2] / "docs" / "reproduction" / "numbers.csv"
 Table = dict[str, dict[str, str]]
@@ -74,9 +74,38 @@ def test_every_disagreement_is_told(quick: dict[str, list[evidence.Line]]) -> No
 
 @pytest.mark.parametrize("paper", published.papers())
 def test_the_page_of_a_paper_says_the_same(paper: str) -> None:
-    page = COPY.parents[1] / "background" / f"{paper}.md"
+    file = COPY.parents[1] / "background" / f"{paper}.md"
     said = f"<!-- begin remarks -->\n{remarks.text(paper)}\n<!-- end remarks -->\n"
-    assert said in page.read_text(encoding="utf-8")
+    assert said in file.read_text(encoding="utf-8")
+
+
+def shown(paper: str) -> list[evidence.Line]:
+    """The lines that the generated page of a paper shows."""
+    lines: list[evidence.Line] = []
+    place = ""
+    for text in (COPY.parents[1] / "generated" / f"{paper}.md").read_text(encoding="utf-8").splitlines():
+        if text.startswith("## "):
+            place = text.removeprefix("## ")
+        elif text.startswith("| `"):
+            cells = [cell.strip() for cell in text.strip("|").split("|")]
+            scored = len(cells) == 9
+            line = {"id": f"{paper}.{cells[0].strip('`')}", "where": place, "published": cells[3]}
+            line |= {"kind": cells[6] if scored else "reported", "tolerance": scored or None}
+            lines.append(line | {"within": cells[8] == "yes" if scored else None})
+    return lines
+
+
+@pytest.mark.parametrize("paper", published.papers())
+def test_the_tables_of_a_paper_are_counted_alike_everywhere(paper: str) -> None:
+    lines = shown(paper)
+    numbers = published.numbers(paper)
+    assert {number_of(line) for line in lines} == {f"{paper}.{number}" for number in numbers}
+    for line in lines:
+        assert line["published"] == page.figure(numbers[number_of(line).partition(".")[2]]["value"])
+    summary = f"<!-- begin summary -->\n{page.summary(paper, lines)}\n<!-- end summary -->\n"
+    assert summary in (COPY.parents[1] / "background" / f"{paper}.md").read_text(encoding="utf-8")
+    counted = " | ".join([paper, *map(str, vars(tally(lines)).values())])
+    assert f"| {counted} |" in (COPY.parent / "README.md").read_text(encoding="utf-8")
 
 
 def test_what_was_interrupted_is_said() -> None:

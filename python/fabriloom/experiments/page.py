@@ -1,7 +1,7 @@
-"""Write tables of results into a page: ``python -m fabriloom.experiments.page docs/background/macrame.md``.
+"""Write the results of a paper: ``python -m fabriloom.experiments.page docs/background/macrame.md``.
 
-A table stands between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` and is replaced; the text around it
-is kept.
+The hand-written page gets a summary, between ``<!-- begin NAME -->`` and ``<!-- end NAME -->``; the text
+around it is kept. Every number goes to the page of the same name in ``docs/generated``, written whole.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from .. import published
+from ..report.tally import Tally, number_of, tally
 from . import remarks, study
 
 
@@ -45,35 +47,88 @@ def _compared(row: Mapping[str, Any]) -> list[str]:
     """The columns that both tables share."""
     ours = figure(row["ours"]) + (f" ± {row['ci95']:.2g}" if row["ci95"] else "")
     deviation = "" if row["deviation"] is None else f"{100 * row['deviation']:+.1f} %"
-    return [row["quantity"], row["unit"], figure(row["published"]), ours, deviation]
+    name = str(row["id"]).removeprefix(f"{row['paper']}.")
+    return [f"`{name}`", row["quantity"], row["unit"], figure(row["published"]), ours, deviation]
 
 
-def scored(rows: Sequence[Mapping[str, Any]]) -> str:
+_SHARED = ["id", "quantity", "unit", "published", "ours", "deviation"]
+
+
+def _scored(rows: Sequence[Mapping[str, Any]]) -> str:
     """Published beside ours, with what agrees."""
     lines = []
     for row in rows:
         low, high = row["tolerance"]
         limits = figure(low) if low == high else f"{figure(low)} to {figure(high)}"
         lines.append([*_compared(row), row["kind"], limits, "yes" if row["within"] else "**no**"])
-    header = ["quantity", "unit", "published", "ours", "deviation", "kind", "tolerance", "agrees"]
-    return markdown(header, lines)
+    return markdown([*_SHARED, "kind", "tolerance", "agrees"], lines)
 
 
-def reported(rows: Sequence[Mapping[str, Any]]) -> str:
+def _reported(rows: Sequence[Mapping[str, Any]]) -> str:
     """Published beside ours, with the reason why it is not scored."""
-    lines = [[*_compared(row), row["reason"]] for row in rows]
-    return markdown(["quantity", "unit", "published", "ours", "deviation", "why not scored"], lines)
+    return markdown([*_SHARED, "why not scored"], [[*_compared(row), row["reason"]] for row in rows])
+
+
+def places(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """The rows of each table and section of the paper, in the order in which they are printed."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        place = str(row["where"]).split(",")[0].removeprefix("follows from ")
+        found.setdefault(place[0].upper() + place[1:], []).append(row)
+    return found
+
+
+def tables(paper: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """The generated page of a paper: every number, under the table or section that prints it."""
+    parts = [_HEAD.format(paper=paper)]
+    for place, group in places(rows).items():
+        parts.append(f"## {place}")
+        with_tolerance = [row for row in group if row["kind"] != "reported"]
+        without = [row for row in group if row["kind"] == "reported"]
+        parts += [_scored(with_tolerance)] if with_tolerance else []
+        parts += [f"Not scored:\n\n{_reported(without)}"] if without else []
+    return "\n\n".join(parts) + "\n"
+
+
+_HEAD = """# Every number of {paper}
+
+`python -m fabriloom.experiments.page docs/background/{paper}.md` writes this page.
+[The page of the paper](../background/{paper}.md) says how each number is modelled and why some disagree."""
+
+
+def summary(paper: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """One row for each place: numbers printed, scored and met, with a link to all of them."""
+    lines = []
+    for place, group in places(rows).items():
+        one = tally(group)
+        anchor = re.sub(r"[^\w -]", "", place.lower()).replace(" ", "-")
+        link = f"[{place}](../generated/{paper}.md#{anchor})"
+        lines.append([link, *_counted(one)])
+    return markdown(_COUNTED, [*lines, ["all", *_counted(tally(rows))]])
+
+
+_COUNTED = ("where", "printed", "scored", "agree", "predicted", "predicted that agree")
+
+
+def _counted(one: Tally) -> list[str]:
+    scored = one.within + one.outside
+    return [str(value) for value in (one.printed, scored, one.within, one.predicted, one.predicted_within)]
 
 
 def main(path: Path) -> None:
-    """Run everything that the page's paper has and rewrite the page, which is named after it."""
-    sensitivity = import_module(f".{path.stem.replace('-', '_')}.sensitivity", __package__)
-    rows = study(path.stem).rows
-    told = {"results": scored([row for row in rows if row["kind"] != "reported"])}
-    told["reported"] = reported([row for row in rows if row["kind"] == "reported"])
-    told["remarks"] = remarks.text(path.stem)
-    told["sensitivity"] = markdown(sensitivity.HEADER, sensitivity.table())
+    """Run everything that the page's paper has and write both of its pages, which are named after it."""
+    paper = path.stem
+    sensitivity = import_module(f".{paper.replace('-', '_')}.sensitivity", __package__)
+    printed = list(published.numbers(paper))
+    rows = sorted(study(paper).rows, key=lambda row: printed.index(number_of(row).partition(".")[2]))
+    told = {
+        "summary": summary(paper, rows),
+        "remarks": remarks.text(paper),
+        "sensitivity": markdown(sensitivity.HEADER, sensitivity.table()),
+    }
     path.write_text(replace(path.read_text(encoding="utf-8"), told), encoding="utf-8")
+    generated = path.parents[1] / "generated" / path.name
+    generated.write_text(tables(paper, rows), encoding="utf-8")
 
 
 if __name__ == "__main__":
