@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from .results import ProgramRun, Results
 from .results.ends import STUCK
 from .results.provenance import Provenance
 from .scenario import Scenario
+
+if TYPE_CHECKING:
+    from .bounds import Promise
 
 _EVENTS_AT_ONCE = 200_000
 """Events between two looks at progress and Ctrl-C: some tens of milliseconds."""
@@ -78,12 +82,29 @@ def run(
     program = _program_run(compiled, native)
     results = Results(native, compiled.graph, compiled.tick_ps, provenance, wall_s, program)
     results.warnings += compiled.warnings
-    if len(native["flow_source"]):
-        from .bounds import of_few_flows
-
-        # With the full share of flow control, so that they hold whatever goes the other way.
-        results.bounds_ns = of_few_flows(described)
+    _with_bounds(results, described)
     return results
+
+
+def _with_bounds(results: Results, described: Compiled) -> None:
+    """Adds what is guaranteed of flows: with the full share of flow control, so that it holds whatever goes
+    the other way.
+    """
+    if not len(results.native["flow_source"]) and not len(results.native["watched_packets"]):
+        return
+    from .bounds import of_few_flows, promises_of
+
+    found = of_few_flows(described)
+    results.bounds_ns = {} if isinstance(found, str) else found.pairs_ns()
+    results.promises = promises_of(described, found)
+    if results.promises and not isinstance(found, str):
+        worst = min(results.promises, key=_left)
+        results.blocking = worst.flow, found.tree_of(worst)
+
+
+def _left(promise: Promise) -> float:
+    """The share of a requirement that its bound leaves; of one without a bound nothing is known."""
+    return math.inf if promise.bound_ns is None else -promise.bound_ns / promise.requirement_ns
 
 
 def _program_run(compiled: Compiled, native: dict[str, Any]) -> ProgramRun | None:
@@ -120,6 +141,7 @@ def matched(compiled: Compiled) -> Compiled:
             "drain": False,
             "flows": 0,
             "trace": 0,
+            "watched": [],
         }
         duration_ps, warmup_ps = pilot.scenario.run.duration_ps // 4, pilot.scenario.run.warmup_ps
         options["until"] = max(1, pilot.grain_ticks(duration_ps))
@@ -177,6 +199,7 @@ def options_of(compiled: Compiled) -> dict[str, Any]:
         "flows": _flows(compiled, output.flows),
         "trace": _TRACE_AT_MOST if output.trace else 0,
         "keep_messages": _MESSAGES_AT_MOST if output.messages else 0,
+        "watched": compiled.required_rows(),
     }
 
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use fabriloom_engine::fabric::{CODES, COLUMNS, Fabric, NONE, SCALARS};
 use fabriloom_engine::kernel::Time;
-use fabriloom_engine::measure::{Delivery, Hop, LinkCounts, Measure, cells};
+use fabriloom_engine::measure::{Delays, Delivery, Hop, LinkCounts, Measure, cells};
 use fabriloom_engine::ring;
 use fabriloom_engine::run::{End, Fabrics, Options, Simulation as Engine};
 use fabriloom_twin::{FlowControl, run as twin, run_rings};
@@ -71,7 +71,7 @@ fn codes() -> HashMap<&'static str, HashMap<&'static str, u8>> {
 }
 
 /// One run of the engine. Options are named as in the engine: until, warmup, precision, packets, batch, drain,
-/// flows, trace, keep_messages, hops, hops_since. Raises ValueError for arrays that do not describe a network.
+/// flows, trace, keep_messages, hops, hops_since, watched. Raises ValueError for arrays that do not describe a network.
 #[pyclass]
 struct Simulation(Engine);
 
@@ -80,7 +80,7 @@ impl Simulation {
     #[new]
     #[pyo3(signature = (
         arrays, *, until, warmup, precision, packets, batch, drain, flows, trace, keep_messages=0, hops=0,
-        hops_since=0
+        hops_since=0, watched=Vec::new()
     ))]
     #[expect(clippy::too_many_arguments, reason = "each is an option by name")]
     fn new(
@@ -96,6 +96,7 @@ impl Simulation {
         keep_messages: usize,
         hops: usize,
         hops_since: Time,
+        watched: Vec<u32>,
     ) -> PyResult<Self> {
         let fabric = fabric(arrays)?;
         let messages = keep_messages;
@@ -111,6 +112,7 @@ impl Simulation {
             hops,
             hops_since,
             messages,
+            watched,
         };
         Engine::new(fabric, options).map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
@@ -136,6 +138,7 @@ impl Simulation {
         links(&out, &self.0.network)?;
         rings(&out, &self.0.network)?;
         flows(&out, &self.0.run.measure)?;
+        watched(&out, &self.0.run.measure.watched.delays)?;
         trace(&out, &self.0.run.trace.packets)?;
         hops(&out, &self.0)?;
         programs::result(&out, self.0.run.programs.as_deref(), self.0.now())?;
@@ -284,6 +287,24 @@ fn flows(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
     let longest: Vec<Time> = rows.iter().map(|row| row.2.latency_max).collect();
     out.set_item("flow_latency_max_ticks", longest.into_pyarray(py))?;
     out.set_item("flows_dropped", dropped)
+}
+
+/// The delays of the flows that were watched, those of one behind those of the other.
+fn watched(out: &Bound<'_, PyDict>, delays: &[Delays]) -> PyResult<()> {
+    let (mut values, mut counts, mut start) = (Vec::new(), Vec::new(), vec![0]);
+    for one in delays {
+        let (some, many) = cells(&one.total.histogram);
+        values.extend(some);
+        counts.extend(many);
+        start.push(values.len() as u64);
+    }
+    column(out, "watched_start", &start, |&at| at)?;
+    column(out, "watched_values_ticks", &values, |&value| value)?;
+    column(out, "watched_counts", &counts, |&count| count)?;
+    column(out, "watched_packets", delays, |one| one.total.count)?;
+    column(out, "watched_total_min_ticks", delays, |one| one.total.min.max(0) as u64)?;
+    column(out, "watched_total_max_ticks", delays, |one| one.total.max as u64)?;
+    column(out, "watched_latency_max_ticks", delays, |one| one.latency_max as u64)
 }
 
 fn trace(out: &Bound<'_, PyDict>, packets: &[Delivery]) -> PyResult<()> {

@@ -5,25 +5,26 @@ The method stands in ``docs/background/worst-case.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..compile import Compiled, RingParts, compile
-from .blocking import Part, parts
+from .blocking import WORDS, Line, Part, parts
 from .calculus import Worst, worst
-from .flows import BoundError, Network, check_arbitration, flows_of
+from .flows import BoundError, Flow, Network, check_arbitration, flows_of, listed
 from .phases import Trials
+from .promises import Promise, promises
 
 if TYPE_CHECKING:
     import polars as pl
 
     from ..scenario import Scenario
 
-__all__ = ["Bounds", "bound", "of_few_flows"]
+__all__ = ["Bounds", "Line", "Promise", "bound", "of_few_flows", "promises_of"]
 
-FEW = 256
+FEW = 512
 """Flows of which the bounds are known in no time."""
 SEARCHED = 12
 """Flows with the largest bounds that are tried when not all are."""
@@ -80,16 +81,53 @@ class Bounds:
         )
 
     def flow(self, source: str, target: str) -> int:
-        """The number of the flow between two terminals by name. Raises KeyError."""
+        """The number of the flow between two terminals by name: of several, that of the longest packets.
+
+        Raises KeyError.
+        """
         names = self.compiled.graph.terminal_names
         for number, flow in enumerate(self.worst.flows):
             if (names[flow.source], names[flow.target]) == (source, target):
                 return number
         raise KeyError(f"{source}:{target}")
 
+    @cached_property
+    def promises(self) -> list[Promise]:
+        """The flows that have a requirement, with the longest time from making to delivery."""
+        return promises(self.compiled, self.worst)
+
+    def tree_of(self, promise: Promise) -> list[Line]:
+        """What the bound of a flow with a requirement consists of, the wait at its source first."""
+        flow = self.worst.flows.index(Flow(*listed(self.compiled.arrays)[promise.row]))
+        waits_ns = (promise.bound_ns or 0) - self.worst.delay(flow) * self.tick_ns
+        first = [Line(0, waits_ns, "waits at its source behind packets made before")] if waits_ns > 0 else []
+        return [*first, *self.tree(flow)]
+
     def blocking(self, flow: int, depth: int = 3) -> list[Part]:
         """What the bound of a flow consists of, in the order of its way: the parts add up to it."""
         return parts(self.worst, flow, depth)
+
+    def tree(self, flow: int, depth: int = 2) -> list[Line]:
+        """The same as lines of text: times and what they are for, with what holds up those it waits for."""
+        return list(self._lines(self.blocking(flow, depth), 0))
+
+    def _lines(self, parts: list[Part], depth: int) -> Iterator[Line]:
+        names = self.compiled.graph.link_names
+        for part in parts:
+            words = WORDS[part.kind].format(link=names[part.link], packets=part.packets)
+            if part.kind in ("ahead", "other"):
+                count = "" if part.packets == 1 else f"{part.packets} packets such as "
+                words = f"{count}{self.named(part.flow)}: {words}"
+            yield Line(depth, part.ticks * self.tick_ns, words)
+            yield from self._lines([inner for inner in part.parts if inner.kind != "passing"], depth + 1)
+
+    def pairs_ns(self) -> dict[tuple[str, str], float]:
+        """Per pair of terminals by name the delay that none of its packets exceeds."""
+        names, found = self.compiled.graph.terminal_names, dict[tuple[str, str], float]()
+        for number, flow in enumerate(self.worst.flows):
+            pair = names[flow.source], names[flow.target]
+            found[pair] = max(found.get(pair, 0.0), self.worst.delay(number) * self.tick_ns)
+        return found
 
     def named(self, flow: int) -> str:
         """A flow by its terminals."""
@@ -118,22 +156,21 @@ def bound(
         raise compiled.scenario.error(str(error), error.path, error.hint) from error
 
 
-def of_few_flows(compiled: Compiled) -> dict[tuple[str, str], float]:
-    """Per pair of terminals by name its bound in ns; none of more than ``FEW`` flows, or without bounds."""
-    if compiled.programs is not None or isinstance(compiled.parts, RingParts):
-        return {}
-    demand = compiled.demand()
-    if len(demand.source) + int((demand.even > 0).sum()) * (compiled.graph.terminals - 1) > FEW:
-        return {}
+def of_few_flows(compiled: Compiled) -> Bounds | str:
+    """The bounds of all flows; of more than ``FEW``, or where there are none, why not."""
+    if compiled.programs is None and not isinstance(compiled.parts, RingParts):
+        demand = compiled.demand()
+        if len(demand.source) + int((demand.even > 0).sum()) * (compiled.graph.terminals - 1) > FEW:
+            return f"there are more than {FEW} flows: fabriloom bound says what is guaranteed"
     try:
-        found = Bounds(compiled, _bound(compiled), {})
-    except BoundError:
-        return {}
-    names = compiled.graph.terminal_names
-    return {
-        (names[flow.source], names[flow.target]): found.worst.delay(number) * found.tick_ns
-        for number, flow in enumerate(found.worst.flows)
-    }
+        return Bounds(compiled, _bound(compiled), {})
+    except BoundError as error:
+        return str(error)
+
+
+def promises_of(compiled: Compiled, found: Bounds | str) -> list[Promise]:
+    """The flows that have a requirement; those of a network without bounds with the reason."""
+    return promises(compiled, None, found) if isinstance(found, str) else found.promises
 
 
 def _bound(compiled: Compiled) -> Worst:

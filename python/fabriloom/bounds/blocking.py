@@ -27,6 +27,24 @@ class Part:
     """What the time of that packet consists of, as far as it was asked for."""
 
 
+WORDS = {
+    "ahead": "already in the buffers of {link}",
+    "other": "goes first on {link}",
+    "wait": "until one of {packets} links such as {link} is free",
+    "passing": "delays of {link}",
+    "own": "its own characters",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A part in words; ``depth`` is how many levels deep it is set in."""
+
+    depth: int
+    time_ns: float
+    words: str
+
+
 def parts(worst: Worst, flow: int, depth: int) -> list[Part]:
     """The parts of the bound of a flow, in the order of its way."""
     first = worst.network.out_link[worst.flows[flow].source]

@@ -27,7 +27,7 @@ class BoundError(ValueError):
 
 @dataclass(frozen=True)
 class Flow:
-    """Packets from one terminal to another."""
+    """Packets from one terminal to another; listed ones of another length are another flow."""
 
     source: int
     target: int
@@ -40,13 +40,20 @@ Way = dict[int, tuple[int, ...]]
 
 
 def flows_of(compiled: Compiled) -> tuple[list[Flow], int]:
-    """All flows with the longest packet of each, and the characters of the shortest packet of all."""
+    """All flows with the longest packet of each, and the characters of the shortest packet of all.
+
+    Listed flows of the same two terminals stand beside each other, the longest packets first.
+    """
     arrays = compiled.arrays
     around = int(arrays["header_chars"]) + 1
+    if len(arrays["flow_length"]):
+        return [Flow(*row) for row in sorted(set(listed(arrays)), key=_longest_first)], int(
+            arrays["flow_length"].min()
+        ) + around
     longest, shortest = _lengths(arrays)
     demand = compiled.demand()
     found: dict[tuple[int, int], int] = {}
-    chars = _chars_of_pairs(arrays, demand.source, longest)
+    chars = longest[demand.source].tolist()
     for source, target, length in zip(demand.source.tolist(), demand.target.tolist(), chars, strict=True):
         pair = (source, target)
         found[pair] = max(found.get(pair, 0), length + around)
@@ -56,6 +63,20 @@ def flows_of(compiled: Compiled) -> tuple[list[Flow], int]:
                 found[source, target] = max(found.get((source, target), 0), int(longest[source]) + around)
     flows = [Flow(source, target, length) for (source, target), length in sorted(found.items())]
     return flows, shortest + around
+
+
+def listed(arrays: dict[str, Any]) -> list[tuple[int, int, int]]:
+    """Per row of the flows of sources: source, target and characters of a packet, header and end included."""
+    per_source = np.diff(arrays["flow_start"].astype(np.int64))
+    source = np.repeat(np.arange(len(per_source)), per_source)
+    target, length = (arrays[f"flow_{name}"].astype(np.int64) for name in ("target", "length"))
+    chars = length + int(arrays["header_chars"]) + 1
+    return list(zip(source.tolist(), target.tolist(), chars.tolist(), strict=True))
+
+
+def _longest_first(row: tuple[int, int, int]) -> tuple[int, int, int]:
+    source, target, characters = row
+    return source, target, -characters
 
 
 def _lengths(arrays: dict[str, Any]) -> tuple[np.ndarray, int]:
@@ -71,15 +92,7 @@ def _lengths(arrays: dict[str, Any]) -> tuple[np.ndarray, int]:
         return np.full(terminals, int(values.max())), int(values.min())
     sends = arrays["source_arrival"] > 0
     low = arrays["length_min"][sends].astype(np.int64)
-    flows = arrays["flow_length"].astype(np.int64)
-    some = flows if len(flows) else low
-    return arrays["length_max"].astype(np.int64), int(some.min(initial=1 << 40))
-
-
-def _chars_of_pairs(arrays: dict[str, Any], source: np.ndarray, longest: np.ndarray) -> list[int]:
-    if len(arrays["flow_length"]) and len(arrays["flow_length"]) == len(source):
-        return arrays["flow_length"].astype(np.int64).tolist()
-    return longest[source].tolist()
+    return arrays["length_max"].astype(np.int64), int(low.min(initial=1 << 40))
 
 
 class Network:

@@ -111,7 +111,8 @@ class Trials:
             pass
         found, flow = simulation.result(), self.flows[victim]
         source, target = np.asarray(found["trace_source"]), np.asarray(found["trace_target"])
-        mine = (source == flow.source) & (target == flow.target)
+        length = np.asarray(found["trace_length"]) + int(self.compiled.arrays["header_chars"]) + 1
+        mine = (source == flow.source) & (target == flow.target) & (length == flow.characters)
         delivered, started = (
             np.asarray(found[f"trace_{end}_ticks"], np.int64) for end in ("delivered", "started")
         )

@@ -17,7 +17,8 @@ POINTS = "points"
 """Where a study keeps its finished points; ``studies.store`` is imported only when it is needed."""
 
 _EPILOG = (
-    "Exit codes: 0 done, saturated included; 1 numbers or engines disagree, when asked to compare; "
+    "Exit codes: 0 done, saturated included; 1 numbers or engines disagree, or a requirement is not kept, "
+    "when asked; "
     "2 a mistake in the arguments or the scenario; 3 deadlock; 4 a fault of the program; "
     "130 interrupted, with partial results."
 )
@@ -150,6 +151,9 @@ def run(
         ),
     ] = None,
     jobs: Jobs = 2,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 when a requirement is missed; of one run.")
+    ] = False,
 ) -> int:
     """Run a scenario once, or with several seeds.
 
@@ -164,7 +168,7 @@ def run(
         scenario = _load(file, settings, seed)
         if seeds:
             return work.seeds(scenario, seeds, jobs, json, folder, csv)
-        return work.beside_twin(scenario, json) if twin else work.run(scenario, json, folder, csv)
+        return work.beside_twin(scenario, json) if twin else work.run(scenario, json, folder, csv, strict)
 
 
 @app.command()
@@ -371,11 +375,14 @@ def bound(
         typer.Option("--flow", metavar="SOURCE:TARGET", help="Show what the bound of this flow consists of."),
     ] = None,
     json: Json = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 1 when a requirement is not guaranteed.")
+    ] = False,
 ) -> int:
     """The longest delay that a packet of each flow can have, guaranteed, beside the worst that was found."""
     from . import bound as command
 
-    return command.bound(_load(file, settings, seed), tries, flow, json)
+    return command.bound(_load(file, settings, seed), tries, flow, json, strict)
 
 
 @app.command()

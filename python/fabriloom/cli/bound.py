@@ -6,7 +6,7 @@ import json as jsonlib
 from typing import TYPE_CHECKING, Any
 
 from ..results.figures import figures
-from . import bars, exits, show
+from . import bars, exits, promised, show
 from .exits import Mistake
 
 if TYPE_CHECKING:
@@ -16,29 +16,25 @@ if TYPE_CHECKING:
 
 ROWS = 20
 """Flows that are printed; ``--json`` has all."""
-_WORDS = {
-    "ahead": "already in the buffers of {link}",
-    "other": "goes first on {link}",
-    "wait": "until one of {packets} links such as {link} is free",
-    "passing": "delays of {link}",
-    "own": "its own characters",
-}
 
 
-def bound(scenario: Scenario, tries: int, flow: str | None, json: bool) -> int:
+def bound(scenario: Scenario, tries: int, flow: str | None, json: bool, strict: bool) -> int:
     """The bounds of all flows, and the parts of one of them: the largest unless another is named."""
     from ..bounds import bound as worst_case
 
     with bars.bar("bound") as bar:
         found = worst_case(scenario, tries, lambda done, of: bar.steps(done, of, "looking for late packets"))
     which = found.order()[0] if flow is None else _named(found, flow)
+    code = exits.DISAGREES if strict and not promised.are_guaranteed(found.promises) else exits.OK
     if json:
         show.line(jsonlib.dumps(_document(found, which), indent=2, ensure_ascii=False))
-        return exits.OK
+        return code
     _print_table(found)
+    if found.promises:
+        promised.of_bounds(found)
     show.line(f"\nWhat the bound of {found.named(which)} consists of:")
-    show.pairs(_lines(found, found.blocking(which, 2), ""))
-    return exits.OK
+    show.pairs(("  " * line.depth + _us(line.time_ns), line.words) for line in found.tree(which))
+    return code
 
 
 def _named(found: Bounds, flow: str) -> int:
@@ -80,24 +76,12 @@ def _us(value_ns: float) -> str:
     return f"{figures(value_ns / 1e3)} µs"
 
 
-def _lines(found: Bounds, parts: list[Part], indent: str) -> list[tuple[str, str]]:
-    """Times and what they are for, those of waiting for others with what holds the others up."""
-    names, lines = found.compiled.graph.link_names, []
-    for part in parts:
-        words = _WORDS[part.kind].format(link=names[part.link], packets=part.packets)
-        if part.kind in ("ahead", "other"):
-            count = "" if part.packets == 1 else f"{part.packets} packets such as "
-            words = f"{count}{found.named(part.flow)}: {words}"
-        lines.append((indent + _us(part.ticks * found.tick_ns), words))
-        lines += _lines(found, [inner for inner in part.parts if inner.kind != "passing"], indent + "  ")
-    return lines
-
-
 def _document(found: Bounds, which: int) -> dict[str, Any]:
     return {
         "name": found.compiled.scenario.name,
         "scenario_sha256": found.compiled.scenario.sha256,
         "flows": found.table.to_dicts(),
+        "requirements": promised.document(found.promises),
         "largest": {
             "flow": found.named(which),
             "parts": [_part(found, part) for part in found.blocking(which)],

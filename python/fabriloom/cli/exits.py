@@ -20,7 +20,8 @@ from ..printable import escaped
 OK = 0
 """Done, whatever the network did: drained, precise enough, saturated and out of time are all results."""
 DISAGREES = 1
-"""``reproduce --strict``: a scored line does not agree; ``run --twin``: the two engines differ."""
+"""``reproduce --strict``: a scored line does not agree; ``run`` and ``bound --strict``: a requirement is not
+kept; ``run --twin``: the two engines differ."""
 MISTAKE = 2
 """In the arguments, the scenario or a file it names, and nothing was run; or what was measured could not be
 written, and is printed."""

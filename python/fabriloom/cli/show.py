@@ -98,6 +98,10 @@ def run(results: Results) -> None:
         f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the wait at the source. "
         "± is half of a 95 % interval."
     )
+    if len(results.promises):
+        from .promised import of_run
+
+        of_run(results.requirements)
 
 
 def _program_latencies(summary: Mapping[str, Any]) -> None:

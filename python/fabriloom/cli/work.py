@@ -114,7 +114,7 @@ def _study(
     return _code(found, folder)
 
 
-def run(scenario: Scenario, json: bool, folder: Output | None, csv: bool) -> int:
+def run(scenario: Scenario, json: bool, folder: Output | None, csv: bool, strict: bool = False) -> int:
     """One run, printed and written."""
     from .. import simulate
 
@@ -127,7 +127,9 @@ def run(scenario: Scenario, json: bool, folder: Output | None, csv: bool) -> int
         folders.write_run(at, results, csv)
 
     give(folder, json, results.to_json, lambda: show.run(results), write)
-    return _code_of_ends([results.summary["end"]])
+    code = _code_of_ends([results.summary["end"]])
+    late = results.summary.get("requirements", {}).get("missed", 0)
+    return exits.DISAGREES if strict and late and code == exits.OK else code
 
 
 def seeds(scenario: Scenario, count: int, jobs: int, json: bool, folder: Output | None, csv: bool) -> int:

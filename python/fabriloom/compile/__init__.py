@@ -42,7 +42,7 @@ class Compiled:
     programs: Programs | None = None
     """What terminals do; none: they are sources."""
     sources: Arrays = field(default_factory=dict)
-    """Columns of the sources, with waits in ps; of programs nothing."""
+    """Columns of the sources, with waits in ps, names and requirements of flows; of programs nothing."""
     reverse_tenths: Tenths | None = None
     """How busy opposite directions are taken to be; none: fully, as for loads and bounds."""
 
@@ -60,6 +60,10 @@ class Compiled:
     def tick_ps(self) -> int:
         """Picoseconds of one tick of the engine."""
         return int(self.arrays["tick_ps"])
+
+    def required_rows(self) -> list[int]:
+        """Rows of the flows that have a requirement."""
+        return np.flatnonzero(self.sources.get("flow_requirement_ps", np.zeros(0)) > 0).tolist()
 
     @property
     def grain_ps(self) -> int:
@@ -126,6 +130,13 @@ def compile(scenario: Scenario) -> Compiled:
     if isinstance(parts, LinkParts):
         parts.check_packets(scenario, arrays)
     compiled = Compiled(scenario, parts, arrays, programs=programs, sources=sources)
+    if scenario.of_rings and compiled.required_rows():
+        message = (
+            "requirements are of networks of links: nothing limits how often a ring sends a packet again"
+        )
+        raise scenario.error(
+            message, ("traffic", "pattern"), "remove them; the table of flows has the longest"
+        )
     if compiled.cycle:
         names = compiled.cycle_names()
         shown = " -> ".join([*names[:8], *(["…"] if len(names) > 8 else []), names[0]])
@@ -134,6 +145,8 @@ def compile(scenario: Scenario) -> Compiled:
     return compiled
 
 
+_NOT_OF_ENGINE = ("list_wait_ps", "flow_name", "flow_requirement_ps")
+"""Columns of sources that stay here."""
 _MOST_KNOWN, _MOST_TERMINALS = 8, 4096
 _known: OrderedDict[str, LinkParts | RingParts] = OrderedDict()
 """The networks that were built last, each by what it was made of: runs of a study have few of them."""
@@ -179,7 +192,7 @@ def _joined(
         own = program_durations(scenario, programs)
     tick = tick_ps(scenario, [*parts.durations(beside), *own], parts.technology.grain_ps)
     if programs is None:
-        terminals = {name: column for name, column in sources.items() if name != "list_wait_ps"}
+        terminals = {name: column for name, column in sources.items() if name not in _NOT_OF_ENGINE}
         terminals["list_wait_ticks"] = (waits_ps // tick).astype(np.uint64)
     else:
         terminals = program_columns(scenario, parts, programs, tick)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..results import ends
 from ..results.figures import settings_text, value_text
 from ..results.html import of_programs
-from . import flow_sections, heat_map, program_sections, ring_sections, sections
+from . import flow_sections, heat_map, program_sections, requirement_sections, ring_sections, sections
 from .page import Page, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
@@ -123,6 +123,7 @@ def for_run(results: Results) -> str:
     page.sections = [
         *sections.cycle(summary["end"]["cycle"]),
         *([] if results.program is None else program_sections.run_sections(results.program, summary)),
+        *requirement_sections.requirements(results.requirements, results.blocking),
         *(_network(results) if results.measured is None else program_sections.measured(results.measured)),
         *scenario_texts(provenance),
     ]

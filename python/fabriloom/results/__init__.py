@@ -5,7 +5,7 @@ Every key and column is defined in ``columns.py`` and on the page ``docs/referen
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from .figures import figures
 from .histogram import Histogram
 from .programs import ProgramRun
 from .provenance import Provenance
+from .requirements import Line, Promise, counted, requirements
 from .standstill import standstill
 from .summary import ConservationError, add_program, check_conservation
 from .summary import summary as _summary
@@ -63,6 +64,10 @@ class Results:
         """How it was measured, see ``columns.MEASURED``; none of a simulation."""
         self.bounds_ns: Mapping[tuple[str, str], float] = {}
         """Per pair of terminals the delay that no packet exceeds; none where it was not worked out."""
+        self.promises: Sequence[Promise] = ()
+        """The flows that have a requirement, with what is guaranteed of them."""
+        self.blocking: tuple[str, Sequence[Line]] | None = None
+        """The flow that is guaranteed least of its requirement, and what its bound consists of."""
         self.warnings: list[str] = []
         """What was noticed about the scenario before the run. The summary has what was noticed about its
         results as well."""
@@ -75,6 +80,8 @@ class Results:
             add_program(summary, self.program, self.provenance.resolved, self.measured is not None)
         if self.measured is not None:
             summary["measured"] = dict(self.measured)
+        if self.promises:
+            summary["requirements"] = counted(self.requirements)
         return {**summary, "warnings": [*self.warnings, *self._doubts(summary)]}
 
     def _doubts(self, summary: dict[str, Any]) -> list[str]:
@@ -121,6 +128,11 @@ class Results:
         """One row per pair of terminals: throughput, latency, share; no rows when flows were not kept."""
         table = tables.flows(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
         return tables.bounded(table, self.bounds_ns)
+
+    @cached_property
+    def requirements(self) -> pl.DataFrame:
+        """One row per flow that has a requirement: what is guaranteed and seen, and whether it is kept."""
+        return requirements(self.native, self.promises, self.tick_ps / 1000)
 
     @cached_property
     def batches(self) -> pl.DataFrame:

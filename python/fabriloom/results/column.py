@@ -40,6 +40,7 @@ class Table:
             "summary",
             "ring_summary",
             "program_summary",
+            "requirement_summary",
             "measured",
             "program_check",
             "saturation",

@@ -20,7 +20,7 @@ from .program_columns import (
     PROGRAM_SUMMARY,
 )
 from .ring_columns import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY, RINGS
-from .study_columns import BOUNDS, POINTS, SATURATION, SEEDS
+from .study_columns import BOUNDS, POINTS, REQUIREMENT_SUMMARY, REQUIREMENTS, SATURATION, SEEDS
 
 __all__ = [
     "BATCHES",
@@ -40,6 +40,8 @@ __all__ = [
     "PROGRAM_SUMMARY",
     "RATE_CHECK",
     "REPRODUCTION",
+    "REQUIREMENTS",
+    "REQUIREMENT_SUMMARY",
     "RINGS",
     "RING_CHECK",
     "RING_LINKS",
@@ -269,7 +271,7 @@ FLOWS = Table(
         Column(
             "bound_ns",
             "ns",
-            "No packet of the flow takes longer, in any run, see `fabriloom bound`; null where there is no bound, and for more than 256 flows.",
+            "No packet of the flow takes longer, in any run, see `fabriloom bound`; null where there is no bound, and for more than 512 flows.",
         ),
     ),
 )
@@ -440,12 +442,14 @@ TABLES = (
     SUMMARY,
     RING_SUMMARY,
     PROGRAM_SUMMARY,
+    REQUIREMENT_SUMMARY,
     MEASURED,
     LINKS,
     RING_LINKS,
     RINGS,
     BUSES,
     FLOWS,
+    REQUIREMENTS,
     BATCHES,
     CCDF,
     TRACE,

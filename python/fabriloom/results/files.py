@@ -68,6 +68,8 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
     if results.keeps_links and results.graph.rings is not None:
         tables |= {"buses": results.buses, "rings": results.rings}
     tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}
+    if len(results.promises):
+        tables["requirements"] = results.requirements
     if results.program is not None:
         tables |= _of_programs(results)
     if results.has_trace:

@@ -39,6 +39,7 @@ remains is printed (`statistics.lag1_correlation`) and tested (`statistics.trust
 | Rings | `results.rings` | `rings.parquet` (networks of rings) |
 | Buses | `results.buses` | `buses.parquet` (networks of rings) |
 | Flows | `results.flows` | `flows.parquet` |
+| Requirements | `results.requirements` | `requirements.parquet` (flows with requirements) |
 | Batches | `results.batches` | `batches.parquet` |
 | Complementary cumulative latency | `results.ccdf()` | `latency.parquet` |
 | Packet trace | `results.trace` | `trace.parquet`, `trace.json` (Chrome trace format, opens in Perfetto) |

@@ -91,10 +91,66 @@ SEEDS = Table(
     ),
 )
 
+REQUIREMENT_SUMMARY = Table(
+    "requirement_summary",
+    "Summary of requirements",
+    "Further keys of the summary where flows have requirements: how many of them there are, and by their verdict.",
+    (
+        Column("requirements.count", "count", "Flows that have a requirement."),
+        Column("requirements.guaranteed", "count", "No packet can be late, in any run."),
+        Column("requirements.met", "count", "No packet of this run was late, but that is not guaranteed."),
+        Column("requirements.missed", "count", "At least one packet of this run was late."),
+        Column(
+            "requirements.unknown",
+            "count",
+            "None arrived, or the run stood still, and nothing is guaranteed.",
+        ),
+    ),
+)
+
+REQUIREMENTS = Table(
+    "requirements",
+    "Requirements",
+    "One row per flow that has a requirement, in the order of their sources (`results.requirements`, `requirements.parquet`; without what runs have seen `requirements` in the JSON of `fabriloom bound`).",
+    (
+        Column("flow", "text", "Its name, or its two ends."),
+        Column("source", "text", "Terminal that sends."),
+        Column("target", "text", "Terminal that receives."),
+        Column("packet_bytes", "B", "Payload of a packet."),
+        Column(
+            "requirement_ns",
+            "ns",
+            "What is asked: no packet takes longer, from its making at the source to its delivery.",
+        ),
+        Column(
+            "verdict",
+            "text",
+            "`missed`: a packet of this run took longer; `guaranteed`: none can; `met`: none did, but it is not guaranteed; `unknown`: nothing was seen, or the run stood still, and nothing is guaranteed.",
+        ),
+        Column("packets", "count", "Packets delivered in the measuring window."),
+        Column(
+            "total_latency_ns_p99_99", "ns", "99.99 % of them did not take longer from making to delivery."
+        ),
+        Column("total_latency_ns_max", "ns", "The longest of them."),
+        Column("margin", "ratio", "Share of the requirement that the longest leaves; below 0 it is missed."),
+        Column(
+            "bound_ns",
+            "ns",
+            "No packet takes longer from making to delivery, in any run; null where there is no such time.",
+        ),
+        Column(
+            "bound_margin",
+            "ratio",
+            "Share of the requirement that the bound leaves; below 0 it is not guaranteed.",
+        ),
+        Column("no_bound", "text", "Why there is no bound; else empty."),
+    ),
+)
+
 BOUNDS = Table(
     "bounds",
     "Guaranteed delays",
-    "One row per flow, the largest bound first (`fabriloom.bound(…).table`; `flows` in the JSON of `fabriloom bound`, whose `largest` has the parts of one bound).",
+    "One row per flow, the largest bound first; packets of another length between the same terminals are another one (`fabriloom.bound(…).table`; `flows` in the JSON of `fabriloom bound`, whose `largest` has the parts of one bound).",
     (
         Column("source", "text", "Terminal that sends."),
         Column("target", "text", "Terminal that receives."),

@@ -40,7 +40,7 @@ def build(
 ) -> Columns:
     """All ``source_*``, ``target_*``, ``weight_*``, ``length_*``, ``list_*`` and ``flow_*`` columns.
 
-    Waits of lists are in ps.
+    Waits of lists are in ps. ``flow_name`` and ``flow_requirement_ps`` are not for the engine.
 
     Args:
         network: the graph.
@@ -187,6 +187,8 @@ def _empty(count: int) -> Columns:
         "flow_phase_grains": np.zeros(0),
         "flow_jitter_grains": np.zeros(0),
         "flow_packets": np.zeros(0, np.uint32),
+        "flow_name": np.zeros(0, object),
+        "flow_requirement_ps": np.zeros(0, np.int64),
     }
 
 

@@ -16,9 +16,15 @@ from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.kinds import CONSTANT, FLOWS, POISSON, SILENT, Columns, Links, Settings
 from fabriloom.traffic.lengths import characters
 from fabriloom.traffic.names import Terminals
+from fabriloom.traffic.requirements import required
 
-COLUMNS = ("source", "target", "length", "rate", "period", "phase", "jitter", "packets")
-PLAIN = {"length": "length_bytes", "period": "period_ns", "phase": "phase_ns", "jitter": "jitter_ns"}
+COLUMNS = (
+    "source", "target", "length", "rate", "period", "phase", "jitter", "packets", "name", "requirement",
+)  # fmt: skip
+PLAIN = {
+    "length": "length_bytes",
+    **{name: f"{name}_ns" for name in ("period", "phase", "jitter", "requirement")},
+}
 """Columns of plain numbers, as Parquet files have them, whose unit is in their name."""
 _ARRIVALS = {"poisson": (POISSON, None), "constant": (CONSTANT, None), "together": (CONSTANT, 0)}
 _MOST_PACKETS = 2**24
@@ -43,10 +49,16 @@ class Flow:
     """None: at random."""
     jitter_ps: int
     packets: int
+    name: str
+    """Empty if it has none."""
+    requirement_ps: int | None
+    """No packet may take longer, from its making to its delivery."""
 
 
 def flows(terminals: Terminals, technology: Links, sending: np.ndarray, settings: Settings) -> Columns:
     """The ``flow_*`` columns and the arrivals of ``settings["pattern"]``, of the terminals that send.
+
+    Two columns are not for the engine: ``flow_name``, and ``flow_requirement_ps`` with -1 for none.
 
     Raises:
         TrafficError: with the flow at fault.
@@ -54,15 +66,21 @@ def flows(terminals: Terminals, technology: Links, sending: np.ndarray, settings
     pattern = settings["pattern"]
     maker = _Maker(terminals, technology, settings)
     found = _of_file(maker, pattern["path"]) if pattern.get("path") else _of_list(maker, pattern["flows"])
+    found = required(found, terminals, pattern)
     scale = Fraction(str(settings.get("scale") or 1))
     kept = [flow for flow in found if sending[flow.source]]
     kept.sort(key=lambda flow: flow.source)
     _check_grains(kept, scale * technology.grain_ps)
-    return _columns(kept, len(terminals.names), float(scale * technology.grain_ps), places(settings))
+    return _columns(kept, terminals, float(scale * technology.grain_ps), places(settings))
 
 
-def _columns(found: list[Flow], count: int, grain_ps: float, queue: int) -> Columns:
+def _columns(found: list[Flow], terminals: Terminals, grain_ps: float, queue: int) -> Columns:
     """``grain_ps``: of scaled time."""
+    count = len(terminals.names)
+
+    def label(source: int, target: int) -> str:
+        return f"{terminals.names[source]} -> {terminals.names[target]}"
+
     source = np.array([flow.source for flow in found], np.int64)
     interval = np.array([float(flow.interval_ps) / grain_ps for flow in found])
     packets = np.array([flow.packets for flow in found], np.uint32)
@@ -83,6 +101,10 @@ def _columns(found: list[Flow], count: int, grain_ps: float, queue: int) -> Colu
         "flow_phase_grains": np.array(phases),
         "flow_jitter_grains": np.minimum(jitters, interval),
         "flow_packets": packets,
+        "flow_name": np.array([flow.name or label(flow.source, flow.target) for flow in found], object),
+        "flow_requirement_ps": np.array(
+            [-1 if flow.requirement_ps is None else flow.requirement_ps for flow in found], np.int64
+        ),
     }
 
 
@@ -125,7 +147,9 @@ class _Maker:
             chars = characters(self.technology, length_bytes)
         except units.UnitError as error:
             raise fail(error.message, "length", error.hint) from None
-        return Flow(given["source"], given["target"], chars, arrival, interval, phase, jitter, packets)
+        ends = given["source"], given["target"]
+        asked = given["name"] or "", given["requirement"]
+        return Flow(*ends, chars, arrival, interval, phase, jitter, packets, *asked)
 
     def _length(self, given: int | None, fail: Fail) -> int:
         found = self.usual_bytes if given is None else given
@@ -209,7 +233,9 @@ def _values(table: tables.Table, column: str, name: str) -> list[Any]:
     if name == "rate":
         table.convert(column, lambda text: units.parse_offered_rate(text)[0] % 2 if text else 0)
         return [text.strip() or None for text in table.frame.get_column(column).to_list()]
-    unit = {"length_bytes": "B", "period_ns": "ns", "phase_ns": "ns", "jitter_ns": "ns"}.get(column)
+    if name == "name":
+        return [text.strip() or None for text in table.frame.get_column(column).to_list()]
+    unit = "B" if column.endswith("_bytes") else "ns" if column.endswith("_ns") else None
     parse = units.parse_bytes if name == "length" else units.parse_time_ps
 
     def convert(text: str) -> int:
@@ -218,7 +244,7 @@ def _values(table: tables.Table, column: str, name: str) -> list[Any]:
             return -1
         if name == "packets":
             return _packets(text)
-        return parse(f"{text} {unit}" if unit else text, positive=name == "period")
+        return parse(f"{text} {unit}" if unit else text, positive=name in ("period", "requirement"))
 
     return [None if value < 0 else value for value in table.convert(column, convert).tolist()]
 

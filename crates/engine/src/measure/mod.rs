@@ -4,6 +4,7 @@ mod batches;
 mod flows;
 mod hops;
 mod precision;
+mod watched;
 
 use hdrhistogram::Histogram;
 
@@ -14,6 +15,7 @@ pub use batches::{Batch, Batches, warmup_end};
 pub use flows::{Flow, Flows, Multiply};
 pub use hops::{Hop, Hops, hop_kind};
 pub use precision::{Known, Precision, precision};
+pub use watched::{Delays, Watched};
 
 /// One delivered packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +32,7 @@ pub struct Delivery {
     pub started: Time,
     /// When its end had been received.
     pub delivered: Time,
-    /// The mark that it carried.
+    /// The mark that it carried; of a flow of a source in a network of links its row.
     pub mark: u32,
 }
 
@@ -116,11 +118,13 @@ pub struct Measure {
     pub batches: Batches,
     /// Per pair of terminals, when asked for.
     pub flows: Option<Flows>,
+    /// Single flows of sources, those that were asked for.
+    pub watched: Watched,
 }
 
 impl Measure {
     /// Nothing measured yet, from this tick on.
-    pub fn new(start: Time, batch: Time, flows: Option<Flows>) -> Self {
+    pub fn new(start: Time, batch: Time, flows: Option<Flows>, watched: Watched) -> Self {
         Self {
             start,
             packets: 0,
@@ -136,6 +140,7 @@ impl Measure {
             total_max: 0,
             batches: Batches::new(start, batch),
             flows,
+            watched,
         }
     }
 
@@ -157,6 +162,7 @@ impl Measure {
         if let Some(flows) = &mut self.flows {
             flows.record(delivery);
         }
+        self.watched.record(delivery);
     }
 }
 

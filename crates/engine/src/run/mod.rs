@@ -31,6 +31,8 @@ pub struct Options {
     pub drain: bool,
     /// Pairs of terminals to keep sums for; 0: none.
     pub flows: usize,
+    /// Rows of the flows of sources of which all delays are kept; of networks of links.
+    pub watched: Vec<u32>,
     /// Packets to keep in the trace; 0: none.
     pub trace: usize,
     /// Stays of packets on links to keep; 0: none.
@@ -51,6 +53,7 @@ impl Default for Options {
             batch: 1 << 12,
             drain: false,
             flows: 0,
+            watched: Vec::new(),
             trace: 0,
             hops: 0,
             hops_since: 0,

@@ -7,7 +7,7 @@ use super::network::{Network, News};
 use super::{End, Options, RunError};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
-use crate::measure::{Delivery, Flows, Measure, Trace};
+use crate::measure::{Delivery, Flows, Measure, Trace, Watched};
 use crate::ring::Asking;
 use crate::switched::{Fault, Standstill};
 use crate::terminal::{Packet, Programs, Sources, Totals};
@@ -98,7 +98,7 @@ impl Run {
                 deadlock_events: 0,
                 offered: Totals::default(),
             },
-            measure: Measure::new(0, options.batch, flows),
+            measure: Measure::new(0, options.batch, flows, Watched::new(&options.watched)),
             trace: Trace { limit: options.trace, ..Trace::default() },
             caught_up: 0,
             catch_up_ticks: catch_up_ticks(fabric),
@@ -360,7 +360,8 @@ impl Run {
         let terminals = network.fabric().terminals;
         let flows = (self.options.flows > 0).then(|| Flows::new(terminals, self.options.flows));
         let length = self.measure.batches.length.max(self.options.batch);
-        self.measure = Measure::new(start, length.min(self.options.batch * 4), flows);
+        let watched = Watched::new(&self.options.watched);
+        self.measure = Measure::new(start, length.min(self.options.batch * 4), flows, watched);
         if let Some(programs) = &mut self.programs {
             programs.clear_counts(start);
         }

@@ -25,7 +25,8 @@ pub struct Packet {
     pub length: u32,
     /// Position in `via_switch` of the random intermediate switch, or [`NONE`].
     pub via: u32,
-    /// What it comes back with at its delivery: see [`super::program::mark`]. [`NONE`] for packets of sources.
+    /// What it comes back with at its delivery: see [`super::program::mark`]. Packets of flows of sources
+    /// have the row of their flow, other packets of sources [`NONE`].
     pub mark: u32,
 }
 
@@ -348,7 +349,9 @@ impl Source {
         let (created, row) = self.flows.next(fabric, &mut self.stream)?;
         let (target, length) = (fabric.flow_target[row], fabric.flow_length[row]);
         let via = self.via(fabric, terminal);
-        Some(Packet { created, dispatch: created, target, length, via, mark: NONE })
+        // In rings a mark says what a packet asks for.
+        let mark = if fabric.has_rings() { NONE } else { row as u32 };
+        Some(Packet { created, dispatch: created, target, length, via, mark })
     }
 
     /// Passes over arrivals that are alike, at least two before the last one up to `now`; how many. The sum of intervals

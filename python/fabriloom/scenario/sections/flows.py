@@ -17,6 +17,8 @@ from fabriloom.scenario.fields import (
     TimePs,
 )
 
+FlowName = Annotated[str, Field(min_length=1, max_length=200)]
+
 
 class Flow(Section):
     """Packets from one terminal to another at moments of their own. Give a rate or a period."""
@@ -50,6 +52,24 @@ class Flow(Section):
         description="Packets made at once each time, as of a picture that is cut into packets; 1 if not "
         "given",
     )
+    name: FlowName | None = Field(
+        default=None, description="What it is called in tables; source -> target if not given"
+    )
+    requirement_ps: PositiveTimePs | None = Field(
+        default=None,
+        alias="requirement",
+        description="No packet may take longer, from its making at the source to its delivery; a run, "
+        "fabriloom bound and the report say whether that is kept",
+    )
+
+
+class Requirement(Section):
+    """How long the packets of a flow may take, from their making at the source to their delivery."""
+
+    flow: FlowName = Field(
+        description='Name of a flow, or its two ends: "camera:memory", which is all flows between them'
+    )
+    within_ps: PositiveTimePs = Field(alias="within", description="No packet may take longer")
 
 
 class Flows(Section):
@@ -62,6 +82,11 @@ class Flows(Section):
     path: FileName | None = Field(default=None, description="CSV or Parquet file, relative to the scenario")
     flows: Annotated[list[Flow], Field(min_length=1, max_length=2**16)] | None = Field(
         default=None, description="The flows, as [[traffic.pattern.flows]] one after the other"
+    )
+    requirements: Annotated[list[Requirement], Field(min_length=1, max_length=2**12)] | None = Field(
+        default=None,
+        description="Requirements apart from the flows, as [[traffic.pattern.requirements]] one after the "
+        "other",
     )
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"

@@ -1,0 +1,106 @@
+"""How long a packet can wait at its source besides, where sources make packets with periods.
+
+The method stands in ``docs/background/worst-case.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..codes import ARRIVAL
+from .calculus import Worst
+from .flows import listed
+
+if TYPE_CHECKING:
+    from ..compile import Compiled
+
+_MOST_MOMENTS = 1 << 20
+"""Packets of one flow that are gone through."""
+_MOST_STEPS = 10_000
+"""In which the longest time without a pause is come to."""
+
+
+@dataclass(frozen=True)
+class Train:
+    """What a flow adds to the queue of its source, in ticks."""
+
+    period: float
+    jitter: float
+    packets: int
+    service: int
+    """Of one packet: until its end has left the buffer behind the link of the source."""
+
+    def work(self, times: np.ndarray) -> np.ndarray:
+        """The services of all its packets made within so long, ends included, at most."""
+        return (np.floor((times + self.jitter) / self.period + 1e-9) + 1) * (self.packets * self.service)
+
+
+def totals(compiled: Compiled, worst: Worst) -> list[int | str]:
+    """Per row of the flows of sources: ticks from making to delivery that none of its packets exceeds, or why
+    there is no such time.
+    """
+    arrays = compiled.arrays
+    rows, grain = listed(arrays), int(arrays["grain_ticks"])
+    number = {(flow.source, flow.target, flow.characters): n for n, flow in enumerate(worst.flows)}
+    first = worst.network.out_link
+    trains = [
+        Train(
+            float(arrays["flow_interval_grains"][row]) * grain,
+            # A packet is made at the last whole grain up to its moment.
+            (float(arrays["flow_jitter_grains"][row]) + 1) * grain,
+            int(arrays["flow_packets"][row]),
+            worst.service[first[source], worst.alike[number[source, target, chars]]],
+        )
+        for row, (source, target, chars) in enumerate(rows)
+    ]
+    found: list[int | str] = []
+    start = arrays["flow_start"].astype(np.int64).tolist()
+    random = arrays["flow_arrival"] == ARRIVAL.POISSON
+    for source in range(len(start) - 1):
+        own = slice(start[source], start[source + 1])
+        found += _of_source(trains[own], bool(random[own].any()), int(arrays["source_queue"][source]) > 0)
+    return found
+
+
+def _of_source(trains: list[Train], random: bool, refuses: bool) -> list[int | str]:
+    """The same of the flows of one source, whose packets wait in one queue."""
+    if random:
+        return ["its source makes packets at random, so no wait is the longest"] * len(trains)
+    if refuses:
+        return ["its source refuses packets that find the queue full"] * len(trains)
+    busy = sum(train.packets * train.service / train.period for train in trains)
+    if busy >= 1:
+        message = "in the worst case its source makes packets faster than they leave"
+        return [message] * len(trains)
+    length = _longest_busy(trains)
+    if length is None:
+        return ["in the worst case its source hardly ever pauses"] * len(trains)
+    return [_slowest(train, trains, length) for train in trains]
+
+
+def _longest_busy(trains: list[Train]) -> float | None:
+    """The longest time in which a source always has a packet that is not through: it ends when all that was
+    made up to then is done.
+    """
+    time = 0.0
+    for _ in range(_MOST_STEPS):
+        done = float(sum(train.work(np.array([time]))[0] for train in trains))
+        if done <= time:
+            return time
+        time = done
+    return None
+
+
+def _slowest(train: Train, trains: list[Train], length: float) -> int | str:
+    """Of a time in which a source always has packets, the largest wait and service of one of this flow: what
+    was made up to its moment goes first, and then the time since then is over.
+    """
+    count = int((length + train.jitter) / train.period) + 1
+    if count > _MOST_MOMENTS:
+        return f"in the worst case its source has no pause for {count:,} packets"
+    moments = np.maximum(0.0, np.arange(count) * train.period - train.jitter)
+    work = sum((one.work(moments) for one in trains), np.zeros(count))
+    return int(np.ceil((work - moments).max()))

@@ -1,0 +1,127 @@
+"""Requirements of flows, as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..results.figures import figures, in_percent
+from ..results.requirements import GUARANTEED, MISSED, counted, margin, said
+from . import show
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..bounds import Bounds, Promise
+
+ROWS = 40
+"""Requirements that are printed, those with the least margin; the files have all."""
+
+
+def of_run(table: pl.DataFrame) -> None:
+    """The requirements of a run with their verdicts."""
+    rows = sorted(table.to_dicts(), key=lambda row: (row["verdict"] != MISSED, _least(row)))
+    show.table(
+        ["flow", "required", "99.99 %", "longest", "margin", "guaranteed", "margin", "verdict"],
+        [
+            [
+                row["flow"],
+                *(
+                    _us(row[key])
+                    for key in ("requirement_ns", "total_latency_ns_p99_99", "total_latency_ns_max")
+                ),
+                _share(row["margin"]),
+                _us(row["bound_ns"]),
+                _share(row["bound_margin"]),
+                row["verdict"].upper() if row["verdict"] == MISSED else row["verdict"],
+            ]
+            for row in rows[:ROWS]
+        ],
+        [False, *[True] * 6, False],
+    )
+    _more(len(rows))
+    show.line(f"{said(counted(table))}. Times are from the making of a packet to its delivery.")
+    _reasons((row["flow"], row["no_bound"]) for row in rows)
+
+
+def of_bounds(found: Bounds) -> None:
+    """The requirements of a scenario beside what is guaranteed."""
+    rows = sorted(found.promises, key=lambda one: margin(one.requirement_ns, one.bound_ns) or -1e9)
+    show.table(
+        ["flow", "packet", "required", "guaranteed", "margin", "verdict"],
+        [
+            [
+                one.flow,
+                f"{one.packet_bytes} B",
+                _us(one.requirement_ns),
+                _us(one.bound_ns),
+                _share(margin(one.requirement_ns, one.bound_ns)),
+                _word(one),
+            ]
+            for one in rows[:ROWS]
+        ],
+        [False, *[True] * 4, False],
+    )
+    _more(len(rows))
+    kept = sum(_word(one) == GUARANTEED for one in rows)
+    show.line(f"{kept} of {len(rows)} are guaranteed. Times are from the making of a packet to its delivery.")
+    _reasons((one.flow, one.no_bound) for one in rows)
+
+
+def document(promises: Sequence[Promise]) -> list[dict[str, Any]]:
+    """The same as JSON."""
+    return [
+        {
+            "flow": one.flow,
+            "source": one.source,
+            "target": one.target,
+            "packet_bytes": one.packet_bytes,
+            "requirement_ns": one.requirement_ns,
+            "verdict": _word(one),
+            "bound_ns": one.bound_ns,
+            "bound_margin": margin(one.requirement_ns, one.bound_ns),
+            "no_bound": one.no_bound,
+        }
+        for one in promises
+    ]
+
+
+def are_guaranteed(promises: Sequence[Promise]) -> bool:
+    """Whether no packet can be late."""
+    return all(_word(one) == GUARANTEED for one in promises)
+
+
+def _word(one: Promise) -> str:
+    kept = one.bound_ns is not None and one.bound_ns <= one.requirement_ns
+    return GUARANTEED if kept else f"not {GUARANTEED}"
+
+
+def _least(row: dict[str, Any]) -> float:
+    known = [row[key] for key in ("margin", "bound_margin") if row[key] is not None]
+    return min(known, default=1.0)
+
+
+def _more(count: int) -> None:
+    if count > ROWS:
+        show.line(f"{count - ROWS:,} with larger margins are not shown; --json and --out have all.")
+
+
+def _reasons(flows: Iterable[tuple[str, str]]) -> None:
+    """Why there is no guarantee, each reason with the flows that it is of."""
+    found: dict[str, list[str]] = {}
+    for flow, why in flows:
+        if why:
+            found.setdefault(why, []).append(flow)
+    for why, names in found.items():
+        some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        show.line(f"No guarantee for {some}: {why}.")
+
+
+def _us(value_ns: float | None) -> str:
+    return "-" if value_ns is None else f"{figures(value_ns / 1e3)} µs"
+
+
+def _share(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return in_percent(value)

@@ -1,0 +1,125 @@
+"""The table of requirements: what was asked of flows, what is guaranteed, and what a run has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from .ends import STUCK
+from .statistics import percentile
+from .tables import column
+
+if TYPE_CHECKING:
+    import polars as pl
+
+GUARANTEED, MET, MISSED, UNKNOWN = "guaranteed", "met", "missed", "unknown"
+
+
+class Promise(Protocol):
+    """What a table needs to know of a requirement (see ``fabriloom.bounds.Promise``)."""
+
+    @property
+    def flow(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def packet_bytes(self) -> int: ...
+    @property
+    def requirement_ns(self) -> float: ...
+    @property
+    def bound_ns(self) -> float | None: ...
+    @property
+    def no_bound(self) -> str: ...
+
+
+class Line(Protocol):
+    """A part of a bound in words, with its level (see ``fabriloom.bounds.Line``)."""
+
+    @property
+    def depth(self) -> int: ...
+    @property
+    def time_ns(self) -> float: ...
+    @property
+    def words(self) -> str: ...
+
+
+def requirements(native: Mapping[str, Any], promises: Sequence[Promise], tick_ns: float) -> pl.DataFrame:
+    """One row per flow with a requirement, in the order of the flows."""
+    import polars as pl
+
+    seen = [_seen(native, place, tick_ns) for place in range(len(promises))]
+    stuck = str(native["end_reason"]) in STUCK
+    rows = [
+        {
+            "flow": one.flow,
+            "source": one.source,
+            "target": one.target,
+            "packet_bytes": one.packet_bytes,
+            "requirement_ns": one.requirement_ns,
+            "verdict": verdict(one, longest, stuck),
+            "packets": packets,
+            "total_latency_ns_p99_99": p99_99,
+            "total_latency_ns_max": longest,
+            "margin": margin(one.requirement_ns, longest),
+            "bound_ns": one.bound_ns,
+            "bound_margin": margin(one.requirement_ns, one.bound_ns),
+            "no_bound": one.no_bound,
+        }
+        for one, (packets, p99_99, longest) in zip(promises, seen, strict=True)
+    ]
+    times = ("total_latency_ns_p99_99", "total_latency_ns_max", "margin", "bound_ns", "bound_margin")
+    return pl.DataFrame(rows, schema_overrides=dict.fromkeys(times, pl.Float64))
+
+
+def margin(requirement_ns: float, value_ns: float | None) -> float | None:
+    """The share of a requirement that is left; below 0 it is missed."""
+    return None if value_ns is None else (requirement_ns - value_ns) / requirement_ns
+
+
+def verdict(one: Promise, longest_ns: float | None, stuck: bool = False) -> str:
+    """One word. A packet that was late is more than any guarantee."""
+    if longest_ns is not None and longest_ns > one.requirement_ns:
+        return MISSED
+    if one.bound_ns is not None and one.bound_ns <= one.requirement_ns:
+        return GUARANTEED
+    return UNKNOWN if stuck or longest_ns is None else MET
+
+
+def _seen(native: Mapping[str, Any], place: int, tick_ns: float) -> tuple[int, float | None, float | None]:
+    """Of a watched flow: packets, and the 99.99 % and the longest of their total latencies."""
+    packets = int(column(native, "watched_packets")[place])
+    if not packets:
+        return 0, None, None
+    start = column(native, "watched_start")
+    own = slice(int(start[place]), int(start[place + 1]))
+    values = column(native, "watched_values_ticks")[own].astype(np.float64)
+    counts = column(native, "watched_counts")[own].astype(np.int64)
+    longest = int(column(native, "watched_total_max_ticks")[place])
+    most = min(percentile(values, counts, 0.9999), longest)
+    return packets, most * tick_ns, longest * tick_ns
+
+
+def counted(table: pl.DataFrame) -> dict[str, int]:
+    """How many requirements have each verdict, with the keys of the summary."""
+    verdicts = table["verdict"].to_list()
+    return {
+        "count": len(verdicts),
+        **{one: verdicts.count(one) for one in (GUARANTEED, MET, MISSED, UNKNOWN)},
+    }
+
+
+def said(counts: Mapping[str, int]) -> str:
+    """The verdicts of all requirements in a sentence."""
+    parts = {
+        GUARANTEED: "are guaranteed",
+        MET: "were met in this run but are not guaranteed",
+        MISSED: "are missed",
+        UNKNOWN: "cannot be told",
+    }
+    some = [f"{counts[key]} {words}" for key, words in parts.items() if counts[key]]
+    whole = "requirement" if counts["count"] == 1 else "requirements"
+    return f"Of {counts['count']} {whole} {', '.join(some)}"

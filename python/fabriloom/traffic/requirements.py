@@ -1,0 +1,62 @@
+"""Requirements: how long a packet of a flow may take, given with the flow or in a list of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from fabriloom import units
+from fabriloom.traffic.errors import TrafficError
+from fabriloom.traffic.names import Terminals
+
+if TYPE_CHECKING:
+    from fabriloom.traffic.flows import Flow
+
+MOST = 4096
+"""Flows with a requirement: of each all delays are kept."""
+
+
+def required(flows: Sequence[Flow], terminals: Terminals, pattern: Mapping[str, Any]) -> list[Flow]:
+    """The flows with what ``pattern["requirements"]`` asks of them, each by its name or by ``source:target``.
+
+    Raises:
+        TrafficError: a requirement is of a flow that is not there, or of one that has another already.
+    """
+    found, places = list(flows), _places(flows, terminals, bool(pattern.get("flows")))
+    for number, asked in enumerate(pattern.get("requirements") or []):
+        where, key = f"pattern.requirements.{number}", asked["flow"]
+        if key not in places:
+            raise TrafficError(f'there is no flow "{key[:60]}"', f"{where}.flow", _hint(key, list(places)))
+        for place in places[key]:
+            if found[place].requirement_ps is not None:
+                message = f'the flow "{key[:60]}" has a requirement already'
+                raise TrafficError(message, f"{where}.flow", "keep one")
+            found[place] = replace(found[place], requirement_ps=asked["within_ps"])
+    if sum(flow.requirement_ps is not None for flow in found) > MOST:
+        message = f"more than {MOST:,} flows have a requirement"
+        raise TrafficError(message, "pattern", "give one to those that matter")
+    return found
+
+
+def _places(flows: Sequence[Flow], terminals: Terminals, in_scenario: bool) -> dict[str, list[int]]:
+    """By name and by its two ends: the places of flows. Raises TrafficError for a name of two."""
+    found: dict[str, list[int]] = {}
+    for place, flow in enumerate(flows):
+        if flow.name:
+            if flow.name in found:
+                message = f'two flows are called "{flow.name[:60]}"'
+                parameter = f"pattern.flows.{place}.name" if in_scenario else "pattern.path"
+                raise TrafficError(message, parameter, "give each a name of its own")
+            found[flow.name] = [place]
+    for place, flow in enumerate(flows):
+        ends = f"{terminals.names[flow.source]}:{terminals.names[flow.target]}"
+        found.setdefault(ends, []).append(place)
+    return found
+
+
+def _hint(key: str, known: list[str]) -> str:
+    near = units.nearest(key, known[:20_000])
+    if near:
+        return f'did you mean "{near}"?'
+    return f'flows go by their name, or by source:target such as "{known[0]}"'

@@ -1,0 +1,209 @@
+"""Requirements of flows: what is guaranteed, wait at the source included, is never exceeded; verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from fabriloom import simulate
+from fabriloom.bounds import bound
+from fabriloom.cli.app import app
+from fabriloom.report import for_run
+from fabriloom.results import columns
+from fabriloom.scenario import Scenario
+from typer.testing import CliRunner
+
+Table = dict[str, Any]
+SPACEWIRE: Table = {"preset": "spacewire-200", "flow_control": "ignored"}
+
+
+def scenario(flows: list[Table], terminals: int = 4, **more: Any) -> Scenario:
+    pattern = {"kind": "flows", "flows": flows, **more.pop("pattern", {})}
+    return Scenario.from_dict(
+        {
+            "topology": {"kind": "crossbar", "terminals": terminals},
+            "technology": SPACEWIRE,
+            "traffic": {"pattern": pattern},
+            "run": {"duration": "5 ms", "warmup": "0 ns", "precision": 0},
+            **more,
+        }
+    )
+
+
+def flow(source: int, target: int, period: str, **more: Any) -> Table:
+    return {"source": source, "target": target, "length": "200 B", "period": period, **more}
+
+
+def bounds_ns(found: Scenario) -> list[float | None]:
+    return [one.bound_ns for one in bound(found).promises]
+
+
+def test_a_packet_alone_waits_for_nobody_and_packets_made_at_once_for_each_other() -> None:
+    """By hand: the service of the source's link is all that a packet alone takes, and the last of five made
+    at once goes through after five of them."""
+    alone, five = (scenario([flow(0, 3, "1 ms", packets=packets, requirement="1 ms")]) for packets in (1, 5))
+    worst = bound(alone).worst
+    service_ns = worst.service[worst.network.out_link[0], 0] * bound(alone).tick_ns
+    assert bounds_ns(alone) == [service_ns]
+    assert bounds_ns(five) == [5 * service_ns]
+
+
+def test_all_flows_of_a_source_wait_in_its_queue() -> None:
+    """By hand: one packet of each, made at the same moment, goes first."""
+    one = scenario([flow(0, 3, "1 ms", requirement="1 ms")])
+    three = scenario([flow(0, 3, "1 ms", requirement="1 ms"), flow(0, 3, "2 ms"), flow(0, 3, "3 ms")])
+    assert bounds_ns(three) == [3 * (bounds_ns(one)[0] or 0)]
+
+
+@pytest.mark.parametrize(
+    ("flows", "more", "why"),
+    [
+        ([{"source": 0, "target": 3, "length": "64 B", "rate": "1 Mbit/s"}], {}, "at random"),
+        ([flow(0, 3, "10 us")], {}, "faster than they leave"),
+        ([flow(0, 3, "1 ms")], {"traffic": {"source_queue": 3}}, "refuses packets"),
+        ([flow(0, 3, "1 ms")], {"technology": {**SPACEWIRE, "arbiter": "fixed"}}, 'arbiter "fixed"'),
+    ],
+)
+def test_where_nothing_is_guaranteed_the_reason_is_said(flows: list[Table], more: Table, why: str) -> None:
+    flows = [{**one, "requirement": "1 ms"} for one in flows]
+    found = scenario(flows, **{name: value for name, value in more.items() if name != "traffic"})
+    if "traffic" in more:
+        found = found.with_settings({f"traffic.{name}": value for name, value in more["traffic"].items()})
+    row = simulate.run(found).requirements.row(0, named=True)
+    assert row["bound_ns"] is None
+    assert why in row["no_bound"]
+    assert row["verdict"] in ("met", "missed")
+
+
+def drawn(seed: int) -> Scenario:
+    """Periodic flows of which many share a source, on a small network."""
+    dice = np.random.default_rng(seed)
+    kinds: list[Table] = [
+        {"kind": "crossbar", "terminals": 5},
+        {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 2},
+    ]
+    topology = kinds[seed % 2]
+    terminals = 5 if seed % 2 == 0 else 8
+    flows = []
+    for _ in range(int(dice.integers(2, 10))):
+        source, target = dice.choice(terminals, 2, replace=False).tolist()
+        period_ns = int(dice.integers(200_000, 1_500_000))
+        flows.append(
+            {
+                "source": source,
+                "target": target,
+                "length": f"{int(dice.integers(1, 600))} B",
+                "period": f"{period_ns} ns",
+                "jitter": f"{int(dice.integers(0, period_ns))} ns",
+                "packets": int(dice.integers(1, 4)),
+                "requirement": f"{int(dice.integers(5, 400))} us",
+            }
+        )
+    arbiter = ("fifo", "round-robin")[int(dice.integers(2))]
+    return scenario(flows, topology=topology, technology={**SPACEWIRE, "arbiter": arbiter}, seed=seed)
+
+
+@pytest.mark.seeds
+def test_no_packet_takes_longer_than_is_guaranteed(seeds: Callable[[int], Iterator[int]]) -> None:
+    compared = 0
+    for seed in seeds(40):
+        for row in simulate.run(drawn(seed)).requirements.iter_rows(named=True):
+            if row["bound_ns"] is None or not row["packets"]:
+                continue
+            compared += 1
+            assert row["total_latency_ns_max"] <= row["bound_ns"], f"seed {seed}: {row['flow']}"
+            late = row["total_latency_ns_max"] > row["requirement_ns"]
+            assert (row["verdict"] == "missed") == late
+            assert (row["verdict"] == "guaranteed") == (row["bound_ns"] <= row["requirement_ns"])
+    print(f"{compared} flows")
+    assert compared > 40
+
+
+def test_flows_of_the_same_two_terminals_are_told_apart() -> None:
+    """What is kept of each flow is what the trace says of its packets."""
+    flows = [
+        flow(0, 3, "100 us", length="64 B", name="short", requirement="50 us"),
+        flow(0, 3, "110 us", length="500 B", name="long", requirement="50 us"),
+        flow(1, 3, "90 us", length="300 B"),
+    ]
+    results = simulate.run(scenario(flows, output={"trace": True}))
+    total = pl.col("delivered_ns") - pl.col("created_ns")
+    for name, length in (("short", 64), ("long", 500)):
+        row = results.requirements.row(by_predicate=pl.col("flow") == name, named=True)
+        mine = results.trace.filter(pl.col("length_bytes") == length)
+        assert row["packets"] == len(mine)
+        assert row["total_latency_ns_max"] == mine.select(total.max()).item()
+    flows_table = results.flows.filter(pl.col("source") == "t.0")
+    assert len(flows_table) == 1
+    assert (results.flows["latency_ns_max"] <= results.flows["bound_ns"]).all()
+
+
+def several() -> Scenario:
+    flows = [
+        flow(0, 3, "1 ms", name="commands", requirement="200 us"),
+        flow(1, 3, "500 us", name="pictures", packets=20),
+        flow(2, 3, "400 us", name="silent", phase="1 s", requirement="1 us"),
+        flow(2, 1, "300 us", name="house", requirement="90 us"),
+    ]
+    pattern = {"requirements": [{"flow": "pictures", "within": "150 us"}]}
+    return scenario(flows, pattern=pattern)
+
+
+def test_each_verdict(tmp_path: Path) -> None:
+    results = simulate.run(several())
+    words = dict(zip(results.requirements["flow"], results.requirements["verdict"], strict=True))
+    assert words == {
+        "commands": "guaranteed",
+        "pictures": "missed",
+        "silent": "unknown",
+        "house": "guaranteed",
+    }
+    counts = {"count": 4, "guaranteed": 2, "met": 0, "missed": 1, "unknown": 1}
+    assert results.summary["requirements"] == counts
+    assert results.requirements.columns == columns.REQUIREMENTS.names
+    flat = columns.flatten({"requirements": results.summary["requirements"]})
+    assert sorted(flat) == sorted(columns.REQUIREMENT_SUMMARY.names)
+    page = for_run(results)
+    for words_on_page in (
+        "Requirements in numbers",
+        "Who delays silent in the worst case",
+        "150 µs: MISSED",
+    ):
+        assert words_on_page in page
+    results.to_parquet(tmp_path)
+    assert len(pl.read_parquet(tmp_path / "requirements.parquet")) == 4
+
+
+def test_the_command_says_what_is_kept_and_its_exit_code_too(tmp_path: Path) -> None:
+    file = tmp_path / "several.json"
+    file.write_text(json.dumps(several().resolve()))
+    runner = CliRunner()
+    ran = runner.invoke(app, ["run", str(file), "--strict"])
+    assert ran.exit_code == 1
+    assert "Of 4 requirements 2 are guaranteed, 1 are missed, 1 cannot be told" in ran.stdout
+    bounded = runner.invoke(app, ["bound", str(file), "--tries", "0", "--strict"])
+    assert bounded.exit_code == 1
+    assert "2 of 4 are guaranteed" in bounded.stdout
+    found = json.loads(runner.invoke(app, ["bound", str(file), "--tries", "0", "--json"]).stdout)
+    assert [one["verdict"] for one in found["requirements"]].count("guaranteed") == 2
+
+
+def test_a_file_of_flows_has_names_and_requirements(tmp_path: Path) -> None:
+    (tmp_path / "flows.csv").write_text(
+        "name,source,target,length,period,requirement\ncommands,0,3,64 B,1 ms,100 us\n,1,3,64 B,1 ms,\n"
+    )
+    found = Scenario.from_dict(
+        {
+            "topology": {"kind": "crossbar", "terminals": 4},
+            "technology": SPACEWIRE,
+            "traffic": {"pattern": {"kind": "flows", "path": "flows.csv"}},
+        },
+        tmp_path,
+    )
+    (only,) = bound(found).promises
+    assert (only.flow, only.requirement_ns) == ("commands", 100_000.0)
