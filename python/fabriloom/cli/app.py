@@ -403,6 +403,20 @@ def draw(
 
 @app.command()
 @exits.guarded
+def export(file: File, settings: Set = None, out: Out = None, force: Force = False) -> int:
+    """Routing tables by logical address, as CSV and as C arrays; path addresses; the network as files.
+
+    Without --out the table of all routers is printed as CSV.
+    """
+    from . import export as command
+    from . import folders
+
+    with folders.taken(out, "export", force) as folder:
+        return command.export(_load(file, settings, None), folder)
+
+
+@app.command()
+@exits.guarded
 def plot(
     report: Annotated[
         Path,

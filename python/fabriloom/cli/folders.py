@@ -71,6 +71,12 @@ def cached(name: str) -> Iterator[Working | None]:
             working.release()
 
 
+def shown(path: Path) -> Path:
+    """A path as short as it can be said from here."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
 def _json(files: Files, name: str, value: Any) -> None:
     from ..results.files import put_text
 

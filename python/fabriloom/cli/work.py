@@ -90,7 +90,7 @@ def give(
         else:
             tell()
     if place is not None and not json:
-        place = shown_path(place)
+        place = folders.shown(place)
         show.line(f"Written to {place}{os.sep}; open {place / page}")
 
 
@@ -310,12 +310,6 @@ def check(scenario: Scenario, json: bool) -> int:
     return exits.OK if found["deadlock"]["free"] else exits.DEADLOCK
 
 
-def shown_path(path: Path) -> Path:
-    """A path as short as it can be said from here."""
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
-
-
 def draw(scenario: Scenario, output: Path | None, force: bool) -> int:
     """The network as SVG."""
     from ..compile import graph_of
@@ -363,7 +357,7 @@ def plot(report: Path, out: Path, form: str, numbers: Sequence[int], force: bool
             with folder.file(name) as file:
                 file.write(plots.drawn(drawn[name], form))
         with exits.undisturbed():
-            place = shown_path(folder.finish())
+            place = folders.shown(folder.finish())
     for name in chosen:
         show.line(f"Written to {place / name}: {drawn[name].title}")
     return exits.OK

@@ -12,11 +12,22 @@ from typing import Any
 
 from .. import units
 from .graph import MAX_LINKS
-from .raw import LARGEST_RATE_BITS_PER_S, SMALLEST_RATE_BITS_PER_S, RawGraph, RawLink, RawVertex
+from .raw import (
+    FIRST_ADDRESS,
+    FIRST_PORT,
+    LARGEST_RATE_BITS_PER_S,
+    LAST_ADDRESS,
+    LAST_PORT,
+    PORTS,
+    SMALLEST_RATE_BITS_PER_S,
+    RawGraph,
+    RawLink,
+    RawVertex,
+)
 
 Values = Mapping[str, Any]
 
-OF_VERTICES = ("kind", "x", "y")
+OF_VERTICES = ("kind", "x", "y", "address")
 OF_LINKS = (
     "name",
     "reverse_name",
@@ -26,12 +37,19 @@ OF_LINKS = (
     "length",
     "rate_bits_per_s",
     "length_m",
+    "source_port",
+    "target_port",
     "index",
 )
 DRAWN = ("label", "description", "comment", "color", "colour", "style", "r", "g", "b")
 DRAWN_VERTICES = (*DRAWN, "pos", "shape", "size", "width", "height", "bipartite", "subset")
 """What networkx, Graphviz, Gephi and yEd say about how a graph looks, or which side of one a vertex is on."""
 _LONGEST_NUMBER = 400
+_WHY = {
+    "address": ": lower ones are ports of a router, 255 is reserved",
+    "source_port": ", 0 is the configuration port of a router",
+    "target_port": ", 0 is the configuration port of a router",
+}
 
 
 def is_passed_over(name: str, drawn: Iterable[str] = ()) -> bool:
@@ -60,7 +78,10 @@ def add_vertex(raw: RawGraph, name: str, values: Values, where: str) -> None:
     if kind not in (None, "", "switch", "terminal"):
         raw.fail(f"kind is {_shown(kind)}; it must be switch or terminal", where)
     place = (_number(raw, values, key, where) for key in ("x", "y"))
-    raw.add_vertex(RawVertex(name, kind == "terminal", where, *place))
+    address = _whole(raw, values, "address", FIRST_ADDRESS, LAST_ADDRESS, where)
+    if address is not None and kind != "terminal":
+        raw.fail("a logical address is of a terminal; a switch has none", where)
+    raw.add_vertex(RawVertex(name, kind == "terminal", where, *place, address))
 
 
 def add_links(raw: RawGraph, source: str, target: str, values: Values, where: str, *, one_way: bool) -> None:
@@ -70,6 +91,7 @@ def add_links(raw: RawGraph, source: str, target: str, values: Values, where: st
     numbers = {
         "rate_bits_per_s": _rate(raw, values, where),
         "length_m": _length(raw, values, where),
+        **{key: _whole(raw, values, key, FIRST_PORT, LAST_PORT, where) for key in PORTS},
     }
     link = RawLink(
         source,
@@ -82,6 +104,8 @@ def add_links(raw: RawGraph, source: str, target: str, values: Values, where: st
     )
     back = _text(raw, values, "reverse_name", where)
     parallel = _parallel(raw, values, where)
+    if parallel > 1 and any(key in link.numbers for key in PORTS):
+        raw.fail("parallel cables are at ports of their own; give each its own line", where)
     if one_way:
         if back is not None:
             raw.fail("reverse_name is for cables; a one-way link has no way back", where)
@@ -132,6 +156,17 @@ def _number(raw: RawGraph, values: Values, key: str, where: str) -> float | None
     if isinstance(value, bool) or not math.isfinite(number):
         raw.fail(f"{key} is {_shown(value)}; it must be a number", where)
     return number
+
+
+def _whole(raw: RawGraph, values: Values, key: str, least: int, most: int, where: str) -> int | None:
+    """A whole number between two others, both included."""
+    value = _number(raw, values, key, where)
+    if value is None:
+        return None
+    if value != int(value) or not least <= value <= most:
+        reason = _WHY.get(key, "")
+        raw.fail(f"{key} is {_shown(_given(values, key))}; it goes from {least} to {most}{reason}", where)
+    return int(value)
 
 
 def _parallel(raw: RawGraph, values: Values, where: str) -> int:

@@ -8,7 +8,10 @@ The first line names the columns; ``source`` and ``target`` are needed, the othe
 ``cable``            in lines of kind link: the same text in the two directions of a cable
 ``rate``             such as "100 Mbit/s", or whole bits per second in a column ``rate_bits_per_s``
 ``length``           such as "2 m", or metres in a column ``length_m``
+``source_port``,     port of the switch at either end, 1 to 31, as a SpaceWire router counts them
+``target_port``
 ``x``, ``y``         in lines of kind switch
+``address``          in lines of kind terminal: its logical address, 32 to 254
 
 Columns whose names begin with an underscore are the user's own.
 
@@ -27,11 +30,11 @@ from .. import reading, units
 from ..reading import ReadError
 from . import attributes
 from .graph import Graph
-from .raw import ATTRIBUTES, RawGraph, cables_of, family_line, numbers_of, place_of, read_family
+from .raw import ATTRIBUTES, RawGraph, cables_of, family_line, numbers_of, place_of, read_family, turned
 
 OF_LINKS = tuple(name for name in attributes.OF_LINKS if name != "index")
-COLUMNS = ("kind", "source", "target", *OF_LINKS, "x", "y")
-WRITTEN = ("kind", "source", "target", "name", "reverse_name", "cable", *ATTRIBUTES, "x", "y")
+COLUMNS = ("kind", "source", "target", *OF_LINKS, "x", "y", "address")
+WRITTEN = ("kind", "source", "target", "name", "reverse_name", "cable", *ATTRIBUTES, "x", "y", "address")
 KINDS = ("cable", "link", "switch", "terminal")
 FAMILY_MARK = "# fabriloom "
 
@@ -91,7 +94,7 @@ def _declare(raw: RawGraph, row: dict[str, Any], where: str) -> None:
     if kind == "switch" and row["target"]:
         raw.fail("a line of kind switch has no target; for a cable leave the kind out", where)
     joins = kind in ("cable", "link") or bool(row["target"])
-    foreign = ("x", "y") if kind in ("cable", "link") else () if joins else OF_LINKS
+    foreign = ("x", "y", "address") if kind in ("cable", "link") else () if joins else OF_LINKS
     for name in foreign:
         if row.get(name):
             raw.fail(
@@ -139,9 +142,8 @@ def write(graph: Graph) -> str:
             "name": graph.link_names[link],
             **numbers_of(graph, link),
         }
-        together = graph.link_reverse[link] == link + 1 and numbers_of(graph, link) == numbers_of(
-            graph, link + 1
-        )
+        back = graph.link_reverse[link] == link + 1
+        together = back and numbers_of(graph, link) == turned(numbers_of(graph, link + 1))
         if together:
             row |= {"kind": "cable", "reverse_name": graph.link_names[link + 1]}
         elif cables[link] >= 0:
@@ -154,4 +156,6 @@ def write(graph: Graph) -> str:
 def _used(graph: Graph, column: str) -> bool:
     if column in ("x", "y"):
         return graph.positions is not None
+    if column == "address":
+        return "addresses" in graph.layout
     return column not in ATTRIBUTES or column in graph.attributes

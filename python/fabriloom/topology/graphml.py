@@ -140,6 +140,7 @@ def write(graph: Graph) -> str:
         ("node", "kind", "string"),
         ("node", "x", "double"),
         ("node", "y", "double"),
+        ("node", "address", "int"),
         ("edge", "name", "string"),
         ("edge", "cable", "int"),
         *(("edge", key, "double") for key in ATTRIBUTES),

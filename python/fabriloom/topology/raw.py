@@ -13,8 +13,13 @@ import numpy as np
 from ..printable import escaped, refused_in
 from .graph import MAX_TERMINALS, Graph, GraphError
 
-ATTRIBUTES = ("rate_bits_per_s", "length_m")
+PORTS = ("source_port", "target_port")
+ATTRIBUTES = ("rate_bits_per_s", "length_m", *PORTS)
 """Numbers a file may give per link."""
+FIRST_PORT, LAST_PORT = 1, 31
+"""Ports that a path address of SpaceWire can name; 0 is the configuration of a router."""
+FIRST_ADDRESS, LAST_ADDRESS = 32, 254
+"""Logical addresses of SpaceWire; below are ports, and 255 is reserved (ECSS-E-ST-50-12C)."""
 
 SMALLEST_RATE_BITS_PER_S = 10**3
 LARGEST_RATE_BITS_PER_S = 10**12
@@ -34,6 +39,8 @@ class RawVertex:
     where: str
     x: float | None = None
     y: float | None = None
+    address: int | None = None
+    """Logical address of a terminal."""
 
 
 @dataclass
@@ -96,7 +103,8 @@ class RawGraph:
             self.cables += 1
             cable = (self.cables,)
             self.links.append(RawLink(link.source, link.target, link.name, cable, link.where, link.numbers))
-            self.links.append(RawLink(link.target, link.source, back_name, cable, link.where, link.numbers))
+            back = turned(link.numbers)
+            self.links.append(RawLink(link.target, link.source, back_name, cable, link.where, back))
 
     def _fail_of_parallel(self, what: str, where: str) -> NoReturn:
         self.fail(f"parallel cables cannot share {what}; leave it out or give each its own line", where)
@@ -129,6 +137,7 @@ class RawGraph:
         self._check_joined_terminals(len(terminals))
         self._check_terminals(terminals, number, source, target)
         self._check_connected(len(number), source, target)
+        self._check_ports()
         placed = [vertex for vertex in switches if vertex.x is not None and vertex.y is not None]
         positions = (
             np.array([[v.x, v.y] for v in placed], np.float64) if len(placed) == len(switches) else None
@@ -141,7 +150,7 @@ class RawGraph:
             link_reverse=self._reverses(),
             link_names=self._link_names(),
             family="file",
-            layout={"parameters": {}},
+            layout={"parameters": {}, **self._addresses(terminals)},
             positions=positions,
             attributes=self._attributes(),
         )
@@ -217,6 +226,34 @@ class RawGraph:
                     "A machine on two switches is two terminals",
                     vertex.where,
                 )
+
+    def _check_ports(self) -> None:
+        """A port of a switch has one cable."""
+        seen: dict[tuple[str, float], RawLink] = {}
+        for link in self.links:
+            port = link.numbers.get("source_port")
+            if port is None:
+                continue
+            before = seen.setdefault((link.source, port), link)
+            if before is not link:
+                self.fail(
+                    f'port {port:g} of "{link.source}" has a cable already ({before.where})', link.where
+                )
+
+    def _addresses(self, terminals: list[RawVertex]) -> dict[str, dict[int, int]]:
+        """``addresses`` of the layout: logical addresses by terminal, those that are given."""
+        found: dict[int, int] = {}
+        for number, vertex in enumerate(terminals):
+            if vertex.address is None:
+                continue
+            if vertex.address in found.values():
+                other = next(t for t in terminals if t.address == vertex.address)
+                message = (
+                    f'the logical address {vertex.address} is that of "{other.name}" already ({other.where})'
+                )
+                self.fail(message, vertex.where)
+            found[number] = vertex.address
+        return {"addresses": found} if found else {}
 
     def _check_connected(self, vertices: int, source: np.ndarray, target: np.ndarray) -> None:
         label = components(vertices, source, target)
@@ -359,11 +396,21 @@ def family_line(graph: Graph) -> str | None:
 def numbers_of(graph: Graph, link: int) -> dict[str, float]:
     """Return the numbers the file gave for a link."""
     found = {key: float(graph.attributes[key][link]) for key in ATTRIBUTES if key in graph.attributes}
-    return {key: value for key, value in found.items() if not math.isnan(value)}
+    return {
+        key: int(value) if key in PORTS else value for key, value in found.items() if not math.isnan(value)
+    }
+
+
+def turned(numbers: dict[str, float]) -> dict[str, float]:
+    """The numbers of a link as those of the way back."""
+    return {PORTS[1 - PORTS.index(key)] if key in PORTS else key: value for key, value in numbers.items()}
 
 
 def place_of(graph: Graph, vertex: int) -> dict[str, float]:
-    """Return where a switch is drawn, as ``x`` and ``y``."""
+    """Return where a switch is drawn, as ``x`` and ``y``, and the logical ``address`` of a terminal."""
+    address = graph.layout.get("addresses", {}).get(vertex - graph.switches)
+    if address is not None:
+        return {"address": address}
     if graph.positions is None or vertex >= graph.switches:
         return {}
     return {"x": float(graph.positions[vertex, 0]), "y": float(graph.positions[vertex, 1])}

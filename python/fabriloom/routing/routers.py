@@ -1,0 +1,157 @@
+"""Routing tables as routers take them: ports by logical address, and paths as the bytes that name ports.
+
+Ports and logical addresses are those of the graph file. What it does not give is numbered in the order of
+the file: the cables of a switch from port 1, the terminals from address 32.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..topology.graph import Graph
+from ..topology.raw import FIRST_ADDRESS, FIRST_PORT, LAST_ADDRESS, LAST_PORT
+from .check import path
+from .table import NONE, RouteTable, RoutingError
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a router sends packets with a logical address."""
+
+    address: int
+    terminal: str
+    ports: tuple[int, ...]
+    """Any free one is taken; in order of preference."""
+
+
+@dataclass(frozen=True)
+class Router:
+    """The routing table of a switch."""
+
+    name: str
+    entries: tuple[Entry, ...]
+
+
+def ports(graph: Graph) -> list[int]:
+    """Per link the port of its switch, 0 where it leaves a terminal. Raises RoutingError."""
+    given = graph.attributes.get("source_port", np.full(graph.links, np.nan))
+    taken: dict[int, set[int]] = {}
+    for link, port in enumerate(given.tolist()):
+        if port == port:
+            taken.setdefault(int(graph.link_source[link]), set()).add(int(port))
+    found, following = [], dict.fromkeys(range(graph.switches), FIRST_PORT)
+    for link, port in enumerate(given.tolist()):
+        switch = int(graph.link_source[link])
+        if switch >= graph.switches:
+            found.append(0)
+        elif port == port:
+            found.append(int(port))
+        else:
+            while following[switch] in taken.get(switch, ()):
+                following[switch] += 1
+            if following[switch] > LAST_PORT:
+                name = graph.switch_names[switch]
+                raise RoutingError(f"{name} has more links than the {LAST_PORT} ports of a router")
+            found.append(following[switch])
+            following[switch] += 1
+    return found
+
+
+def addresses(graph: Graph) -> list[int]:
+    """Per terminal its logical address. Raises RoutingError."""
+    given: dict[int, int] = graph.layout.get("addresses", {})
+    free = iter(sorted(set(range(FIRST_ADDRESS, LAST_ADDRESS + 1)) - set(given.values())))
+    found = []
+    for terminal in range(graph.terminals):
+        address = given.get(terminal) or next(free, None)
+        if address is None:
+            count = LAST_ADDRESS - FIRST_ADDRESS + 1
+            raise RoutingError(f"{graph.terminals} terminals are more than the {count} logical addresses")
+        found.append(address)
+    return found
+
+
+def routers(graph: Graph, table: RouteTable) -> list[Router]:
+    """The routing table of every switch, by logical address. Raises RoutingError."""
+    port, address = ports(graph), addresses(graph)
+    order = np.argsort(address, kind="stable").tolist()
+    found = []
+    for switch, name in enumerate(graph.switch_names):
+        entries = []
+        for terminal in order:
+            entry = int(table.route[switch, table.terminal_class[terminal]])
+            if entry != NONE:
+                by = tuple(dict.fromkeys(port[link] for link in table.group(entry >> 1).tolist()))
+                entries.append(Entry(address[terminal], graph.terminal_names[terminal], by))
+        found.append(Router(name, tuple(entries)))
+    return found
+
+
+def path_bytes(graph: Graph, table: RouteTable, source: int, target: int) -> list[int]:
+    """The path address from one terminal to another: a port for each router on the way, of the links that are
+    preferred. Raises RoutingError."""
+    port = ports(graph)
+    return [port[link] for link in path(graph, table, source, target)[1:]]
+
+
+def as_csv(found: Iterable[Router]) -> str:
+    """Lines of router, logical_address, terminal and ports."""
+    lines = ["router,logical_address,terminal,ports"]
+    for router in found:
+        for entry in router.entries:
+            ports_of = " ".join(map(str, entry.ports))
+            lines.append(f"{_cell(router.name)},{entry.address},{_cell(entry.terminal)},{ports_of}")
+    return "\n".join([*lines, ""])
+
+
+def paths_as_csv(graph: Graph, table: RouteTable, pairs: Iterable[tuple[int, int]]) -> str:
+    """Lines of source, target and path, the port bytes of a path address separated by spaces."""
+    lines = ["source,target,path"]
+    for source, target in pairs:
+        names = (_cell(graph.terminal_names[end]) for end in (source, target))
+        way = " ".join(map(str, path_bytes(graph, table, source, target)))
+        lines.append(f"{','.join(names)},{way}")
+    return "\n".join([*lines, ""])
+
+
+def as_c(found: Iterable[Router], about: str) -> str:
+    """C99: per router an array of port masks by logical address."""
+    lines = [
+        f"/* {_comment(about)}",
+        " * Routing tables by logical address: if bit n of an entry is set, packets may leave by port n;",
+        " * an entry of 0 has no route. */",
+        "#include <stdint.h>",
+    ]
+    used: set[str] = set()
+    for router in found:
+        lines += ["", f"const uint32_t {_identifier(router.name, used)}[256] = {{"]
+        for entry in router.entries:
+            mask = sum(1 << port for port in entry.ports)
+            ports_of = " ".join(map(str, entry.ports))
+            lines.append(
+                f"    [{entry.address}] = 0x{mask:08x}, /* {_comment(entry.terminal)}: port {ports_of} */"
+            )
+        lines.append("};")
+    return "\n".join([*lines, ""])
+
+
+def _identifier(name: str, used: set[str]) -> str:
+    word = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_") or "router"
+    word = f"router_{word}" if word[0].isdigit() else word
+    number, found = 2, word
+    while found in used:
+        number, found = number + 1, f"{word}_{number}"
+    used.add(found)
+    return found
+
+
+def _comment(text: str) -> str:
+    return text.replace("*/", "* /")
+
+
+def _cell(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"\n') else text
