@@ -5,17 +5,24 @@ use std::collections::BinaryHeap;
 
 use fabriloom_engine::kernel::Time;
 
-/// What happens, in the order of the phases of one tick: effects, arbitration, crossbars in two steps, wires.
+/// What happens, in the order of the phases of one tick: faults, effects, arbitration, crossbars in two steps, wires.
 ///
 /// No event makes another one for an earlier phase of the same tick, so a tick is over when its events are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
-    /// A character has come through the lane and can be used in the input buffer at its target.
-    Arrive { lane: u32 },
+    /// The link runs again.
+    Up { link: u32 },
+    /// The link fails, and what has come of a packet is ended at a tick.
+    Down { link: u32, ended: Time },
+    /// What has come of a packet by a link that failed is ended.
+    End { link: u32 },
+    /// A character has come through the lane and can be used in the input buffer at its target. `faults`: how often the link had
+    /// failed when it started, here and in what follows; if it has failed since, this does not happen.
+    Arrive { lane: u32, faults: u32 },
     /// One quantum of credit has come to the sender of the lane.
-    Credit { lane: u32 },
+    Credit { lane: u32, faults: u32 },
     /// A character has left the output buffer of the lane completely.
-    PlaceFree { lane: u32 },
+    PlaceFree { lane: u32, faults: u32 },
     /// The tail of the packet that held the lane has gone there, and the lane is free again.
     Release { lane: u32 },
     /// The next packet is at the front of a queue of the input buffer at the target of the lane.
@@ -23,7 +30,7 @@ pub enum What {
     /// The header of the packet at the front of a queue of the lane has been decoded.
     Request { lane: u32, queue: u32 },
     /// The end of a packet has been received by the terminal at the target of the lane.
-    Deliver { lane: u32 },
+    Deliver { lane: u32, faults: u32 },
     /// The link starts nothing before a tick: it is stopped from outside, by a test.
     Stop { link: u32, until: Time },
     /// The terminal's link has sent its packet: the source is asked for the next one.
@@ -45,11 +52,12 @@ pub enum What {
 impl What {
     fn phase(self) -> u8 {
         match self {
-            What::Arbitrate { .. } => 1,
-            What::Cross { .. } => 2,
-            What::Take { .. } => 3,
-            What::Wire { .. } => 4,
-            _ => 0,
+            What::Up { .. } | What::Down { .. } => 0,
+            What::Arbitrate { .. } => 2,
+            What::Cross { .. } => 3,
+            What::Take { .. } => 4,
+            What::Wire { .. } => 5,
+            _ => 1,
         }
     }
 }

@@ -8,6 +8,7 @@
 //! Networks of rings have a twin of their own, [`run_rings`], written from `docs/background/ring-model.md`.
 
 mod event;
+mod fault;
 mod parts;
 mod ring;
 mod switch;
@@ -71,8 +72,12 @@ pub struct TwinRun {
     pub offered: u64,
     /// Packets that found the queue of their source full.
     pub refused: u64,
-    /// Packets made, not refused and not delivered: in the fabric or waiting at their source.
+    /// Packets made, not refused, not lost and not delivered: in the fabric or waiting at their source.
     pub in_flight: u64,
+    /// Packets lost by faults.
+    pub lost: u64,
+    /// Per link: packets lost on it when it failed, and at its end because there was nowhere to go.
+    pub losses: Vec<(u64, u64)>,
     /// Events of this engine up to the end.
     pub events: u64,
     /// Grants: one for each packet at each switch.

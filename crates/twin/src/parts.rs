@@ -49,6 +49,8 @@ pub struct Worm {
     pub received: u32,
     /// Its end of packet has been received.
     pub delivered: bool,
+    /// It was cut or discarded.
+    pub lost: bool,
 }
 
 /// What the packet at the front of a queue is doing.
@@ -63,6 +65,8 @@ pub enum Front {
     Waiting { strip: bool },
     /// It crosses to this lane; `delete` more characters are to be thrown away first.
     Crossing { output: u32, delete: u32 },
+    /// All of it that is there or comes is thrown away.
+    Spilling,
     /// Its end of packet has crossed, but the next one is not at the front yet.
     Leaving,
 }
@@ -125,14 +129,11 @@ impl Lane {
         queued.flat_map(|(_, characters)| characters).chain(&self.entering)
     }
 
-    /// Ends of packets that stand anywhere in this lane.
-    pub fn ends(&self) -> usize {
+    /// Packets whose ends stand anywhere in this lane.
+    pub fn ends(&self) -> impl Iterator<Item = usize> {
         let queued = self.output.iter().map(|(_, character)| character);
-        queued
-            .chain(&self.wire)
-            .chain(self.received())
-            .filter(|character| character.kind == Kind::End)
-            .count()
+        let all = queued.chain(&self.wire).chain(self.received());
+        all.filter(|character| character.kind == Kind::End).map(|character| character.packet)
     }
 }
 
@@ -143,6 +144,14 @@ pub struct Link {
     pub wire_free: Time,
     /// When it goes on after a stop from outside.
     pub stopped_until: Time,
+    /// A fault keeps it from running.
+    pub down: bool,
+    /// How often it has failed.
+    pub faults: u32,
+    /// Packets lost here because it failed.
+    pub cut: u64,
+    /// Packets lost at its end because there was nowhere to go.
+    pub discarded: u64,
     /// The lane of the character that was started last.
     pub last_sent: Option<u32>,
     /// Per lane: flow-control characters for that lane of the reverse link that wait for this wire.

@@ -4,7 +4,7 @@ use fabriloom_engine::fabric::{NONE, arbiter, choice, sharing};
 use fabriloom_engine::kernel::Time;
 
 use crate::event::What;
-use crate::parts::{Front, Head, Kind, Place};
+use crate::parts::{Character, Front, Head, Kind, Place};
 use crate::twin::Twin;
 
 impl Twin<'_> {
@@ -34,23 +34,22 @@ impl Twin<'_> {
         (entry >> 1, entry & 1 == 1)
     }
 
-    fn front(&self, place: Place) -> Front {
+    pub(crate) fn front(&self, place: Place) -> Front {
         self.lanes[place.lane as usize].queues[&place.queue].front
     }
 
-    fn set_front(&mut self, place: Place, front: Front) {
+    pub(crate) fn set_front(&mut self, place: Place, front: Front) {
         self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("a queue").front = front;
     }
 
     /// The packet at the front of a queue.
-    fn first(&self, place: Place) -> usize {
+    pub(crate) fn first(&self, place: Place) -> usize {
         self.lanes[place.lane as usize].queues[&place.queue].packets[0].0
     }
 
     /// Puts a character that has come into its queue, or keeps it until the header tells which one that is.
-    pub(crate) fn sort_in(&mut self, lane: u32) {
+    pub(crate) fn sort_in(&mut self, lane: u32, character: Character) {
         let state = &mut self.lanes[lane as usize];
-        let character = state.wire.pop_front().expect("a character is on its way");
         if let Some(queue) = state.receiving {
             if character.kind == Kind::End {
                 state.receiving = None;
@@ -61,7 +60,8 @@ impl Twin<'_> {
         }
         state.entering.push_back(character);
         let (header, _) = self.front_header(character.packet);
-        if self.lanes[lane as usize].entering.len() < header.max(1) as usize {
+        let is_there = self.lanes[lane as usize].entering.len() >= header.max(1) as usize;
+        if !is_there && character.kind != Kind::End {
             return;
         }
         let by_group = self.fabric.output_queues != 0;
@@ -88,6 +88,12 @@ impl Twin<'_> {
     /// The head joins those that wait for its group.
     pub(crate) fn request(&mut self, place: Place) {
         let (group, strip) = self.routed(place.lane, self.first(place));
+        if self.has_no_header(place) {
+            return self.spill(place);
+        }
+        if !self.runs(group) {
+            return self.discard(place);
+        }
         self.set_front(place, Front::Waiting { strip });
         let waiting = &mut self.groups[group as usize].waiting;
         waiting.push(Head { since: self.now, place });
@@ -99,7 +105,8 @@ impl Twin<'_> {
     pub(crate) fn arbitrate(&mut self, group: u32) {
         loop {
             let lanes = self.fabric.group(group).iter().copied();
-            let free: Vec<u32> = lanes.filter(|&l| self.lanes[l as usize].holder.is_none()).collect();
+            let free: Vec<u32> =
+                lanes.filter(|&l| self.lanes[l as usize].holder.is_none() && !self.is_down(l)).collect();
             if free.is_empty() || self.groups[group as usize].waiting.is_empty() {
                 return;
             }
@@ -170,6 +177,9 @@ impl Twin<'_> {
         let places: Vec<Place> = places.collect();
         let switch = self.fabric.link_target[link as usize] as usize;
         let pace = i64::from(self.fabric.switch_crossbar_ticks[switch]);
+        for &place in &places {
+            self.throw_away(place);
+        }
         if pace == 0 {
             // Faster than the links: each queue crosses by itself.
             for place in places {
@@ -290,10 +300,16 @@ impl Twin<'_> {
     fn leave(&mut self, place: Place, output: u32) {
         let switch = self.switch_at(place.lane);
         let handover = i64::from(self.fabric.switch_handover_ticks[switch]);
+        self.agenda.add(self.now + handover, What::Release { lane: output });
+        self.come_forward(place);
+    }
+
+    /// The packet at the front of a queue has left it.
+    pub(crate) fn come_forward(&mut self, place: Place) {
+        let switch = self.switch_at(place.lane);
         let next_head = i64::from(self.fabric.switch_next_head_ticks[switch]);
         self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("a queue").packets.pop_front();
         self.set_front(place, Front::Leaving);
-        self.agenda.add(self.now + handover, What::Release { lane: output });
         if next_head == 0 {
             self.next_head(place);
         } else {

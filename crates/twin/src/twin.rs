@@ -24,7 +24,7 @@ pub struct Twin<'a> {
     pub(crate) packet_hops: u64,
     sources: Sources,
     /// What drives the terminals instead, if there are any.
-    programs: Option<Programs>,
+    pub(crate) programs: Option<Programs>,
     /// For when a turn of theirs was entered last.
     turn: Time,
     /// Per terminal: the packet its source has given it and that it has not dispatched yet.
@@ -66,6 +66,7 @@ impl<'a> Twin<'a> {
             events: 0,
         };
         twin.promise_all();
+        twin.plan_faults();
         for terminal in 0..fabric.terminals {
             twin.agenda.add(0, What::Ask { terminal });
         }
@@ -79,13 +80,21 @@ impl<'a> Twin<'a> {
             self.now = time;
             self.events += 1;
             match what {
-                What::Arrive { lane } => self.arrive(lane),
-                What::Credit { lane } => self.credit(lane),
-                What::PlaceFree { lane } => self.place_free(lane),
+                What::Up { link } => self.go_up(link),
+                What::Down { link, ended } => self.go_down(link, ended),
+                What::End { link } => self.end_early(link),
+                What::Arrive { lane, faults }
+                | What::Credit { lane, faults }
+                | What::PlaceFree { lane, faults }
+                | What::Deliver { lane, faults }
+                    if faults != self.faults_of(lane) => {}
+                What::Arrive { lane, .. } => self.arrive(lane),
+                What::Credit { lane, .. } => self.credit(lane),
+                What::PlaceFree { lane, .. } => self.place_free(lane),
                 What::Release { lane } => self.release(lane),
                 What::NextHead { lane, queue } => self.next_head(Place { lane, queue }),
                 What::Request { lane, queue } => self.request(Place { lane, queue }),
-                What::Deliver { lane } => self.deliver(lane),
+                What::Deliver { lane, .. } => self.deliver(lane),
                 What::Stop { link, until } => self.stop(link, until),
                 What::Ask { terminal } => self.ask(terminal),
                 What::Dispatch { terminal } => self.dispatch(terminal),
@@ -118,7 +127,7 @@ impl<'a> Twin<'a> {
     }
 
     /// Has programs go on in a tick.
-    fn enter_turn(&mut self, time: Time) {
+    pub(crate) fn enter_turn(&mut self, time: Time) {
         if self.turn != time {
             self.turn = time;
             self.agenda.add(time, What::Turn);
@@ -178,6 +187,7 @@ impl<'a> Twin<'a> {
             has_come: false,
             received: 0,
             delivered: false,
+            lost: false,
         });
         self.agenda.add(self.now, What::Wire { link });
     }
@@ -186,6 +196,10 @@ impl<'a> Twin<'a> {
         let link = self.fabric.link_of(lane);
         let end = self.lanes[lane as usize].wire.pop_front().expect("the end of packet is on its way");
         assert_eq!(end.kind, Kind::End);
+        if self.worms[end.packet].lost {
+            // The rest of it was lost on the way: this is an error end.
+            return self.take_from_terminal(lane);
+        }
         let worm = &mut self.worms[end.packet];
         let terminal = self.fabric.link_target[link as usize] - self.fabric.switches;
         assert_eq!(worm.packet.target, terminal, "a packet came to the wrong terminal");
@@ -224,20 +238,28 @@ impl<'a> Twin<'a> {
         }
         let delivered = deliveries.len() as u64;
         let in_fabric = self.packets_in_fabric();
-        assert_eq!(self.worms.len() as u64, delivered + in_fabric, "packets were lost in the fabric");
+        let lost = self.worms.iter().filter(|worm| worm.lost).count() as u64;
+        assert_eq!(
+            self.worms.len() as u64,
+            delivered + lost + in_fabric,
+            "packets were lost without a cause"
+        );
+        let losses: Vec<(u64, u64)> = self.links.iter().map(|link| (link.cut, link.discarded)).collect();
         let in_flight =
-            totals.offered.checked_sub(delivered + totals.refused).expect("more came than was sent");
+            totals.offered.checked_sub(delivered + totals.refused + lost).expect("more came than was sent");
         assert!(in_flight >= in_fabric, "the fabric holds packets that no source made");
         let (events, packet_hops) = (self.events, self.packet_hops);
         self.sources.stop_after(until);
         self.drop_later(until);
         self.run_until(Time::MAX);
-        let deadlocked = self.packets_in_fabric() > 0;
+        let deadlocked = self.is_anything_stuck();
         TwinRun {
             deliveries,
             offered: totals.offered,
             refused: totals.refused,
             in_flight,
+            lost,
+            losses,
             events,
             packet_hops,
             end_time,
@@ -256,9 +278,16 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Found by looking for their ends of packet, everywhere.
+    /// Found by looking for their ends of packet, everywhere; what is left of those that were lost does not count.
     fn packets_in_fabric(&self) -> u64 {
         let dispatched = self.links.iter().filter(|link| !link.dispatched.is_empty()).count();
-        dispatched as u64 + self.lanes.iter().map(|lane| lane.ends() as u64).sum::<u64>()
+        let ends = self.lanes.iter().flat_map(|lane| lane.ends());
+        dispatched as u64 + ends.filter(|&packet| !self.worms[packet].lost).count() as u64
+    }
+
+    /// Whether anything stands anywhere, but for terminals that wait for links that never run again.
+    fn is_anything_stuck(&self) -> bool {
+        self.links.iter().any(|link| !link.dispatched.is_empty() && !link.down)
+            || self.lanes.iter().any(|lane| lane.ends().next().is_some())
     }
 }

@@ -9,18 +9,18 @@ use crate::parts::{Character, Kind};
 use crate::twin::Twin;
 
 impl Twin<'_> {
-    fn leaves_terminal(&self, link: u32) -> bool {
+    pub(crate) fn leaves_terminal(&self, link: u32) -> bool {
         self.fabric.is_terminal(self.fabric.link_source[link as usize])
     }
 
-    fn enters_terminal(&self, link: u32) -> bool {
+    pub(crate) fn enters_terminal(&self, link: u32) -> bool {
         self.fabric.is_terminal(self.fabric.link_target[link as usize])
     }
 
     /// Starts what comes next on the wire of a link, if it is free: flow control first, then data.
     pub(crate) fn start_on_wire(&mut self, link: u32) {
         let state = &self.links[link as usize];
-        if self.now < state.wire_free || self.now < state.stopped_until {
+        if self.now < state.wire_free || self.now < state.stopped_until || state.down {
             return;
         }
         let waiting = &self.links[link as usize].flow_control;
@@ -40,7 +40,7 @@ impl Twin<'_> {
         self.links[link as usize].wire_free = self.now + occupied;
         self.agenda.add(self.now + occupied, What::Wire { link });
         let lane = self.fabric.lanes_of(promised).start + lane;
-        self.agenda.add(self.now + usable, What::Credit { lane });
+        self.agenda.add(self.now + usable, What::Credit { lane, faults: self.faults_of(lane) });
     }
 
     fn start_data(&mut self, link: u32) {
@@ -96,16 +96,17 @@ impl Twin<'_> {
         state.wire.push_back(character);
         self.worms[character.packet].started.get_or_insert(self.now);
         self.agenda.add(self.now + occupied, What::Wire { link });
+        let faults = self.faults_of(lane);
         if self.enters_terminal(link) && is_end {
-            self.agenda.add(self.now + occupied + arrival - place, What::Deliver { lane });
+            self.agenda.add(self.now + occupied + arrival - place, What::Deliver { lane, faults });
         } else {
-            self.agenda.add(self.now + arrival, What::Arrive { lane });
+            self.agenda.add(self.now + arrival, What::Arrive { lane, faults });
         }
         if !self.enters_terminal(link) {
             self.lanes[lane as usize].credit -= 1;
         }
         if !self.leaves_terminal(link) {
-            self.agenda.add(self.now + place, What::PlaceFree { lane });
+            self.agenda.add(self.now + place, What::PlaceFree { lane, faults });
         } else if is_end {
             let terminal = self.fabric.link_source[row] - self.fabric.switches;
             self.agenda.add(self.now + occupied, What::Ask { terminal });
@@ -140,7 +141,8 @@ impl Twin<'_> {
         state.arrived += 1;
         let most = u64::from(self.fabric.link_input_buffer[link as usize]);
         assert!(state.arrived - state.departed <= most, "the input buffer of lane {lane} overflows");
-        self.sort_in(lane);
+        let character = self.lanes[lane as usize].wire.pop_front().expect("a character is on its way");
+        self.sort_in(lane, character);
         self.agenda.add(self.now, What::Cross { link });
     }
 
@@ -175,7 +177,7 @@ impl Twin<'_> {
     }
 
     /// There are places for one more quantum besides all that has been promised and has not left yet.
-    fn can_promise(&self, lane: u32) -> bool {
+    pub(crate) fn can_promise(&self, lane: u32) -> bool {
         let link = self.fabric.link_of(lane) as usize;
         let state = &self.lanes[lane as usize];
         let taken = state.promised - state.departed;
@@ -186,6 +188,9 @@ impl Twin<'_> {
     pub(crate) fn take_from_input(&mut self, lane: u32) {
         let link = self.fabric.link_of(lane);
         self.lanes[lane as usize].departed += 1;
+        if self.links[link as usize].down {
+            return;
+        }
         while self.can_promise(lane) {
             self.lanes[lane as usize].promised += u64::from(self.fabric.link_quantum[link as usize]);
             if self.sends_flow_control(link) {
@@ -195,7 +200,7 @@ impl Twin<'_> {
                 self.agenda.add(self.now, What::Wire { link: reverse });
             } else {
                 let usable = i64::from(self.fabric.link_credit_ticks[link as usize]);
-                self.agenda.add(self.now + usable, What::Credit { lane });
+                self.agenda.add(self.now + usable, What::Credit { lane, faults: self.faults_of(lane) });
             }
         }
     }

@@ -20,6 +20,9 @@ pub use words::{
 /// Lanes that a link can have.
 pub const MOST_LANES: u32 = 16;
 
+/// When a link runs again that never does.
+pub const NEVER: u64 = 1 << 62;
+
 /// No entry: a class that a switch cannot reach, or a link without a reverse.
 pub use crate::kernel::NONE;
 
@@ -237,6 +240,15 @@ columns! {
         /// Per entry of `via_switch`: class of the header that leads there.
         via_class: u32,
 
+        /// Per fault, by the tick at which its link goes down: the link.
+        fault_link: u32,
+        /// Per fault: when the link goes down. The faults of one link follow each other.
+        fault_down_ticks: u64,
+        /// Per fault: when what has come of a packet is ended with an error end.
+        fault_ended_ticks: u64,
+        /// Per fault: when the link runs again; 2^62: never.
+        fault_up_ticks: u64,
+
         /// Per terminal: one of [`arrival`].
         source_arrival: u8,
         /// Per terminal: see [`arrival`].
@@ -426,9 +438,15 @@ impl Fabric {
         link * self.lanes..(link + 1) * self.lanes
     }
 
-    /// True when packets of networks of switches differ from those with one queue per link and credit by the character.
+    /// True when what a link does next can only be told character by character: when its lanes share it, when packets wait for
+    /// credit for all of them, and when faults cut packets.
     pub fn has_lanes(&self) -> bool {
-        self.lanes > 1 || self.whole_packet_credit != 0
+        self.lanes > 1 || self.whole_packet_credit != 0 || self.has_faults()
+    }
+
+    /// True when links fail.
+    pub fn has_faults(&self) -> bool {
+        !self.fault_link.is_empty()
     }
 
     /// Lanes of one group, in order of preference.

@@ -7,13 +7,25 @@ use crate::kernel::Time;
 impl Network {
     /// Queues the head of this queue, which asks in the present tick.
     pub fn request(&mut self, queue: u32) {
-        let at = &self.queues[queue as usize];
-        let (lane, packet) = (at.lane, at.packets[0].packet);
-        let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
+        let at = &mut self.queues[queue as usize];
+        if at.asks_at != self.now {
+            // The head that was to ask now has been lost.
+            return;
+        }
+        at.asks_at = UNKNOWN;
+        let (lane, packet, left) = (at.lane, at.packets[0].packet, at.packets[0].left);
+        let (switch, (header, class)) = (self.switch_at(lane), self.front_header(packet));
+        if left <= header {
+            // A header that was cut short leads nowhere.
+            return self.spill(queue);
+        }
         let entry = self.fabric.route[switch as usize * self.fabric.classes as usize + class as usize];
         if entry == NONE {
             self.lost = Some((switch, class));
             return;
+        }
+        if !self.runs(entry >> 1) {
+            return self.discard(queue);
         }
         let (group, at) = (entry >> 1, &mut self.queues[queue as usize]);
         (at.awaits, at.strips, at.since) = (group, entry & 1 == 1, self.now);
@@ -31,7 +43,7 @@ impl Network {
         }
     }
 
-    fn touch(&mut self, group: u32) {
+    pub(super) fn touch(&mut self, group: u32) {
         let at = &mut self.groups[group as usize];
         if !at.touched && !at.waiting.is_empty() {
             at.touched = true;
@@ -79,7 +91,7 @@ impl Network {
 
     fn free(&self, group: u32) -> impl Iterator<Item = u32> {
         let lanes = self.fabric.group(group).iter().copied();
-        lanes.filter(|&lane| self.lanes[lane as usize].holder == NONE)
+        lanes.filter(|&lane| self.lanes[lane as usize].holder == NONE && !self.is_down(lane))
     }
 
     /// Takes the head that is served next out of those that wait; the queue at whose front it is.

@@ -52,9 +52,13 @@ impl Network {
         let at = &self.queues[queue as usize];
         let Some(packet) = at.packets.front() else { return true };
         if at.awaits != NONE {
-            let mut holders =
-                self.fabric.group(at.awaits).iter().map(|&lane| self.lanes[lane as usize].holder);
-            return holders.any(|holder| holder == NONE || marks.queues[holder as usize]);
+            return self.fabric.group(at.awaits).iter().any(|&lane| {
+                let holder = self.lanes[lane as usize].holder;
+                !self.is_down_for_good(lane) && (holder == NONE || marks.queues[holder as usize])
+            });
+        }
+        if at.spills {
+            return !packet.arrivals.is_empty() || marks.lanes[at.lane as usize];
         }
         if at.output == NONE {
             return packet.readable < UNKNOWN || marks.lanes[at.lane as usize];
@@ -94,7 +98,10 @@ impl Network {
         let at = &self.lanes[lane as usize];
         let returned = at.returns.len() as u32 * self.fabric.link_quantum[link];
         let whole = self.fabric.whole_packet_credit == 1;
-        let needed = at.outgoing.front().map_or(1, |out| if whole && out.sent == 0 { out.length } else { 1 });
+        let needed = at
+            .outgoing
+            .front()
+            .map_or(1, |out| if whole && out.sent == 0 { self.characters(out.packet) } else { 1 });
         let there = self.links[link].to_terminal || at.credit + returned >= needed;
         there || self.filled(lane).any(|queue| marks.queues[queue as usize])
     }
@@ -130,8 +137,12 @@ impl Network {
     fn queue_waits_for(&self, queue: u32, marks: &Marks) -> Option<Waiting> {
         let at = &self.queues[queue as usize];
         if at.awaits != NONE {
-            let first = self.fabric.group(at.awaits)[0];
-            return Some(Waiting::Queue(self.lanes[first as usize].holder));
+            let mut lanes = self.fabric.group(at.awaits).iter();
+            let first = lanes.find(|&&lane| !self.is_down_for_good(lane))?;
+            return Some(Waiting::Queue(self.lanes[*first as usize].holder));
+        }
+        if at.spills {
+            return Some(Waiting::Lane(at.lane));
         }
         let comes = at.packets.front().is_some_and(|packet| !packet.arrivals.is_empty());
         let output = Some(at.output).filter(|&output| output != NONE && !marks.lanes[output as usize]);

@@ -21,12 +21,12 @@ impl Network {
         let first = at.packets.len() == 1;
         let packet = at.packets.back_mut().expect("the packet that is sent");
         packet.arrivals.push_back(arrives);
-        if packet.readable == UNKNOWN && sent.sent == asking {
+        if packet.readable == UNKNOWN && (sent.sent == asking || sent.sent == sent.length) {
             packet.readable = arrives;
             if first {
                 self.ask(queue);
             }
-        } else if first && at.output != NONE && packet.arrivals.len() == 1 {
+        } else if first && (at.output != NONE || at.spills) && packet.arrivals.len() == 1 {
             self.wake_port(self.fabric.link_of(lane), arrives);
         }
     }
@@ -48,7 +48,7 @@ impl Network {
     }
 
     /// Schedules the request of the packet at the front of a queue, if its header is known to come.
-    fn ask(&mut self, queue: u32) {
+    pub(super) fn ask(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
         let Some(packet) = at.packets.front().filter(|packet| packet.readable < UNKNOWN) else { return };
         debug_assert!(!at.asked, "queue {queue} asks twice");
@@ -56,6 +56,7 @@ impl Network {
         let readable = packet.readable.max(at.front_at);
         let lane = at.lane;
         let decode = Time::from(self.fabric.switch_decode_ticks[self.switch_at(lane) as usize]);
+        self.queues[queue as usize].asks_at = readable + decode;
         self.schedule(Event::Request(queue), readable + decode);
     }
 
@@ -63,7 +64,11 @@ impl Network {
     pub(super) fn cross(&mut self, link: u32) {
         let switch = self.fabric.link_target[link as usize] as usize;
         let pace = Time::from(self.fabric.switch_crossbar_ticks[switch]);
-        let (mut next, mut place) = (UNKNOWN, 0);
+        let (mut next, mut place) = (self.spill_all(link), 0);
+        if next < UNKNOWN {
+            self.wake_port(link, next);
+        }
+        next = UNKNOWN;
         if pace > 0 {
             return self.nominate(link, pace);
         }
@@ -183,7 +188,11 @@ impl Network {
     }
 
     /// Promises the place of a character that has left the input buffer of a lane, when a quantum is complete.
-    fn give_back(&mut self, link: u32, lane: u32) {
+    pub(super) fn give_back(&mut self, link: u32, lane: u32) {
+        if self.links[link as usize].down {
+            // What is promised when it runs again is worked out then.
+            return;
+        }
         let (quantum, buffer) =
             (self.fabric.link_quantum[link as usize], self.fabric.link_input_buffer[link as usize]);
         let usable = self.now + Time::from(self.fabric.link_credit_ticks[link as usize]);
@@ -196,17 +205,23 @@ impl Network {
         }
     }
 
+    /// What is behind the packet that has left a queue comes forward.
+    pub(super) fn next_head(&mut self, switch: usize, queue: u32) {
+        let at = &mut self.queues[queue as usize];
+        at.asked = false;
+        at.front_at = self.now + Time::from(self.fabric.switch_next_head_ticks[switch]);
+        self.ask(queue);
+    }
+
     /// The end of the packet at the front of a queue has crossed.
     fn leave(&mut self, link: u32, queue: u32) {
         let switch = self.fabric.link_target[link as usize] as usize;
         let at = &mut self.queues[queue as usize];
         self.spare.extend(at.packets.pop_front().map(|packet| packet.arrivals));
         let output = std::mem::replace(&mut at.output, NONE);
-        at.asked = false;
-        at.front_at = self.now + Time::from(self.fabric.switch_next_head_ticks[switch]);
         self.ports[link as usize].crossing.retain(|&other| other != queue);
         let handover = Time::from(self.fabric.switch_handover_ticks[switch]);
         self.schedule(Event::Release(output), self.now + handover);
-        self.ask(queue);
+        self.next_head(switch, queue);
     }
 }

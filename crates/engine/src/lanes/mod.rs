@@ -14,16 +14,19 @@
 //! | header, request | `input.rs`: `receive`, `ask` |
 //! | grant, release, order within a tick | `allocate.rs` |
 //! | who waits for whom | `deadlock.rs` |
+//! | faults: what is cut, spilled and discarded | `fault.rs` |
 //!
 //! A [`queue`](state) is named by a number: those of a lane follow each other in the order of the groups of its switch.
 
 mod allocate;
 mod deadlock;
 mod event;
+mod fault;
 mod input;
 mod state;
 mod wire;
 
 pub use deadlock::deadlock;
 pub use event::Event;
+pub use fault::Losses;
 pub use state::{Network, Packet};

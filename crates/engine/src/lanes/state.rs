@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::event::Event;
+use super::fault::Faults;
 use crate::fabric::{Fabric, NONE, arbiter, choice, sharing};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -43,6 +44,10 @@ pub struct Packet {
     /// Its intermediate switch, or [`NONE`].
     pub(super) via: u32,
     pub(super) header: Header,
+    /// Whether it was cut or discarded.
+    pub(super) lost: bool,
+    /// Pieces of it that are not gone: one, unless it was cut.
+    pub(super) pieces: u32,
 }
 
 /// A packet in front of a wire.
@@ -81,9 +86,9 @@ pub(super) struct Lane {
     pub receiving: u32,
     /// Characters promised that have not left the input buffer.
     pub owed: u32,
-    /// Packets of which the first character, and of which the end, is on its way to a terminal.
-    pub heads: VecDeque<u32>,
-    pub ends: VecDeque<u32>,
+    /// Packets of which the first character, and of which the end, is on its way to a terminal, and when that has come.
+    pub heads: VecDeque<(Time, u32)>,
+    pub ends: VecDeque<(Time, u32)>,
 }
 
 impl Lane {
@@ -115,6 +120,10 @@ pub(super) struct Queue {
     pub front_at: Time,
     /// Its request has been made or is pending.
     pub asked: bool,
+    /// When it is made, while it is pending.
+    pub asks_at: Time,
+    /// Whether the rest of the first one is spilled.
+    pub spills: bool,
     /// When it asked.
     pub since: Time,
     /// The group it waits for, or [`NONE`].
@@ -132,6 +141,8 @@ pub(super) struct Queue {
 pub(super) struct Link {
     /// When the wire is free.
     pub free_at: Time,
+    /// Whether a fault keeps it from sending.
+    pub down: bool,
     /// When it is looked at next.
     pub due: Time,
     /// Lane of the last character, or [`NONE`].
@@ -158,6 +169,8 @@ pub(super) struct Port {
     pub amid: bool,
     /// Queues whose packet has been granted a lane, ascending.
     pub crossing: Vec<u32>,
+    /// Queues whose packet is spilled.
+    pub spilling: Vec<u32>,
     /// The lane that a character crossed to last of those of this link, when, and whether it was no end of packet.
     pub entered: u32,
     pub entered_at: Time,
@@ -204,6 +217,7 @@ pub struct Network {
     /// A switch and a class for which it has no route, if a packet met one.
     pub(super) lost: Option<(u32, u32)>,
     pub(super) tells_heads: bool,
+    pub(super) faults: Faults,
     /// Since when links count.
     pub(super) counted_from: Time,
     /// Ways of packets, if they are asked for.
@@ -233,6 +247,7 @@ impl Network {
             last: NONE,
             amid: false,
             crossing: Vec::new(),
+            spilling: Vec::new(),
             entered: NONE,
             entered_at: 0,
             enters_amid: false,
@@ -257,6 +272,7 @@ impl Network {
             fixed: fabric.lane_arbiter == arbiter::FIXED,
             lost: None,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
+            faults: Faults::new(&fabric),
             counted_from: 0,
             hops: Hops::default(),
             grants: 0,
@@ -271,14 +287,17 @@ impl Network {
         &self.fabric
     }
 
-    /// Packets dispatched and not yet delivered.
+    /// Packets dispatched and neither delivered nor lost.
     pub fn in_flight(&self) -> u64 {
-        self.packets.count() as u64
+        self.packets.count() as u64 - self.faults.remains
     }
 
     /// The tick of the next event, if there is one.
     pub fn next(&self) -> Option<Time> {
-        self.wheel.peek()
+        match (self.wheel.peek(), self.faults.next()) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
     }
 
     /// Goes on to a tick without events.
@@ -289,7 +308,9 @@ impl Network {
     /// Goes on to the next tick, as given by [`Network::next`], of which [`Network::pop`] then gives the events.
     pub fn go_to_next(&mut self, now: Time) {
         self.now = now;
-        self.wheel.go_to(now);
+        if self.wheel.peek() == Some(now) {
+            self.wheel.go_to(now);
+        }
     }
 
     /// Takes an event of the present tick.
@@ -365,6 +386,7 @@ impl Network {
     pub fn clear_counts(&mut self) {
         self.counted_from = self.now;
         self.links.iter_mut().for_each(|link| link.counts = LinkCounts::default());
+        self.faults.clear_counts();
     }
 
     /// A packet on a link.
@@ -384,6 +406,7 @@ impl Link {
     fn new(fabric: &Fabric, link: usize) -> Self {
         Self {
             free_at: 0,
+            down: false,
             due: UNKNOWN,
             last: NONE,
             amid: 0,
@@ -421,6 +444,8 @@ fn lanes(fabric: &Fabric, groups: &[u32]) -> (Vec<Lane>, Vec<Queue>) {
             lane,
             front_at: 0,
             asked: false,
+            asks_at: UNKNOWN,
+            spills: false,
             since: 0,
             awaits: NONE,
             strips: false,

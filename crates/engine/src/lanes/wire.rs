@@ -13,13 +13,14 @@ impl Network {
         let &terminal::Packet { target, length, created, via, mark, .. } = packet;
         let header = if via == NONE { Header::Final } else { Header::Via };
         let started = UNKNOWN;
-        let packet = Packet { source, target, length, created, started, mark, via, header };
+        let (lost, pieces) = (false, 1);
+        let packet = Packet { source, target, length, created, started, mark, via, header, lost, pieces };
         self.links[link as usize].dispatched = self.packets.add(packet);
         self.wake_wire(link, self.now);
     }
 
     /// Characters of a packet with the headers that it has.
-    fn characters(&self, packet: u32) -> u32 {
+    pub(super) fn characters(&self, packet: u32) -> u32 {
         let Packet { length, header, .. } = self.packets[packet];
         let (via, last) = (self.fabric.via_header_chars, self.fabric.header_chars);
         let headers = match header {
@@ -34,6 +35,9 @@ impl Network {
     pub(super) fn start(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let (free_at, last) = (at.free_at, at.last);
+        if at.down {
+            return;
+        }
         if self.now < free_at {
             return self.wake_wire(link, free_at);
         }
@@ -62,7 +66,9 @@ impl Network {
         let (dispatched, at) = (shared.dispatched, &self.lanes[lane as usize]);
         let (supply, needed) = match at.outgoing.front() {
             Some(_) if shared.from_terminal => (self.now, 1),
-            Some(packet) => (*at.ready.front()?, if packet.sent == 0 { packet.length } else { 1 }),
+            Some(packet) => {
+                (*at.ready.front()?, if packet.sent == 0 { self.characters(packet.packet) } else { 1 })
+            }
             None if dispatched != NONE => (self.now, self.characters(dispatched)),
             None => return None,
         };
@@ -149,24 +155,29 @@ impl Network {
     fn send_to_terminal(&mut self, lane: u32, packet: &Outgoing, received: Time, arrival: Time) {
         let at = &mut self.lanes[lane as usize];
         if packet.sent == packet.length {
-            at.ends.push_back(packet.packet);
+            at.ends.push_back((self.now + received, packet.packet));
             self.schedule(Event::Deliver(lane), self.now + received);
         } else if packet.sent == 1 && self.tells_heads {
-            at.heads.push_back(packet.packet);
+            at.heads.push_back((self.now + arrival, packet.packet));
             self.schedule(Event::Head(lane), self.now + arrival);
         }
     }
 
-    /// Target and mark of the packet whose first character has come by a lane.
-    pub fn head(&mut self, lane: u32) -> (u32, u32) {
-        let packet = self.lanes[lane as usize].heads.pop_front().expect("a head is on its way");
-        (self.packets[packet].target, self.packets[packet].mark)
+    /// Target and mark of the packet whose first character has come by a lane; nothing if that was lost on the way.
+    pub fn head(&mut self, lane: u32) -> Option<(u32, u32)> {
+        let (_, packet) = self.lanes[lane as usize].heads.pop_front_if(|head| head.0 == self.now)?;
+        Some((self.packets[packet].target, self.packets[packet].mark))
     }
 
-    /// Takes the packet that has been received at the end of a lane.
-    pub fn deliver(&mut self, lane: u32) -> Packet {
-        let packet = self.lanes[lane as usize].ends.pop_front().expect("an end is on its way");
+    /// Takes the packet that has been received at the end of a lane; nothing if its end was lost on the way, or is an error
+    /// end.
+    pub fn deliver(&mut self, lane: u32) -> Option<Packet> {
+        let (_, packet) = self.lanes[lane as usize].ends.pop_front_if(|end| end.0 == self.now)?;
+        if self.packets[packet].lost {
+            self.piece_gone(packet);
+            return None;
+        }
         self.packets.remove(packet);
-        self.packets[packet]
+        Some(self.packets[packet])
     }
 }

@@ -125,7 +125,7 @@ pub enum RunError {
     /// The books do not balance; this is a fault of the engine.
     #[error(
         "packets do not balance: {offered} offered, {delivered} delivered, {refused} refused, {in_flight} in flight, \
-         {scrubbed} scrubbed"
+         {scrubbed} scrubbed, {lost} lost"
     )]
     NotConserved {
         /// Packets offered.
@@ -136,8 +136,10 @@ pub enum RunError {
         refused: u64,
         /// Packets waiting or on their way.
         in_flight: u64,
-        /// Packets lost on their way.
+        /// Packets removed on their way.
         scrubbed: u64,
+        /// Packets lost by faults.
+        lost: u64,
     },
 }
 
@@ -156,6 +158,8 @@ pub struct Balance {
     pub in_flight: u64,
     /// Removed on their way because they led nowhere.
     pub scrubbed: u64,
+    /// Cut or discarded because links failed.
+    pub lost: u64,
 }
 
 /// The network of a run.
@@ -251,14 +255,15 @@ impl Simulation {
     /// Packets from tick 0 to now.
     ///
     /// # Errors
-    /// Offered packets are not all delivered, refused, in flight or scrubbed.
+    /// Offered packets are not all delivered, refused, in flight, scrubbed or lost.
     pub fn balance(&self) -> Result<Balance, RunError> {
         let network = self.any();
         let totals = self.run.totals(network.fabric(), self.run.now);
         let (in_flight, scrubbed) = (network.in_flight() + totals.waiting, network.scrubbed());
+        let lost = network.lost();
         let (offered, delivered, refused) = (totals.offered, self.run.delivered, totals.refused);
-        if offered != delivered + refused + in_flight + scrubbed {
-            return Err(RunError::NotConserved { offered, delivered, refused, in_flight, scrubbed });
+        if offered != delivered + refused + in_flight + scrubbed + lost {
+            return Err(RunError::NotConserved { offered, delivered, refused, in_flight, scrubbed, lost });
         }
         if let Some(programs) = &self.run.programs {
             let Account { made, received, lost, .. } = programs.account;
@@ -268,7 +273,7 @@ impl Simulation {
             }
         }
         let offered_chars = totals.offered_chars;
-        Ok(Balance { offered, offered_chars, delivered, refused, in_flight, scrubbed })
+        Ok(Balance { offered, offered_chars, delivered, refused, in_flight, scrubbed, lost })
     }
 
     /// Packets offered and refused since measuring began, and their payload characters.

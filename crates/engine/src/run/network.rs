@@ -83,8 +83,18 @@ pub(super) trait Network {
     /// Packets dispatched that can still be delivered.
     fn in_flight(&self) -> u64;
 
-    /// Packets that were lost on their way.
+    /// Packets that were removed on their way because they led nowhere.
     fn scrubbed(&self) -> u64;
+
+    /// Packets that were lost by faults.
+    fn lost(&self) -> u64 {
+        0
+    }
+
+    /// Packets in flight that stand at links which never run again.
+    fn stranded(&self) -> u64 {
+        0
+    }
 
     /// Starts counting anew.
     fn clear_counts(&mut self);
@@ -197,17 +207,17 @@ impl Network for Lanes {
 
     fn happen(&mut self, now: Time, news: &mut News) -> u64 {
         self.go_to_next(now);
-        let mut count = 0;
+        let mut count = self.fail(&mut news.asking);
         while let Some(event) = self.pop() {
             count += 1;
             match event {
                 lanes::Event::Request(queue) => self.request(queue),
                 lanes::Event::Release(lane) => self.release(lane),
                 lanes::Event::Source(terminal) => news.asking.push(terminal),
-                lanes::Event::Head(lane) => news.heads.push(self.head(lane)),
+                lanes::Event::Head(lane) => news.heads.extend(self.head(lane)),
                 lanes::Event::Deliver(lane) => {
-                    let lanes::Packet { source, target, length, created, started, mark, .. } =
-                        self.deliver(lane);
+                    let Some(packet) = self.deliver(lane) else { continue };
+                    let lanes::Packet { source, target, length, created, started, mark, .. } = packet;
                     let delivered = now;
                     let delivery = Delivery { source, target, length, created, started, delivered, mark };
                     news.deliveries.push(delivery);
@@ -216,6 +226,7 @@ impl Network for Lanes {
                 lanes::Event::Wire(link) => self.note_start(link),
             }
         }
+        self.lost_marks(&mut news.lost);
         count
     }
 
@@ -260,6 +271,14 @@ impl Network for Lanes {
 
     fn scrubbed(&self) -> u64 {
         0
+    }
+
+    fn lost(&self) -> u64 {
+        Lanes::lost(self)
+    }
+
+    fn stranded(&self) -> u64 {
+        Lanes::stranded(self)
     }
 
     fn clear_counts(&mut self) {

@@ -376,7 +376,7 @@ impl Run {
         if self.end.is_some() {
             return;
         }
-        if empty && network.in_flight() > 0 {
+        if empty && network.in_flight() > network.stranded() {
             self.standstill =
                 Some(Standstill { fault: Fault::Silent, link: NONE, source: NONE, target: NONE });
             return self.end = Some(End::Stalled);

@@ -79,7 +79,18 @@ fn stopped_links(seed: u64, fabric: &Fabric, until: Time, stops: &[Stop]) -> Twi
         let counts = (balance.offered, balance.refused, balance.in_flight);
         assert_eq!(counts, (twin.offered, twin.refused, twin.in_flight), "packets, seed {seed}");
     }
+    assert_eq!((balance.lost, losses(&fast)), (twin.lost, twin.losses.clone()), "lost, seed {seed}");
     twin
+}
+
+/// Packets lost per link: cut on it, and discarded at its end.
+fn losses(simulation: &Simulation) -> Vec<(u64, u64)> {
+    let network = |links: usize| vec![(0, 0); links];
+    match (simulation.lanes(), simulation.worms()) {
+        (Some(lanes), _) => lanes.losses().iter().map(|at| (at.cut, at.discarded)).collect(),
+        (_, Some(worms)) => network(worms.fabric().links()),
+        _ => Vec::new(),
+    }
 }
 
 /// Emptied after the time limit, both find the same packets stuck for ever, or have used the links alike.

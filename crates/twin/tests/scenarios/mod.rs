@@ -4,6 +4,7 @@
 pub mod agree;
 pub mod build;
 pub mod counts;
+pub mod faults;
 pub mod lanes;
 pub mod networks;
 pub mod programs;

@@ -1,5 +1,6 @@
 //! Checks that make every later index safe: shapes first, then indices, then ranges.
 
+mod faults;
 mod programs;
 mod rings;
 mod traffic;
@@ -15,10 +16,15 @@ pub fn check(fabric: &Fabric) -> Checked {
     let rings = fabric.has_rings();
     rows(&shapes(fabric), true)?;
     rows(&programs::shapes(fabric), true)?;
+    rows(&faults::shapes(fabric), true)?;
     rows(&wormhole::shapes(fabric), !rings)?;
     rows(&rings::shapes(fabric), rings)?;
     links(fabric)?;
     if rings { rings::check(fabric) } else { wormhole::check(fabric) }?;
+    if rings && fabric.has_faults() {
+        return fail("fault_link", 0, fabric.fault_link[0], "nothing in ring networks");
+    }
+    faults::check(fabric)?;
     terminals(fabric)?;
     traffic::check(fabric)?;
     programs::check(fabric)?;

@@ -1,0 +1,38 @@
+//! Checks of faults.
+
+use super::{Checked, Shapes, below, fail};
+use crate::fabric::{Fabric, NEVER};
+
+/// Refuses faults of links that are not there, out of order, or one within another.
+pub fn check(f: &Fabric) -> Checked {
+    below("fault_link", &f.fault_link, f.links(), "a link")?;
+    let mut runs_from = vec![0; f.links()];
+    let mut last = 0;
+    for (row, &link) in f.fault_link.iter().enumerate() {
+        let (down, ended, up) = (f.fault_down_ticks[row], f.fault_ended_ticks[row], f.fault_up_ticks[row]);
+        if down < last {
+            return fail("fault_down_ticks", row, down, "not before the fault of the row before");
+        }
+        if down < runs_from[link as usize] {
+            return fail("fault_down_ticks", row, down, "not before the link runs again");
+        }
+        if ended <= down || ended >= NEVER {
+            return fail("fault_ended_ticks", row, ended, "after fault_down_ticks, and below 2^62");
+        }
+        if up <= ended || up > NEVER {
+            return fail("fault_up_ticks", row, up, "after fault_ended_ticks, at most 2^62");
+        }
+        (last, runs_from[link as usize]) = (down, up);
+    }
+    Ok(())
+}
+
+/// Of the columns of faults.
+pub fn shapes(f: &Fabric) -> Shapes {
+    let faults = f.fault_link.len();
+    vec![
+        ("fault_down_ticks", f.fault_down_ticks.len(), faults),
+        ("fault_ended_ticks", f.fault_ended_ticks.len(), faults),
+        ("fault_up_ticks", f.fault_up_ticks.len(), faults),
+    ]
+}

@@ -1,0 +1,381 @@
+//! Links that fail: what is cut, spilled and discarded.
+//!
+//! The model is the section on faults of `docs/background/wormhole-model.md`. A cut shortens a packet from where it is cut
+//! onwards: the lengths that links and buffers further on were told are corrected at once, and the error end is noted as
+//! arriving when it will.
+
+use super::state::{Network, Outgoing, UNKNOWN};
+use crate::fabric::{Fabric, NEVER, NONE};
+use crate::kernel::Time;
+
+/// Packets lost on a link since the counts were last cleared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Cut when the link failed.
+    pub cut: u64,
+    /// Discarded at its end, because all links failed by which they could have gone on.
+    pub discarded: u64,
+}
+
+/// What happens to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    Up,
+    Down { ended: Time },
+}
+
+/// What is still to happen, and what was lost so far.
+#[derive(Clone, Debug)]
+pub(super) struct Faults {
+    /// The last one is the next.
+    turns: Vec<(Time, Turn, u32)>,
+    /// Per link: whether it never runs again.
+    for_good: Vec<bool>,
+    /// Packets lost of which something is still on its way.
+    pub remains: u64,
+    /// Packets lost since the beginning.
+    pub lost: u64,
+    pub losses: Vec<Losses>,
+    /// Marks of packets lost in this tick, if programs want to know them.
+    pub marks: Option<Vec<u32>>,
+}
+
+impl Faults {
+    pub fn new(fabric: &Fabric) -> Self {
+        let mut turns = Vec::new();
+        for (row, &link) in fabric.fault_link.iter().enumerate() {
+            let ended = fabric.fault_ended_ticks[row] as Time;
+            turns.push((fabric.fault_down_ticks[row] as Time, Turn::Down { ended }, link));
+            if fabric.fault_up_ticks[row] < NEVER {
+                turns.push((fabric.fault_up_ticks[row] as Time, Turn::Up, link));
+            }
+        }
+        // In a tick links come back before others fail.
+        turns.sort_unstable_by_key(|&(time, turn, link)| std::cmp::Reverse((time, turn != Turn::Up, link)));
+        Self {
+            turns,
+            for_good: vec![false; fabric.links()],
+            remains: 0,
+            lost: 0,
+            losses: vec![Losses::default(); fabric.links()],
+            marks: fabric.has_programs().then(Vec::new),
+        }
+    }
+
+    /// The tick of the next thing that happens to a link.
+    pub fn next(&self) -> Option<Time> {
+        self.turns.last().map(|turn| turn.0)
+    }
+
+    pub fn clear_counts(&mut self) {
+        self.losses.fill(Losses::default());
+    }
+}
+
+impl Network {
+    /// What happens to links in the present tick, before all else; how much that is, and the terminals whose packets were cut
+    /// while they sent them.
+    pub fn fail(&mut self, asking: &mut Vec<u32>) -> u64 {
+        let mut count = 0;
+        while let Some((_, turn, link)) = self.faults.turns.pop_if(|turn| turn.0 == self.now) {
+            count += 1;
+            match turn {
+                Turn::Down { ended } => self.go_down(link, ended, asking),
+                Turn::Up => self.go_up(link),
+            }
+        }
+        count
+    }
+
+    /// Packets lost on every link.
+    pub fn losses(&self) -> &[Losses] {
+        &self.faults.losses
+    }
+
+    /// Packets lost since the beginning.
+    pub fn lost(&self) -> u64 {
+        self.faults.lost
+    }
+
+    /// Takes the marks of packets that have been lost, if programs want to know them.
+    pub fn lost_marks(&mut self, marks: &mut Vec<u32>) {
+        if let Some(lost) = &mut self.faults.marks {
+            marks.append(lost);
+        }
+    }
+
+    /// Packets of terminals whose links never run again.
+    pub fn stranded(&self) -> u64 {
+        let links = (0..).zip(&self.links);
+        let stranded = links.filter(|&(link, at)| at.dispatched != NONE && self.is_lost_for_good(link));
+        stranded.count() as u64
+    }
+
+    fn is_lost_for_good(&self, link: u32) -> bool {
+        self.links[link as usize].down && self.faults.for_good[link as usize]
+    }
+
+    pub(super) fn is_down(&self, lane: u32) -> bool {
+        self.links[self.fabric.link_of(lane) as usize].down
+    }
+
+    pub(super) fn is_down_for_good(&self, lane: u32) -> bool {
+        self.is_lost_for_good(self.fabric.link_of(lane))
+    }
+
+    /// Whether a lane of a group is not down.
+    pub(super) fn runs(&self, group: u32) -> bool {
+        self.fabric.group(group).iter().any(|&lane| !self.is_down(lane))
+    }
+
+    fn go_down(&mut self, link: u32, ended: Time, asking: &mut Vec<u32>) {
+        let again = self.faults.turns.iter().any(|turn| turn.1 == Turn::Up && turn.2 == link);
+        self.faults.for_good[link as usize] = !again;
+        let at = &mut self.links[link as usize];
+        (at.down, at.amid) = (true, 0);
+        for lane in self.fabric.lanes_of(link) {
+            let mut hit = self.empty_sender(lane, asking);
+            if self.links[link as usize].to_terminal {
+                self.empty_wire_to_terminal(lane, &mut hit);
+            } else {
+                self.cut_arrivals(lane, ended, &mut hit);
+            }
+            for packet in hit {
+                self.lose(packet, |losses| &mut losses.cut, link);
+                self.piece_gone(packet);
+            }
+        }
+        for lane in self.fabric.lanes_of(link) {
+            for place in 0..self.groups_of[lane as usize].len() {
+                self.discard_waiting(self.groups_of[lane as usize][place]);
+            }
+        }
+    }
+
+    /// Takes away what is in front of the wire of a lane, with its credit; the packets this is part of.
+    fn empty_sender(&mut self, lane: u32, asking: &mut Vec<u32>) -> Vec<u32> {
+        let link = self.fabric.link_of(lane);
+        let at = &mut self.lanes[lane as usize];
+        let outgoing = std::mem::take(&mut at.outgoing);
+        at.ready.clear();
+        at.places.clear();
+        at.returns.clear();
+        at.credit = 0;
+        let holder = at.holder;
+        if holder != NONE && self.queues[holder as usize].output == lane {
+            self.lanes[lane as usize].holder = NONE;
+            let packet = self.queues[holder as usize].packets[0].packet;
+            self.packets[packet].pieces += 1;
+            self.spill(holder);
+        }
+        for sent in &outgoing {
+            if self.links[link as usize].from_terminal {
+                asking.push(self.packets[sent.packet].source);
+            }
+            if self.hops.limit > 0 && sent.sent > 0 {
+                let hop = self.hop(link, sent, self.now);
+                self.hops.record(hop);
+            }
+        }
+        outgoing.iter().map(|&Outgoing { packet, .. }| packet).collect()
+    }
+
+    /// Takes away what is on its way to a terminal.
+    fn empty_wire_to_terminal(&mut self, lane: u32, hit: &mut Vec<u32>) {
+        let (now, at) = (self.now, &mut self.lanes[lane as usize]);
+        while at.heads.pop_back_if(|head| head.0 >= now).is_some() {}
+        while let Some((_, packet)) = at.ends.pop_back_if(|end| end.0 >= now) {
+            hit.push(packet);
+        }
+    }
+
+    /// Ends the packets of which not all has come by a lane into a switch.
+    fn cut_arrivals(&mut self, lane: u32, ended: Time, hit: &mut Vec<u32>) {
+        self.lanes[lane as usize].receiving = NONE;
+        for queue in self.queues_of(lane) {
+            while self.cut_last(queue, ended, hit) {}
+        }
+    }
+
+    /// The queues of a lane.
+    fn queues_of(&self, lane: u32) -> std::ops::Range<u32> {
+        let first = |lane: usize| self.lanes.get(lane).map_or(self.queues.len() as u32, |at| at.first_queue);
+        first(lane as usize)..first(lane as usize + 1)
+    }
+
+    /// Cuts the last packet of a queue, if not all of it has come; whether the one before it may be cut too.
+    fn cut_last(&mut self, queue: u32, ended: Time, hit: &mut Vec<u32>) -> bool {
+        let at = &mut self.queues[queue as usize];
+        let (first, begun) = (at.packets.len() == 1, at.output != NONE || at.spills);
+        let Some(last) = at.packets.back_mut() else { return false };
+        let is_whole = last.arrivals.len() as u32 == last.left;
+        if is_whole && last.arrivals.back().is_some_and(|&time| time < self.now) {
+            return false;
+        }
+        while last.arrivals.pop_back_if(|time| *time >= self.now).is_some() {}
+        if !hit.contains(&last.packet) {
+            hit.push(last.packet);
+        }
+        if first && last.readable >= self.now {
+            (at.asked, at.asks_at) = (false, UNKNOWN);
+        }
+        if last.arrivals.is_empty() && !(first && begun) {
+            self.spare.extend(at.packets.pop_back().map(|packet| packet.arrivals));
+            return true;
+        }
+        self.end_early(queue, ended);
+        false
+    }
+
+    /// Ends the last packet of a queue with an error end.
+    fn end_early(&mut self, queue: u32, ended: Time) {
+        let at = &mut self.queues[queue as usize];
+        let (lane, first, begun) = (at.lane, at.packets.len() == 1, at.output != NONE || at.spills);
+        let last = at.packets.back_mut().expect("a packet of which something has come");
+        let missing = last.left - last.arrivals.len() as u32 - 1;
+        last.arrivals.push_back(ended);
+        last.left -= missing;
+        let (is_next, asks) = (last.arrivals.len() == 1, last.readable >= self.now);
+        if asks {
+            last.readable = ended;
+        }
+        self.packets[last.packet].pieces += 1;
+        if first && asks {
+            self.ask(queue);
+        }
+        if first && begun {
+            self.shorten(queue, missing);
+            if is_next {
+                self.wake_port(self.fabric.link_of(lane), ended);
+            }
+        }
+    }
+
+    /// Tells those further on that the packet at the front of a queue is shorter than they were told.
+    fn shorten(&mut self, queue: u32, missing: u32) {
+        let mut queue = queue;
+        while self.queues[queue as usize].output != NONE {
+            let output = self.queues[queue as usize].output;
+            let to = &mut self.lanes[output as usize];
+            let sent = to.outgoing.back_mut().expect("the packet that holds the lane");
+            sent.length -= missing;
+            let (sent, next) = (sent.sent, to.receiving);
+            if sent == 0 || self.links[self.fabric.link_of(output) as usize].to_terminal {
+                return;
+            }
+            let at = &mut self.queues[next as usize];
+            at.packets.back_mut().expect("the packet that comes").left -= missing;
+            if at.packets.len() > 1 {
+                return;
+            }
+            queue = next;
+        }
+    }
+
+    fn go_up(&mut self, link: u32) {
+        self.links[link as usize].down = false;
+        let (quantum, buffer) =
+            (self.fabric.link_quantum[link as usize], self.fabric.link_input_buffer[link as usize]);
+        for lane in self.fabric.lanes_of(link) {
+            let queues = self.queues_of(lane).flat_map(|queue| &self.queues[queue as usize].packets);
+            let standing = queues.map(|packet| packet.arrivals.len() as u32).sum::<u32>();
+            let promised = buffer.saturating_sub(standing) / quantum * quantum;
+            let at = &mut self.lanes[lane as usize];
+            (at.credit, at.owed) = (promised, standing + promised);
+            for place in 0..self.groups_of[lane as usize].len() {
+                self.touch(self.groups_of[lane as usize][place]);
+            }
+        }
+        self.wake_wire(link, self.now);
+    }
+
+    /// Discards the heads that wait for a group of which no link runs.
+    fn discard_waiting(&mut self, group: u32) {
+        if !self.runs(group) {
+            for (_, queue) in std::mem::take(&mut self.groups[group as usize].waiting) {
+                self.discard(queue);
+            }
+        }
+    }
+
+    /// Gives up the packet at the front of a queue: there is nowhere to go.
+    pub(super) fn discard(&mut self, queue: u32) {
+        let at = &self.queues[queue as usize];
+        let link = self.fabric.link_of(at.lane);
+        self.lose(at.packets[0].packet, |losses| &mut losses.discarded, link);
+        self.spill(queue);
+    }
+
+    /// Has all of the packet at the front of a queue that is there or comes be thrown away.
+    pub(super) fn spill(&mut self, queue: u32) {
+        let at = &mut self.queues[queue as usize];
+        let output = std::mem::replace(&mut at.output, NONE);
+        (at.awaits, at.delete, at.spills) = (NONE, 0, true);
+        let link = self.fabric.link_of(at.lane);
+        if output != NONE {
+            let to = &mut self.ports[self.fabric.link_of(output) as usize];
+            to.enters_amid &= to.entered != output;
+        }
+        let port = &mut self.ports[link as usize];
+        port.amid &= port.last != queue;
+        port.crossing.retain(|&other| other != queue);
+        port.spilling.push(queue);
+        self.wake_port(link, self.now);
+    }
+
+    /// Throws away what has come by a link of packets that are spilled; when more of them comes, as far as that is known.
+    pub(super) fn spill_all(&mut self, link: u32) -> Time {
+        let (mut next, mut place) = (UNKNOWN, 0);
+        while let Some(&queue) = self.ports[link as usize].spilling.get(place) {
+            let lane = self.queues[queue as usize].lane;
+            let packet = &mut self.queues[queue as usize].packets[0];
+            let mut count = 0;
+            while packet.arrivals.pop_front_if(|time| *time <= self.now).is_some() {
+                count += 1;
+            }
+            packet.left -= count;
+            let (left, more) = (packet.left, packet.arrivals.front().copied());
+            (0..count).for_each(|_| self.give_back(link, lane));
+            if left > 0 {
+                next = Self::earlier(next, more);
+                place += 1;
+            } else {
+                self.spilled(link, queue);
+            }
+        }
+        next
+    }
+
+    /// The end of a packet that was spilled has come.
+    fn spilled(&mut self, link: u32, queue: u32) {
+        let at = &mut self.queues[queue as usize];
+        at.spills = false;
+        let packet = at.packets.pop_front().expect("the packet that was spilled");
+        self.piece_gone(packet.packet);
+        self.spare.push(packet.arrivals);
+        self.ports[link as usize].spilling.retain(|&other| other != queue);
+        self.next_head(self.fabric.link_target[link as usize] as usize, queue);
+    }
+
+    /// Counts a packet as lost on a link, unless it is already.
+    fn lose(&mut self, packet: u32, count: fn(&mut Losses) -> &mut u64, link: u32) {
+        let at = &mut self.packets[packet];
+        if !std::mem::replace(&mut at.lost, true) {
+            let mark = at.mark;
+            *count(&mut self.faults.losses[link as usize]) += 1;
+            self.faults.remains += 1;
+            self.faults.lost += 1;
+            self.faults.marks.iter_mut().for_each(|marks| marks.push(mark));
+        }
+    }
+
+    /// A piece of a packet that was lost is gone.
+    pub(super) fn piece_gone(&mut self, packet: u32) {
+        let at = &mut self.packets[packet];
+        at.pieces -= 1;
+        if at.pieces == 0 {
+            self.packets.remove(packet);
+            self.faults.remains -= 1;
+        }
+    }
+}

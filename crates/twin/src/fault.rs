@@ -1,0 +1,170 @@
+//! Links that fail: what is cut, spilled and discarded.
+
+use fabriloom_engine::fabric::NEVER;
+use fabriloom_engine::kernel::Time;
+
+use crate::FlowControl;
+use crate::event::What;
+use crate::parts::{Character, Front, Kind, Link, Place};
+use crate::twin::Twin;
+
+impl Twin<'_> {
+    /// Enters all that happens to links.
+    pub(crate) fn plan_faults(&mut self) {
+        let counted = self.flow_control == FlowControl::Counted;
+        assert!(counted || !self.fabric.has_faults(), "flow control one by one knows no faults");
+        for (row, &link) in self.fabric.fault_link.iter().enumerate() {
+            let ended = self.fabric.fault_ended_ticks[row] as Time;
+            self.agenda.add(self.fabric.fault_down_ticks[row] as Time, What::Down { link, ended });
+            if self.fabric.fault_up_ticks[row] < NEVER {
+                self.agenda.add(self.fabric.fault_up_ticks[row] as Time, What::Up { link });
+            }
+        }
+    }
+
+    /// How often the link of a lane has failed.
+    pub(crate) fn faults_of(&self, lane: u32) -> u32 {
+        self.links[self.fabric.link_of(lane) as usize].faults
+    }
+
+    pub(crate) fn is_down(&self, lane: u32) -> bool {
+        self.links[self.fabric.link_of(lane) as usize].down
+    }
+
+    /// Whether a lane of a group is not down.
+    pub(crate) fn runs(&self, group: u32) -> bool {
+        self.fabric.group(group).iter().any(|&lane| !self.is_down(lane))
+    }
+
+    /// The link fails: what is on its wire and in front of it is lost, and so are the packets that this is part of.
+    pub(crate) fn go_down(&mut self, link: u32, ended: Time) {
+        let state = &mut self.links[link as usize];
+        state.down = true;
+        state.faults += 1;
+        for lane in self.fabric.lanes_of(link) {
+            self.take_from_holder(lane);
+            let state = &mut self.lanes[lane as usize];
+            let sent = std::mem::take(&mut state.wire).into_iter();
+            let waiting = std::mem::take(&mut state.output).into_iter().map(|(_, character)| character);
+            state.places_taken = 0;
+            state.credit = 0;
+            state.amid_packet = false;
+            let waiting: Vec<Character> = waiting.collect();
+            for character in sent.chain(waiting.iter().copied()) {
+                self.lose(character.packet, |link| &mut link.cut, link);
+            }
+            if self.leaves_terminal(link) && !waiting.is_empty() {
+                // What was left of the packet is thrown away at once.
+                let terminal = self.fabric.link_source[link as usize] - self.fabric.switches;
+                self.agenda.add(self.now, What::Ask { terminal });
+            }
+        }
+        self.agenda.add(ended, What::End { link });
+        for lane in self.fabric.lanes_of(link) {
+            for place in 0..self.groups_of_lane[lane as usize].len() {
+                self.discard_waiting(self.groups_of_lane[lane as usize][place]);
+            }
+        }
+    }
+
+    /// The packet that crosses to a lane does so no more.
+    fn take_from_holder(&mut self, lane: u32) {
+        let Some(place) = self.lanes[lane as usize].holder else { return };
+        if matches!(self.front(place), Front::Crossing { output, .. } if output == lane) {
+            self.lanes[lane as usize].holder = None;
+            self.lose(self.first(place), |link| &mut link.cut, self.fabric.link_of(lane));
+            let link = &mut self.links[self.fabric.link_of(place.lane) as usize];
+            link.amid_crossing &= link.last_crossed != Some(place);
+            let link = &mut self.links[self.fabric.link_of(lane) as usize];
+            link.last_entered =
+                link.last_entered.map(|(time, last, amid)| (time, last, amid && last != lane));
+            self.spill(place);
+        }
+    }
+
+    /// What has come of packets by a link is ended with an error end.
+    pub(crate) fn end_early(&mut self, link: u32) {
+        for lane in self.fabric.lanes_of(link) {
+            let state = &mut self.lanes[lane as usize];
+            let entering = state.entering.front().map(|character| character.packet);
+            let last = state.receiving.map(|queue| state.queues[&queue].packets.back().expect("a packet").0);
+            if let Some(packet) = entering.or(last).filter(|_| !self.enters_terminal(link)) {
+                self.lanes[lane as usize].arrived += 1;
+                self.sort_in(lane, Character { packet, kind: Kind::End });
+                self.agenda.add(self.now, What::Cross { link });
+            }
+        }
+    }
+
+    /// The link runs again: what stands in the buffer behind it has been promised, and what fits in besides is.
+    pub(crate) fn go_up(&mut self, link: u32) {
+        self.links[link as usize].down = false;
+        for lane in self.fabric.lanes_of(link) {
+            let arrived = self.lanes[lane as usize].arrived;
+            self.lanes[lane as usize].promised = arrived;
+            while self.can_promise(lane) {
+                self.lanes[lane as usize].promised += u64::from(self.fabric.link_quantum[link as usize]);
+            }
+            let state = &mut self.lanes[lane as usize];
+            state.credit = state.promised - arrived;
+            for &group in &self.groups_of_lane[lane as usize] {
+                self.agenda.add(self.now, What::Arbitrate { group });
+            }
+        }
+        self.agenda.add(self.now, What::Wire { link });
+    }
+
+    /// Discards the heads that wait for a group of which no link runs.
+    fn discard_waiting(&mut self, group: u32) {
+        if !self.runs(group) {
+            for head in std::mem::take(&mut self.groups[group as usize].waiting) {
+                self.discard(head.place);
+            }
+        }
+    }
+
+    /// The packet at the front of a queue has nowhere to go.
+    pub(crate) fn discard(&mut self, place: Place) {
+        self.lose(self.first(place), |link| &mut link.discarded, self.fabric.link_of(place.lane));
+        self.spill(place);
+    }
+
+    /// The packet at the front of a queue is thrown away from now on.
+    pub(crate) fn spill(&mut self, place: Place) {
+        self.set_front(place, Front::Spilling);
+        self.agenda.add(self.now, What::Cross { link: self.fabric.link_of(place.lane) });
+    }
+
+    /// Throws away what is there of the packet at the front of a queue, if it is spilled.
+    pub(crate) fn throw_away(&mut self, place: Place) {
+        while self.front(place) == Front::Spilling {
+            let queue = self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("a queue");
+            let Some(character) = queue.packets[0].1.pop_front() else { return };
+            self.take_from_input(place.lane);
+            if character.kind == Kind::End {
+                self.come_forward(place);
+            }
+        }
+    }
+
+    /// Whether the end of the packet at the front of a queue stands where its header ought to be.
+    pub(crate) fn has_no_header(&self, place: Place) -> bool {
+        let (header, _) = self.front_header(self.first(place));
+        let characters = &self.lanes[place.lane as usize].queues[&place.queue].packets[0].1;
+        characters.iter().take(header as usize).any(|character| character.kind == Kind::End)
+    }
+
+    /// Counts a packet as lost at a link, unless it is already.
+    fn lose(&mut self, packet: usize, count: fn(&mut Link) -> &mut u64, link: u32) {
+        let worm = &mut self.worms[packet];
+        if std::mem::replace(&mut worm.lost, true) {
+            return;
+        }
+        let mark = worm.packet.mark;
+        *count(&mut self.links[link as usize]) += 1;
+        if let Some(programs) = &mut self.programs {
+            programs.lost(mark);
+            self.enter_turn(self.now);
+        }
+    }
+}

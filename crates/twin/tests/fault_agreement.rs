@@ -1,0 +1,75 @@
+//! The engine and the twin deliver and lose the same packets at the same ticks where links fail.
+
+mod scenarios;
+
+use fabriloom_engine::fabric::Fabric;
+use scenarios::agree::{Seen, emptied, links};
+use scenarios::faults::with_faults;
+use scenarios::lanes::with_lanes;
+use scenarios::networks::random_network;
+use scenarios::programs::random_programs;
+use scenarios::random::{random_fabric, time_for};
+use scenarios::seeds::seeds;
+
+/// Runs of which the deliveries and the rest agree; packets delivered, cut and discarded in them.
+#[derive(Debug, Default)]
+struct Agreed {
+    runs: usize,
+    delivered: usize,
+    cut: u64,
+    discarded: u64,
+}
+
+impl Agreed {
+    fn compare(&mut self, seed: u64, fabric: &Fabric, until: i64) {
+        let fabric = with_faults(fabric, seed, until);
+        let twin = links(seed, &fabric, until);
+        emptied(seed, &fabric, until, &twin);
+        self.runs += 1;
+        self.delivered += twin.deliveries.len();
+        self.cut += twin.losses.iter().map(|losses| losses.0).sum::<u64>();
+        self.discarded += twin.losses.iter().map(|losses| losses.1).sum::<u64>();
+    }
+}
+
+#[test]
+fn random_fabrics_with_faults_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("fabrics with faults", 0..150) {
+        let fabric = random_fabric(seed);
+        agreed.compare(seed, &fabric, time_for(&fabric, 15));
+    }
+    assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
+    assert!(agreed.cut as usize > agreed.runs && agreed.discarded as usize > agreed.runs, "{agreed:?}");
+}
+
+#[test]
+fn lanes_with_faults_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("lanes with faults", 0..80) {
+        let fabric = with_lanes(&random_fabric(seed), seed);
+        agreed.compare(seed, &fabric, time_for(&fabric, 15));
+    }
+    assert!(agreed.cut as usize > agreed.runs / 2, "{agreed:?}");
+}
+
+#[test]
+fn networks_with_faults_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("networks with faults", 0..12) {
+        let (fabric, until) = random_network(seed);
+        agreed.compare(seed, &fabric, until);
+    }
+    assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
+}
+
+#[test]
+fn programs_with_faults_agree() {
+    let mut seen = Seen::default();
+    for seed in seeds("programs with faults", 0..60) {
+        let fabric = random_programs(&random_fabric(seed), seed);
+        let until = time_for(&fabric, 40);
+        seen.compare(seed, &with_faults(&fabric, seed, until), until);
+    }
+    assert!(seen.received > 100, "{seen:?}");
+}

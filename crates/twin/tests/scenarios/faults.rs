@@ -1,0 +1,59 @@
+//! Networks of which links fail: any other network, with faults.
+
+use fabriloom_engine::fabric::{Fabric, NEVER, check};
+use fabriloom_engine::kernel::Time;
+
+use super::random::{Draw, draw_for};
+
+/// Has some links of a network fail, some for good: alone, both ways of a cable, or all links of a switch or of a terminal; drawn
+/// apart from the network.
+pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0xfa_017);
+    let mut f = fabric.clone();
+    let span = u32::try_from(until).expect("a short run");
+    let mut free_from = vec![0; f.links()];
+    let mut faults = Vec::new();
+    for _ in 0..draw.pick(&[1, 1, 2, 4, 20]) {
+        let down = u64::from(draw.between(0, span));
+        let ended = down + draw.pick(&[1_u64, 5, 85, 400]);
+        let least = ended + draw.pick(&[1_u64, 10, 2000]);
+        let up = if draw.chance(20) { NEVER } else { least + u64::from(draw.between(0, span / 2)) };
+        for link in links(&f, draw) {
+            if free_from[link as usize] <= down {
+                free_from[link as usize] = up;
+                faults.push((down, link, ended, up));
+            }
+        }
+    }
+    faults.sort_unstable();
+    // Drawn in another order, one may begin within another now.
+    let mut free_from = vec![0; f.links()];
+    for (down, link, ended, up) in faults {
+        if free_from[link as usize] <= down {
+            free_from[link as usize] = up;
+            f.fault_down_ticks.push(down);
+            f.fault_link.push(link);
+            f.fault_ended_ticks.push(ended);
+            f.fault_up_ticks.push(up);
+        }
+    }
+    check(&f).expect("the generator makes legal faults");
+    f
+}
+
+/// What fails together.
+fn links(f: &Fabric, draw: &mut Draw) -> Vec<u32> {
+    let link = draw.between(0, f.links() as u32 - 1);
+    let reverse = f.link_reverse[link as usize];
+    match draw.between(0, 3) {
+        0 => vec![link],
+        1 | 2 if (reverse as usize) < f.links() => vec![link, reverse],
+        1 | 2 => vec![link],
+        _ => {
+            let vertex = f.link_target[link as usize];
+            let at =
+                |&link: &u32| [f.link_source[link as usize], f.link_target[link as usize]].contains(&vertex);
+            (0..f.links() as u32).filter(at).collect()
+        }
+    }
+}
