@@ -28,6 +28,7 @@ DESCRIBING = {
     "traffic",
     "programs",
     "technology",
+    "faults",
 }
 RUNNING = DESCRIBING | {"scenario", "compile", "bounds", "results", "simulate"}
 
@@ -43,6 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "traffic": {"units", "reading", "codes", "_native"},
     "programs": {"units", "reading", "codes", "_native", "traffic"},
     "technology": {"units", "reading", "_native"},
+    "faults": {"units", "topology"},
     "scenario": DESCRIBING | {"printable"},
     "compile": DESCRIBING | {"scenario"},
     "results": DESCRIBING | {"scenario", "compile", "output", "printable"},

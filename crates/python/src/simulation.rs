@@ -177,6 +177,7 @@ impl Simulation {
         out.set_item("refused", balance.refused)?;
         out.set_item("in_flight", balance.in_flight)?;
         out.set_item("scrubbed", balance.scrubbed)?;
+        out.set_item("lost", balance.lost)?;
         let measured = run.measured();
         out.set_item("measured_offered", measured.offered)?;
         out.set_item("measured_offered_bytes", measured.offered_chars)?;
@@ -246,7 +247,13 @@ fn links(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
     column(out, "link_characters", &counts, |c| c.characters)?;
     column(out, "link_busy_ticks", &counts, |c| c.busy_ticks)?;
     column(out, "link_stalled_ticks", &counts, |c| c.stalled_ticks)?;
-    column(out, "link_wait_ticks", &counts, |c| c.wait_ticks)
+    column(out, "link_wait_ticks", &counts, |c| c.wait_ticks)?;
+    let losses = match network {
+        Fabrics::Lanes(lanes) if lanes.fabric().has_faults() => lanes.losses(),
+        _ => &[],
+    };
+    column(out, "link_cut", losses, |losses| losses.cut)?;
+    column(out, "link_discarded", losses, |losses| losses.discarded)
 }
 
 /// What only rings and their buses count; empty and 0 for other networks.
@@ -351,6 +358,7 @@ fn run_twin<'py>(arrays: &Bound<'py, PyDict>, exact: bool, until: Time) -> PyRes
     } else {
         let mode = if exact { FlowControl::Exact } else { FlowControl::Counted };
         let run = py.detach(|| twin(&fabric, mode, until));
+        out.set_item("lost", run.lost)?;
         out.set_item("events", run.events)?;
         out.set_item("end_time_ticks", run.end_time)?;
         out.set_item("deadlocked", run.deadlocked)?;

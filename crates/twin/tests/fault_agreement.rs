@@ -35,7 +35,7 @@ impl Agreed {
 #[test]
 fn random_fabrics_with_faults_agree() {
     let mut agreed = Agreed::default();
-    for seed in seeds("fabrics with faults", 0..150) {
+    for seed in seeds("fabrics with faults", 0..60) {
         let fabric = random_fabric(seed);
         agreed.compare(seed, &fabric, time_for(&fabric, 15));
     }
@@ -46,7 +46,7 @@ fn random_fabrics_with_faults_agree() {
 #[test]
 fn lanes_with_faults_agree() {
     let mut agreed = Agreed::default();
-    for seed in seeds("lanes with faults", 0..80) {
+    for seed in seeds("lanes with faults", 0..30) {
         let fabric = with_lanes(&random_fabric(seed), seed);
         agreed.compare(seed, &fabric, time_for(&fabric, 15));
     }
@@ -56,7 +56,7 @@ fn lanes_with_faults_agree() {
 #[test]
 fn networks_with_faults_agree() {
     let mut agreed = Agreed::default();
-    for seed in seeds("networks with faults", 0..12) {
+    for seed in seeds("networks with faults", 0..5) {
         let (fabric, until) = random_network(seed);
         agreed.compare(seed, &fabric, until);
     }
@@ -66,10 +66,10 @@ fn networks_with_faults_agree() {
 #[test]
 fn programs_with_faults_agree() {
     let mut seen = Seen::default();
-    for seed in seeds("programs with faults", 0..60) {
+    for seed in seeds("programs with faults", 0..20) {
         let fabric = random_programs(&random_fabric(seed), seed);
         let until = time_for(&fabric, 40);
         seen.compare(seed, &with_faults(&fabric, seed, until), until);
     }
-    assert!(seen.received > 100, "{seen:?}");
+    assert!(seen.received > 50, "{seen:?}");
 }

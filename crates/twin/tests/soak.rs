@@ -6,6 +6,7 @@
 mod scenarios;
 
 use scenarios::agree::{self, Seen, store};
+use scenarios::faults::with_faults;
 use scenarios::lanes::with_lanes;
 use scenarios::networks::random_network;
 use scenarios::programs::random_programs;
@@ -39,6 +40,18 @@ fn stopped_links() {
 fn networks_of_links() {
     for seed in seeds("networks of links", 0..40) {
         let (fabric, until) = random_network(seed);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+#[test]
+fn small_networks_with_faults() {
+    for seed in seeds("small networks with faults", 0..200) {
+        let fabric = random_fabric(seed);
+        let fabric = if seed % 4 == 0 { with_lanes(&fabric, seed) } else { fabric };
+        let until = time_for(&fabric, 10 + (seed % 3) as u32 * 20);
+        let fabric = with_faults(&fabric, seed, until);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }

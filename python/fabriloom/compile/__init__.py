@@ -21,6 +21,7 @@ from ..technology import RingTechnology, Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
 from .columns import Arrays, Tenths, unused
+from .faults import fault_columns
 from .links import LinkParts
 from .programs import packet_demand, program_columns, program_durations, programs_of
 from .rings import RingParts
@@ -197,7 +198,10 @@ def _joined(
     else:
         terminals = program_columns(scenario, parts, programs, tick)
     counts = {"switches": parts.graph.switches, "terminals": parts.graph.terminals, "seed": scenario.seed}
-    return {**unused(), **counts, **parts.columns(beside, tick), **terminals}
+    columns = {**unused(), **counts, **parts.columns(beside, tick), **terminals}
+    if scenario.fault:
+        columns |= fault_columns(scenario, parts.graph, parts.technology, tick)
+    return columns
 
 
 def _sources(scenario: Scenario, parts: LinkParts | RingParts) -> Arrays:

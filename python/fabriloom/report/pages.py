@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 from ..results import ends
 from ..results.figures import settings_text, value_text
 from ..results.html import of_programs
-from . import flow_sections, heat_map, program_sections, requirement_sections, ring_sections, sections
+from . import (
+    fault_sections,
+    flow_sections,
+    heat_map,
+    program_sections,
+    requirement_sections,
+    ring_sections,
+    sections,
+)
 from .page import Page, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
@@ -101,6 +109,7 @@ def _network(results: Results) -> list[Any]:
         *sections.tail({results.provenance.name: results.thinned_tail()}, _latency_note(results.summary)),
         *sections.fabric(results.graph, results.utilisation, table=results.links),
         *sections.batches(results.batches),
+        *fault_sections.lost(results.links),
         *_links(results),
         *flow_sections.flows(results.flows),
     ]

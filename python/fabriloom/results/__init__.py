@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..output import file
-from . import confidence, files, html, tables
+from . import confidence, faults, files, html, tables
 from .figures import figures
 from .histogram import Histogram
 from .programs import ProgramRun
@@ -111,7 +111,10 @@ class Results:
     def links(self) -> pl.DataFrame:
         """One row per link: utilisation, packets, and what else its kind of network has."""
         table = tables.links if self.graph.rings is None else tables.ring_links
-        return table(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
+        found = table(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
+        if not faults.has_faults(self.native):
+            return found
+        return found.with_columns(**faults.link_columns(self.native, self.graph.links, self.tick_ps / 1000))
 
     @cached_property
     def buses(self) -> pl.DataFrame:

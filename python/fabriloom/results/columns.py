@@ -9,6 +9,7 @@ Run ``python -m fabriloom.results.reference docs/reference/results.md`` after a 
 from __future__ import annotations
 
 from .column import Column, Table, percentile_columns
+from .fault_columns import FAULT_LINKS, FAULT_SUMMARY
 from .program_columns import (
     EVENTS,
     HOSTS,
@@ -28,6 +29,8 @@ __all__ = [
     "CCDF",
     "CHECK",
     "EVENTS",
+    "FAULT_LINKS",
+    "FAULT_SUMMARY",
     "FLOWS",
     "HOSTS",
     "LINKS",
@@ -441,10 +444,12 @@ REPRODUCTION = Table(
 TABLES = (
     SUMMARY,
     RING_SUMMARY,
+    FAULT_SUMMARY,
     PROGRAM_SUMMARY,
     REQUIREMENT_SUMMARY,
     MEASURED,
     LINKS,
+    FAULT_LINKS,
     RING_LINKS,
     RINGS,
     BUSES,

@@ -59,7 +59,14 @@ def message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = Fal
     return sentences.get(reason, f"The run ended {when}: {reason}.")
 
 
-_FAULTS = {
+def drained_of_faults(simulated_ns: float, lost: int, waiting: int) -> str:
+    """Why a run ended in which links failed and nothing was left to do."""
+    left = f"; {waiting:,} wait at terminals whose links never run again" if waiting else ""
+    when = after(simulated_ns)
+    return f"Every packet was delivered or lost ({lost:,} were) and none is to come{left} ({when})."
+
+
+_STALLS = {
     "Unsent": "the link {link} has characters to send and credit for them, and does not send",
     "Busy": "the link {link} is busy for longer than it takes to send all there is",
     "Unasked": "the head of a packet has come over the link {link} and does not ask for its way on",
@@ -74,7 +81,7 @@ def stall(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
     """A fault of the engine, as sentences: where, and what to do."""
     link, source, target, fault = native["standstill"]
     when = after(int(native["end_time_ticks"]) * tick_ps / 1000)
-    place = _FAULTS[fault].format(link=graph.link_names[link] if fault != "Silent" else "")
+    place = _STALLS[fault].format(link=graph.link_names[link] if fault != "Silent" else "")
     names = graph.terminal_names
     on_it = f" (a packet from {names[source]} to {names[target]})" if source < len(names) else ""
     return (

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from .faults import lost_text
 from .figures import figures, in_percent, measured
 
 
@@ -73,10 +74,19 @@ def _counted(summary: dict[str, Any]) -> list[tuple[str, str]]:
             "packets",
             f"{packets['offered']:,} offered = {packets['delivered']:,} delivered"
             f" + {packets['refused']:,} refused + {packets['in_flight']:,} in flight"
-            + (f" + {packets['scrubbed']:,} scrubbed" if packets.get("scrubbed") else ""),
+            + (f" + {packets['scrubbed']:,} scrubbed" if packets.get("scrubbed") else "")
+            + (f" + {packets['lost']:,} lost" if "lost" in packets else ""),
         ),
+        *(_faults(summary["faults"]) if "faults" in summary else []),
         *(_sci(summary["sci"], summary["network"]["buses"]) if "sci" in summary else []),
     ]
+
+
+def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:
+    """What only runs with faults have."""
+    ran = faults["availability"]
+    share = "" if ran is None else f"; on average a link ran {in_percent(ran)} of the time"
+    return [("faults", f"{faults['links']} links down for a time{share}; packets lost: {lost_text(faults)}")]
 
 
 def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:

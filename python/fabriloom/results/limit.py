@@ -9,6 +9,7 @@ import numpy as np
 
 from . import tables
 from .ends import STUCK
+from .faults import verdict as of_faults
 from .figures import figures, in_percent
 
 if TYPE_CHECKING:
@@ -144,6 +145,8 @@ def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
     if not accepted:
         return "Nothing was delivered while it was measured"
     rate = f"{figures(accepted)} MB/s"
+    if "faults" in summary and "messages" not in summary:
+        return of_faults(summary)
     if "messages" in summary:
         return f"{_events(summary['events'], summary['messages'])}{held}"
     if arrivals(resolved) == "backlog":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import columns, confidence, ends, statistics, tables
+from . import columns, confidence, ends, faults, statistics, tables
 from .limit import keeps_up, limit, of_program, senders, verdict
 from .programs import ProgramRun
 from .provenance import Provenance
@@ -22,15 +22,15 @@ class ConservationError(RuntimeError):
 
 
 def check_conservation(native: Mapping[str, Any]) -> None:
-    """Raise unless offered = delivered + refused + in flight + scrubbed (in rings only)."""
+    """Raise unless offered = delivered + refused + in flight + scrubbed (rings) + lost (faults)."""
     offered, delivered = int(native["offered"]), int(native["delivered"])
     refused, in_flight = int(native["refused"]), int(native["in_flight"])
-    scrubbed = int(native.get("scrubbed", 0))
-    total = delivered + refused + in_flight + scrubbed
+    scrubbed, lost = int(native.get("scrubbed", 0)), int(native.get("lost", 0))
+    total = delivered + refused + in_flight + scrubbed + lost
     if offered != total:
         raise ConservationError(
             f"packets are not conserved: {offered} offered, but {delivered} delivered + {refused} refused "
-            f"+ {in_flight} in flight + {scrubbed} scrubbed = {total}"
+            f"+ {in_flight} in flight + {scrubbed} scrubbed + {lost} lost = {total}"
         )
 
 
@@ -144,6 +144,9 @@ def summary(
         found["network"] |= {"rings": graph.rings.rings, "buses": int(graph.rings.bus_count.sum())}
         found["packets"]["scrubbed"] = int(native["scrubbed"])
         found["sci"] = _sci(native, graph, window, tick_ns)
+    if faults.has_faults(native):
+        found["packets"]["lost"] = int(native["lost"])
+        found["faults"] = faults.summary(native, graph)
     found["keeps_up"] = keeps_up(found, senders(native, graph))
     found["limit"] = limit(native, graph)
     found["verdict"] = verdict(found, provenance.resolved)
@@ -161,6 +164,8 @@ def _message(
         return ends.stall(native, graph, tick_ps)
     after_ns = int(native["end_time_ticks"]) * tick_ps / 1000
     watched = ends.precision(reason, precision, widths)
+    if reason == "drained" and faults.has_faults(native):
+        return ends.drained_of_faults(after_ns, int(native["lost"]), int(native["in_flight"]))
     return ends.message(reason, cycle, after_ns, int(native["refused"]) > 0, watched)
 
 

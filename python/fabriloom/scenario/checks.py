@@ -40,6 +40,7 @@ def check(scenario: Scenario) -> None:
     _load(scenario)
     _rate(scenario)
     _routing(scenario)
+    _faults(scenario)
     _files(scenario)
 
 
@@ -207,6 +208,32 @@ def _routing(scenario: Scenario) -> None:
     if isinstance(routing, DimensionOrder) and routing.variant and topology not in ("torus", "ring", "file"):
         message = f"routing.variant is for a torus or a ring, not for {topology}"
         raise scenario.error(message, ("routing", "variant"), "remove it")
+
+
+def _faults(scenario: Scenario) -> None:
+    """Each names one thing and moments in order within the run; settings of faults need one."""
+    from fabriloom.scenario.resolve import FAULT_SETTINGS
+
+    for name in () if scenario.fault else FAULT_SETTINGS:
+        if name in scenario._raw.get("technology", {}):
+            message = f"technology.{name} has no effect: nothing fails"
+            raise scenario.error(message, ("technology", name), "add [[fault]], or remove it", key=True)
+    if scenario.fault and scenario.of_rings:
+        message = f"faults are for networks of links, not for a {scenario.topology.kind}"
+        raise scenario.error(message, ("fault",), "remove them", key=True)
+    for place, fault in enumerate(scenario.fault):
+        if len(fault.what) != 1:
+            found = " and ".join(fault.what) if fault.what else "none of them"
+            message = f"a fault is of one of link, cable, switch and terminal; found {found}"
+            hint = "keep one" if fault.what else 'write one, such as link = "s0>s1"'
+            raise scenario.error(message, ("fault", place), hint)
+        if fault.repaired_ps is not None and fault.repaired_ps <= fault.at_ps:
+            message = "it is repaired before it fails"
+            hint = "repaired is a moment of the run, like at, not how long the repair takes"
+            raise scenario.error(message, ("fault", place, "repaired"), hint)
+        if fault.at_ps >= scenario.run.duration_ps:
+            message = "this fault comes after the end of the run"
+            raise scenario.error(message, ("fault", place, "at"), "make run.duration longer, or fail earlier")
 
 
 def _alike(file: FilePath) -> list[str]:

@@ -56,10 +56,13 @@ def scenario_page() -> str:
     lines += [f"| {what} | {', '.join(names)} | {example} |" for what, names, example in _UNITS]
     lines += ["", "## At the top", ""]
     tables = ("topology", "technology", "routing", "traffic", "protocol", "program", "run", "output", "study")
-    lines += _table({k: v for k, v in properties.items() if k not in tables}, [])
+    lines += _table({k: v for k, v in properties.items() if k not in (*tables, "fault")}, [])
     for name in tables:
         lines += ["", f"## [{name}]", ""]
         lines += _section(_given(properties[name]), definitions)
+    lines += ["", "## [[fault]]", "", f"{properties['fault']['description']}. See [faults](faults.md).", ""]
+    [fault] = _entries(properties["fault"], definitions)
+    lines += _table(fault["properties"], fault["required"])
     return "\n".join(lines) + "\n"
 
 
@@ -213,7 +216,8 @@ picoseconds; where a rate gives none they are rounded to the nearest one.
 
 A character can be used at the far end one character time, the cable delay and `receiver_latency` after its
 start. A place that becomes free gives credit to the sender a flow-control character, the cable delay and
-`turn_around` later.
+`turn_around` later. `disconnect`, `restart` and `fault_stops` say what happens when a link fails, see
+[faults](faults.md); without faults they mean nothing and are not in the resolved form.
 
 Presets of rings are of another kind: packets of symbols, stations with places, buses. What their settings
 mean is on [the page of the model](../background/ring-model.md). A load of 1 is requests of the transaction,

@@ -22,10 +22,18 @@ if TYPE_CHECKING:
     from fabriloom.scenario.schema import Scenario
 
 
+FAULT_SETTINGS = ("disconnect", "restart", "fault_stops", "disconnect_cycles", "restart_cycles")
+"""Settings of a technology that say what a fault does; without one they mean nothing."""
+
+
 def resolve(scenario: Scenario) -> dict[str, Any]:
     """See :meth:`Scenario.resolve`."""
     resolved = _dump(scenario)
     resolved["technology"] = _dump(_filled(scenario.technology, settings(scenario.technology.preset)))
+    if not scenario.fault:
+        del resolved["fault"]
+        for name in FAULT_SETTINGS:
+            resolved["technology"].pop(name, None)
     fill_routing(resolved["routing"], scenario.topology.kind)
     if scenario.program is None:
         del resolved["output"]["messages"]

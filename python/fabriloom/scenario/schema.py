@@ -11,6 +11,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import Section
+from fabriloom.scenario.sections.fault import Fault
 from fabriloom.scenario.sections.program import Program
 from fabriloom.scenario.sections.protocol import Protocol
 from fabriloom.scenario.sections.ring_topology import is_ring
@@ -27,7 +28,7 @@ def with_preset(data: Any) -> Any:
     """What is written, with what hangs on other sections.
 
     A network of rings that names no preset has its own. A program runs to its end, or for a second, and
-    is measured from its beginning, unless it is said otherwise; so is a single burst.
+    is measured from its beginning, unless it is said otherwise; so are a single burst and a run with faults.
     """
     if not isinstance(data, dict):
         return data
@@ -36,7 +37,8 @@ def with_preset(data: Any) -> Any:
         data = {**data, "technology": {"preset": RING_PRESET, **technology}}
     if data.get("program") is not None and isinstance(run, dict):
         data = {**data, "run": {"duration": "1 s", "warmup": "0 ps", "precision": 0.0, **run}}
-    if _is_one_burst(data.get("traffic")) and isinstance(run, dict):
+    unsteady = bool(data.get("fault")) or _is_one_burst(data.get("traffic"))
+    if unsteady and isinstance(run, dict):
         data = {**data, "run": {"warmup": "0 ps", "precision": 0.0, **run}}
     return data
 
@@ -70,6 +72,9 @@ class Scenario(Section):
     )
     program: Program | None = Field(
         default=None, description="What terminals do, operation by operation, in place of traffic"
+    )
+    fault: Annotated[list[Fault], Field(max_length=4096)] = Field(
+        default=[], description="What fails during the run, as [[fault]] one after the other"
     )
     run: Run = Field(default=Run(), description="When a run ends")
     output: Output = Field(default=Output(), description="What is kept of a run")

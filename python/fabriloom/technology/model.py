@@ -16,6 +16,7 @@ LaneSharing = Literal["flit", "packet"]
 LaneArbiter = Literal["round-robin", "fixed"]
 Switching = Literal["wormhole", "virtual-cut-through"]
 InputQueues = Literal["fifo", "per-output"]
+FaultStops = Literal["cable", "link"]
 
 _PS_PER_S = 10**12
 MOST_CHARS = 2**20
@@ -95,6 +96,12 @@ class Technology:
     """Most characters that may be promised and not received, whatever the buffer holds; none: no limit."""
     grain_ps: int = 1000
     """What has no exact duration is rounded down to this many picoseconds: drawn times, the ends of runs."""
+    disconnect_ps: int = 0
+    """From the failure of a link until its receiver takes it for disconnected."""
+    restart_ps: int = 0
+    """From the repair of a link until it runs again."""
+    fault_stops: FaultStops = "link"
+    """Whether a direction that fails has the other one of its cable fall silent."""
     reverse_load: Fraction = Fraction(1)
     """How busy the opposite direction of a cable is, 0 to 1: the part of its flow-control share that a
     character pays. 1 for loads and bounds; what a run is simulated with is measured when it is matched."""

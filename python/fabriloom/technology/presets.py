@@ -50,6 +50,8 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "receiver_latency": ("receiver_latency_ps", units.parse_time_ps),
     "handover": ("handover_ps", units.parse_time_ps),
     "turn_around": ("turn_around_ps", units.parse_time_ps),
+    "disconnect": ("disconnect_ps", units.parse_time_ps),
+    "restart": ("restart_ps", units.parse_time_ps),
     "cable_length": ("cable_length_m", units.parse_length_m),
     "cable_delay": ("cable_delay_ps_per_m", units.parse_delay_ps_per_m),
     "cycle": ("cycle_ps", units.parse_time_ps),
@@ -248,4 +250,7 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         lane_arbiter=values["lane_arbiter"],
         switching=values["switching"],
         input_queues=values["input_queues"],
+        disconnect_ps=values["disconnect_cycles"] * cycle_ps,
+        restart_ps=values["restart_cycles"] * cycle_ps,
+        fault_stops=values["fault_stops"],
     )

@@ -50,7 +50,17 @@ class AnyTechnology(Section):
         return self.model_dump(exclude={"preset", "preset_file"}, exclude_none=True)
 
 
-class CharacterLinks(AnyTechnology):
+class SwitchedLinks(AnyTechnology):
+    """What links between switches share."""
+
+    fault_stops: Literal["cable", "link"] | None = Field(
+        default=None,
+        description="What stops when a link fails. cable: the other direction falls silent too; link: this "
+        "direction alone",
+    )
+
+
+class CharacterLinks(SwitchedLinks):
     """Links that send characters: DS-Link and SpaceWire."""
 
     preset: Literal[
@@ -123,9 +133,17 @@ class CharacterLinks(AnyTechnology):
         "cables that are busy both ways; matched: as much of it as the opposite directions are busy, found "
         "by a short run first; ignored: nothing",
     )
+    disconnect_ps: PositiveTimePs | None = Field(
+        default=None,
+        alias="disconnect",
+        description="From the failure of a link until its receiver takes it for disconnected",
+    )
+    restart_ps: PositiveTimePs | None = Field(
+        default=None, alias="restart", description="From the repair of a link until it runs again"
+    )
 
 
-class Generic(AnyTechnology):
+class Generic(SwitchedLinks):
     """One flit a cycle, credits of n flits; a packet of L flits takes L cycles of a link."""
 
     preset: Literal["generic", "infiniband-4x-edr"]
@@ -182,6 +200,12 @@ class Generic(AnyTechnology):
         default=None,
         description="fifo: an input buffer is one queue per lane; per-output: one for each group of links "
         "(virtual output queues), with virtual-cut-through only",
+    )
+    disconnect_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
+        default=None, description="Cycles from the failure of a link until its receiver notices"
+    )
+    restart_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
+        default=None, description="Cycles from the repair of a link until it runs again"
     )
 
 

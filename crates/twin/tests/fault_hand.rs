@@ -1,0 +1,88 @@
+//! Faults in the twin, and so in the engine, against results that can be worked out on paper.
+
+mod scenarios;
+
+use fabriloom_engine::fabric::{Fabric, NEVER, check};
+use fabriloom_twin::{FlowControl, TwinRun, run};
+use scenarios::agree::links;
+use scenarios::build::{C104, DS_LINK, line, send_list};
+
+/// From one switch of a line to the next one, and into the first one.
+const BETWEEN: u32 = 2;
+const INTO: u32 = 0;
+
+fn failing(f: &mut Fabric, link: u32, down: u64, ended: u64, up: u64) {
+    f.fault_link.push(link);
+    f.fault_down_ticks.push(down);
+    f.fault_ended_ticks.push(ended);
+    f.fault_up_ticks.push(up);
+}
+
+fn counted(f: &Fabric) -> TwinRun {
+    check(f).expect("a legal fabric");
+    links(0, f, 100_000);
+    run(f, FlowControl::Counted, i64::MAX)
+}
+
+/// Two switches; the first packet has 202 characters, the second 12.
+fn two_switches() -> Fabric {
+    let mut f = line(&[C104; 2], DS_LINK);
+    send_list(&mut f, &[&[(1, 200, 0), (1, 10, 0)], &[]]);
+    f
+}
+
+/// The header is decoded for 80 ticks and takes 20 to the wire, so it starts on the second link at 110, and a character
+/// follows every 10 ticks.
+#[test]
+fn a_worm_is_cut() {
+    let mut f = two_switches();
+    failing(&mut f, BETWEEN, 310, 395, 2000);
+    let result = counted(&f);
+    // Twenty have started by then, and the last one arrives in the tick of the fault: too late.
+    assert_eq!((result.links[2].characters, result.links[2].packets), (20 + 12, 1));
+    // The other nineteen go on, with an error end that is there at 395.
+    assert_eq!((result.links[4].characters, result.links[4].packets), (19 + 1 + 12, 2));
+    // The source sends all of it, and the rest is spilled as it comes.
+    assert_eq!((result.links[0].characters, result.links[0].packets), (202 + 12, 2));
+    assert_eq!((result.lost, result.losses[2], result.in_flight), (1, (1, 0), 0));
+    // So the next packet starts at 2014, and finds the link running with all of its credit.
+    let [second] = &result.deliveries[..] else { panic!("one packet is delivered") };
+    assert_eq!((second.started, second.delivered), (2014, 2014 + 2 * 110 + 110 + 4));
+    assert!(!result.deadlocked);
+}
+
+/// There is no other link: packets are discarded where they ask, and the switch goes on.
+#[test]
+fn a_packet_with_nowhere_to_go_is_discarded() {
+    let mut f = two_switches();
+    failing(&mut f, BETWEEN, 50, 60, NEVER);
+    let result = counted(&f);
+    assert_eq!((result.lost, result.losses[0], result.losses[2]), (2, (0, 2), (0, 0)));
+    assert_eq!((result.links[0].characters, result.links[2].characters), (202 + 12, 0));
+    assert_eq!(result.packet_hops, 0);
+}
+
+/// The first packet is thrown away at its terminal at once, and the second one waits for the link.
+#[test]
+fn a_terminal_waits_for_its_link() {
+    let mut f = two_switches();
+    failing(&mut f, INTO, 5, 90, 5000);
+    let result = counted(&f);
+    assert_eq!((result.lost, result.losses[0]), (1, (1, 0)));
+    assert_eq!(result.deliveries[0].started, 5000);
+    // Nothing of it had come, so there is nothing to end.
+    assert_eq!((result.links[0].characters, result.links[2].packets), (1 + 12, 1));
+}
+
+/// A packet is lost once, also if what is left of it is cut again.
+#[test]
+fn a_packet_that_is_spilled_is_cut() {
+    let mut f = two_switches();
+    // Both packets are discarded at the second switch, the first one from 200 on.
+    failing(&mut f, 4, 10, 20, NEVER);
+    failing(&mut f, BETWEEN, 310, 395, 400);
+    let result = counted(&f);
+    assert_eq!((result.lost, result.losses[2], result.losses[BETWEEN as usize]), (2, (0, 2), (0, 2)));
+    assert_eq!(result.links[4].characters, 0);
+    assert_eq!(result.in_flight, 0);
+}

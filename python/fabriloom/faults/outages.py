@@ -1,0 +1,73 @@
+"""From when to when links are down, from what fails when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..topology import Graph
+
+
+@dataclass(frozen=True)
+class Outage:
+    """A link does not run; in ticks."""
+
+    down: int
+    link: int
+    ended: int
+    """When what has come of a packet is ended with an error end."""
+    up: int | None
+    """When it runs again; none: never."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How links fail and come back, in ticks."""
+
+    disconnect: int
+    """From the failure of a link until its receiver notices."""
+    restart: int
+    """From the repair until it runs again."""
+    stops_cable: bool
+    """Whether a receiver that has noticed has the other direction fall silent."""
+
+
+def outages(
+    graph: Graph, failures: Iterable[tuple[list[int], int, int | None]], rules: Rules
+) -> list[Outage]:
+    """The outages of all links, by the tick in which they begin; one of a link at a time.
+
+    ``failures``: which links fail together, when, and when they are repaired (none: never).
+    """
+    found: list[Outage] = []
+    for links, at, repaired in failures:
+        for link in links:
+            found.append(_outage(link, at, at, repaired, rules))
+            reverse = int(graph.link_reverse[link])
+            if rules.stops_cable and reverse >= 0 and reverse not in links:
+                found.append(_outage(reverse, at + rules.disconnect, at, repaired, rules))
+    return _joined(found)
+
+
+def _outage(link: int, down: int, at: int, repaired: int | None, rules: Rules) -> Outage:
+    if repaired is None:
+        return Outage(down, link, down + rules.disconnect, None)
+    # Both ends have noticed before either starts the link again.
+    silent = at + (2 if rules.stops_cable else 1) * rules.disconnect
+    return Outage(down, link, down + rules.disconnect, max(repaired, silent) + rules.restart)
+
+
+def _joined(found: Iterable[Outage]) -> list[Outage]:
+    """The same with those of one link that overlap made one."""
+    last: dict[int, Outage] = {}
+    whole: list[Outage] = []
+    for outage in sorted(found, key=lambda one: (one.down, one.link)):
+        before = last.get(outage.link)
+        if before is None or (before.up is not None and before.up <= outage.down):
+            last[outage.link] = outage
+            whole.append(outage)
+            continue
+        up = None if before.up is None or outage.up is None else max(before.up, outage.up)
+        joined = Outage(before.down, before.link, before.ended, up)
+        whole[whole.index(before)] = last[outage.link] = joined
+    return whole

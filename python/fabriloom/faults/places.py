@@ -1,0 +1,61 @@
+"""The links that fail when a link, a cable, a switch or a terminal does."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from .. import units
+from ..topology import Graph
+
+
+class FaultError(ValueError):
+    """Something that is to fail is not there."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+def links_of(graph: Graph, kind: str, name: str | int) -> list[int]:
+    """The links of a ``link``, ``cable``, ``switch`` or ``terminal``, ascending. Raises FaultError."""
+    if kind in ("link", "cable"):
+        link = _link(graph, str(name))
+        reverse = int(graph.link_reverse[link])
+        return sorted({link, reverse} - {-1}) if kind == "cable" else [link]
+    vertex = _vertex(graph, kind, name)
+    at = (np.asarray(graph.link_source) == vertex) | (np.asarray(graph.link_target) == vertex)
+    return [int(link) for link in np.flatnonzero(at)]
+
+
+def _link(graph: Graph, name: str) -> int:
+    """A link by name; "a -> b" is "a>b"."""
+    written = re.sub(r"\s*-?>\s*", ">", name.strip())
+    for wanted in (name, written):
+        if wanted in graph.link_names:
+            return graph.link_names.index(wanted)
+    several = [other for other in graph.link_names if other.startswith(f"{written}#")]
+    if several:
+        message = f"{len(several)} links lead from {written.replace('>', ' to ', 1)}"
+        raise FaultError(message, f'name one of them, such as "{several[0]}"')
+    near = units.nearest(written, graph.link_names[:20_000])
+    hint = f'did you mean "{near}"?' if near else f'links are called as in "{graph.link_names[-1]}"'
+    raise FaultError(f'there is no link "{name[:60]}"', hint)
+
+
+def _vertex(graph: Graph, kind: str, name: str | int) -> int:
+    names = graph.switch_names if kind == "switch" else graph.terminal_names
+    first = 0 if kind == "switch" else graph.switches
+    if name in names:
+        return first + names.index(str(name))
+    is_number = isinstance(name, int) or (name.isascii() and name.isdecimal() and len(name) < 10)
+    if kind == "terminal" and is_number and int(name) < len(names):
+        return first + int(name)
+    if not names:
+        raise FaultError(f"the network has no {kind}", "have a link or a terminal fail")
+    near = units.nearest(str(name), names[:20_000])
+    hint = f'did you mean "{near}"?' if near else f'they are called "{names[0]}" to "{names[-1]}"'
+    shown = f'"{name[:60]}"' if isinstance(name, str) else f"number {name}"
+    raise FaultError(f"there is no {kind} {shown}", hint)

@@ -1,0 +1,37 @@
+"""Parts of reports that only runs have in which links fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .page import Cell, Table, number
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def lost(table: pl.DataFrame, most: int = 20) -> list[Table]:
+    """Where packets were lost, and links that were down."""
+    if "down_ns" not in table.columns:
+        return []
+    import polars as pl
+
+    lost = pl.col("cut_packets") + pl.col("discarded_packets")
+    hit = table.filter((lost > 0) | (pl.col("down_ns") > 0))
+    ordered = hit.sort(lost, "link", descending=[True, False])
+    rows = [
+        [
+            Cell(row["link"]),
+            Cell(number(row["cut_packets"]), None, row["cut_packets"]),
+            Cell(number(row["discarded_packets"]), None, row["discarded_packets"]),
+            Cell(number(row["down_ns"] / 1e3), None, row["down_ns"]),
+        ]
+        for row in ordered.head(most).iter_rows(named=True)
+    ]
+    note = (
+        f"{len(rows)} of the {number(len(hit))} links that were down or where packets were lost. Cut: on the "
+        "link, or holding it, when it failed. Discarded: came by this link, and all links were down by which "
+        "they could have gone on."
+    )
+    head = ["Link", "Packets cut on it", "Packets discarded at its end", "Down (µs)"]
+    return [Table("Faults", head, rows, [False, True, True, True], note)]

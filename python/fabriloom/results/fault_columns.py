@@ -1,0 +1,53 @@
+# ruff: noqa: E501  (the meanings are prose, one to a line)
+"""Keys and columns that only runs have in which links fail; see ``columns.py``."""
+
+from __future__ import annotations
+
+from .column import Column, Table
+
+FAULT_SUMMARY = Table(
+    "fault_summary",
+    "Summary of runs with faults",
+    "Keys of the summary that only runs have in which links fail. Always offered = delivered + refused + lost + in flight there.",
+    (
+        Column(
+            "packets.lost",
+            "count",
+            "Packets cut or discarded in the whole run because links failed, each counted once, where it happened first.",
+        ),
+        Column("faults.links", "count", "Links that did not run for some of the measuring window."),
+        Column(
+            "faults.cut", "count", "Packets of the window that were on a link, or held it, when it failed."
+        ),
+        Column(
+            "faults.discarded",
+            "count",
+            "Packets of the window that found all links down by which they could have gone on.",
+        ),
+        Column(
+            "faults.worst_link",
+            "text",
+            "The link on which, or at whose end, most were lost; empty if none was.",
+        ),
+        Column(
+            "faults.availability",
+            "0 to 1",
+            "Share of the window in which links ran, averaged over all links.",
+        ),
+    ),
+)
+
+FAULT_LINKS = Table(
+    "fault_links",
+    "Links that fail",
+    "Columns of the table of links that only runs have in which links fail.",
+    (
+        Column("cut_packets", "count", "Packets lost on the link when it failed."),
+        Column(
+            "discarded_packets",
+            "count",
+            "Packets that came by the link and were discarded at its end, because all links were down by which they could have gone on.",
+        ),
+        Column("down_ns", "ns", "Time in the measuring window in which the link did not run."),
+    ),
+)

@@ -1,0 +1,83 @@
+"""Results of runs in which links fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fabriloom import Results
+from fabriloom.report.pages import for_run
+from fabriloom.results import columns
+from fabriloom.simulate import compare
+
+from .common import results, scenario
+
+CUT = {"cable": "s(0,0)>s(0,1)", "at": "100 us", "repaired": "300 us"}
+SHORT = {"duration": "500 us", "warmup": "0 us", "precision": 0.0}
+
+
+def failing(*faults: dict[str, Any], **sections: Any) -> Results:
+    return results(fault=list(faults), run=SHORT, **sections)
+
+
+@pytest.fixture(scope="module")
+def cut() -> Results:
+    return failing(CUT, traffic={"pattern": "uniform", "length": "256 B", "load": 0.8})
+
+
+def test_every_key_and_column_is_defined(cut: Results) -> None:
+    defined = [*columns.SUMMARY.names, *columns.FAULT_SUMMARY.names]
+    assert sorted(columns.flatten(cut.summary)) == sorted(defined)
+    assert cut.links.columns == [*columns.LINKS.names, *columns.FAULT_LINKS.names]
+
+
+def test_what_is_lost_is_counted_by_place_and_cause(cut: Results) -> None:
+    packets, faults = cut.summary["packets"], cut.summary["faults"]
+    assert packets["offered"] == sum(packets[key] for key in ("delivered", "refused", "in_flight", "lost"))
+    assert packets["lost"] == faults["cut"] + faults["discarded"] > 0
+    assert faults["links"] == 2
+    # Dimension order has no other way: what comes to the cable's switches for the other side is discarded.
+    assert faults["discarded"] > faults["cut"] >= 1
+    table = cut.links
+    assert table["cut_packets"].sum() == faults["cut"]
+    assert table["discarded_packets"].sum() == faults["discarded"]
+    # Down for 200 us, and for the exchange of silence before it runs again.
+    down = table.filter(table["down_ns"] > 0)
+    assert down["down_ns"].to_list() == [219_200.0] * 2
+    assert faults["availability"] == pytest.approx(1 - 2 * 219.2 / 500 / len(table))
+
+
+def test_verdict_and_report_say_what_was_lost(cut: Results) -> None:
+    lost = f"{cut.summary['faults']['cut']} cut, {cut.summary['faults']['discarded']} discarded"
+    assert lost in cut.summary["verdict"]
+    page = for_run(cut)
+    assert "Packets discarded at its end" in page
+    assert lost in page
+
+
+def test_a_terminal_that_is_cut_off_keeps_its_packets() -> None:
+    found = failing({"terminal": 0, "at": "100 us"}, traffic={"pattern": "uniform", "load": 0.2})
+    links, name = found.links, found.graph.terminal_names[0]
+    [out] = links.filter(links["source"] == name).iter_rows(named=True)
+    assert out["cut_packets"] <= 1
+    assert out["down_ns"] == 400_000.0
+    assert found.summary["packets"]["in_flight"] > 10
+    assert found.summary["faults"]["discarded"] > 10
+
+
+def test_nothing_is_left_to_do_but_what_waits_for_ever() -> None:
+    mirror = {"pattern": {"kind": "map", "map": list(reversed(range(12)))}, "arrivals": "backlog"}
+    faults = [{"terminal": terminal, "at": "20 us"} for terminal in (0, 5)]
+    found = failing(*faults, traffic={**mirror, "senders": [0, 5]})
+    assert found.end_reason == "drained"
+    assert "wait at terminals whose links never run again" in found.summary["end"]["message"]
+
+
+@pytest.mark.parametrize("preset", ["spacewire-200", "generic"])
+def test_the_twin_agrees(preset: str) -> None:
+    short = {**SHORT, "duration": "60 us" if preset == "spacewire-200" else "2 us"}
+    at = ("20 us", "30 us") if preset == "spacewire-200" else ("500 ns", "1 us")
+    fault = {"link": "s(0,0)>s(0,1)", "at": at[0], "repaired": at[1]}
+    found = compare(scenario(technology={"preset": preset}, fault=[fault], run=short))
+    assert found.identical
+    assert found.packets > 5
