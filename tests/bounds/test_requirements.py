@@ -185,7 +185,7 @@ def test_the_command_says_what_is_kept_and_its_exit_code_too(tmp_path: Path) -> 
     runner = CliRunner()
     ran = runner.invoke(app, ["run", str(file), "--strict"])
     assert ran.exit_code == 1
-    assert "Of 4 requirements 2 are guaranteed, 1 are missed, 1 cannot be told" in ran.stdout
+    assert "Of 4 requirements 2 are guaranteed, 1 is missed, 1 cannot be told" in ran.stdout
     bounded = runner.invoke(app, ["bound", str(file), "--tries", "0", "--strict"])
     assert bounded.exit_code == 1
     assert "2 of 4 are guaranteed" in bounded.stdout

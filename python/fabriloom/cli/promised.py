@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..results.figures import figures, in_percent
-from ..results.requirements import GUARANTEED, MISSED, counted, margin, said
+from ..results.requirements import GUARANTEED, MISSED, counted, margin, said, worst_first
 from . import show
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ ROWS = 40
 
 def of_run(table: pl.DataFrame) -> None:
     """The requirements of a run with their verdicts."""
-    rows = sorted(table.to_dicts(), key=lambda row: (row["verdict"] != MISSED, _least(row)))
+    rows = sorted(table.to_dicts(), key=worst_first)
     show.table(
         ["flow", "required", "99.99 %", "longest", "margin", "guaranteed", "margin", "verdict"],
         [
@@ -94,11 +94,6 @@ def are_guaranteed(promises: Sequence[Promise]) -> bool:
 def _word(one: Promise) -> str:
     kept = one.bound_ns is not None and one.bound_ns <= one.requirement_ns
     return GUARANTEED if kept else f"not {GUARANTEED}"
-
-
-def _least(row: dict[str, Any]) -> float:
-    known = [row[key] for key in ("margin", "bound_margin") if row[key] is not None]
-    return min(known, default=1.0)
 
 
 def _more(count: int) -> None:

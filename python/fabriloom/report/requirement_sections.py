@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..results.figures import in_percent
-from ..results.requirements import GUARANTEED, MISSED, UNKNOWN, counted, said
-from .drawing_style import INK, PAPER, SOFT, label, number, text_width, title
+from ..results.requirements import GUARANTEED, MISSED, UNKNOWN, counted, said, worst_first
+from .drawing_style import FONT, INK, PAPER, SOFT, label, number, text_width, title
 from .page import Cell, Drawing, Table, Text
 from .page import number as typeset
 
@@ -28,16 +28,12 @@ def requirements(table: pl.DataFrame, blocking: tuple[str, Sequence[Line]] | Non
     rows = table.to_dicts()
     if not rows:
         return []
-    shown = sorted(rows, key=_least)[:MOST_BARS]
+    shown = sorted(rows, key=worst_first)[:MOST_BARS]
     note = f"{said(counted(table))}. Each bar is a share of its own requirement, which is the upright line."
     if len(rows) > len(shown):
-        note += f" The {len(shown)} with the least margin."
+        note += f" The {len(shown)} that are worst off."
     found: list[Any] = [Drawing("Requirements", _bars(shown), note), _table(rows)]
     return [*found, *([] if blocking is None else [_tree(*blocking)])]
-
-
-def _least(row: Mapping[str, Any]) -> float:
-    return min((row[key] for key in ("margin", "bound_margin") if row[key] is not None), default=1.0)
 
 
 def _bars(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -45,8 +41,8 @@ def _bars(rows: Sequence[Mapping[str, Any]]) -> str:
     width, height = _NAMES + _BAR + _WORDS, _TOP + _ROW * len(rows) + 40
     limit = _NAMES + _BAR / _SHOWN
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="Requirements">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="{FONT}" '
+        f'role="img" aria-label="Requirements">',
         f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
         *(label(f"{share:.0%}", _at(share), _TOP - 10, 11, "middle", SOFT) for share in (0, 0.25, 0.5, 0.75)),
         label("required", limit, _TOP - 10, 11, "middle", INK, ' font-weight="600"'),
@@ -74,6 +70,7 @@ def _bar(row: Mapping[str, Any], top: float) -> list[str]:
     if most is not None:
         parts.append(_rect(_at(most) - 1, top + 5, 2, _ROW - 10, INK))
     words = f"{typeset(row['requirement_ns'] / 1e3)} µs: {row['verdict'].upper() if late else row['verdict']}"
+    words += ", no bound" if bound is None else ""
     beyond = max((share for share in (bound, longest) if share is not None), default=0.0)
     if beyond > _SHOWN:
         words += f", {'seen' if longest is not None and longest > _SHOWN else 'bound'} {beyond:.3g} ×"

@@ -103,6 +103,12 @@ def _seen(native: Mapping[str, Any], place: int, tick_ns: float) -> tuple[int, f
     return packets, most * tick_ns, longest * tick_ns
 
 
+def worst_first(row: Mapping[str, Any]) -> tuple[int, float]:
+    """What a row of the table is sorted by: its verdict, then the least of its margins."""
+    known = (row[key] for key in ("margin", "bound_margin") if row[key] is not None)
+    return (MISSED, UNKNOWN, MET, GUARANTEED).index(row["verdict"]), min(known, default=0.0)
+
+
 def counted(table: pl.DataFrame) -> dict[str, int]:
     """How many requirements have each verdict, with the keys of the summary."""
     verdicts = table["verdict"].to_list()
@@ -115,11 +121,11 @@ def counted(table: pl.DataFrame) -> dict[str, int]:
 def said(counts: Mapping[str, int]) -> str:
     """The verdicts of all requirements in a sentence."""
     parts = {
-        GUARANTEED: "are guaranteed",
-        MET: "were met in this run but are not guaranteed",
-        MISSED: "are missed",
-        UNKNOWN: "cannot be told",
+        GUARANTEED: ("is guaranteed", "are guaranteed"),
+        MET: ("was met in this run but is not guaranteed", "were met in this run but are not guaranteed"),
+        MISSED: ("is missed", "are missed"),
+        UNKNOWN: ("cannot be told", "cannot be told"),
     }
-    some = [f"{counts[key]} {words}" for key, words in parts.items() if counts[key]]
+    some = [f"{counts[key]} {words[counts[key] > 1]}" for key, words in parts.items() if counts[key]]
     whole = "requirement" if counts["count"] == 1 else "requirements"
     return f"Of {counts['count']} {whole} {', '.join(some)}"

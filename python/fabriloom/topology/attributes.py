@@ -77,11 +77,11 @@ def add_vertex(raw: RawGraph, name: str, values: Values, where: str) -> None:
     kind = _plain(values.get("kind"))
     if kind not in (None, "", "switch", "terminal"):
         raw.fail(f"kind is {_shown(kind)}; it must be switch or terminal", where)
-    place = (_number(raw, values, key, where) for key in ("x", "y"))
+    x, y = (_number(raw, values, key, where) for key in ("x", "y"))
     address = _whole(raw, values, "address", FIRST_ADDRESS, LAST_ADDRESS, where)
     if address is not None and kind != "terminal":
         raw.fail("a logical address is of a terminal; a switch has none", where)
-    raw.add_vertex(RawVertex(name, kind == "terminal", where, *place, address))
+    raw.add_vertex(RawVertex(name, kind == "terminal", where, x, y, address))
 
 
 def add_links(raw: RawGraph, source: str, target: str, values: Values, where: str, *, one_way: bool) -> None:
