@@ -179,6 +179,9 @@ def _bound(compiled: Compiled) -> Worst:
         raise BoundError(
             message, ("topology", "kind"), "run it with several seeds and look at the largest delay"
         )
+    if compiled.scenario.fault:
+        message = "there is no bound for a network in which links fail: packets take other ways then"
+        raise BoundError(message, ("fault",), "remove the faults, and look at each failure by itself")
     if compiled.programs is not None:
         message = "there is no bound for programs: what they send hangs on what they have received"
         raise BoundError(

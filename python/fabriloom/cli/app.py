@@ -351,11 +351,23 @@ def fit(
 
 @app.command()
 @exits.guarded
-def check(file: File, settings: Set = None, seed: Seed = None, json: Json = False) -> int:
-    """Look at a scenario without running it: its parts, its bounds, whether it can deadlock."""
+def check(
+    file: File,
+    settings: Set = None,
+    seed: Seed = None,
+    fault: Annotated[
+        str | None,
+        typer.Option("--fault", metavar="WHAT", help="Every single failure: all, cables or switches."),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Look at a scenario without running it: its parts, its bounds, whether it can deadlock.
+
+    With --fault what every single failure of a cable or a switch would leave, the worst first.
+    """
     from . import work
 
-    return work.check(_load(file, settings, seed), json)
+    return work.check(_load(file, settings, seed), json, fault)
 
 
 @app.command()

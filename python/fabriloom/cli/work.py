@@ -296,10 +296,12 @@ def saturate(
     return _study(found, folder, json, csv, lambda: show.saturation(found), lambda: for_saturation(found))
 
 
-def check(scenario: Scenario, json: bool) -> int:
+def check(scenario: Scenario, json: bool, fault: str | None = None) -> int:
     """What can be said about a scenario before it runs."""
     from ..studies import inspection
 
+    if fault is not None:
+        return _check_failures(scenario, json, fault)
     found = inspection.inspect(scenario)
     if json:
         show.line(jsonlib.dumps(found, indent=2, ensure_ascii=False))
@@ -308,6 +310,29 @@ def check(scenario: Scenario, json: bool) -> int:
         show.line("\nThe scenario with every default filled in:")
         show.line(jsonlib.dumps(found["resolved"], indent=2, ensure_ascii=False))
     return exits.OK if found["deadlock"]["free"] else exits.DEADLOCK
+
+
+def _check_failures(scenario: Scenario, json: bool, kinds: str) -> int:
+    """What every single failure would leave."""
+    from .. import units
+    from ..compile import compile
+    from ..studies import failures
+
+    if kinds not in failures.KINDS:
+        near = units.nearest(kinds, list(failures.KINDS))
+        meant = f'did you mean "{near}"? ' if near else ""
+        raise Mistake(f"--fault {kinds}: {meant}there are {', '.join(failures.KINDS)}")
+    try:
+        found = failures.look(compile(scenario), kinds)
+    except failures.FailureError as error:
+        raise scenario.error(error.message, error.path, error.hint) from error
+    if json:
+        show.line(jsonlib.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        show.line(f"{failures.verdict(found)}.\n")
+        show.table(failures.HEAD, failures.table(found), [False, True, True, True, True, False])
+        show.line("Pairs are of a sender and a receiver. Routing tables stay; groups shrink to what is left.")
+    return exits.OK if found["deadlock_free"] else exits.DEADLOCK
 
 
 def draw(scenario: Scenario, output: Path | None, force: bool) -> int:

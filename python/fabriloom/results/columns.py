@@ -9,7 +9,7 @@ Run ``python -m fabriloom.results.reference docs/reference/results.md`` after a 
 from __future__ import annotations
 
 from .column import Column, Table, percentile_columns
-from .fault_columns import FAULT_LINKS, FAULT_SUMMARY
+from .fault_columns import FAILURES, FAULT_LINKS, FAULT_SUMMARY
 from .program_columns import (
     EVENTS,
     HOSTS,
@@ -29,6 +29,7 @@ __all__ = [
     "CCDF",
     "CHECK",
     "EVENTS",
+    "FAILURES",
     "FAULT_LINKS",
     "FAULT_SUMMARY",
     "FLOWS",
@@ -472,6 +473,7 @@ TABLES = (
     RING_CHECK,
     RATE_CHECK,
     PROGRAM_CHECK,
+    FAILURES,
     REPRODUCTION,
 )
 

@@ -37,6 +37,39 @@ FAULT_SUMMARY = Table(
     ),
 )
 
+FAILURES = Table(
+    "failures",
+    "Check of failures",
+    "The JSON of `fabriloom check --fault`. `without` and each entry of `failures`, the worst first, have the keys from `kind` on.",
+    (
+        Column("kinds", "text", "What was asked for: `all`, `cables` or `switches`."),
+        Column(
+            "deadlock_free",
+            "true or false",
+            "Whether the network cannot deadlock; then it cannot after a failure, which takes dependencies away and adds none.",
+        ),
+        Column("count", "count", "Single failures."),
+        Column("cut_off_count", "count", "Those after which nothing arrives between some terminals."),
+        Column("lossy_count", "count", "Those after which some packets do not arrive."),
+        Column("kind", "text", "`cable` or `switch`."),
+        Column("name", "text", "The switch, or one link of the cable."),
+        Column(
+            "cut_off_pairs",
+            "count",
+            "Pairs of a sender and a receiver, terminals at a failed switch left out, between which nothing arrives.",
+        ),
+        Column("lossy_pairs", "count", "The same of which some packets do not arrive."),
+        Column(
+            "delivered_share",
+            "0 to 1",
+            "Share of the packets of the scenario's traffic that arrive, if every group shares its packets evenly among the links that are left.",
+        ),
+        Column("load_bound", "0 to 1", "Offered load at which a link is full."),
+        Column("accepted_mbytes_per_s_bound", "10^6 B/s", "Payload that arrives at that load."),
+        Column("busiest_link", "text", "The link that is full first."),
+    ),
+)
+
 FAULT_LINKS = Table(
     "fault_links",
     "Links that fail",

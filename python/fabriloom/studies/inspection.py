@@ -100,7 +100,7 @@ def load_bound(scenario: Scenario) -> tuple[float, int]:
     elif isinstance(compiled.parts, RingParts):
         found = ring_inspection.bound(compiled, compiled.parts, length_bytes)
     else:
-        found = _channel_load(compiled.parts, _loads(compiled, compiled.parts), length_bytes)
+        found = channel_load(compiled.parts, _loads(compiled, compiled.parts), length_bytes)
     bound = 1.0 if found["load_bound"] is None else float(found["load_bound"])
     return bound, int(np.count_nonzero(compiled.arrays["source_arrival"]))
 
@@ -122,7 +122,7 @@ def _network(compiled: Compiled, parts: LinkParts, length_bytes: float) -> dict[
             "endless_packet_mbytes_per_s": parts.technology.data_bytes_per_s() / 1e6,
         },
         "bisection": _bisection(parts.graph, payload),
-        "channel_load": _channel_load(parts, loads, length_bytes),
+        "channel_load": channel_load(parts, loads, length_bytes),
     }
 
 
@@ -157,7 +157,7 @@ def _bisection(graph: Graph, per_link_mbytes_per_s: float) -> dict[str, Any]:
     return {"links": cut.links, "mbytes_per_s": rate, "exact": cut.exact, "method": cut.method}
 
 
-def _channel_load(parts: LinkParts, loads: np.ndarray, length_bytes: float) -> dict[str, Any]:
+def channel_load(parts: LinkParts, loads: np.ndarray, length_bytes: float) -> dict[str, Any]:
     """The busiest link under the scenario's traffic, and the throughput at which it would be full.
 
     Loads are relative: the busiest source sends one packet per unit of time.

@@ -93,8 +93,9 @@ def _ring_apart(compiled: Compiled, stations: int) -> int:
 
 
 def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Empty columns and zeros for all that programs have."""
-    names = [name for name in arrays if name.startswith(("program_", "op_", "event_", "message_"))]
+    """Empty columns and zeros for all that programs and faults have."""
+    prefixes = ("program_", "op_", "event_", "message_", "fault_")
+    names = [name for name in arrays if name.startswith(prefixes)]
     return {name: arrays[name][:0] if isinstance(arrays[name], np.ndarray) else 0 for name in names}
 
 

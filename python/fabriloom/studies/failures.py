@@ -1,0 +1,262 @@
+"""What every single failure of a cable or a switch would leave of a network, without running it.
+
+Tables stay as they are, and groups shrink to the links that are left: so packets that take a way on which all
+links are dead further on are lost, although another choice would have led them there. Links that are taken
+away take dependencies with them, so what cannot deadlock cannot deadlock after a failure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compile import Compiled, LinkParts
+from ..results.figures import figures, in_percent
+from ..topology import Graph
+from .inspection import channel_load, mean_length_bytes
+
+Reals = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+KINDS = ("all", "cables", "switches")
+"""What may be asked for."""
+MOST_STEPS = 1 << 33
+"""Entries of tables times links times failures that are followed: some minutes."""
+SHOWN = 8
+
+
+class FailureError(ValueError):
+    """Failures that cannot be looked at. ``path``: of the setting that is in the way."""
+
+    def __init__(self, message: str, hint: str, path: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.path = path
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a failure leaves."""
+
+    kind: str
+    name: str
+    cut_off: int
+    """Ordered pairs of terminals between which nothing arrives; those at a failed switch are left out."""
+    lossy: int
+    """The same of which some packets do not arrive."""
+    delivered_share: float
+    """Of the packets of the scenario's traffic, those of terminals at a failed switch included."""
+    bound: dict[str, Any]
+    """As ``channel_load`` of ``fabriloom check``."""
+
+    @property
+    def rank(self) -> tuple[float, float, str]:
+        """The worst first."""
+        accepted = self.bound["accepted_mbytes_per_s_bound"] or 0.0
+        return (self.delivered_share, accepted, self.name)
+
+
+class Ways:
+    """The ways of all packets of a network, for many failures."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        if not isinstance(compiled.parts, LinkParts):
+            message = "failures are looked at of networks of links, not of rings"
+            raise FailureError(message, "leave out --fault", ("topology", "kind"))
+        if compiled.parts.via:
+            message = "failures are not looked at with universal routing"
+            raise FailureError(message, "leave out --fault, or universal", ("routing", "universal"))
+        self.compiled, self.parts, self.graph = compiled, compiled.parts, compiled.graph
+        self.length_bytes = mean_length_bytes(compiled)
+        table, switches = self.parts.table, self.graph.switches
+        self.classes = table.classes
+        entry = np.asarray(table.route, np.int64).reshape(switches, self.classes)
+        rows = np.flatnonzero(entry.ravel() != 0xFFFF_FFFF)
+        group = entry.ravel()[rows] >> 1
+        start = np.asarray(table.group_start, np.int64)
+        size = start[group + 1] - start[group]
+        # One line for each link that an entry leads to.
+        first = np.repeat(start[group] - np.concatenate(([0], np.cumsum(size)[:-1])), size)
+        self.row = np.repeat(rows, size)
+        self.link = np.asarray(table.group_links, np.int64)[first + np.arange(int(size.sum()))]
+        self.class_of = np.asarray(table.terminal_class, np.int64)
+        self._aims()
+        self.demand = self._demand()
+
+    def _aims(self) -> None:
+        """Where each line leads: to an entry of the next switch, to the right terminal, or to nowhere."""
+        target = np.asarray(self.graph.link_target, np.int64)[self.link]
+        kind = self.row % self.classes
+        self.to_switch = target < self.graph.switches
+        terminal = target - self.graph.switches
+        right = np.full(len(target), -1)
+        right[~self.to_switch] = self.class_of[terminal[~self.to_switch]]
+        self.arrives = ~self.to_switch & (right == kind)
+        self.next = np.where(self.to_switch, target * self.classes + kind, 0)
+
+    @property
+    def rows(self) -> int:
+        """Entries of the table."""
+        return self.graph.switches * self.classes
+
+    def _demand(self) -> Reals:
+        """Packets per unit from each terminal to each."""
+        demand, terminals = self.compiled.demand(), self.graph.terminals
+        found = np.zeros((terminals, terminals))
+        np.add.at(found, (demand.source, demand.target), demand.packets)
+        found += (demand.even / max(1, terminals - 1))[:, None] * (1 - np.eye(terminals))
+        return found
+
+    def shares(self, dead: Ints) -> Reals:
+        """Per line the share of the packets of its entry that take it when these links are dead."""
+        alive = ~np.isin(self.link, dead)
+        count = np.bincount(self.row[alive], minlength=self.rows)
+        return np.where(alive, 1 / np.maximum(count[self.row], 1), 0.0)
+
+    def arrival(self, shares: Reals) -> Reals:
+        """Per entry the share of its packets that arrive."""
+        found = np.zeros(self.rows)
+        for _ in range(self.graph.switches + 1):
+            ahead = np.where(self.to_switch, found[self.next], self.arrives)
+            new = np.bincount(self.row, weights=shares * ahead, minlength=self.rows)
+            if np.array_equal(new, found):
+                break
+            found = new
+        return found
+
+    def loads(self, shares: Reals, sent: Reals, dead: Ints) -> Reals:
+        """Per link the packets per unit, of what each terminal sends to each."""
+        graph = self.graph
+        entry = np.asarray(graph.link_target, np.int64)[graph.terminal_out_links]
+        flow = np.zeros((graph.switches, self.classes))
+        np.add.at(flow, (entry[:, None], self.class_of[None, :]), sent)
+        flow, load = flow.ravel(), np.zeros(graph.links)
+        for _ in range(graph.switches + 1):
+            over = flow[self.row] * shares
+            load += np.bincount(self.link, weights=over, minlength=graph.links)
+            flow = np.bincount(self.next[self.to_switch], weights=over[self.to_switch], minlength=self.rows)
+            if not flow.any():
+                break
+        load[graph.terminal_out_links] += sent.sum(axis=1)
+        load[dead] = 0.0
+        return load
+
+    def after(self, kind: str, name: str, dead: Ints) -> Left:
+        """What is left when these links are dead."""
+        graph = self.graph
+        out, inward = np.isin(graph.terminal_out_links, dead), np.isin(graph.terminal_in_links, dead)
+        entry = np.asarray(graph.link_target, np.int64)[graph.terminal_out_links]
+        shares = self.shares(dead)
+        arrives = self.arrival(shares).reshape(graph.switches, self.classes)
+        between = arrives[entry][:, self.class_of]
+        between[out, :] = 0.0
+        np.fill_diagonal(between, 1.0)
+        asked = ~(out | inward) if kind == "switch" else np.ones(graph.terminals, bool)
+        kept = between[np.ix_(asked, asked)]
+        sent = np.where(out[:, None], 0.0, self.demand)
+        bound = channel_load(self.parts, self.loads(shares, sent, dead), self.length_bytes)
+        total = float(self.demand.sum())
+        delivered = float((self.demand * between).sum()) / total if total else 1.0
+        if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
+            bound["accepted_mbytes_per_s_bound"] *= delivered * total / float(sent.sum())
+        lossy = int(np.count_nonzero(kept < 1 - 1e-9))
+        return Left(kind, name, int(np.count_nonzero(kept == 0)), lossy, delivered, bound)
+
+
+def failures(graph: Graph, kinds: str) -> list[tuple[str, str, Ints]]:
+    """Kind, name and links of each single failure: cables, named by one link, and switches."""
+    found: list[tuple[str, str, Ints]] = []
+    if kinds in ("all", "cables"):
+        reverse = np.asarray(graph.link_reverse)
+        for link in range(graph.links):
+            if reverse[link] < 0 or link < reverse[link]:
+                dead = [link] if reverse[link] < 0 else [link, int(reverse[link])]
+                found.append(("cable", graph.link_names[link], np.array(dead)))
+    if kinds in ("all", "switches"):
+        source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
+        for switch, name in enumerate(graph.switch_names):
+            found.append(("switch", name, np.flatnonzero((source == switch) | (target == switch))))
+    return found
+
+
+def look(compiled: Compiled, kinds: str = "all") -> dict[str, Any]:
+    """Every single failure, the worst first, ready for JSON. Raises FailureError."""
+    ways = Ways(compiled)
+    which = failures(ways.graph, kinds)
+    if len(which) * len(ways.row) * 8 > MOST_STEPS:
+        message = f"{len(which):,} failures of a table of {len(ways.row):,} ways are too many to follow"
+        raise FailureError(message, "take a smaller network", ("topology",))
+    nothing = ways.after("none", "", np.empty(0, np.int64))
+    found = sorted((ways.after(*failure) for failure in which), key=lambda left: left.rank)
+    return {
+        "kinds": kinds,
+        "deadlock_free": compiled.cycle is None,
+        "without": _row(nothing),
+        "count": len(found),
+        "cut_off_count": sum(left.cut_off > 0 for left in found),
+        "lossy_count": sum(left.lossy > 0 for left in found),
+        "failures": [_row(left) for left in found],
+    }
+
+
+def _row(left: Left) -> dict[str, Any]:
+    return {
+        "kind": left.kind,
+        "name": left.name,
+        "cut_off_pairs": left.cut_off,
+        "lossy_pairs": left.lossy,
+        "delivered_share": left.delivered_share,
+        "load_bound": left.bound["load_bound"],
+        "accepted_mbytes_per_s_bound": left.bound["accepted_mbytes_per_s_bound"],
+        "busiest_link": left.bound["busiest_link"],
+    }
+
+
+HEAD = ("failure of", "cut off", "lossy", "of the traffic arrives", "at most MB/s", "full first")
+"""Of the table of the worst failures."""
+
+
+def table(found: dict[str, Any]) -> list[list[str]]:
+    """The worst failures as rows for reading, those with the same numbers as one, below the network without
+    any.
+    """
+    alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in found["failures"]:
+        alike.setdefault((row["kind"], *_cells(row)), []).append(row)
+    rows = [["nothing", *_cells(found["without"]), found["without"]["busiest_link"] or "-"]]
+    for (kind, *cells), same in list(alike.items())[:SHOWN]:
+        others = f" and {len(same) - 1:,} more" if len(same) > 1 else ""
+        rows.append([f"{kind} {same[0]['name']}{others}", *cells, same[0]["busiest_link"] or "-"])
+    return rows
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    most = row["accepted_mbytes_per_s_bound"]
+    return [
+        f"{row['cut_off_pairs']:,}",
+        f"{row['lossy_pairs']:,}",
+        in_percent(row["delivered_share"]),
+        "-" if most is None else figures(most),
+    ]
+
+
+def verdict(found: dict[str, Any]) -> str:
+    """All single failures in a sentence."""
+    count, cut_off, lossy = found["count"], found["cut_off_count"], found["lossy_count"]
+    if not count:
+        return "There is nothing that could fail"
+    many = f"Of {count:,} single failures"
+    if cut_off:
+        text = f"{many} {cut_off:,} cut terminals off"
+    elif lossy:
+        text = f"{many} none cuts terminals off, but {lossy:,} lose packets that take the wrong way"
+    else:
+        text = f"{many} none cuts terminals off or loses packets for good"
+    free = "none can deadlock" if found["deadlock_free"] else "all can deadlock, as the whole network can"
+    worst = found["failures"][0]
+    share = in_percent(worst["delivered_share"])
+    return f"{text}; {free}; the worst is {worst['kind']} {worst['name']}: {share} of the traffic arrives"
