@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +10,8 @@ from typer.core import TyperGroup
 
 from .. import experiments
 from . import exits
+from .options import Csv, File, Force, Jobs, Json, Loads, Out, Seed, Set
+from .options import at_home as _at_home
 from .study import study
 
 POINTS = "points"
@@ -48,39 +49,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def _at_home(value: Any) -> Any:
-    """Paths with ``~`` for the home folder, which a shell leaves alone in quotes."""
-    if isinstance(value, list | tuple):
-        return [_at_home(path) for path in value]
-    return value and Path(os.path.expanduser(value))
-
-
-File = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE", help="Scenario: TOML, YAML or JSON.", show_default=False, callback=_at_home
-    ),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="PATH=VALUE", help="Change a setting, such as traffic.load=0.3; repeatable."
-    ),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option("--seed", metavar="N", min=0, max=2**63 - 1, help="Start of every random stream."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write results and report.html here.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace an earlier result of fabriloom.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Write every table as CSV too; with --out.")]
-Loads = Annotated[
-    str | None, typer.Option("--loads", metavar="LOAD,LOAD…", help="Offered loads, such as 0.1,0.3,0.5.")
-]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, max=1024, help="Runs at a time.")]
 
 
 def _load(file: Path, settings: list[str] | None, seed: int | None) -> Any:

@@ -122,7 +122,7 @@ class Ways:
         found = np.zeros(self.rows)
         for _ in range(self.graph.switches + 1):
             ahead = np.where(self.to_switch, found[self.next], self.arrives)
-            new = np.bincount(self.row, weights=shares * ahead, minlength=self.rows)
+            new: Reals = np.bincount(self.row, weights=shares * ahead, minlength=self.rows).astype(float)
             if np.array_equal(new, found):
                 break
             found = new
