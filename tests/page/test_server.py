@@ -28,7 +28,7 @@ from fabriloom.scenario.preset_files import FILE_KEYS
 
 from .serving import at, served
 
-PATIENCE_S = 40.0
+PATIENCE_S = 90.0
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 APP = application()
 SMALL = """

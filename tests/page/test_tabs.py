@@ -19,7 +19,7 @@ from .test_browser import LONG, SMALL, drop
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium here: tabs are not opened")
 
 APP = application()
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 QUIET = "document.querySelector('#status').textContent === '' && !document.querySelector('#run').disabled"
 GOING_ON = "document.querySelector('.side dd')?.textContent.endsWith('MB/s')"
 
