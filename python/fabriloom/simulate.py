@@ -304,6 +304,7 @@ def _in_bytes(native: dict[str, Any], compiled: Compiled) -> dict[str, Any]:
         "measured_delivered_bytes": "measured_packets",
         "batch_bytes": "batch_packets",
         "flow_bytes": "flow_packets",
+        "plane_bytes": "plane_packets",
     }
     for name, packets in pairs.items():
         native[name] = tech.payload_bytes(native[name], native[packets])

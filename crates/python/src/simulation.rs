@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use fabriloom_engine::fabric::{CODES, COLUMNS, Fabric, NONE, SCALARS};
 use fabriloom_engine::kernel::Time;
-use fabriloom_engine::measure::{Delays, Delivery, Hop, LinkCounts, Measure, cells};
+use fabriloom_engine::measure::{Delays, Delivery, Hop, LinkCounts, Measure, Planes, cells};
 use fabriloom_engine::ring;
 use fabriloom_engine::run::{End, Fabrics, Options, Simulation as Engine};
 use fabriloom_twin::{FlowControl, run as twin, run_rings};
@@ -139,6 +139,7 @@ impl Simulation {
         rings(&out, &self.0.network)?;
         flows(&out, &self.0.run.measure)?;
         watched(&out, &self.0.run.measure.watched.delays)?;
+        planes(&out, &self.0.run.planes)?;
         trace(&out, &self.0.run.trace.packets)?;
         hops(&out, &self.0)?;
         programs::result(&out, self.0.run.programs.as_deref(), self.0.now())?;
@@ -312,6 +313,15 @@ fn watched(out: &Bound<'_, PyDict>, delays: &[Delays]) -> PyResult<()> {
     column(out, "watched_total_min_ticks", delays, |one| one.total.min.max(0) as u64)?;
     column(out, "watched_total_max_ticks", delays, |one| one.total.max as u64)?;
     column(out, "watched_latency_max_ticks", delays, |one| one.latency_max as u64)
+}
+
+/// What came by each plane; no rows where terminals have one port each.
+fn planes(out: &Bound<'_, PyDict>, planes: &Planes) -> PyResult<()> {
+    column(out, "plane_packets", &planes.sums, |sum| sum.packets)?;
+    column(out, "plane_bytes", &planes.sums, |sum| sum.chars)?;
+    column(out, "plane_latency_sum_ticks", &planes.sums, |sum| sum.latency_sum as u64)?;
+    column(out, "plane_latency_max_ticks", &planes.sums, |sum| sum.latency_max as u64)?;
+    out.set_item("overtaken", planes.overtaken)
 }
 
 fn trace(out: &Bound<'_, PyDict>, packets: &[Delivery]) -> PyResult<()> {

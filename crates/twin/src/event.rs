@@ -33,8 +33,10 @@ pub enum What {
     Deliver { lane: u32, faults: u32 },
     /// The link starts nothing before a tick: it is stopped from outside, by a test.
     Stop { link: u32, until: Time },
-    /// The terminal's link has sent its packet: the source is asked for the next one.
+    /// The link of a terminal, or of a port, has sent its packet: the source is asked for the next one.
     Ask { terminal: u32 },
+    /// A terminal of several ports sends by those that ask.
+    Ports { terminal: u32 },
     /// The terminal puts the packet it was given on its link.
     Dispatch { terminal: u32 },
     /// Programs go on, after all that the network does by itself.

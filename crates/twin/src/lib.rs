@@ -66,7 +66,7 @@ pub struct LinkCounts {
 /// What happened in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TwinRun {
-    /// Every delivery up to the end, sorted by (delivered, target).
+    /// Every delivery up to the end, in the order of [`delivery_key`].
     pub deliveries: Vec<Delivery>,
     /// Packets made by the sources.
     pub offered: u64,

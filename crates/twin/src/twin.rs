@@ -3,11 +3,11 @@
 use fabriloom_engine::fabric::{Fabric, NONE};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::{Family, streams};
-use fabriloom_engine::terminal::{Packet, Programs, Sources};
+use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources};
 
 use crate::event::{Agenda, What};
 use crate::parts::{Character, Group, Kind, Lane, Link, Place, Worm};
-use crate::{Delivery, FlowControl, TwinRun, messages};
+use crate::{Delivery, FlowControl, TwinRun, delivery_key, messages};
 
 /// Everything there is.
 pub struct Twin<'a> {
@@ -23,6 +23,8 @@ pub struct Twin<'a> {
     pub(crate) worms: Vec<Worm>,
     pub(crate) packet_hops: u64,
     sources: Sources,
+    /// The ports of terminals that have several.
+    ports: Option<Ports>,
     /// What drives the terminals instead, if there are any.
     pub(crate) programs: Option<Programs>,
     /// For when a turn of theirs was entered last.
@@ -59,6 +61,7 @@ impl<'a> Twin<'a> {
             worms: Vec::new(),
             packet_hops: 0,
             sources: Sources::new(fabric),
+            ports: fabric.has_ports().then(|| Ports::new(fabric)),
             programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
             turn: -1,
             given: vec![None; fabric.terminals as usize],
@@ -67,7 +70,7 @@ impl<'a> Twin<'a> {
         };
         twin.promise_all();
         twin.plan_faults();
-        for terminal in 0..fabric.terminals {
+        for terminal in 0..fabric.ports() {
             twin.agenda.add(0, What::Ask { terminal });
         }
         twin
@@ -97,6 +100,7 @@ impl<'a> Twin<'a> {
                 What::Deliver { lane, .. } => self.deliver(lane),
                 What::Stop { link, until } => self.stop(link, until),
                 What::Ask { terminal } => self.ask(terminal),
+                What::Ports { terminal } => self.send_by_ports(terminal),
                 What::Dispatch { terminal } => self.dispatch(terminal),
                 What::Turn => self.let_programs_go_on(),
                 What::Arbitrate { group } => self.arbitrate(group),
@@ -112,12 +116,33 @@ impl<'a> Twin<'a> {
             programs.link_free(terminal);
             return self.enter_turn(self.now);
         }
+        if let Some(ports) = &mut self.ports {
+            ports.ask(terminal);
+            let terminal = ports.terminal(terminal);
+            return self.agenda.add(self.now, What::Ports { terminal });
+        }
         let packet = self.sources.next(self.fabric, terminal as usize, self.now);
         self.given[terminal as usize] = packet;
         if let Some(packet) = packet {
             assert!(packet.dispatch >= self.now, "a source dispatches in the past");
             self.agenda.add(packet.dispatch, What::Dispatch { terminal });
         }
+    }
+
+    /// All ports of a terminal that ask in this tick have asked.
+    fn send_by_ports(&mut self, terminal: u32) {
+        let Some(mut ports) = self.ports.take() else { return };
+        while let Some((port, packet)) = ports
+            .next(self.fabric, &mut self.sources, terminal, self.now)
+            .expect("every terminal has a plane in common with every other one it sends to")
+        {
+            self.put_on_link(port, packet);
+            ports.took(port, false);
+        }
+        if let Some((port, time)) = ports.wake(self.fabric, &self.sources, terminal, self.now) {
+            self.agenda.add(time, What::Ask { terminal: port });
+        }
+        self.ports = Some(ports);
     }
 
     fn dispatch(&mut self, terminal: u32) {
@@ -206,9 +231,10 @@ impl<'a> Twin<'a> {
         assert_eq!(worm.received, worm.packet.length, "a packet lost characters");
         assert!(!worm.delivered, "a packet came twice");
         worm.delivered = true;
+        let of = |port: u32| self.ports.as_ref().map_or(port, |ports| ports.terminal(port));
         let delivery = Delivery {
-            source: worm.source,
-            target: terminal,
+            source: of(worm.source),
+            target: of(terminal),
             created: worm.packet.created,
             started: worm.started.expect("it was sent"),
             delivered: self.now,
@@ -227,10 +253,15 @@ impl<'a> Twin<'a> {
     pub fn finish(mut self, until: Time) -> TwinRun {
         let end_time = if self.agenda.is_empty() { self.now } else { until };
         let mut deliveries = std::mem::take(&mut self.deliveries);
-        deliveries.sort_by_key(|delivery| (delivery.delivered, delivery.target));
-        let later: Vec<Packet> = self.given.iter().flatten().copied().collect();
-        // A copy, because counting what has arrived by now draws from the sources.
-        let mut totals = self.sources.clone().totals(self.fabric, until, later.into_iter());
+        deliveries.sort_by_key(delivery_key);
+        // Copies, because counting what has arrived by now draws from the sources.
+        let mut totals = match &self.ports {
+            Some(ports) => ports.totals(&self.sources, self.fabric, until),
+            None => {
+                let later: Vec<Packet> = self.given.iter().flatten().copied().collect();
+                self.sources.clone().totals(self.fabric, until, later.into_iter())
+            }
+        };
         let messages = self.programs.as_ref().map(messages);
         if let Some(programs) = &mut self.programs {
             totals.offered = programs.handed().0;
@@ -271,6 +302,9 @@ impl<'a> Twin<'a> {
 
     /// Takes back what sources have handed out and would have made after this tick.
     fn drop_later(&mut self, until: Time) {
+        if let Some(ports) = &mut self.ports {
+            ports.drop_later(until);
+        }
         for given in &mut self.given {
             if given.is_some_and(|packet| packet.created > until) {
                 *given = None;

@@ -9,6 +9,7 @@ use scenarios::agree::{self, Seen, store};
 use scenarios::faults::with_faults;
 use scenarios::lanes::with_lanes;
 use scenarios::networks::random_network;
+use scenarios::ports::with_ports;
 use scenarios::programs::random_programs;
 use scenarios::random::{random_fabric, random_stops, time_for};
 use scenarios::rings::{random_rings, ring_time_for};
@@ -72,6 +73,16 @@ fn networks_with_lanes() {
     for seed in seeds("networks with lanes", 0..20) {
         let (fabric, until) = random_network(seed);
         let fabric = with_lanes(&fabric, seed);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+#[test]
+fn small_networks_with_several_ports() {
+    for seed in seeds("small networks with several ports", 0..200) {
+        let fabric = with_ports(&random_fabric(seed), seed);
+        let until = time_for(&fabric, 10 + (seed % 3) as u32 * 20);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }

@@ -187,6 +187,11 @@ def _bound(compiled: Compiled) -> Worst:
         raise BoundError(
             message, ("program",), "describe the same messages as [traffic], for example as flows"
         )
+    if compiled.graph.several is not None:
+        message = "there is no bound for terminals of several ports"
+        raise BoundError(
+            message, ("topology", "replicate"), "work out that of one plane: take replicate away"
+        )
     if compiled.arrays["lanes"] > 1 or compiled.arrays["whole_packet_credit"]:
         message = "there is no bound for links of several lanes or for credit of whole packets"
         name = "lanes" if compiled.arrays["lanes"] > 1 else "switching"

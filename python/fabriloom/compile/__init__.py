@@ -20,7 +20,7 @@ from ..scenario import Scenario, needed
 from ..technology import RingTechnology, Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
-from .columns import Arrays, Tenths, unused
+from .columns import Arrays, Tenths, parallel, ports, unused
 from .faults import fault_columns
 from .links import LinkParts
 from .programs import packet_demand, program_columns, program_durations, programs_of
@@ -198,7 +198,8 @@ def _joined(
     else:
         terminals = program_columns(scenario, parts, programs, tick)
     counts = {"switches": parts.graph.switches, "terminals": parts.graph.terminals, "seed": scenario.seed}
-    columns = {**unused(), **counts, **parts.columns(beside, tick), **terminals}
+    several = ports(parts.graph, scenario.port_choice)
+    columns = {**unused(), **counts, **several, **parts.columns(beside, tick), **terminals}
     if scenario.fault:
         columns |= fault_columns(scenario, parts.graph, parts.technology, tick)
     return columns
@@ -207,11 +208,12 @@ def _joined(
 def _sources(scenario: Scenario, parts: LinkParts | RingParts) -> Arrays:
     try:
         return traffic.build(
-            parts.graph,
+            parts.graph.face,
             parts.technology,
             scenario.parameters("traffic"),
             seed=scenario.seed,
             via=parts.via,
+            ports=parallel(parts.graph, scenario.port_choice),
         )
     except TrafficError as error:
         raise scenario.located(error, "traffic") from error

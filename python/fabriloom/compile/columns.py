@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
+from ..codes import number
 from ..scenario import Scenario
 from ..technology import RingTechnology, Technology, TechnologyError
 from ..topology import Graph
@@ -69,11 +70,31 @@ def check_rates(scenario: Scenario, graph: Graph, technology: Technology | RingT
 
 
 def terminal_links(graph: Graph) -> Arrays:
-    """The columns of the link that each terminal sends on, and of the one that it receives on."""
+    """The columns of the link that each port sends on, and of the one that it receives on."""
     return {
         "terminal_out_link": u32(graph.terminal_out_links),
         "terminal_in_link": u32(graph.terminal_in_links),
     }
+
+
+def ports(graph: Graph, choice: str) -> Arrays:
+    """The columns of ports and planes; nothing where terminals have one port each."""
+    if graph.several is None:
+        return {}
+    counts = np.bincount(graph.several.terminal, minlength=graph.terminals)
+    return {
+        "planes": len(graph.planes),
+        "terminal_ports": u32(np.concatenate([[0], np.cumsum(counts)])),
+        "terminal_choice": np.full(graph.terminals, number("port_choice", choice), np.uint8),
+        "port_plane": u32(graph.several.plane),
+    }
+
+
+def parallel(graph: Graph, choice: str) -> NDArray[np.int64]:
+    """Per terminal: the ports by which it sends at a time; those in reserve do not count."""
+    if graph.several is None or choice == "nominal":
+        return np.ones(graph.terminals, np.int64)
+    return np.bincount(graph.several.terminal, minlength=graph.terminals)
 
 
 def u32(values: Any) -> NDArray[np.uint32]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import routing
 from ..codes import number
-from ..routing import RoutingError
+from ..routing import RouteTable, RoutingError
 from ..scenario import Scenario
 from ..technology import Technology, TechnologyError, technology
 from ..topology import Graph
@@ -41,9 +41,12 @@ class LinkParts:
             lanes = self.technology.lanes
             if scenario.routing.kind == "table":
                 parameters["lanes"] = lanes
-            self.table = routing.build(graph, **parameters)
-            routing.verify(graph, self.table)
-            self.lane_table = routing.divide(graph, self.table, lanes, self._choice)
+            self.planes = _planes(graph, parameters)
+            """Per plane of the graph: its own graph and table."""
+            tables = [table for _, table in self.planes]
+            divided = [routing.divide(plane, table, lanes, self._choice) for plane, table in self.planes]
+            self.table = routing.together(graph, tables)
+            self.lane_table = routing.together(graph, divided, lanes)
         except RoutingError as error:
             raise scenario.located(error, "routing") from error
 
@@ -66,14 +69,23 @@ class LinkParts:
         those alone must have no cycle, if packets wait in one buffer at a time: then a waiting packet keeps
         nothing that another one, which takes its escape lane, waits for (J. Duato 1993).
         """
-        tech, graph = self.technology, self.graph
+        for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
+            found = self._cycle(graph, table)
+            if found is not None:
+                return [lane + plane.first_link * self.technology.lanes for lane in found]
+        return None
+
+    def _cycle(self, graph: Graph, table: RouteTable) -> list[int] | None:
+        tech = self.technology
         if tech.holds_wire:
-            found = routing.dependency_cycle(graph, self.table)
+            found = routing.dependency_cycle(graph, table)
             return None if found is None else [link * tech.lanes for link in found]
         if self._choice == "escape" and tech.switching == "virtual-cut-through":
-            escapes = routing.escape_lanes(graph, self.table, tech.lanes)
+            escapes = routing.escape_lanes(graph, table, tech.lanes)
             return routing.dependency_cycle(graph, escapes, tech.lanes)
-        return routing.dependency_cycle(graph, self.lane_table, tech.lanes)
+        return routing.dependency_cycle(
+            graph, routing.divide(graph, table, tech.lanes, self._choice), tech.lanes
+        )
 
     def check_packets(self, scenario: Scenario, arrays: Arrays) -> None:
         """Raise ScenarioError if the buffers do not hold packets that have to have credit for all of them."""
@@ -154,6 +166,17 @@ class LinkParts:
             "choice", self.technology.group_choice
         )
         return found
+
+
+def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, RouteTable]]:
+    """Each plane with its table; those that are one graph have one table."""
+    known: dict[int, RouteTable] = {}
+    for plane in graph.planes:
+        if id(plane.graph) not in known:
+            table = routing.build(plane.graph, **parameters)
+            routing.verify(plane.graph, table)
+            known[id(plane.graph)] = table
+    return [(plane.graph, known[id(plane.graph)]) for plane in graph.planes]
 
 
 @lru_cache(maxsize=4096)

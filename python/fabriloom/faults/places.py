@@ -25,8 +25,8 @@ def links_of(graph: Graph, kind: str, name: str | int) -> list[int]:
         link = _link(graph, str(name))
         reverse = int(graph.link_reverse[link])
         return sorted({link, reverse} - {-1}) if kind == "cable" else [link]
-    vertex = _vertex(graph, kind, name)
-    at = (np.asarray(graph.link_source) == vertex) | (np.asarray(graph.link_target) == vertex)
+    vertices = _vertices(graph, kind, name)
+    at = np.isin(graph.link_source, vertices) | np.isin(graph.link_target, vertices)
     return [int(link) for link in np.flatnonzero(at)]
 
 
@@ -43,6 +43,16 @@ def _link(graph: Graph, name: str) -> int:
     near = units.nearest(written, graph.link_names[:20_000])
     hint = f'did you mean "{near}"?' if near else f'links are called as in "{graph.link_names[-1]}"'
     raise FaultError(f'there is no link "{name[:60]}"', hint)
+
+
+def _vertices(graph: Graph, kind: str, name: str | int) -> list[int]:
+    """A switch, a port of a terminal by its own name, or a terminal with all its ports."""
+    if kind == "switch" or graph.several is None:
+        return [_vertex(graph, kind, name)]
+    if name in graph.port_names:
+        return [graph.switches + graph.port_names.index(str(name))]
+    terminal = _vertex(graph, kind, name) - graph.switches
+    return (graph.switches + np.flatnonzero(graph.several.terminal == terminal)).tolist()
 
 
 def _vertex(graph: Graph, kind: str, name: str | int) -> int:

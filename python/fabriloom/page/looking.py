@@ -58,6 +58,8 @@ def title_of(scenario: Scenario) -> str:
 def facts(graph: Graph) -> str:
     """Sizes of a network in a line."""
     parts = [counted(graph.terminals, "terminal"), counted(graph.links, "link")]
+    if graph.several is not None:
+        parts.insert(0, counted(len(graph.planes), "plane"))
     if graph.rings is not None:
         parts.insert(1, counted(graph.rings.rings, "ring"))
     if graph.switches:

@@ -93,8 +93,9 @@ def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -
     if not count:
         return shown
     bus, end = rows["kind"] & _BUS > 0, rows["end"]
-    into = np.asarray(graph.terminal_in_links)[np.minimum(rows["target"], graph.terminals - 1)]
-    names = list(graph.terminal_names)
+    into = np.asarray(graph.terminal_in_links)[np.minimum(rows["target"], graph.ports - 1)]
+    owner = range(graph.terminals) if graph.several is None else graph.several.terminal.tolist()
+    names = [graph.terminal_names[terminal] for terminal in owner]
     return {
         **shown,
         "packet": packet.tolist(),

@@ -6,19 +6,25 @@ is escaped.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .drawing_boxes import box_of, draw_cable, draw_outside_terminals
 from .drawing_links import draw_switch_links
 from .drawing_plan import Plan, plan_of
 from .drawing_rings import RingPlan, ring_boxes, ring_notes, ring_plan
-from .drawing_style import FONT, PAPER, counted, legend, number
+from .drawing_style import FONT, PAPER, Scale, counted, label, legend, number, scale_of
 
 if TYPE_CHECKING:
     from ..topology import Graph
+
+Numbers = NDArray[np.float64]
+
+_NAME_PX = 26.0
+"""Room for the name of a plane above its picture."""
 
 
 def fabric_svg(
@@ -41,11 +47,21 @@ def fabric_svg(
         values = np.asarray(link_values, np.float64)
         if values.shape != (graph.links,):
             raise ValueError(f"link_values has shape {values.shape}; the graph has {graph.links} links")
+    if graph.several is not None:
+        return _planes(graph, values, link_label, alone)
+    return _one(graph, values, link_label, alone)
+
+
+def _one(
+    graph: Graph, values: Numbers | None, link_label: str, alone: bool, scale: Scale | None = None
+) -> str:
+    """Return a network without planes; ``scale`` is for its colours, if others have it as well."""
     if graph.rings is not None:
         rings = ring_plan(graph, graph.rings, values, link_label)
         boxes = ring_boxes(rings)
         return _page(rings, boxes, None if alone else ring_notes(rings), 18.0)
     plan = plan_of(graph, values, link_label)
+    plan.scale = scale or plan.scale
     draw_switch_links(plan)
     boxes = [box_of(plan, switch) for switch in range(graph.switches)]
     if graph.switches:
@@ -54,6 +70,43 @@ def fabric_svg(
         draw_cable(plan)
     notes = None if alone else _notes(plan)
     return _page(plan, boxes, notes, 18.0 + (0.24 * plan.pitch if plan.stubs else 0))
+
+
+def _planes(graph: Graph, values: Numbers | None, link_label: str, alone: bool) -> str:
+    """Return the planes one below the other, coloured by one scale; the last one has the legend."""
+    scale = None if values is None else scale_of(values, link_label)
+    wide, top, shapes = 0.0, 0.0, list[tuple[float, float, str]]()
+    for plane in graph.planes:
+        own, last = None if values is None else values[plane.links], plane is graph.planes[-1]
+        svg = _one(plane.graph, own, link_label, alone or not last, scale)
+        width, height = (float(side) for side in re.findall(r' (?:width|height)="([0-9.]+)"', svg)[:2])
+        name = label(f"Plane {plane.name}", 14, top + 18, 13, "start")
+        shapes.append((top + _NAME_PX, width, name + "\n" + _moved(svg, plane.first_link)))
+        wide, top = max(wide, width), top + _NAME_PX + height
+    parts = []
+    for y, width, svg in shapes:
+        left = number((wide - width) / 2)
+        parts.append(svg.replace("<svg ", f'<svg x="{left}" y="{number(y)}" ', 1).rstrip("\n"))
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{number(wide)}" height="{number(top)}" '
+            f'role="img" viewBox="0 0 {number(wide)} {number(top)}" font-family="{FONT}">',
+            f"<desc>Terminals with ports in {counted(len(parts), 'network')}</desc>",
+            f'<rect width="{number(wide)}" height="{number(top)}" rx="8" fill="{PAPER}"/>',
+            *parts,
+            "</svg>",
+            "",
+        ]
+    )
+
+
+def _moved(svg: str, first: int) -> str:
+    """Return the picture of a plane with the numbers that its links have among all."""
+
+    def numbers(found: re.Match[str]) -> str:
+        return f'data-links="{" ".join(str(int(link) + first) for link in found[1].split())}"'
+
+    return re.sub(r'data-links="([0-9 ]*)"', numbers, svg)
 
 
 def _page(plan: Plan | RingPlan, boxes: list[str], notes: list[str] | None, margin: float) -> str:

@@ -13,6 +13,7 @@ from . import (
     fault_sections,
     flow_sections,
     heat_map,
+    plane_sections,
     program_sections,
     requirement_sections,
     ring_sections,
@@ -108,6 +109,7 @@ def _network(results: Results) -> list[Any]:
     return [
         *sections.tail({results.provenance.name: results.thinned_tail()}, _latency_note(results.summary)),
         *sections.fabric(results.graph, results.utilisation, table=results.links),
+        *plane_sections.planes(results.planes),
         *sections.batches(results.batches),
         *fault_sections.lost(results.links),
         *_links(results),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..output import file
-from . import confidence, faults, files, html, tables
+from . import confidence, faults, files, html, planes, tables
 from .figures import figures
 from .histogram import Histogram
 from .programs import ProgramRun
@@ -87,6 +87,7 @@ class Results:
     def _doubts(self, summary: dict[str, Any]) -> list[str]:
         """What was noticed about the results; of programs nothing, for they need not be steady."""
         stood = standstill(summary, self.provenance.resolved.get("technology", {}))
+        stood += planes.doubts(summary)
         if self.program is not None:
             return stood
         means = confidence.watched(self.native, self.tick_ps / 1000)
@@ -115,6 +116,11 @@ class Results:
         if not faults.has_faults(self.native):
             return found
         return found.with_columns(**faults.link_columns(self.native, self.graph.links, self.tick_ps / 1000))
+
+    @cached_property
+    def planes(self) -> pl.DataFrame:
+        """One row per plane: what came by it; no rows where terminals have one port each."""
+        return tables.planes(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
 
     @cached_property
     def buses(self) -> pl.DataFrame:

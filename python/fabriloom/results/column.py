@@ -41,6 +41,8 @@ class Table:
             "ring_summary",
             "program_summary",
             "requirement_summary",
+            "port_summary",
+            "port_check",
             "measured",
             "program_check",
             "saturation",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .column import Column, Table, percentile_columns
 from .fault_columns import FAILURES, FAULT_LINKS, FAULT_SUMMARY
+from .port_columns import PLANES, PORT_CHECK, PORT_SUMMARY
 from .program_columns import (
     EVENTS,
     HOSTS,
@@ -38,7 +39,10 @@ __all__ = [
     "MARKS",
     "MEASURED",
     "MESSAGES",
+    "PLANES",
     "POINTS",
+    "PORT_CHECK",
+    "PORT_SUMMARY",
     "PROGRAM_CHECK",
     "PROGRAM_POINTS",
     "PROGRAM_SUMMARY",
@@ -448,12 +452,14 @@ TABLES = (
     FAULT_SUMMARY,
     PROGRAM_SUMMARY,
     REQUIREMENT_SUMMARY,
+    PORT_SUMMARY,
     MEASURED,
     LINKS,
     FAULT_LINKS,
     RING_LINKS,
     RINGS,
     BUSES,
+    PLANES,
     FLOWS,
     REQUIREMENTS,
     BATCHES,
@@ -474,6 +480,7 @@ TABLES = (
     RATE_CHECK,
     PROGRAM_CHECK,
     FAILURES,
+    PORT_CHECK,
     REPRODUCTION,
 )
 

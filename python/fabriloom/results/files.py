@@ -67,6 +67,8 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
     tables = {"links": results.links} if results.keeps_links else {}
     if results.keeps_links and results.graph.rings is not None:
         tables |= {"buses": results.buses, "rings": results.rings}
+    if results.graph.several is not None:
+        tables["planes"] = results.planes
     tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}
     if len(results.promises):
         tables["requirements"] = results.requirements

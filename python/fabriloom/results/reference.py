@@ -38,6 +38,7 @@ remains is printed (`statistics.lag1_correlation`) and tested (`statistics.trust
 | Links | `results.links` | `links.parquet` |
 | Rings | `results.rings` | `rings.parquet` (networks of rings) |
 | Buses | `results.buses` | `buses.parquet` (networks of rings) |
+| Planes | `results.planes` | `planes.parquet` (terminals of several ports) |
 | Flows | `results.flows` | `flows.parquet` |
 | Requirements | `results.requirements` | `requirements.parquet` (flows with requirements) |
 | Batches | `results.batches` | `batches.parquet` |

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import columns, confidence, ends, faults, statistics, tables
+from . import columns, confidence, ends, faults, planes, statistics, tables
 from .limit import keeps_up, limit, of_program, senders, verdict
 from .programs import ProgramRun
 from .provenance import Provenance
@@ -147,6 +147,8 @@ def summary(
     if faults.has_faults(native):
         found["packets"]["lost"] = int(native["lost"])
         found["faults"] = faults.summary(native, graph)
+    if graph.several is not None:
+        planes.add(found, native, graph)
     found["keeps_up"] = keeps_up(found, senders(native, graph))
     found["limit"] = limit(native, graph)
     found["verdict"] = verdict(found, provenance.resolved)

@@ -40,7 +40,7 @@ def mean(sums: NDArray[Any], counts: NDArray[Any]) -> pl.Series:
 
 def vertex_names(graph: Graph) -> NDArray[np.object_]:
     """Names of all vertices, switches first."""
-    return np.array([*graph.switch_names, *graph.terminal_names], dtype=object)
+    return np.array([*graph.switch_names, *graph.port_names], dtype=object)
 
 
 def window_ticks(native: Mapping[str, Any]) -> int:
@@ -64,6 +64,7 @@ def links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks:
     return pl.DataFrame(
         {
             "link": graph.link_names,
+            **plane_names(graph),
             "source": list(names[graph.link_source]),
             "target": list(names[graph.link_target]),
             "packets": packets.astype(np.int64),
@@ -74,6 +75,37 @@ def links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks:
             "waiting_ns": waiting,
             "waiting_ns_mean": per(waiting, packets),
         }
+    )
+
+
+def plane_names(graph: Graph) -> dict[str, list[str]]:
+    """Per link the name of its plane, as a column; none where terminals have one port each."""
+    if graph.several is None:
+        return {}
+    return {"plane": [plane.name for plane in graph.planes for _ in range(plane.graph.links)]}
+
+
+def planes(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
+    """The table of planes; no rows where terminals have one port each."""
+    import polars as pl
+
+    packets, size = column(native, "plane_packets"), column(native, "plane_bytes").astype(np.int64)
+    count = len(packets)
+    busy = utilisation(native, window_ticks)
+    of = [busy[plane.links] for plane in graph.planes][:count]
+    return pl.DataFrame(
+        {
+            "plane": [plane.name for plane in graph.planes][:count],
+            "packets": packets.astype(np.int64),
+            "bytes": size,
+            "mbytes_per_s": per(size * 1e3, window_ticks * tick_ns),
+            "share": per(size, float(size.sum())),
+            "latency_ns_mean": mean(column(native, "plane_latency_sum_ticks") * tick_ns, packets),
+            "latency_ns_max": column(native, "plane_latency_max_ticks") * tick_ns,
+            "utilisation_mean": [float(links.mean()) if len(links) else 0.0 for links in of],
+            "utilisation_max": [float(links.max(initial=0.0)) for links in of],
+        },
+        schema_overrides={"plane": pl.String, "utilisation_mean": pl.Float64, "utilisation_max": pl.Float64},
     )
 
 

@@ -11,6 +11,7 @@ from .build import KINDS, build, intermediates
 from .check import channel_loads, dependency_cycle, mean_hops, mean_way, path, verify
 from .intervals import IntervalLabels, interval_labels
 from .lanes import LANE_CHOICES, divide, escape_lanes
+from .planes import together
 from .rings import PASS, port_route
 from .table import NONE, RouteTable, RoutingError
 
@@ -33,5 +34,6 @@ __all__ = [
     "mean_way",
     "path",
     "port_route",
+    "together",
     "verify",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.sections.flows import Flows
+from fabriloom.scenario.sections.ports import has_ports
 from fabriloom.scenario.sections.ring_technology import RingLinks
 from fabriloom.scenario.sections.ring_topology import SciRings
 from fabriloom.scenario.sections.routing import AnyRouting, Auto, DimensionOrder, FewestBuses, Table
@@ -34,6 +35,7 @@ def check(scenario: Scenario) -> None:
     """Raise a :class:`ScenarioError` for settings that contradict each other."""
     _run(scenario)
     _kind_of_network(scenario)
+    _ports(scenario)
     _program(scenario)
     _lengths(scenario)
     _pattern(scenario)
@@ -84,6 +86,19 @@ def _kind_of_network(scenario: Scenario) -> None:
     if isinstance(topology, SciRings) and (topology.path is None) == (topology.rings is None):
         message = "a network of kind sci-rings takes either rings or the path of a file"
         raise scenario.error(message, ("topology",), 'write for example rings = [["t0", "t1"], …]')
+
+
+def _ports(scenario: Scenario) -> None:
+    """Only where there are several ports one has to be chosen."""
+    if scenario.ports is not None and not has_ports(scenario.topology):
+        message = "[ports] chooses among the ports of a terminal, and here every terminal has one"
+        hint = "add for example replicate = 2 to [topology], or remove the section"
+        raise scenario.error(message, ("ports",), hint, key=True)
+    if has_ports(scenario.topology) and scenario.program is not None:
+        message = "programs have one port per terminal"
+        raise scenario.error(
+            message, ("topology", "replicate"), "describe the messages as [traffic]", key=True
+        )
 
 
 def _choices(model: type[RingLinks]) -> str:

@@ -55,7 +55,8 @@ def scenario_page() -> str:
     lines = [_HEAD.rstrip("\n")]
     lines += [f"| {what} | {', '.join(names)} | {example} |" for what, names, example in _UNITS]
     lines += ["", "## At the top", ""]
-    tables = ("topology", "technology", "routing", "traffic", "protocol", "program", "run", "output", "study")
+    tables = ("topology", "technology", "routing", "ports", "traffic", "protocol", "program", "run", "output")
+    tables = (*tables, "study")
     lines += _table({k: v for k, v in properties.items() if k not in (*tables, "fault")}, [])
     for name in tables:
         lines += ["", f"## [{name}]", ""]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.fields import Section
+from fabriloom.scenario.sections.ports import Ports, has_ports
 from fabriloom.scenario.sections.protocol import Protocol
 from fabriloom.scenario.sections.study import OTHERS, Study
 from fabriloom.scenario.sections.traffic import DEFAULT_LOAD
@@ -28,7 +29,8 @@ FAULT_SETTINGS = ("disconnect", "restart", "fault_stops", "disconnect_cycles", "
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
     """See :meth:`Scenario.resolve`."""
-    resolved = _dump(scenario)
+    ports = {"ports": scenario.ports or Ports()} if has_ports(scenario.topology) else {}
+    resolved = _dump(scenario.model_copy(update=ports))
     resolved["technology"] = _dump(_filled(scenario.technology, settings(scenario.technology.preset)))
     if not scenario.fault:
         del resolved["fault"]

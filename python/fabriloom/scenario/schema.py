@@ -12,6 +12,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import Section
 from fabriloom.scenario.sections.fault import Fault
+from fabriloom.scenario.sections.ports import Ports
 from fabriloom.scenario.sections.program import Program
 from fabriloom.scenario.sections.protocol import Protocol
 from fabriloom.scenario.sections.ring_topology import is_ring
@@ -66,6 +67,9 @@ class Scenario(Section):
         "for networks of rings sci-lc2",
     )
     routing: Routing = Field(default=Auto(kind="auto"), description="By which links packets may go")
+    ports: Ports | None = Field(
+        default=None, description="Which of its ports a terminal sends by, where it has several"
+    )
     traffic: Traffic = Field(default=Traffic(), description="Who sends how much to whom")
     protocol: Protocol | None = Field(
         default=None, description="What stands between the messages of a program and packets"
@@ -111,6 +115,11 @@ class Scenario(Section):
     def needs_load(self) -> bool:
         """Whether a load decides how often packets are made."""
         return self.program is None and self.traffic.needs_load()
+
+    @property
+    def port_choice(self) -> str:
+        """Which of its ports a terminal sends by, where it has several."""
+        return (self.ports or Ports()).choice
 
     @property
     def transaction(self) -> Literal["nwrite", "dmove", "nread", "lock"]:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import routing
 from ..compile import Compiled, LinkParts, RingParts
 from ..results.figures import figures, in_percent
 from ..routing.even import ring_loads
 from ..traffic import Demand
+from . import plane_loads
 from .ring_inspection import busy_ps, names_of
 
 _SHOWN = 10
@@ -63,10 +63,10 @@ def _of_links(compiled: Compiled, demand: Demand) -> dict[str, float]:
     assert isinstance(parts, LinkParts)
     assert demand.chars is not None
     source, target, packets = demand.pairs
-    counted = routing.channel_loads(parts.graph, parts.table, demand.pairs, demand.even)
-    payload = routing.channel_loads(
-        parts.graph, parts.table, (source, target, packets * demand.chars), demand.even * demand.even_chars
-    )
+    choice = compiled.scenario.port_choice
+    counted = plane_loads.loads(parts, choice, demand.pairs, demand.even)
+    chars = source, target, packets * demand.chars
+    payload = plane_loads.loads(parts, choice, chars, demand.even * demand.even_chars)
     character = arrays["link_character_ticks"].astype(np.float64)
     apiece = int(arrays["header_chars"]) * character + arrays["link_end_ticks"]
     busy = (counted * apiece + payload * character) * demand.per_grain / int(arrays["grain_ticks"])

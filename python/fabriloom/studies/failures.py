@@ -67,6 +67,10 @@ class Ways:
         if not isinstance(compiled.parts, LinkParts):
             message = "failures are looked at of networks of links, not of rings"
             raise FailureError(message, "leave out --fault", ("topology", "kind"))
+        if compiled.graph.several is not None:
+            message = "failures are looked at in networks whose terminals have one port"
+            hint = "look at one plane: take replicate away"
+            raise compiled.scenario.error(message, ("topology", "replicate"), hint, key=True)
         if compiled.parts.via:
             message = "failures are not looked at with universal routing"
             raise FailureError(message, "leave out --fault, or universal", ("routing", "universal"))

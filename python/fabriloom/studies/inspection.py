@@ -10,11 +10,12 @@ import numpy as np
 
 from .. import routing
 from ..compile import Compiled, LinkParts, RingParts, compile
+from ..compile.columns import parallel
 from ..compile.programs import mean_packet_bytes
 from ..programs import Programs
 from ..results.figures import figures
 from ..topology import Graph, measure
-from . import demanded, ring_inspection
+from . import demanded, plane_loads, ring_inspection
 from .zero_load import zero_load_latency
 
 if TYPE_CHECKING:
@@ -106,9 +107,10 @@ def load_bound(scenario: Scenario) -> tuple[float, int]:
 
 
 def _loads(compiled: Compiled, parts: LinkParts) -> np.ndarray:
-    """Packets per link for one of the busiest source."""
-    demand = compiled.demand()
-    return routing.channel_loads(parts.graph, parts.table, demand.pairs, demand.even)
+    """Packets per link for one of the busiest source, or one by each of its ports."""
+    demand, choice = compiled.demand(), compiled.scenario.port_choice
+    ports = int(parallel(parts.graph, choice).max())
+    return ports * plane_loads.loads(parts, choice, demand.pairs, demand.even)
 
 
 def _network(compiled: Compiled, parts: LinkParts, length_bytes: float) -> dict[str, Any]:
@@ -123,7 +125,20 @@ def _network(compiled: Compiled, parts: LinkParts, length_bytes: float) -> dict[
         },
         "bisection": _bisection(parts.graph, payload),
         "channel_load": channel_load(parts, loads, length_bytes),
+        **_planes(parts, loads, length_bytes),
     }
+
+
+def _planes(parts: LinkParts, loads: np.ndarray, length_bytes: float) -> dict[str, Any]:
+    """Each plane and the throughput at which a link of it would be full; nothing of a single network."""
+    if parts.graph.several is None:
+        return {}
+    found = []
+    for plane in parts.graph.planes:
+        own = np.zeros_like(loads)
+        own[plane.links] = loads[plane.links]
+        found.append({"plane": plane.name, **channel_load(parts, own, length_bytes)})
+    return {"planes": found}
 
 
 def _payload_mbytes_per_s(parts: LinkParts, length_bytes: float) -> float:
@@ -134,10 +149,12 @@ def _payload_mbytes_per_s(parts: LinkParts, length_bytes: float) -> float:
 def _counted(parts: LinkParts, loads: np.ndarray) -> dict[str, Any]:
     """Switches, terminals, cables, ports, distances."""
     counted = measure.counts(parts.graph)
+    several = {"ports": parts.graph.ports, "planes": len(parts.graph.planes)} if parts.graph.several else {}
     return {
         "family": parts.graph.family,
         "switches": counted.switches,
         "terminals": counted.terminals,
+        **several,
         "links": counted.links,
         "cables": counted.cables,
         "terminal_cables": counted.terminal_cables,
@@ -152,9 +169,11 @@ def _bisection(graph: Graph, per_link_mbytes_per_s: float) -> dict[str, Any]:
     """The narrowest known cut into halves, as links and as payload rate, both directions together."""
     if graph.terminals > MOST_TERMINALS_FOR_CUT and graph.family in ("file", "networkx", "graph", ""):
         return {"links": None, "mbytes_per_s": None, "exact": False, "method": "not searched: too large"}
-    cut = measure.bisection(graph)
-    rate = cut.links * per_link_mbytes_per_s
-    return {"links": cut.links, "mbytes_per_s": rate, "exact": cut.exact, "method": cut.method}
+    cut = measure.bisection(graph.face)
+    # The narrowest cut of one plane cuts the others, which are like it, in the same halves.
+    links = cut.links * len(graph.planes)
+    rate = links * per_link_mbytes_per_s
+    return {"links": links, "mbytes_per_s": rate, "exact": cut.exact, "method": cut.method}
 
 
 def channel_load(parts: LinkParts, loads: np.ndarray, length_bytes: float) -> dict[str, Any]:
@@ -228,6 +247,7 @@ def _network_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
             f"{network['family']}: {_several(network['terminals'], 'terminal')}, "
             f"{_several(network['switches'], 'switch', 'es')}",
         ),
+        *_plane_lines(found),
         (
             "cables",
             f"{network['cables']:,}: {network['terminal_cables']:,} to terminals, "
@@ -246,6 +266,22 @@ def _network_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
             f"{figures(link['endless_packet_mbytes_per_s'])} MB/s in an endless one",
         ),
         ("bisection", _bisection_text(found["bisection"])),
+    ]
+
+
+def _plane_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """The ports of terminals that have several, and what each plane can carry."""
+    network = found["network"]
+    if "planes" not in found:
+        return []
+    bounds = [
+        f"{plane['plane']} at most {figures(plane['accepted_mbytes_per_s_bound'])} MB/s"
+        for plane in found["planes"]
+        if plane["busiest_link"] is not None
+    ]
+    return [
+        ("terminals", f"{_several(network['ports'], 'port')} in {_several(network['planes'], 'plane')}"),
+        ("planes", "; ".join(bounds)),
     ]
 
 

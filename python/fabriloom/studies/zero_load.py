@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..codes import ARRIVAL, LENGTH
+from ..codes import ARRIVAL, LENGTH, number
 from ..compile import Compiled, RingParts
 from ..topology import Graph
 
@@ -127,6 +127,8 @@ def _run(
         "list_length": np.full(len(wait), characters, np.uint32),
         "list_wait_ticks": wait.astype(np.uint64),
         "list_repeat": np.zeros(terminals, np.uint8),
+        # Planes are alike, and by one port packets leave one after the other.
+        "terminal_choice": np.full_like(arrays["terminal_choice"], number("port_choice", "nominal")),
         **_without_programs(arrays),
     }
     until = apart * turn * (len(senders) + 1)

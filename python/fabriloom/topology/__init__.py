@@ -22,9 +22,10 @@ from .dragonfly import dragonfly
 from .family import FAMILIES, name_of
 from .fat_tree import fat_tree
 from .file import file, write
-from .graph import MAX_LINKS, MAX_TERMINALS, Graph, GraphError
+from .graph import MAX_LINKS, MAX_TERMINALS, Graph, GraphError, whole
 from .grid import grid, hypercube, ring, torus
 from .networkx_graph import from_networkx, to_networkx
+from .planes import MOST_PORTS, replicate
 from .rings import Rings
 from .sci_banyan import sci_banyan
 from .sci_module import sci_module, sci_switch_16
@@ -63,6 +64,7 @@ __all__ = [
     "KINDS",
     "MAX_LINKS",
     "MAX_TERMINALS",
+    "MOST_PORTS",
     "Graph",
     "GraphError",
     "Rings",
@@ -78,6 +80,7 @@ __all__ = [
     "from_networkx",
     "grid",
     "hypercube",
+    "replicate",
     "ring",
     "sci_banyan",
     "sci_bridge",
@@ -99,6 +102,8 @@ __all__ = [
 def build(kind: str, **parameters: Any) -> Graph:
     """Build a graph of a family by name, with the family's parameters.
 
+    ``replicate``: how many networks alike there are, in each of which every terminal has a port.
+
     Raises ``GraphError`` for an unknown family, an unknown or missing parameter, or a value that cannot be
     built.
     """
@@ -106,13 +111,14 @@ def build(kind: str, **parameters: Any) -> Graph:
     if function is None:
         raise GraphError(f'there is no topology "{kind}"{_nearest(kind, KINDS)}', "kind")
     known = inspect.signature(function).parameters
+    planes = parameters.pop("replicate", 1)
     for name in parameters:
         if name not in known:
             raise GraphError(f'{kind} has no parameter "{name}"{_nearest(name, known)}', name)
     for name, parameter in known.items():
         if parameter.default is parameter.empty and name not in parameters:
             raise GraphError(f'{kind} needs the parameter "{name}"', name)
-    return function(**parameters)
+    return replicate(function(**parameters), whole(planes, "replicate", 1, MOST_PORTS, "networks alike"))
 
 
 def _nearest(word: str, known: Any) -> str:

@@ -66,17 +66,55 @@ class GraphError(ValueError):
 
 
 @dataclass(frozen=True)
+class Plane:
+    """One of several networks that have no more in common than terminals."""
+
+    name: str
+    graph: Graph
+    """This network alone; its terminals stand for ports, and have the names of the terminals these are of."""
+    port: Ints
+    """Per terminal of ``graph``: the number of that port."""
+    first_switch: int
+    """The number of its first switch; the others follow it."""
+    first_link: int
+    """The number of its first link."""
+
+    @property
+    def links(self) -> slice:
+        """Its links among all."""
+        return slice(self.first_link, self.first_link + self.graph.links)
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Which ports terminals have, if they have several, and the networks these are in."""
+
+    names: list[str]
+    terminal: Ints
+    """Per port: its terminal, ascending."""
+    planes: tuple[Plane, ...]
+
+    @cached_property
+    def plane(self) -> Ints:
+        """Per port: the number of its plane."""
+        found = np.empty(len(self.names), np.int64)
+        for number, plane in enumerate(self.planes):
+            found[plane.port] = number
+        return found
+
+
+@dataclass(frozen=True)
 class Graph:
     """Switches, terminals and links.
 
-    Every terminal sends on exactly one link and receives on exactly one link (of the same cable in all
-    but one-way multistage networks).
+    A terminal has one port, which sends on exactly one link and receives on exactly one link (of the same
+    cable in all but one-way multistage networks), or several, each of which does.
     """
 
     switch_names: list[str]
     terminal_names: list[str]
     link_source: Ints
-    """Per link: vertex it leaves (switches first, then terminals)."""
+    """Per link: vertex it leaves (switches first, then ports of terminals)."""
     link_target: Ints
     """Per link: vertex it enters."""
     link_reverse: Ints
@@ -94,6 +132,8 @@ class Graph:
     given)."""
     rings: Rings | None = None
     """The rings and buses of a ring network; None: a network of switches with crossbars."""
+    several: Ports | None = None
+    """The ports of terminals that have several; None: one each, which has the number of its terminal."""
 
     @property
     def switches(self) -> int:
@@ -106,6 +146,30 @@ class Graph:
         return len(self.terminal_names)
 
     @property
+    def port_names(self) -> list[str]:
+        """Names of the ports of all terminals."""
+        return self.terminal_names if self.several is None else self.several.names
+
+    @property
+    def ports(self) -> int:
+        """Number of ports of all terminals."""
+        return len(self.port_names)
+
+    @property
+    def planes(self) -> tuple[Plane, ...]:
+        """The networks it consists of: several, or itself."""
+        if self.several is not None:
+            return self.several.planes
+        return (Plane("", self, np.arange(self.terminals), 0, 0),)
+
+    @property
+    def face(self) -> Graph:
+        """A network that has all terminals in order: itself, or the first plane if that has them all."""
+        first = self.planes[0]
+        whole = first.graph.terminal_names == self.terminal_names
+        return first.graph if whole else self
+
+    @property
     def links(self) -> int:
         """Number of directed links."""
         return len(self.link_source)
@@ -113,34 +177,34 @@ class Graph:
     def __repr__(self) -> str:
         """One line: family and size."""
         sizes = f"{self.switches:,} switches, {self.terminals:,} terminals, {self.links:,} links"
+        if self.several is not None:
+            sizes = f"{len(self.planes)} planes, {sizes}"
         return f"<Graph {self.family}: {sizes}>"
 
     def vertex_name(self, vertex: int) -> str:
-        """Name of a switch or a terminal by vertex number."""
+        """Name of a switch, or of a terminal or its port, by vertex number."""
         return (
-            self.switch_names[vertex]
-            if vertex < self.switches
-            else self.terminal_names[vertex - self.switches]
+            self.switch_names[vertex] if vertex < self.switches else self.port_names[vertex - self.switches]
         )
 
     @cached_property
     def terminal_out_links(self) -> Ints:
-        """Per terminal: the link it sends on."""
+        """Per port: the link it sends on."""
         return self._terminal_links(self.link_source)
 
     @cached_property
     def terminal_in_links(self) -> Ints:
-        """Per terminal: the link it receives on."""
+        """Per port: the link it receives on."""
         return self._terminal_links(self.link_target)
 
     @property
     def terminal_entry_switches(self) -> Ints:
-        """Per terminal: the switch it sends into; without switches the other terminal."""
+        """Per port: the switch it sends into; without switches the other terminal."""
         return self.link_target[self.terminal_out_links]
 
     @property
     def terminal_exit_switches(self) -> Ints:
-        """Per terminal: the switch it receives from (another one only in one-way multistage networks)."""
+        """Per port: the switch it receives from (another one only in one-way multistage networks)."""
         return self.link_source[self.terminal_in_links]
 
     @property
@@ -150,9 +214,9 @@ class Graph:
 
     def _terminal_links(self, ends: Ints) -> Ints:
         links = np.flatnonzero(ends >= self.switches)
-        by_terminal = np.empty(self.terminals, np.int64)
-        by_terminal[ends[links] - self.switches] = links
-        return by_terminal
+        by_port = np.empty(self.ports, np.int64)
+        by_port[ends[links] - self.switches] = links
+        return by_port
 
 
 def whole(value: object, parameter: str, low: int, high: int, what: str, hint: str = "") -> int:

@@ -65,7 +65,7 @@ def counts(graph: Graph) -> Counts:
 def ports_used(graph: Graph) -> Ints:
     """Return the ports used per switch: one per cable; of one-way links one in and one out share a port."""
     paired = graph.link_reverse >= 0
-    here = {"minlength": graph.switches + graph.terminals}
+    here = {"minlength": graph.switches + graph.ports}
     cables = np.bincount(graph.link_source[paired], **here)
     leaving = np.bincount(graph.link_source[~paired], **here)
     entering = np.bincount(graph.link_target[~paired], **here)

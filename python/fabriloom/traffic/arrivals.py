@@ -77,8 +77,13 @@ def arrivals(
     grain_ps: int,
     settings: Settings,
     character: Floats,
+    ports: NDArray[np.int64] | None = None,
 ) -> Columns:
-    """The columns. ``packet``, ``character``: grains; ``load``: per terminal, 0 for those that are silent."""
+    """The columns.
+
+    ``packet``, ``character``: grains, of a packet over the number of its terminal's ``ports``; ``load``: per
+    terminal, 0 for those that are silent.
+    """
     given = settings["arrivals"]
     kind = given["kind"]
     sending = sending & (load > 0)
@@ -91,7 +96,9 @@ def arrivals(
     elif "wait_ps" in given and given["wait_ps"] is not None:
         interval = np.full(len(packet), given["wait_ps"] / grain_ps)
     elif kind in ("wait", "random-wait"):
-        interval = packet * (1 / share - 1)
+        # By another port the wait is as long as the packet before still leaves.
+        overlaps = np.zeros(len(packet), bool) if ports is None else ports > 1
+        interval = packet * np.where(overlaps, 1 / share, 1 / share - 1)
         interval = np.floor(interval) if kind == "wait" else interval
     elif kind == "on-off":
         on_load, packets = float(given["on_load"]), float(given["burst_packets"])

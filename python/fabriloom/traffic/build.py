@@ -37,6 +37,7 @@ def build(
     *,
     seed: int = 1,
     via: bool = False,
+    ports: Ints | None = None,
 ) -> Columns:
     """All ``source_*``, ``target_*``, ``weight_*``, ``length_*``, ``list_*`` and ``flow_*`` columns.
 
@@ -50,6 +51,7 @@ def build(
             ``source_queue``, ``senders``; paths complete.
         seed: of random permutations that name none.
         via: true when packets carry a header to an intermediate switch, which counts for the load.
+        ports: per terminal how many ports it sends by, which share its load; one each if not given.
 
     Raises:
         TrafficError: with the setting at fault.
@@ -69,9 +71,10 @@ def build(
         aim, share = _aim(network, terminals, pattern, sending, seed)
         columns |= aim
         packet, grain_ps = packet_grains(network, technology, mean_chars, via), technology.grain_ps
+        packet = packet if ports is None else packet / ports
         load = _offered(settings, share, packet, grain_ps, _mean_bytes(technology, mean_chars))
         character = character_grains(network, technology)
-        columns |= arrivals(packet, load, sending, grain_ps, settings, character)
+        columns |= arrivals(packet, load, sending, grain_ps, settings, character, ports)
     receivers.check(network, terminals, columns)
     if not columns["source_arrival"].any():
         raise _nothing(pattern["kind"], bool(sending.any()))

@@ -1,6 +1,7 @@
 //! The waist: every description becomes these flat arrays, and the engine sees nothing else.
 //!
-//! Vertices are numbered switches first (`0..switches`), then terminals (`switches..switches+terminals`).
+//! Vertices are numbered switches first (`0..switches`), then the ports of terminals (`switches..switches+ports`): of
+//! terminals of one port each a terminal is its port, and what is said of a terminal in a network is said of a port.
 //! All times are whole ticks of `tick_ps` picoseconds; buffers are counted in characters.
 //! The meaning of every column is given once, here; Python reads the names from [`COLUMNS`].
 
@@ -13,8 +14,8 @@ pub use check::check;
 pub use error::FabricError;
 pub use ports::{Exits, ROUTE_BLOCK};
 pub use words::{
-    ANY, CODES, CROSS, LAST, PASS, acknowledge, arbiter, arrival, choice, is_open, length, operation, retry,
-    sharing, target, transaction,
+    ANY, CODES, CROSS, LAST, PASS, acknowledge, arbiter, arrival, choice, is_open, length, operation,
+    port_choice, retry, sharing, target, transaction,
 };
 
 /// Lanes that a link can have.
@@ -22,6 +23,9 @@ pub const MOST_LANES: u32 = 16;
 
 /// When a link runs again that never does.
 pub const NEVER: u64 = 1 << 62;
+
+/// Ports that a terminal can have.
+pub const MOST_PORTS: u32 = 8;
 
 /// No entry: a class that a switch cannot reach, or a link without a reverse.
 pub use crate::kernel::NONE;
@@ -68,6 +72,8 @@ columns! {
         switches: u32,
         /// Number of terminals.
         terminals: u32,
+        /// Number of networks that the ports of terminals are in; 0: terminals have one port each.
+        planes: u32,
         /// Number of routing classes (columns of the routing table).
         classes: u32,
         /// Characters of the routing header of every packet.
@@ -229,13 +235,19 @@ columns! {
 
         /// Switch by class: group number * 2 + (1 if the front header is deleted on the way out), or [`NONE`].
         route: u32,
-        /// Per terminal: class of the header that leads to it.
+        /// Per terminal and one more: where its ports start; empty: port `t` is that of terminal `t`.
+        terminal_ports: u32,
+        /// Per terminal (or empty): one of [`port_choice`].
+        terminal_choice: u8,
+        /// Per port (or empty): its plane. A packet goes from port to port of one plane.
+        port_plane: u32,
+        /// Per port: class of the header that leads to it.
         terminal_class: u32,
-        /// Per terminal: the link it sends on.
+        /// Per port: the link it sends on.
         terminal_out_link: u32,
-        /// Per terminal: the link it receives on.
+        /// Per port: the link it receives on.
         terminal_in_link: u32,
-        /// Switches that may be random intermediates (empty: none are used).
+        /// Switches that may be random intermediates (empty: none are used), as many of each plane, plane by plane.
         via_switch: u32,
         /// Per entry of `via_switch`: class of the header that leads there.
         via_class: u32,
@@ -402,6 +414,24 @@ impl Fabric {
         self.link_source.len()
     }
 
+    /// Number of ports of all terminals.
+    pub fn ports(&self) -> u32 {
+        self.terminal_out_link.len() as u32
+    }
+
+    /// True when terminals have several ports.
+    pub fn has_ports(&self) -> bool {
+        !self.terminal_ports.is_empty()
+    }
+
+    /// The ports of a terminal.
+    pub fn ports_of(&self, terminal: u32) -> std::ops::Range<u32> {
+        match self.terminal_ports.get(terminal as usize..terminal as usize + 2) {
+            Some(ends) => ends[0]..ends[1],
+            None => terminal..terminal + 1,
+        }
+    }
+
     /// True when programs drive the terminals.
     pub fn has_programs(&self) -> bool {
         !self.program_start.is_empty()
@@ -455,7 +485,7 @@ impl Fabric {
         &self.group_links[self.group_start[group] as usize..self.group_start[group + 1] as usize]
     }
 
-    /// True when the vertex is a terminal.
+    /// True when the vertex is a terminal, or a port of one.
     pub fn is_terminal(&self, vertex: u32) -> bool {
         vertex >= self.switches
     }

@@ -148,6 +148,20 @@ codes! {
         ANY = 4,
     }
 
+    /// Which of its ports a terminal sends a packet by, of those that are in a plane of its target.
+    port_choice {
+        /// The one after that of the packet before, in cyclic order.
+        ROUND_ROBIN = 0,
+        /// That of the target's number, counted around.
+        DESTINATION = 1,
+        /// The one with the fewest packets that wait there or are being sent; of several the next in cyclic order.
+        SHORTEST_QUEUE = 2,
+        /// None before one of them is free; of several the next in cyclic order.
+        FIRST_FREE = 3,
+        /// The first one; the others are in reserve.
+        NOMINAL = 4,
+    }
+
     /// How long a packet is.
     length {
         /// Always `length_min`.

@@ -19,6 +19,17 @@ pub struct Flow {
     pub latency_max: Time,
 }
 
+impl Flow {
+    /// Adds a packet.
+    #[inline]
+    pub fn add(&mut self, delivery: &Delivery) {
+        self.packets += 1;
+        self.chars += u64::from(delivery.length);
+        self.latency_sum += delivery.latency();
+        self.latency_max = self.latency_max.max(delivery.latency());
+    }
+}
+
 /// Spreads pair numbers; the order of the map is never seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Multiply(u64);
@@ -89,10 +100,7 @@ impl Flows {
                 pairs.entry(key).or_default()
             }
         };
-        flow.packets += 1;
-        flow.chars += u64::from(delivery.length);
-        flow.latency_sum += delivery.latency();
-        flow.latency_max = flow.latency_max.max(delivery.latency());
+        flow.add(delivery);
     }
 
     /// Source, target and sums of every pair, in order of source and target.

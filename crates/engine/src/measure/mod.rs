@@ -3,6 +3,7 @@
 mod batches;
 mod flows;
 mod hops;
+mod planes;
 mod precision;
 mod watched;
 
@@ -14,6 +15,7 @@ use crate::kernel::Time;
 pub use batches::{Batch, Batches, warmup_end};
 pub use flows::{Flow, Flows, Multiply};
 pub use hops::{Hop, Hops, hop_kind};
+pub use planes::Planes;
 pub use precision::{Known, Precision, precision};
 pub use watched::{Delays, Watched};
 

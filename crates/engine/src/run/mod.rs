@@ -100,6 +100,14 @@ pub enum RunError {
         /// Terminal number.
         terminal: u32,
     },
+    /// A packet is made for a terminal with which its own has no plane in common.
+    #[error("terminal {from} has no port in a plane of terminal {to}")]
+    NoPlane {
+        /// The terminal it is to leave.
+        from: u32,
+        /// Where to.
+        to: u32,
+    },
     /// An operation names a terminal by a message, and there is none of that number, or it is the same one.
     #[error(
         "terminal {terminal}, operation {operation}: the message received last leads to no other terminal"

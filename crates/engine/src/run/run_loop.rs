@@ -1,16 +1,17 @@
 //! The run loop: tick after tick, and what is looked at in between.
 
 mod settle;
+mod several;
 mod watch;
 
 use super::network::{Network, News};
 use super::{End, Options, RunError};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
-use crate::measure::{Delivery, Flows, Measure, Trace, Watched};
+use crate::measure::{Delivery, Flows, Measure, Planes, Trace, Watched};
 use crate::ring::Asking;
 use crate::switched::{Fault, Standstill};
-use crate::terminal::{Packet, Programs, Sources, Totals};
+use crate::terminal::{Packet, Ports, Programs, Sources, Totals};
 
 /// Deadlock is looked for at most so many times less often where looking takes long.
 const MOST_BETWEEN_SEARCHES: Time = 64;
@@ -24,6 +25,8 @@ pub struct Run {
     sources: Sources,
     /// What drives the terminals instead of their sources, if the fabric has any.
     pub programs: Option<Box<Programs>>,
+    /// The ports of terminals that have several, for what sources make.
+    ports: Option<Box<Ports>>,
     options: Options,
     /// Per terminal: the packet it has asked for and not dispatched yet.
     pending: Vec<Option<Packet>>,
@@ -34,6 +37,8 @@ pub struct Run {
     watch: Watch,
     /// What was measured so far.
     pub measure: Measure,
+    /// What came by which plane, where there are several ports.
+    pub planes: Planes,
     /// Packets, if asked for.
     pub trace: Trace,
     /// Up to when sources have drawn what they refuse, and ticks in which they make so much that it is to be drawn.
@@ -79,12 +84,14 @@ impl Run {
         if let Some(programs) = programs.as_mut().filter(|_| options.drain) {
             programs.stop_after(options.until);
         }
+        let ports = fabric.has_ports().then(|| Box::new(Ports::new(fabric)));
         let flows = (options.flows > 0).then(|| Flows::new(fabric.terminals, options.flows));
         let measuring = options.warmup == Some(0);
         let look = options.batch.max(1) * 16;
         Self {
             sources,
             programs,
+            ports,
             pending: vec![None; terminals],
             newest: vec![0; terminals],
             news: News::default(),
@@ -99,6 +106,7 @@ impl Run {
                 offered: Totals::default(),
             },
             measure: Measure::new(0, options.batch, flows, Watched::new(&options.watched)),
+            planes: Planes::new(fabric.planes),
             trace: Trace { limit: options.trace, ..Trace::default() },
             caught_up: 0,
             catch_up_ticks: catch_up_ticks(fabric),
@@ -112,10 +120,10 @@ impl Run {
         }
     }
 
-    /// Has every source be asked at tick 0.
+    /// Has every source be asked at tick 0, by each of its ports.
     pub(super) fn begin(&self, network: &mut impl Network) {
-        for terminal in 0..network.fabric().terminals {
-            network.schedule_source(terminal, 0);
+        for port in 0..network.fabric().ports() {
+            network.schedule_source(port, 0);
         }
     }
 
@@ -161,7 +169,10 @@ impl Run {
     #[inline(never)]
     fn catch_up(&mut self, fabric: &Fabric) -> bool {
         self.caught_up += self.catch_up_ticks;
-        self.drawn += 1 + self.sources.catch_up(fabric, self.caught_up);
+        self.drawn += 1 + match &mut self.ports {
+            Some(ports) => ports.catch_up(fabric, &mut self.sources, self.caught_up),
+            None => self.sources.catch_up(fabric, self.caught_up),
+        };
         self.now = self.now.max(self.caught_up);
         false
     }
@@ -196,6 +207,9 @@ impl Run {
         } else {
             network.go_to(now);
         }
+        if self.ports.is_some() {
+            self.name_terminals(network.fabric());
+        }
         for at in 0..self.news.deliveries.len() {
             self.deliver(self.news.deliveries[at]);
         }
@@ -203,6 +217,9 @@ impl Run {
             && (self.news.is_for_programs() || programs.next() == Some(now))
         {
             self.let_programs_go_on(network)?;
+        }
+        if self.ports.is_some() {
+            self.ask_ports(network)?;
         }
         for at in 0..self.news.asking.len() {
             self.source(network, self.news.asking[at]);
@@ -362,6 +379,7 @@ impl Run {
         let length = self.measure.batches.length.max(self.options.batch);
         let watched = Watched::new(&self.options.watched);
         self.measure = Measure::new(start, length.min(self.options.batch * 4), flows, watched);
+        self.planes.clear();
         if let Some(programs) = &mut self.programs {
             programs.clear_counts(start);
         }
@@ -402,7 +420,7 @@ impl Run {
         let stopped = self.programs.as_ref().is_some_and(|programs| programs.stopped());
         if waiting && !stopped {
             self.end = Some(End::Deadlocked);
-        } else if !waiting && self.pending.iter().all(Option::is_none) {
+        } else if !waiting && self.sources_are_over() {
             self.end = Some(End::Drained);
         }
         self.end.is_some()
@@ -425,6 +443,9 @@ impl Run {
         if let Some(programs) = &self.programs {
             let (offered, offered_chars) = programs.handed();
             return Totals { offered, offered_chars, ..Totals::default() };
+        }
+        if let Some(ports) = &self.ports {
+            return ports.totals(&self.sources, fabric, now);
         }
         // A copy, because counting what has arrived by now draws from the sources.
         let later: Vec<Packet> = self.pending.iter().copied().flatten().collect();

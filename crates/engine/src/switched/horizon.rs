@@ -50,13 +50,13 @@ impl Network {
 
     fn schedule_outside(&mut self, link: u32, time: Time) {
         // Behind the terminals, and the links of which packets have come to their terminals.
-        let number = self.fabric.terminals + self.fabric.links() as u32 + link;
+        let number = self.fabric.ports() + self.fabric.links() as u32 + link;
         self.schedule(Event::Source(number), time);
     }
 
     /// What is due happens to a link, if this is the number of one; it sends what it can up to the next horizon.
     pub fn happens_outside(&mut self, number: u32) -> bool {
-        let Some(link) = number.checked_sub(self.fabric.terminals + self.fabric.links() as u32) else {
+        let Some(link) = number.checked_sub(self.fabric.ports() + self.fabric.links() as u32) else {
             return false;
         };
         let horizon = self.links[link as usize].horizon.as_mut().expect("something happens to it");

@@ -189,7 +189,7 @@ impl Network {
     fn schedule_head(&mut self, link: u32, gone: &Gone) {
         if gone.characters > 1 {
             let arrival = Time::from(self.kind(&self.links[link as usize]).arrival);
-            self.schedule(Event::Source(self.fabric.terminals + link), gone.started + arrival);
+            self.schedule(Event::Source(self.fabric.ports() + link), gone.started + arrival);
         }
     }
 
@@ -204,12 +204,12 @@ impl Network {
     #[cold]
     fn tell_heads(&self, asking: &mut Vec<u32>, heads: &mut Vec<(u32, u32)>) {
         asking.retain(|&terminal| {
-            if let Some(link) = terminal.checked_sub(self.fabric.terminals) {
+            if let Some(link) = terminal.checked_sub(self.fabric.ports()) {
                 let worm = self.worm(link, self.links[link as usize].head);
                 let packet = &self.packets[worm.packet];
                 heads.push((packet.target, packet.mark));
             }
-            terminal < self.fabric.terminals
+            terminal < self.fabric.ports()
         });
     }
 

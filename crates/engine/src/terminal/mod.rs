@@ -1,8 +1,10 @@
 //! What sits at a terminal: a source of packets, or a program and the protocol below it.
 
 mod flow;
+mod ports;
 pub mod program;
 mod source;
 
+pub use ports::{NoPlane, Ports};
 pub use program::Programs;
 pub use source::{Packet, Sources, Totals};

@@ -243,6 +243,24 @@ impl Sources {
         }
     }
 
+    /// When an open source makes its next packet, if it does; for terminals that keep what waits themselves.
+    pub fn next_arrival(&self, terminal: usize) -> Option<Time> {
+        self.sources[terminal].ahead.map(|packet| packet.created).filter(|&created| created <= self.last)
+    }
+
+    /// Takes that packet.
+    pub fn take_arrival(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
+        let packet = self.sources[terminal].arrive(fabric, terminal)?;
+        self.totals.count(&packet);
+        Some(packet)
+    }
+
+    /// Counts a packet that was taken and found no place.
+    pub fn refuse(&mut self, packet: &Packet) {
+        self.totals.refused += 1;
+        self.totals.refused_chars += u64::from(packet.length);
+    }
+
     /// Whether a source has made all that it ever makes, and nothing of it waits.
     pub fn is_over(&self, terminal: usize) -> bool {
         let source = &self.sources[terminal];
@@ -282,7 +300,7 @@ pub(super) fn at_grain(fabric: &Fabric, grains: f64) -> Time {
 }
 
 /// Packets that may wait at a source that refuses others.
-fn places(fabric: &Fabric, terminal: usize) -> usize {
+pub(super) fn places(fabric: &Fabric, terminal: usize) -> usize {
     match fabric.source_queue[terminal] {
         NONE => 0,
         places => places as usize,
@@ -440,8 +458,11 @@ impl Source {
         if fabric.via_switch.is_empty() {
             return NONE;
         }
-        let home = fabric.link_target[fabric.terminal_out_link[terminal] as usize];
-        via(&mut self.stream, &fabric.via_switch, home)
+        // Of several planes the first stands for all of them: which one it is to be is not known yet.
+        let port = fabric.ports_of(terminal as u32).start;
+        let home = fabric.link_target[fabric.terminal_out_link[port as usize] as usize];
+        let each = fabric.via_switch.len() / fabric.planes.max(1) as usize;
+        via(&mut self.stream, &fabric.via_switch[..each], home)
     }
 
     fn listed(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {

@@ -7,6 +7,7 @@ pub mod counts;
 pub mod faults;
 pub mod lanes;
 pub mod networks;
+pub mod ports;
 pub mod programs;
 pub mod random;
 pub mod rings;

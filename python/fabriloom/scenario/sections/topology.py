@@ -10,12 +10,20 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
-from pydantic import Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
 from fabriloom.scenario.fields import Count, FileName, Section, Sha256
-from fabriloom.scenario.sections.ring_topology import SciRings
-from fabriloom.topology import FAMILIES, KINDS
+from fabriloom.scenario.sections.ring_topology import SciRings, is_ring
+from fabriloom.topology import FAMILIES, KINDS, MOST_PORTS
 from fabriloom.topology.family import Family
+
+Replicate = Annotated[
+    Annotated[int, Field(ge=1, le=MOST_PORTS)] | None,
+    AfterValidator(lambda count: None if count == 1 else count),
+    Field(
+        description="Networks alike, in each of which every terminal has a port, see [ports]; 1 if not given"
+    ),
+]
 
 
 class GraphFile(Section):
@@ -32,6 +40,7 @@ class GraphFile(Section):
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"
     )
+    replicate: Replicate = None
 
 
 def table_of(family: Family) -> type[Section]:
@@ -41,6 +50,8 @@ def table_of(family: Family) -> type[Section]:
     for name, parameter in inspect.signature(family.build).parameters.items():
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[name] = (hints[name], default)
+    if not is_ring({"kind": family.name}):
+        fields["replicate"] = (Replicate, None)
     words = family.name.replace("_", "-").split("-")
     title = "".join(word.capitalize() for word in words)
     return create_model(title, __base__=Section, __doc__=family.about, **fields)

@@ -1,6 +1,7 @@
 //! Checks that make every later index safe: shapes first, then indices, then ranges.
 
 mod faults;
+mod ports;
 mod programs;
 mod rings;
 mod traffic;
@@ -14,6 +15,7 @@ type Checked = Result<(), FabricError>;
 pub fn check(fabric: &Fabric) -> Checked {
     scalars(fabric)?;
     let rings = fabric.has_rings();
+    ports::check(fabric)?;
     rows(&shapes(fabric), true)?;
     rows(&programs::shapes(fabric), true)?;
     rows(&faults::shapes(fabric), true)?;
@@ -76,14 +78,14 @@ fn rows(shapes: &Shapes, used: bool) -> Checked {
 
 /// Of the columns that every network has.
 fn shapes(f: &Fabric) -> Shapes {
-    let (terminals, links) = (f.terminals as usize, f.links());
+    let (terminals, ports, links) = (f.terminals as usize, ports::count(f), f.links());
     let optional = |rows: usize, full: usize| if rows == 0 { 0 } else { full };
     vec![
         ("link_target", f.link_target.len(), links),
         ("link_character_ticks", f.link_character_ticks.len(), links),
         ("link_arrival_ticks", f.link_arrival_ticks.len(), links),
-        ("terminal_out_link", f.terminal_out_link.len(), terminals),
-        ("terminal_in_link", f.terminal_in_link.len(), terminals),
+        ("terminal_out_link", f.terminal_out_link.len(), ports),
+        ("terminal_in_link", f.terminal_in_link.len(), ports),
         ("source_arrival", f.source_arrival.len(), terminals),
         ("source_interval_grains", f.source_interval_grains.len(), terminals),
         ("source_burst", f.source_burst.len(), terminals),
@@ -142,7 +144,7 @@ fn known(column: &'static str, values: &[u8], most: u8) -> Checked {
 const MOST_TICKS: u32 = 1 << 30;
 
 fn links(f: &Fabric) -> Checked {
-    let vertices = (f.switches + f.terminals) as usize;
+    let vertices = (f.switches + f.ports()) as usize;
     below("link_source", &f.link_source, vertices, "a vertex")?;
     below("link_target", &f.link_target, vertices, "a vertex")?;
     between("link_character_ticks", &f.link_character_ticks, 1, MOST_TICKS, "a positive duration")?;
@@ -158,14 +160,14 @@ fn links(f: &Fabric) -> Checked {
 
 fn terminals(f: &Fabric) -> Checked {
     let mut seen = vec![false; f.links()];
-    for terminal in 0..f.terminals as usize {
-        let vertex = f.switches + terminal as u32;
-        let (out, inward) = (f.terminal_out_link[terminal] as usize, f.terminal_in_link[terminal] as usize);
+    for port in 0..f.ports() as usize {
+        let vertex = f.switches + port as u32;
+        let (out, inward) = (f.terminal_out_link[port] as usize, f.terminal_in_link[port] as usize);
         if f.link_source.get(out) != Some(&vertex) {
-            return fail("terminal_out_link", terminal, out, "a link that leaves this terminal");
+            return fail("terminal_out_link", port, out, "a link that leaves this terminal");
         }
         if f.link_target.get(inward) != Some(&vertex) {
-            return fail("terminal_in_link", terminal, inward, "a link that enters this terminal");
+            return fail("terminal_in_link", port, inward, "a link that enters this terminal");
         }
         seen[out] = true;
     }

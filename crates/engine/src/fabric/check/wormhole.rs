@@ -20,8 +20,7 @@ pub fn check(fabric: &Fabric) -> Checked {
 
 /// Of the columns that only wormhole networks have.
 pub fn shapes(f: &Fabric) -> Shapes {
-    let (switches, terminals, links, groups) =
-        (f.switches as usize, f.terminals as usize, f.links(), f.groups());
+    let (switches, ports, links, groups) = (f.switches as usize, f.ports() as usize, f.links(), f.groups());
     vec![
         ("switch_decode_ticks", f.switch_decode_ticks.len(), switches),
         ("switch_crossbar_ticks", f.switch_crossbar_ticks.len(), switches),
@@ -43,7 +42,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("via_switch", f.via_switch.len(), f.via_switch.len()),
         ("group_start", f.group_start.len(), groups + 1),
         ("route", f.route.len(), switches * f.classes as usize),
-        ("terminal_class", f.terminal_class.len(), terminals),
+        ("terminal_class", f.terminal_class.len(), ports),
         ("via_class", f.via_class.len(), f.via_switch.len()),
     ]
 }

@@ -41,6 +41,9 @@ impl Run {
     /// How far behind a source is: the age of the newest packet that it has dispatched, 0 if no other one waits or comes. It grows
     /// without end when packets are made faster than they can leave.
     pub(super) fn lag(&self, terminal: usize, now: Time) -> Time {
+        if let Some(ports) = &self.ports {
+            return ports.lag(terminal, now);
+        }
         let waits = self.pending[terminal].is_none() && !self.sources.is_over(terminal);
         if waits { now - self.newest[terminal] } else { 0 }
     }

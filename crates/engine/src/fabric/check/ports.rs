@@ -1,0 +1,39 @@
+//! Checks of terminals of several ports.
+
+use super::{Checked, ascending, below, fail, known};
+use crate::fabric::{Fabric, FabricError, MOST_PORTS, port_choice};
+
+/// Ports of all terminals, as the columns say that have to agree with all others.
+pub fn count(f: &Fabric) -> usize {
+    f.terminal_ports.last().map_or(f.terminals, |&last| last) as usize
+}
+
+/// Refuses ports that belong to no terminal, or are in no plane.
+pub fn check(f: &Fabric) -> Checked {
+    let (terminals, ports) = (f.terminals as usize, count(f));
+    let given = if f.has_ports() { [terminals + 1, terminals, ports] } else { [0; 3] };
+    let found = [
+        ("terminal_ports", f.terminal_ports.len()),
+        ("terminal_choice", f.terminal_choice.len()),
+        ("port_plane", f.port_plane.len()),
+    ];
+    for ((column, rows), expected) in found.into_iter().zip(given) {
+        if rows != expected {
+            return Err(FabricError::Shape { column, rows, expected });
+        }
+    }
+    if !f.has_ports() {
+        return if f.planes == 0 { Ok(()) } else { fail("planes", 0, f.planes, "0 without terminal_ports") };
+    }
+    ascending("terminal_ports", &f.terminal_ports, ports)?;
+    known("terminal_choice", &f.terminal_choice, port_choice::NOMINAL)?;
+    below("port_plane", &f.port_plane, f.planes as usize, "a plane")?;
+    let of = |terminal: usize| f.terminal_ports[terminal + 1] - f.terminal_ports[terminal];
+    if let Some(terminal) = (0..terminals).find(|&terminal| !(1..=MOST_PORTS).contains(&of(terminal))) {
+        return fail("terminal_ports", terminal, f.terminal_ports[terminal], "followed by 1 to 8 ports");
+    }
+    if !f.via_switch.len().is_multiple_of(f.planes.max(1) as usize) {
+        return fail("via_switch", 0, f.via_switch.len(), "as many switches of each plane");
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! Terminals of several ports: the network tells of ports, everybody else of terminals.
+
+use super::{Network, Run, RunError};
+use crate::fabric::Fabric;
+use crate::terminal::NoPlane;
+
+impl Run {
+    /// Has what was delivered be of terminals, where it was of ports.
+    #[inline(never)]
+    pub(super) fn name_terminals(&mut self, fabric: &Fabric) {
+        let Some(ports) = &self.ports else { return };
+        for delivery in &mut self.news.deliveries {
+            let plane = fabric.port_plane[delivery.target as usize];
+            delivery.source = ports.terminal(delivery.source);
+            delivery.target = ports.terminal(delivery.target);
+            self.planes.record(plane, delivery);
+        }
+    }
+
+    /// Terminals send what they have by the ports that ask, all ports of a tick at once.
+    #[inline(never)]
+    pub(super) fn ask_ports<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
+        let (Some(ports), sources) = (&mut self.ports, &mut self.sources) else { return Ok(()) };
+        self.news.asking.iter().for_each(|&port| ports.ask(port));
+        for port in self.news.asking.drain(..) {
+            let terminal = ports.terminal(port);
+            let lost = |NoPlane { from, to }| RunError::NoPlane { from, to };
+            while let Some((port, packet)) =
+                ports.next(network.fabric(), sources, terminal, self.now).map_err(lost)?
+            {
+                let more = network.dispatch(port, &packet);
+                ports.took(port, more);
+            }
+            let wake = ports.wake(network.fabric(), sources, terminal, self.now);
+            if let Some((port, time)) = wake.filter(|&(_, time)| time <= self.options.until) {
+                network.schedule_source(port, time);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether no source makes anything more, and nothing waits at one.
+    pub(super) fn sources_are_over(&self) -> bool {
+        match &self.ports {
+            Some(ports) => ports.is_over(&self.sources),
+            None => self.pending.iter().all(Option::is_none),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Terminals of several ports: the engine and the twin deliver the same packets at the same ticks in random networks, and
+//! with one port nothing changes.
+
+mod scenarios;
+
+use fabriloom_engine::fabric::{Fabric, port_choice};
+use fabriloom_twin::{FlowControl, run};
+use scenarios::agree::{emptied, links, simulate};
+use scenarios::lanes::with_lanes;
+use scenarios::ports::with_ports;
+use scenarios::random::{draw_for, random_fabric, random_stops, time_for};
+use scenarios::seeds::seeds;
+
+fn compare(seed: u64, fabric: &Fabric) -> (usize, u64) {
+    let until = time_for(fabric, 10 + (seed % 3) as u32 * 20);
+    let twin = links(seed, fabric, until);
+    emptied(seed, fabric, until, &twin);
+    let engine = simulate(fabric, until, false, 1 << 50).expect("a route for every packet");
+    let by_plane: u64 = engine.run.planes.sums.iter().map(|sum| sum.packets).sum();
+    assert_eq!(by_plane as usize, twin.deliveries.len(), "seed {seed}");
+    (twin.deliveries.len(), engine.run.planes.overtaken)
+}
+
+#[test]
+fn terminals_of_several_ports_agree() {
+    let (mut delivered, mut overtaken, mut runs) = (0, 0, 0);
+    for seed in seeds("networks with several ports", 0..100) {
+        let (packets, late) = compare(seed, &with_ports(&random_fabric(seed), seed));
+        (delivered, overtaken, runs) = (delivered + packets, overtaken + late, runs + 1);
+    }
+    assert!(
+        delivered > 30 * runs && overtaken > 0,
+        "{delivered} deliveries in {runs} runs, {overtaken} late"
+    );
+}
+
+#[test]
+fn several_ports_with_lanes_agree() {
+    for seed in seeds("several ports with lanes", 0..20) {
+        compare(seed, &with_lanes(&with_ports(&random_fabric(seed), seed), seed));
+    }
+}
+
+/// Links that stop for a while hold up the packets behind them, not those at other ports.
+#[test]
+fn several_ports_with_stopped_links_agree() {
+    for seed in seeds("several ports with stopped links", 0..20) {
+        let fabric = with_ports(&random_fabric(seed), seed);
+        let until = time_for(&fabric, 20);
+        scenarios::agree::stopped(seed, &fabric, until, &random_stops(&fabric, seed, until));
+    }
+}
+
+/// The rules are for terminals of any number of ports; with one, each of them is what terminals do without ports.
+#[test]
+fn with_one_port_every_choice_is_the_same() {
+    for seed in 0..60 {
+        let plain = random_fabric(seed);
+        let mut one = plain.clone();
+        one.terminal_ports = (0..=plain.terminals).collect();
+        one.port_plane = vec![0; plain.terminals as usize];
+        one.planes = 1;
+        let choice = draw_for(seed).between(0, u32::from(port_choice::NOMINAL)) as u8;
+        one.terminal_choice = vec![choice; plain.terminals as usize];
+        let until = time_for(&plain, 15);
+        let (theirs, ours) = (links(seed, &plain, until), links(seed, &one, until));
+        assert_eq!((theirs.offered, theirs.refused), (ours.offered, ours.refused), "seed {seed}");
+        assert!(theirs.deliveries == ours.deliveries, "seed {seed}");
+        assert_eq!(run(&one, FlowControl::Counted, until).links, ours.links);
+    }
+}

@@ -1,0 +1,112 @@
+//! Terminals of several ports, made of random fabrics of terminals of one port each.
+
+use fabriloom_engine::fabric::{Fabric, MOST_PORTS, NONE, check, port_choice};
+
+use super::random::{Draw, draw_for};
+
+const CHOICES: [u8; 5] = [
+    port_choice::ROUND_ROBIN,
+    port_choice::DESTINATION,
+    port_choice::SHORTEST_QUEUE,
+    port_choice::FIRST_FREE,
+    port_choice::NOMINAL,
+];
+
+/// The same network, with several ports for a terminal: what were terminals, some together, or several networks alike.
+pub fn with_ports(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x0909_0707);
+    let mut f = fabric.clone();
+    if draw.chance(50) {
+        rails(&mut f, draw);
+    } else {
+        let planes = draw.between(2, 4);
+        planes_alike(&mut f, planes);
+    }
+    f.terminal_choice = (0..f.terminals).map(|_| draw.pick(&CHOICES)).collect();
+    if draw.chance(40) {
+        let places = draw.pick(&[1, 2, 5, NONE]);
+        f.source_queue.fill(places);
+    }
+    check(&f).expect("the generator makes legal fabrics");
+    f
+}
+
+/// Terminals next to each other become one, of which each has a port.
+fn rails(f: &mut Fabric, draw: &mut Draw) {
+    let mut starts = vec![0];
+    while starts[starts.len() - 1] < f.terminals {
+        let first = starts[starts.len() - 1];
+        let most = if first == 0 { (f.terminals - 1).min(3) } else { (f.terminals - first).min(MOST_PORTS) };
+        let next = first + draw.between(1, most);
+        starts.push(next);
+    }
+    f.terminals = starts.len() as u32 - 1;
+    (f.planes, f.port_plane) = (1, vec![0; f.ports() as usize]);
+    f.terminal_ports = starts;
+    let rows = f.terminals as usize;
+    macro_rules! keep {
+        ($($column:ident),*) => { $(f.$column.truncate(rows);)* };
+    }
+    keep!(source_arrival, source_interval_grains, source_burst, source_gap_grains, source_first_grains);
+    keep!(source_queue, source_target, target_fixed, target_share, source_length, length_min, length_max);
+    keep!(list_repeat);
+    macro_rules! keep_rows {
+        ($start:ident: $($column:ident),*) => {
+            f.$start.truncate(rows + 1);
+            if let Some(&end) = f.$start.last() {
+                $(f.$column.truncate(end as usize);)*
+            }
+        };
+    }
+    keep_rows!(weight_start: weight_target, weight_cumulative);
+    keep_rows!(list_start: list_target, list_length, list_wait_ticks);
+    keep_rows!(flow_start: flow_target, flow_length, flow_arrival, flow_interval_grains);
+    keep_rows!(flow_start: flow_phase_grains, flow_jitter_grains, flow_packets);
+    let terminals = f.terminals;
+    for targets in [&mut f.target_fixed, &mut f.weight_target, &mut f.list_target, &mut f.flow_target] {
+        targets.iter_mut().for_each(|target| *target %= terminals);
+    }
+}
+
+/// Every terminal gets a port in each of several networks that are all like this one.
+fn planes_alike(f: &mut Fabric, planes: u32) {
+    let one = f.clone();
+    let (links, groups, group_links) =
+        (one.links() as u32, one.groups() as u32, one.group_links.len() as u32);
+    f.switches = one.switches * planes;
+    let vertex = |plane: u32, vertex: u32| match vertex.checked_sub(one.switches) {
+        Some(terminal) => one.switches * planes + terminal * planes + plane,
+        None => plane * one.switches + vertex,
+    };
+    let per_plane = |value: &dyn Fn(u32, u32) -> u32, column: &[u32]| -> Vec<u32> {
+        (0..planes).flat_map(|plane| column.iter().map(move |&entry| value(plane, entry))).collect()
+    };
+    macro_rules! again {
+        ($($column:ident),*) => { $(f.$column = one.$column.repeat(planes as usize);)* };
+    }
+    again!(switch_decode_ticks, switch_crossbar_ticks, switch_forward_ticks, switch_handover_ticks);
+    again!(switch_next_head_ticks, switch_arbiter, switch_choice, link_character_ticks, link_end_ticks);
+    again!(link_arrival_ticks, link_credit_ticks, link_output_buffer, link_input_buffer, link_quantum);
+    again!(link_flow_control_ticks, link_deletes_header, via_class);
+    f.link_source = per_plane(&vertex, &one.link_source);
+    f.link_target = per_plane(&vertex, &one.link_target);
+    let link = |plane, entry| if entry == NONE { NONE } else { plane * links + entry };
+    f.link_reverse = per_plane(&link, &one.link_reverse);
+    f.group_switch = per_plane(&|plane, entry| plane * one.switches + entry, &one.group_switch);
+    f.group_links = per_plane(&|plane, lane| plane * links * one.lanes + lane, &one.group_links);
+    let start = |plane, entry| plane * group_links + entry;
+    f.group_start = per_plane(&start, &one.group_start[..groups as usize]);
+    f.group_start.push(group_links * planes);
+    let route = |plane, entry| if entry == NONE { NONE } else { plane * groups * 2 + entry };
+    f.route = per_plane(&route, &one.route);
+    f.via_switch = per_plane(&|plane, entry| plane * one.switches + entry, &one.via_switch);
+    let per_port = |value: &dyn Fn(u32, u32) -> u32, column: &[u32]| -> Vec<u32> {
+        column.iter().flat_map(|&entry| (0..planes).map(move |plane| value(plane, entry))).collect()
+    };
+    f.terminal_class = per_port(&|_, class| class, &one.terminal_class);
+    f.terminal_out_link = per_port(&link, &one.terminal_out_link);
+    f.terminal_in_link = per_port(&link, &one.terminal_in_link);
+    f.planes = planes;
+    f.port_plane = (0..one.terminals).flat_map(|_| 0..planes).collect();
+    f.terminal_ports = (0..=one.terminals).map(|terminal| terminal * planes).collect();
+}

@@ -1,0 +1,96 @@
+"""Terminals of several ports: networks that are joined by nothing but the terminals they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .graph import MAX_LINKS, Graph, GraphError, Ints, Plane, Ports, counted
+
+MOST_PORTS = 8
+"""Ports that a terminal may have; see ``crates/engine/src/fabric``."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A network that is to be joined with others."""
+
+    name: str
+    graph: Graph
+    terminal: Ints
+    """Per terminal of ``graph``: the number, among all, of the terminal whose port it is."""
+
+
+def replicate(graph: Graph, planes: int) -> Graph:
+    """The same network several times: each terminal has a port in each, in order.
+
+    One plane is the network itself. Raises ``GraphError`` if that is too large.
+    """
+    if planes == 1:
+        return graph
+    if planes * graph.links > MAX_LINKS:
+        raise GraphError(
+            f"replicate asks for {counted(planes * graph.links)} links; at most {MAX_LINKS:,} are built. "
+            "Make replicate or the network smaller",
+            "replicate",
+        )
+    own = np.arange(graph.terminals)
+    return join([Member(f"p{plane}", graph, own) for plane in range(planes)], graph.terminal_names)
+
+
+def join(members: Sequence[Member], terminal_names: list[str]) -> Graph:
+    """One graph of several networks: switches and links plane by plane, ports terminal by terminal."""
+    terminal = np.concatenate([member.terminal for member in members])
+    order = np.argsort(terminal, kind="stable")
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    ends = np.cumsum([0, *(len(member.terminal) for member in members)])
+    switches = np.cumsum([0, *(member.graph.switches for member in members)])
+    links = np.cumsum([0, *(member.graph.links for member in members)])
+    planes = [
+        Plane(member.name, member.graph, number[ends[at] : ends[at + 1]], int(switches[at]), int(links[at]))
+        for at, member in enumerate(members)
+    ]
+    names = [f"{plane.name}/{name}" for plane in planes for name in plane.graph.terminal_names]
+    vertices = [_vertices(plane, int(switches[-1])) for plane in planes]
+    reverse = [
+        np.where(plane.graph.link_reverse < 0, -1, plane.graph.link_reverse + plane.first_link)
+        for plane in planes
+    ]
+    return Graph(
+        switch_names=[f"{plane.name}/{name}" for plane in planes for name in plane.graph.switch_names],
+        terminal_names=list(terminal_names),
+        link_source=np.concatenate(
+            [at[plane.graph.link_source] for at, plane in zip(vertices, planes, strict=True)]
+        ),
+        link_target=np.concatenate(
+            [at[plane.graph.link_target] for at, plane in zip(vertices, planes, strict=True)]
+        ),
+        link_reverse=np.concatenate(reverse),
+        link_names=[f"{plane.name}/{name}" for plane in planes for name in plane.graph.link_names],
+        family=members[0].graph.family,
+        attributes=_attributes(planes),
+        several=Ports([names[at] for at in order], terminal[order], tuple(planes)),
+    )
+
+
+def _vertices(plane: Plane, switches: int) -> Ints:
+    """Per vertex of a plane: its number in the whole."""
+    return np.concatenate([plane.first_switch + np.arange(plane.graph.switches), switches + plane.port])
+
+
+def _attributes(planes: Sequence[Plane]) -> dict[str, NDArray[np.float64]]:
+    """Attributes of links, NaN where a plane gives none."""
+    names = {name for plane in planes for name in plane.graph.attributes}
+    return {
+        name: np.concatenate(
+            [
+                np.asarray(plane.graph.attributes.get(name, np.full(plane.graph.links, np.nan)), np.float64)
+                for plane in planes
+            ]
+        )
+        for name in sorted(names)
+    }

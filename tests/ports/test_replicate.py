@@ -1,0 +1,171 @@
+"""Terminals with a port in each of several equal networks: what goes by which, and that nothing is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import fabriloom
+import numpy as np
+import pytest
+from fabriloom import Scenario, topology
+from fabriloom.faults import links_of
+from fabriloom.report.drawing import fabric_svg
+from fabriloom.simulate import compare
+from fabriloom.studies.inspection import inspect
+
+CHOICES = ("round-robin", "destination", "shortest-queue", "first-free", "nominal")
+
+
+def scenario(planes: int = 2, choice: str | None = None, **traffic: Any) -> Scenario:
+    data: dict[str, Any] = {
+        "topology": {"kind": "clos", "terminals": 16, "terminals_per_switch": 4, "centre_switches": 2},
+        "traffic": {"load": 0.3, "length": "32 B", **traffic},
+        "run": {"duration": "200 us", "warmup": "20 us"},
+        "output": {"trace": True},
+    }
+    if traffic.get("arrivals") == "backlog":
+        del data["traffic"]["load"]
+    data["topology"] |= {"links_per_pair": 1, "replicate": planes}
+    if choice is not None:
+        data["ports"] = {"choice": choice}
+    return Scenario.from_dict(data)
+
+
+def test_one_plane_is_no_plane() -> None:
+    plain = scenario(1)
+    assert "replicate" not in plain.resolved["topology"]
+    assert "ports" not in plain.resolved
+    results = fabriloom.run(plain)
+    assert not len(results.planes)
+    assert "overtaken" not in results.summary["packets"]
+    assert "plane" not in results.links.columns
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_engine_and_twin_agree(choice: str) -> None:
+    for traffic in ({}, {"arrivals": "backlog"}, {"source_queue": 2, "load": 0.9}, {"arrivals": "wait"}):
+        found = compare(scenario(3, choice, **traffic), 60_000_000)
+        assert found.identical, traffic
+        assert found.packets > 50
+
+
+def test_what_comes_by_planes_is_what_comes() -> None:
+    for choice in CHOICES:
+        results = fabriloom.run(scenario(4, choice))
+        summary, planes = results.summary, results.planes
+        assert planes["packets"].sum() == summary["packets"]["measured"]
+        assert planes["mbytes_per_s"].sum() == pytest.approx(summary["accepted_mbytes_per_s"])
+        used = int((planes["packets"] > 0).sum())
+        assert used == (1 if choice == "nominal" else 4)
+        by_link = results.links.group_by("plane", maintain_order=True).agg(used=_sum("packets"))
+        assert (by_link["used"] > 0).to_list() == (planes["packets"] > 0).to_list()
+
+
+def _sum(name: str) -> Any:
+    import polars as pl
+
+    return pl.col(name).sum()
+
+
+def test_by_the_nominal_port_all_is_as_with_one() -> None:
+    one, several = fabriloom.run(scenario(1)), fabriloom.run(scenario(3, "nominal"))
+    assert several.trace.equals(one.trace)
+    assert several.summary["packets"]["overtaken"] == 0
+
+
+def test_a_destination_has_its_plane_and_its_order() -> None:
+    results = fabriloom.run(scenario(3, "destination", load=0.7).with_settings({"routing.adaptive": False}))
+    assert results.summary["packets"]["overtaken"] == 0
+    into = results.links.filter(results.links["target"].str.contains("/t"))
+    for plane, target, packets in zip(into["plane"], into["target"], into["packets"], strict=True):
+        number = results.graph.terminal_names.index(target.split("/", 1)[1])
+        assert (packets > 0) == (plane == f"p{number % 3}")
+
+
+def test_packets_that_overtake_each_other_are_counted_and_said() -> None:
+    results = fabriloom.run(scenario(4, "round-robin", load=0.9))
+    newest: dict[tuple[str, str], float] = {}
+    late = 0
+    for source, target, created in results.trace.select("source", "target", "created_ns").iter_rows():
+        late += created < newest.get((source, target), -1.0)
+        newest[source, target] = max(created, newest.get((source, target), -1.0))
+    counted = results.summary["packets"]["overtaken"]
+    assert 0 < counted <= late  # the trace has the warm-up, too
+    assert any("came behind a later one" in warning for warning in results.summary["warnings"])
+
+
+def test_bounds_are_of_each_plane_and_of_all() -> None:
+    one, found = inspect(scenario(1)), inspect(scenario(4))
+    single = one["channel_load"]["accepted_mbytes_per_s_bound"]
+    bounds = [plane["accepted_mbytes_per_s_bound"] for plane in found["planes"]]
+    assert bounds == pytest.approx([single] * 4)
+    assert found["channel_load"]["accepted_mbytes_per_s_bound"] == pytest.approx(4 * single)
+    assert found["bisection"]["links"] == 4 * one["bisection"]["links"]
+    assert found["zero_load_latency_ns"] == one["zero_load_latency_ns"]
+    assert (found["network"]["ports"], found["network"]["planes"]) == (64, 4)
+    reserve = inspect(scenario(4, "nominal"))
+    assert reserve["channel_load"]["accepted_mbytes_per_s_bound"] == pytest.approx(single)
+    assert reserve["planes"][1]["busiest_link"] is None
+
+
+def test_by_destination_bounds_are_what_links_carry() -> None:
+    """Where all go to terminals of even numbers one of two planes carries everything."""
+    even = {"kind": "map", "map": [2 * ((number // 2 + 4) % 8) for number in range(16)]}
+    found = inspect(scenario(2, "destination", pattern=even))
+    one = inspect(scenario(1, pattern=even))
+    assert found["planes"][0]["load"] == pytest.approx(2 * one["channel_load"]["load"])
+    assert found["planes"][1]["busiest_link"] is None
+
+
+def test_load_is_of_all_ports_together() -> None:
+    one, several = fabriloom.run(scenario(1)), fabriloom.run(scenario(4))
+    ratio = several.summary["offered_mbytes_per_s"] / one.summary["offered_mbytes_per_s"]
+    assert ratio == pytest.approx(4, rel=0.05)
+
+
+def test_universal_routing_goes_by_a_switch_of_the_plane() -> None:
+    data = scenario(3).resolve()
+    data["routing"]["universal"] = True
+    found = compare(Scenario.from_dict(data), 100_000_000)
+    assert found.identical
+    assert found.packets > 100
+
+
+def test_the_drawing_has_every_link_of_every_plane_once() -> None:
+    graph = topology.build("clos", terminals=16, terminals_per_switch=4, centre_switches=2, replicate=3)
+    svg = fabric_svg(graph, np.linspace(0, 1, graph.links))
+    import re
+
+    shown = sorted(int(link) for part in re.findall(r'data-links="([0-9 ]*)"', svg) for link in part.split())
+    assert set(shown) == set(range(graph.links))
+    assert all(f"Plane {name}" in svg for name in ("p0", "p1", "p2"))
+
+
+def test_the_graph_says_what_is_where() -> None:
+    graph = topology.build("crossbar", terminals=3, replicate=2)
+    assert (graph.terminals, graph.ports, graph.switches, graph.links) == (3, 6, 2, 12)
+    assert graph.several is not None
+    assert graph.several.terminal.tolist() == [0, 0, 1, 1, 2, 2]
+    assert graph.several.plane.tolist() == [0, 1] * 3
+    for port, link in enumerate(graph.terminal_out_links.tolist()):
+        assert graph.vertex_name(graph.switches + port) == graph.link_names[link].split(">")[0]
+
+
+def test_a_terminal_fails_with_all_its_ports_and_a_port_alone() -> None:
+    graph = topology.build("crossbar", terminals=3, replicate=2)
+    whole = links_of(graph, "terminal", graph.terminal_names[1])
+    assert {graph.link_names[link] for link in whole} == {
+        f"p{plane}/{ends}" for plane in (0, 1) for ends in ("t.1>s", "s>t.1")
+    }
+    assert links_of(graph, "terminal", "p1/" + graph.terminal_names[1]) == whole[2:]
+
+
+def test_nothing_is_lost_without_a_word_where_links_fail() -> None:
+    data = scenario(2, "first-free", load=0.6).resolve()
+    data["fault"] = [{"terminal": "p1/t(0).1", "at": "60 us", "repaired": "120 us"}]
+    results = fabriloom.run(Scenario.from_dict(data))
+    packets = results.summary["packets"]
+    assert packets["lost"] > 0
+    kept = packets["delivered"] + packets["refused"] + packets["in_flight"] + packets["lost"]
+    assert packets["offered"] == kept
+    assert compare(Scenario.from_dict(data), 150_000_000).identical
