@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from fabriloom import experiments
+from fabriloom.output import Pieces
 
 Row = dict[str, Any]
 PREDICTED = (2, 3, 5, 6, 8, 9, 13)
@@ -13,15 +14,18 @@ CALIBRATED = (1, 4, 7, 10)
 
 
 @pytest.fixture(scope="module")
-def rows() -> dict[str, Row]:
+def rows(finished: Pieces) -> dict[str, Row]:
     """All lines of the note by their ids."""
-    return {row["id"].removeprefix("atlas-sci."): row for row in experiments.study("atlas-sci").rows}
+    return {
+        row["id"].removeprefix("atlas-sci."): row
+        for row in experiments.study("atlas-sci", keep=finished).rows
+    }
 
 
 @pytest.fixture(scope="module")
-def beds() -> dict[str, Row]:
+def beds(finished: Pieces) -> dict[str, Row]:
     """All lines of the test beds by their ids."""
-    found = experiments.study("scinet-testbeds").rows
+    found = experiments.study("scinet-testbeds", keep=finished).rows
     return {row["id"].removeprefix("scinet-testbeds."): row for row in found}
 
 

@@ -16,6 +16,7 @@ from fabriloom import _native, compile, experiments, published, simulate
 from fabriloom.experiments import remarks
 from fabriloom.experiments.gpmimd import networks, pairs, settings
 from fabriloom.experiments.lab import Findings, Lab, Measured
+from fabriloom.output import Pieces
 from fabriloom.report.tally import number_of
 from fabriloom.scenario import Scenario
 from fabriloom.technology import protocol, technology
@@ -26,9 +27,9 @@ FIGURES |= {"10a", "10b", "10b, text"}
 
 
 @pytest.fixture(scope="module")
-def found() -> Findings:
+def found(finished: Pieces) -> Findings:
     """Everything the quick subset gives."""
-    return experiments.study("gpmimd", quick=True)
+    return experiments.study("gpmimd", quick=True, keep=finished)
 
 
 def test_every_printed_number_has_a_row(found: Findings) -> None:

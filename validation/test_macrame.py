@@ -14,6 +14,7 @@ import pytest
 from fabriloom import experiments, published
 from fabriloom.experiments.lab import Findings
 from fabriloom.experiments.macrame.pairs import neighbour_pairs
+from fabriloom.output import Pieces
 
 KEYS = {
     "id",
@@ -34,9 +35,9 @@ KEYS = {
 
 
 @pytest.fixture(scope="module")
-def found() -> Findings:
+def found(finished: Pieces) -> Findings:
     """Everything the quick subset gives."""
-    return experiments.study("macrame", quick=True)
+    return experiments.study("macrame", quick=True, keep=finished)
 
 
 def test_rows_have_their_keys_and_their_reasons(found: Findings) -> None:

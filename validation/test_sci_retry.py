@@ -15,14 +15,15 @@ from fabriloom import experiments, published
 from fabriloom.experiments.lab import Findings, Lab
 from fabriloom.experiments.sci_retry import networks
 from fabriloom.experiments.sci_retry.delays import retry_mbytes_per_s
+from fabriloom.output import Pieces
 
 SEEDS = 8
 
 
 @pytest.fixture(scope="module")
-def found() -> Findings:
+def found(finished: Pieces) -> Findings:
     """Everything the quick subset gives."""
-    return experiments.study("sci-retry", quick=True)
+    return experiments.study("sci-retry", quick=True, keep=finished)
 
 
 def test_every_printed_number_has_a_row(found: Findings) -> None:

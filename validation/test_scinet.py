@@ -10,12 +10,13 @@ import pytest
 from fabriloom import experiments, published
 from fabriloom.experiments.lab import Findings
 from fabriloom.experiments.scinet import networks, parts
+from fabriloom.output import Pieces
 
 
 @pytest.fixture(scope="module")
-def found() -> Findings:
+def found(finished: Pieces) -> Findings:
     """Everything the quick subset gives."""
-    return experiments.study("scinet", quick=True)
+    return experiments.study("scinet", quick=True, keep=finished)
 
 
 def test_every_printed_number_has_a_row(found: Findings) -> None:

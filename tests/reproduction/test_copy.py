@@ -15,6 +15,7 @@ import pytest
 from fabriloom import experiments, published
 from fabriloom.experiments import evidence, page, remarks
 from fabriloom.experiments.lab import Findings
+from fabriloom.output import Pieces
 from fabriloom.report.tally import number_of, tally
 
 COPY = Path(__file__).resolve().parents[2] / "docs" / "reproduction" / "numbers.csv"
@@ -30,9 +31,9 @@ def table(text: str) -> Table:
 
 
 @pytest.fixture(scope="module")
-def quick() -> dict[str, list[evidence.Line]]:
+def quick(finished: Pieces) -> dict[str, list[evidence.Line]]:
     """The lines of every paper from the quick runs."""
-    found = experiments.studies(experiments.names(), quick=True)
+    found = experiments.studies(experiments.names(), quick=True, keep=finished)
     return {paper: evidence.lines_of(paper, one, quick=True) for paper, one in found.items()}
 
 
@@ -117,10 +118,10 @@ def test_what_was_interrupted_is_said() -> None:
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is sent in another way")
 def test_ctrl_c_keeps_what_is_there_and_the_next_time_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    command = [sys.executable, "-m", "fabriloom", "reproduce", "macrame", "--out", str(folder), "--jobs", "1"]
+    command = [sys.executable, "-m", "fabriloom", "reproduce", "scinet", "--out", str(folder), "--jobs", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         until = time.monotonic() + 60
-        while not list(folder.glob("runs/*.json")) and time.monotonic() < until:
+        while not list(tmp_path.glob("out.partial/runs/*.json")) and time.monotonic() < until:
             time.sleep(0.02)
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
