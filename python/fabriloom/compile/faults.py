@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from ..faults import FaultError, links_of, outages
+from ..faults import FaultError, drawn, each_of, mtbf_of_bits_ps, outages
 from ..faults.outages import Outage, Rules
 from ..scenario import Scenario
+from ..scenario.sections.fault import Fault
 from ..technology import Technology
 from ..topology import Graph
 from .columns import Arrays, u32
 
 NEVER_TICKS = 1 << 62
 """When a link runs again that never does; see ``crates/engine/src/fabric``."""
+MOST_FAILURES = 100_000
+"""More than so many are not drawn."""
 
 
 def fault_columns(scenario: Scenario, graph: Graph, technology: Technology, tick_ps: int) -> Arrays:
@@ -22,16 +27,50 @@ def fault_columns(scenario: Scenario, graph: Graph, technology: Technology, tick
     def moment(time_ps: int) -> int:
         return time_ps // technology.grain_ps * grain_ticks
 
-    failures = []
-    for place, fault in enumerate(scenario.fault):
-        kind = fault.what[0]
-        try:
-            links = links_of(graph, kind, getattr(fault, kind))
-        except FaultError as error:
-            raise scenario.error(error.message, ("fault", place, kind), error.hint) from error
-        repaired = None if fault.repaired_ps is None else moment(fault.repaired_ps)
-        failures.append((links, moment(fault.at_ps), repaired))
+    failures = [
+        (links, moment(at_ps), None if repaired_ps is None else moment(repaired_ps))
+        for place in range(len(scenario.fault))
+        for links, at_ps, repaired_ps in _failures(scenario, graph, technology, place)
+    ]
     return _columns(outages(graph, failures, _rules(technology, tick_ps)))
+
+
+def _failures(
+    scenario: Scenario, graph: Graph, technology: Technology, place: int
+) -> Iterator[tuple[list[int], int, int | None]]:
+    """The links that fail together, when, and when they are repaired, of one ``[[fault]]``."""
+    fault = scenario.fault[place]
+    kind = fault.what[0]
+    try:
+        things = each_of(graph, kind, getattr(fault, kind))
+    except FaultError as error:
+        raise scenario.error(error.message, ("fault", place, kind), error.hint) from error
+    for name, links in things:
+        if fault.at_ps is not None:
+            yield links, fault.at_ps, fault.repaired_ps
+            continue
+        mtbf_ps, mttr_ps = _rate(fault, graph, technology, links)
+        expected = len(things) * scenario.run.duration_ps / mtbf_ps
+        if expected > MOST_FAILURES:
+            message = f"about {expected:,.0f} failures in the run are more than {MOST_FAILURES:,}"
+            path = ("fault", place, fault.when[0])
+            raise scenario.error(message, path, "let it fail less often, or run.duration be shorter")
+        seed = f"{scenario.seed}/{place}/{name}"
+        lasts_ps = technology.restart_ps + 2 * technology.disconnect_ps
+        for at_ps, repaired_ps in drawn(seed, scenario.run.duration_ps, mtbf_ps, mttr_ps, lasts_ps):
+            yield links, at_ps, repaired_ps
+
+
+def _rate(fault: Fault, graph: Graph, technology: Technology, links: list[int]) -> tuple[float, float | None]:
+    """Mean times between failures and to repair, in ps."""
+    if fault.mtbf_ps is not None:
+        return float(fault.mtbf_ps), None if fault.mttr_ps is None else float(fault.mttr_ps)
+    given = graph.attributes.get("rate_bits_per_s")
+    own = [
+        technology.link_rate_bits_per_s if given is None or np.isnan(given[link]) else given[link]
+        for link in links
+    ]
+    return mtbf_of_bits_ps(float(fault.bit_error_rate or 0), float(sum(own))), 0.0
 
 
 def _rules(technology: Technology, tick_ps: int) -> Rules:

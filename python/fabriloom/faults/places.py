@@ -19,6 +19,25 @@ class FaultError(ValueError):
         self.hint = hint
 
 
+ALL = "all"
+"""Names everything of a kind."""
+
+
+def each_of(graph: Graph, kind: str, name: str | int) -> list[tuple[str, list[int]]]:
+    """Name and links of what fails by itself: one thing, or with "all" everything of the kind."""
+    if name != ALL or name in _names_of(graph, kind):
+        return [(str(name), links_of(graph, kind, name))]
+    if kind == "cable":
+        first = [link for link, other in enumerate(graph.link_reverse) if other < 0 or link < other]
+        return [(graph.link_names[link], links_of(graph, kind, graph.link_names[link])) for link in first]
+    return [(name, links_of(graph, kind, name)) for name in _names_of(graph, kind)]
+
+
+def _names_of(graph: Graph, kind: str) -> list[str]:
+    names = {"switch": graph.switch_names, "terminal": graph.terminal_names}
+    return names.get(kind, graph.link_names)
+
+
 def links_of(graph: Graph, kind: str, name: str | int) -> list[int]:
     """The links of a ``link``, ``cable``, ``switch`` or ``terminal``, ascending. Raises FaultError."""
     if kind in ("link", "cable"):

@@ -7,11 +7,13 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, get_args
 
 from fabriloom.scenario.errors import Path
+from fabriloom.scenario.sections.fault import Fault
 from fabriloom.scenario.sections.flows import Flows
 from fabriloom.scenario.sections.ports import has_ports
 from fabriloom.scenario.sections.ring_technology import RingLinks
 from fabriloom.scenario.sections.ring_topology import SciRings
 from fabriloom.scenario.sections.routing import AnyRouting, Auto, DimensionOrder, FewestBuses, Table
+from fabriloom.scenario.sections.technology import CharacterLinks
 from fabriloom.scenario.sections.traffic import (
     Backlog,
     Burst,
@@ -237,18 +239,48 @@ def _faults(scenario: Scenario) -> None:
         message = f"faults are for networks of links, not for a {scenario.topology.kind}"
         raise scenario.error(message, ("fault",), "remove them", key=True)
     for place, fault in enumerate(scenario.fault):
-        if len(fault.what) != 1:
-            found = " and ".join(fault.what) if fault.what else "none of them"
-            message = f"a fault is of one of link, cable, switch and terminal; found {found}"
-            hint = "keep one" if fault.what else 'write one, such as link = "s0>s1"'
-            raise scenario.error(message, ("fault", place), hint)
-        if fault.repaired_ps is not None and fault.repaired_ps <= fault.at_ps:
-            message = "it is repaired before it fails"
-            hint = "repaired is a moment of the run, like at, not how long the repair takes"
-            raise scenario.error(message, ("fault", place, "repaired"), hint)
-        if fault.at_ps >= scenario.run.duration_ps:
-            message = "this fault comes after the end of the run"
-            raise scenario.error(message, ("fault", place, "at"), "make run.duration longer, or fail earlier")
+        _fault(scenario, ("fault", place), fault)
+
+
+def _fault(scenario: Scenario, path: Path, fault: Fault) -> None:
+    """One thing fails, and it is said in one way when."""
+    if len(fault.what) != 1:
+        found = " and ".join(fault.what) if fault.what else "none of them"
+        message = f"a fault is of one of link, cable, switch and terminal; found {found}"
+        hint = "keep one" if fault.what else 'write one, such as link = "s0>s1"'
+        raise scenario.error(message, path, hint)
+    if len(fault.when) != 1:
+        found = " and ".join(fault.when) if fault.when else "none of them"
+        message = f"a fault says when by one of at, mtbf and bit_error_rate; found {found}"
+        hint = "keep one" if fault.when else 'write one, such as at = "100 us"'
+        raise scenario.error(message, path, hint)
+    for name, needed, given in (
+        ("repaired", "at", fault.repaired_ps),
+        ("mttr", "mtbf", fault.mttr_ps),
+    ):
+        if given is not None and fault.when != [needed]:
+            message = f"{name} goes with {needed}, this fault has {fault.when[0]}"
+            raise scenario.error(message, (*path, name), "remove it", key=True)
+    _fault_moments(scenario, path, fault)
+
+
+def _fault_moments(scenario: Scenario, path: Path, fault: Fault) -> None:
+    duration_ps = scenario.run.duration_ps
+    if fault.at_ps is not None and fault.repaired_ps is not None and fault.repaired_ps <= fault.at_ps:
+        message = "it is repaired before it fails"
+        hint = "repaired is a moment of the run, like at, not how long the repair takes"
+        raise scenario.error(message, (*path, "repaired"), hint)
+    if fault.at_ps is not None and fault.at_ps >= duration_ps:
+        message = "this fault comes after the end of the run"
+        raise scenario.error(message, (*path, "at"), "make run.duration longer, or fail earlier")
+    if fault.bit_error_rate is not None:
+        if fault.what[0] not in ("link", "cable"):
+            message = f"bit errors are of links and cables, not of a {fault.what[0]}"
+            raise scenario.error(message, (*path, "bit_error_rate"), "write mtbf, or name a link", key=True)
+        if not isinstance(scenario.technology, CharacterLinks):
+            message = f"links of {scenario.technology.preset} do not send all the time, so how often bits are"
+            message += " wrong hangs on the traffic"
+            raise scenario.error(message, (*path, "bit_error_rate"), "write mtbf", key=True)
 
 
 def _alike(file: FilePath) -> list[str]:

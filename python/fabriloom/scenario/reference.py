@@ -63,7 +63,7 @@ def scenario_page() -> str:
         lines += _section(_given(properties[name]), definitions)
     lines += ["", "## [[fault]]", "", f"{properties['fault']['description']}. See [faults](faults.md).", ""]
     [fault] = _entries(properties["fault"], definitions)
-    lines += _table(fault["properties"], fault["required"])
+    lines += _table(fault["properties"], [])
     return "\n".join(lines) + "\n"
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from fabriloom.scenario.fields import FileName, PositiveTimePs, Section, Terminal, TimePs
 
 KINDS = ("link", "cable", "switch", "terminal")
 """What can fail."""
+WHEN = ("at", "mtbf", "bit_error_rate")
+"""How a fault says when."""
 
 
 class Fault(Section):
-    """Something fails: a link, a cable, a switch or a terminal, one of them."""
+    """A link, a cable, a switch or a terminal fails, once or again and again; "all": each of them."""
 
     link: FileName | None = Field(
         default=None,
@@ -24,10 +28,32 @@ class Fault(Section):
     terminal: Terminal | None = Field(
         default=None, description="A terminal by number or name: all links at it fail"
     )
-    at_ps: TimePs = Field(alias="at", description="When it fails")
+    at_ps: TimePs | None = Field(default=None, alias="at", description="When it fails")
     repaired_ps: PositiveTimePs | None = Field(
-        default=None, alias="repaired", description="When it is repaired; never if not given"
+        default=None, alias="repaired", description="With at: when it is repaired; never if not given"
     )
+    mtbf_ps: PositiveTimePs | None = Field(
+        default=None,
+        alias="mtbf",
+        description="Instead of at: mean time from running again to the next failure, drawn at random from "
+        "an exponential distribution",
+    )
+    mttr_ps: PositiveTimePs | None = Field(
+        default=None,
+        alias="mttr",
+        description="With mtbf: mean time to repair, drawn likewise; it is never repaired if not given",
+    )
+    bit_error_rate: Annotated[float, Field(gt=0, le=1e-3)] | None = Field(
+        default=None,
+        description="Instead of at, of links and cables that send characters all the time: probability that "
+        "a bit is wrong; the link is disconnected by each and starts again at once",
+    )
+
+    @property
+    def when(self) -> list[str]:
+        """Which of the ways to say when are taken."""
+        given = (self.at_ps, self.mtbf_ps, self.bit_error_rate)
+        return [name for name, value in zip(WHEN, given, strict=True) if value is not None]
 
     @property
     def what(self) -> list[str]:

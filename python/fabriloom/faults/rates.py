@@ -1,0 +1,36 @@
+"""Failures at random: when one thing fails and is repaired, again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+_PS_PER_S = 10**12
+
+
+def drawn(
+    seed: str, until_ps: int, mtbf_ps: float, mttr_ps: float | None, lasts_ps: int = 0
+) -> Iterator[tuple[int, int | None]]:
+    """When it fails and is repaired (none: never), up to a moment; equal seeds draw the same.
+
+    Times to the next failure count from when it runs again, ``lasts_ps`` after the repair. ``mttr_ps`` of 0:
+    repaired at once.
+    """
+    random, now_ps = Random(seed), 0.0
+    while True:
+        now_ps += random.expovariate(1 / mtbf_ps)
+        if now_ps >= until_ps:
+            return
+        at_ps = int(now_ps)
+        if mttr_ps is None:
+            yield at_ps, None
+            return
+        if mttr_ps > 0:
+            now_ps += random.expovariate(1 / mttr_ps)
+        yield at_ps, max(at_ps, int(now_ps))
+        now_ps += lasts_ps
+
+
+def mtbf_of_bits_ps(bit_error_rate: float, rate_bits_per_s: float) -> float:
+    """Mean time between bit errors of a link that sends all the time."""
+    return _PS_PER_S / (bit_error_rate * rate_bits_per_s)
