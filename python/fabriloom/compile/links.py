@@ -104,7 +104,14 @@ class LinkParts:
         def times_of(rate: int | None, length: float | None, tenths: int) -> dict[str, int]:
             return _times_of(self.technology, None if beside is None else tenths, rate, length)
 
-        return per_link(self.graph, times_of, beside)
+        times = per_link(self.graph, times_of, beside)
+        switches, tech = self.graph.switches, self.technology
+        if tech.receive_bits is not None:
+            into = np.asarray(self.graph.link_target) < switches
+            out = np.asarray(self.graph.link_source) < switches
+            more = into * (times["receiver"] - tech.receiver_latency_ps) + out * times["transmitter"]
+            times["arrival"] = times["arrival"] + more
+        return {name: times[name] for name in ("character", "end", "arrival", "credit", "flow_control")}
 
     def _check_credit(self, scenario: Scenario) -> None:
         def checked(rate: int | None, length: float | None, _: int) -> dict[str, int]:
@@ -191,6 +198,8 @@ def _times_of(
         "arrival": tech.arrival_ps(rate, length_m),
         "credit": tech.credit_ps(rate, length_m),
         "flow_control": tech.flow_control_ps(rate),
+        "receiver": tech.receiver_ps(rate),
+        "transmitter": tech.transmitter_ps(rate),
     }
 
 

@@ -92,6 +92,11 @@ class Technology:
     input_queues: InputQueues = "fifo"
     next_head_ps: int | None = None
     """The same until the packet behind is at the front; as long as the handover if not given."""
+    receive_bits: Fraction | None = None
+    """Of routers whose delays are given in clocks: bits of the link that a character needs from its last bit
+    in, in place of ``receiver_latency_ps``."""
+    transmit_bits: Fraction = Fraction(0)
+    """The same on its way out: bits of the link by which it leaves a switch, before its own."""
     credit_limit_chars: int | None = None
     """Most characters that may be promised and not received, whatever the buffer holds; none: no limit."""
     grain_ps: int = 1000
@@ -207,7 +212,12 @@ class Technology:
             return
         shortest = self._bits_ps(Fraction(min(self.data_bits, self.end_bits)), rate_bits_per_s)
         under_way = (self.credit_limit_chars - self.credit_quantum_chars + 1) * shortest
-        if under_way < self.arrival_ps(rate_bits_per_s, length_m) + self.credit_ps(rate_bits_per_s, length_m):
+        there_and_back = self.arrival_ps(rate_bits_per_s, length_m) + self.credit_ps(
+            rate_bits_per_s, length_m
+        )
+        if under_way < there_and_back + self.receiver_ps(rate_bits_per_s) + self.transmitter_ps(
+            rate_bits_per_s
+        ):
             message = "on so long a cable credit ends at credit_limit, "
             message += f"{self.credit_limit_chars} characters under way"
             hint = f'a larger buffer is of no use then: write input_buffer = "{self.credit_limit_chars} B"'
@@ -225,6 +235,16 @@ class Technology:
     def credit_ps(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> int:
         """Picoseconds, at least 1, from a place becoming free until the sender can use its credit."""
         return max(1, self.flow_control_ps(rate_bits_per_s) + self.cable_ps(length_m) + self.turn_around_ps)
+
+    def receiver_ps(self, rate_bits_per_s: int | None = None) -> int:
+        """Picoseconds from the end of a character on the wire to its being usable in a switch."""
+        if self.receive_bits is None:
+            return self.receiver_latency_ps
+        return round(self._bits_ps(self.receive_bits, rate_bits_per_s))
+
+    def transmitter_ps(self, rate_bits_per_s: int | None = None) -> int:
+        """Picoseconds that a character needs on its way out of a switch before its first bit is sent."""
+        return round(self._bits_ps(self.transmit_bits, rate_bits_per_s))
 
     @property
     def crossbar_ps(self) -> int:

@@ -10,6 +10,7 @@ from importlib import resources
 from typing import Any
 
 from fabriloom import units
+from fabriloom.technology import clocks
 from fabriloom.technology.model import Technology, TechnologyError
 from fabriloom.technology.rings import RingTechnology
 
@@ -51,6 +52,7 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "handover": ("handover_ps", units.parse_time_ps),
     "turn_around": ("turn_around_ps", units.parse_time_ps),
     "disconnect": ("disconnect_ps", units.parse_time_ps),
+    "router_clock": ("router_clock_millihz", units.parse_event_rate_millihz),
     "restart": ("restart_ps", units.parse_time_ps),
     "cable_length": ("cable_length_m", units.parse_length_m),
     "cable_delay": ("cable_delay_ps_per_m", units.parse_delay_ps_per_m),
@@ -96,6 +98,12 @@ _PARSERS: dict[str, tuple[str, Any]] = {
 underscore."""
 
 
+_CLOCKED = ("router_latency", "router_clock_millihz", "router_switching")
+"""Settings of character links that a preset may leave out."""
+_PARTS = ("decode_latency", "forward_latency")
+"""Settings that follow from these where they are given."""
+
+
 def presets() -> Mapping[str, Preset]:
     """All presets of links and rings by name, each with every number filled in."""
     return read("presets.toml")
@@ -114,6 +122,8 @@ def read(file: str) -> Mapping[str, Preset]:
             if set(entry) != {"value", "kind", "source"} or entry["kind"] not in KINDS:
                 raise TechnologyError(f"preset {name}: {key} needs value, kind and source", key)
             entries[key] = Entry(entry["value"], entry["kind"], entry["source"])
+        if "router_latency" in entries:
+            entries = {key: entry for key, entry in entries.items() if key not in _PARTS}
         found[name] = Preset(name, title, about, base, entries)
     return found
 
@@ -161,12 +171,21 @@ def technology(preset: str, overrides: Mapping[str, Any] | None = None) -> Techn
     ``overrides`` uses the names of :func:`settings` (``{"link_rate_bits_per_s": 50_000_000}``); a value of
     None leaves the preset's. Raises :class:`TechnologyError` for unknown names and impossible values.
     """
+    _check_latency(preset, overrides or {})
     values = _replaced(preset, overrides)
     if is_ring(preset):
         raise TechnologyError(
             f'preset "{preset}" is of rings', "preset", "presets of links: " + _names(False)
         )
     return _generic(preset, values) if "cycle_ps" in values else _characters(preset, values)
+
+
+def _check_latency(preset: str, overrides: Mapping[str, Any]) -> None:
+    """Raise TechnologyError for a part of the latency of a router beside the whole of it."""
+    if overrides.get("router_latency") or settings(preset).get("router_latency"):
+        for name in _PARTS:
+            if overrides.get(f"{name}_ps") is not None:
+                raise TechnologyError(f"{name} is a part of router_latency", name, "keep one of the two")
 
 
 def ring_technology(preset: str, overrides: Mapping[str, Any] | None = None) -> RingTechnology:
@@ -185,6 +204,8 @@ def _names(ring: bool) -> str:
 
 def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any]:
     values = settings(preset)
+    if "credit_quantum_bytes" in values:
+        values = {**dict.fromkeys(_CLOCKED), **values}
     for name, value in (overrides or {}).items():
         if name not in values:
             near = units.nearest(name, list(values))
@@ -197,6 +218,13 @@ def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any
 
 def _characters(preset: str, values: dict[str, Any]) -> Technology:
     size = values["character_bytes"]
+    latency, clock, switching = (values.pop(name) for name in _CLOCKED)
+    if latency:
+        values |= clocks.settings(latency, clock, switching, values["data_bits"])
+    elif clock or switching:
+        name = "router_clock" if clock else "router_switching"
+        message = f"{name} has no effect without router_latency"
+        raise TechnologyError(message, name, 'write router_latency = "5 rx + 8 sys + 23 tx", or remove it')
     for name in ("credit_quantum", "input_buffer", "output_buffer", "header", "via_header"):
         values[f"{name}_chars"] = values.pop(f"{name}_bytes") // size
     limit = values.pop("credit_limit_bytes", None)

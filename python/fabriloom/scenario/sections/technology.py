@@ -10,6 +10,7 @@ from fabriloom.scenario.fields import (
     Bytes,
     DefaultTag,
     DelayPsPerM,
+    EventRateMilliHz,
     FileName,
     LengthM,
     PositiveBytes,
@@ -64,7 +65,7 @@ class CharacterLinks(SwitchedLinks):
     """Links that send characters: DS-Link and SpaceWire."""
 
     preset: Literal[
-        "ds-link-c104", "ds-link-c104-32-32", "ds-link-c104-70", "spacewire-200", "t9000-c104"
+        "ds-link-c104", "ds-link-c104-32-32", "ds-link-c104-70", "spacewire-200", "spw-10x", "t9000-c104"
     ] = Field(default="ds-link-c104", description="Where the numbers come from")
     link_rate_bits_per_s: RateBitsPerS | None = Field(
         default=None, alias="link_rate", description="Bits per second on the wire"
@@ -110,6 +111,22 @@ class CharacterLinks(SwitchedLinks):
         default=None,
         alias="forward_latency",
         description="From a character leaving the input buffer to its being ready for the wire",
+    )
+    router_latency: Annotated[str, Field(max_length=100)] | None = Field(
+        default=None,
+        description="Delay of a switch from the last bit in to the last bit out as data sheets give it, such "
+        'as "5 rx + 8 sys + 23 tx": periods of two bits of the link in, of router_clock, and of two bits of '
+        "the link out. In place of decode_latency and forward_latency",
+    )
+    router_clock_millihz: EventRateMilliHz | None = Field(
+        default=None,
+        alias="router_clock",
+        description="Clock of a switch, whose periods router_latency counts",
+    )
+    router_switching: Annotated[str, Field(max_length=100)] | None = Field(
+        default=None,
+        description='Part of router_latency in which a switch chooses an output, such as "4 sys"; nothing if '
+        "not given",
     )
     receiver_latency_ps: TimePs | None = Field(
         default=None,

@@ -1,0 +1,78 @@
+"""Delays of a router in its clocks, as data sheets give them: ``5 rx + 8 sys + 23 tx``.
+
+``sys`` counts periods of the router's own clock, ``rx`` and ``tx`` times of two bits on the link by which a
+character comes and on the one by which it leaves. The delay is from the last bit in to the last bit out, so
+the character's own bits on the way out are in it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fabriloom import units
+from fabriloom.technology.model import TechnologyError
+
+BITS = 2
+"""Of a link, in one rx or tx."""
+_TERM = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*([A-Za-z]+)\s*")
+_PS_PER_S = 10**12
+_EXAMPLE = 'write it such as "5 rx + 8 sys + 23 tx"'
+
+
+@dataclass(frozen=True)
+class Delay:
+    """Periods of each clock."""
+
+    rx: Fraction = Fraction(0)
+    sys: Fraction = Fraction(0)
+    tx: Fraction = Fraction(0)
+
+
+def parse(text: str, parameter: str) -> Delay:
+    """A sum of periods. Raises TechnologyError."""
+    found: dict[str, Fraction] = {}
+    for part in text.split("+"):
+        term = _TERM.fullmatch(part)
+        if term is None:
+            message = f'"{part.strip()[:40]}" is no number of periods of a clock'
+            raise TechnologyError(message, parameter, _EXAMPLE)
+        count, clock = Fraction(term[1]), term[2].lower()
+        if clock not in ("rx", "sys", "tx"):
+            near = units.nearest(clock, ["rx", "sys", "tx"])
+            hint = f'did you mean "{near}"?' if near else "the clocks are rx, sys and tx"
+            raise TechnologyError(f'there is no clock "{clock[:40]}"', parameter, hint)
+        if clock in found:
+            raise TechnologyError(f"{clock} is there twice", parameter, "add up its periods")
+        found[clock] = count
+    return Delay(**found)
+
+
+def settings(
+    latency: str, clock_millihz: int | None, switching: str | None, character_bits: int
+) -> dict[str, object]:
+    """The delays of a technology whose routers have this latency.
+
+    ``switching``: the part of its own clock that the router needs to choose an output, which the header of
+    the next packet waits for. Raises TechnologyError.
+    """
+    whole = parse(latency, "router_latency")
+    choosing = parse(switching, "router_switching") if switching else Delay()
+    if choosing.rx or choosing.tx or choosing.sys > whole.sys:
+        message = f"choosing an output takes some of the {float(whole.sys):g} sys of router_latency"
+        raise TechnologyError(message, "router_switching", 'write it such as "4 sys"')
+    own = Fraction(character_bits, BITS)
+    if whole.tx < own:
+        message = f"router_latency ends with the last bit out, so it has at least {float(own):g} tx"
+        raise TechnologyError(message, "router_latency", "count the bits of the character, two to a tx")
+    if whole.sys and clock_millihz is None:
+        message = "router_latency counts periods of the router's clock, and there is none"
+        raise TechnologyError(message, "router_latency", 'write router_clock = "30 MHz" beside it')
+    period_ps = Fraction(1000 * _PS_PER_S, clock_millihz or 1)
+    return {
+        "decode_latency_ps": round(choosing.sys * period_ps),
+        "forward_latency_ps": round((whole.sys - choosing.sys) * period_ps),
+        "receive_bits": whole.rx * BITS,
+        "transmit_bits": (whole.tx - own) * BITS,
+    }
