@@ -13,6 +13,7 @@ from typing import Any
 import fabriloom
 from fabriloom import topology
 from fabriloom.results import Histogram, Results
+from fabriloom.results.tabled import Tabled
 from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.studies import Comparison, Curve, Point, Saturation
 
@@ -131,7 +132,8 @@ def _members(kind: type) -> list[str]:
     ):
         after = re.search(rf'\n    {name}: [^\n]*\n    """(.*?)"""', source, re.DOTALL)
         lines.append(f"- `{name}`" + (f": {' '.join(_text(after[1]).split())}" if after else ""))
-    for name, member in vars(kind).items():
+    inherited = {name: one for name, one in vars(Tabled).items() if name.startswith("to_")}
+    for name, member in {**vars(kind), **(inherited if Tabled in kind.__bases__ else {})}.items():
         if name.startswith("_") or name in fields or name.startswith("model_"):
             continue
         if isinstance(member, property | cached_property):

@@ -22,6 +22,7 @@ from .requirements import Line, Promise, counted, requirements
 from .standstill import standstill
 from .summary import ConservationError, add_program, check_conservation
 from .summary import summary as _summary
+from .tabled import Tabled
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["ConservationError", "Histogram", "ProgramRun", "Provenance", "Results"]
 
 
-class Results:
+class Results(Tabled):
     """The results of one run.
 
     ``native`` is the engine's dictionary of numbers and arrays in ticks of ``tick_ps`` picoseconds;
@@ -204,17 +205,9 @@ class Results:
         """``ccdf()`` for drawing: lists ``latency_ns`` and ``share_longer`` of some hundred steps."""
         return tables.thinned_tail(self.native, self.tick_ps / 1000)
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The summary as JSON text, written to ``path`` too when one is given."""
-        return files.to_json(self.summary, path)
-
-    def to_parquet(self, folder: str | Path) -> list[Path]:
-        """Write the tables as Parquet into ``folder``, which is made if needed; returns the files."""
-        return files.write_plain(files.tables_of(self), Path(folder), "parquet")
-
-    def to_csv(self, folder: str | Path) -> list[Path]:
-        """Write the tables as CSV into ``folder``, which is made if needed; returns the files."""
-        return files.write_plain(files.tables_of(self), Path(folder), "csv")
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The tables that the run kept, by the names of their files."""
+        return files.tables_of(self)
 
     def to_chrome_trace(self, path: str | Path) -> None:
         """Write the packet trace in the Chrome trace format, which Perfetto opens. ValueError without one."""

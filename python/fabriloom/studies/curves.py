@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..compile import graph_of
-from ..results import Provenance, files
+from ..results import Provenance
 from ..results.figures import settings_text
+from ..results.tabled import Tabled
 from ..scenario import needed
 from .points import Advance, Point, run_points
 from .store import Out, Store
@@ -92,7 +93,7 @@ def _program_columns(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(repr=False)
-class Curve:
+class Curve(Tabled):
     """The finished points of a curve or sweep, in the order of the settings that were varied."""
 
     points: list[Point]
@@ -133,21 +134,9 @@ class Curve:
             "points": [{"settings": point.settings, **point.summary} for point in self.points],
         }
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The summary as JSON text, written to ``path`` too when one is given."""
-        return files.to_json(self.summary, path)
-
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables by the names of their files: here the points."""
         return {"points": self.table}
-
-    def to_parquet(self, folder: str | Path) -> list[Path]:
-        """Write the tables as Parquet into ``folder``, which is made if needed; returns the files."""
-        return files.write_plain(self.tables(), Path(folder), "parquet")
-
-    def to_csv(self, folder: str | Path) -> list[Path]:
-        """Write the tables as CSV into ``folder``, which is made if needed; returns the files."""
-        return files.write_plain(self.tables(), Path(folder), "csv")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.provenance.name!r}: {self._counted()}>"

@@ -8,8 +8,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..results import Provenance, files
+from ..results import Provenance
 from ..results.figures import measured
+from ..results.tabled import Tabled
 from ..scenario import needed
 from .curves import SCALE, Curve, load_of, varied
 from .points import Advance, Point, run_points
@@ -35,7 +36,7 @@ BEYOND_BOUND = 2.0
 
 
 @dataclass(repr=False)
-class Saturation:
+class Saturation(Tabled):
     """The saturation of a network, the definition it is by, and the runs it rests on."""
 
     definition: str
@@ -79,10 +80,6 @@ class Saturation:
             "points": [{"settings": point.settings, **point.summary} for point in self.points],
         }
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The summary as JSON text, written to ``path`` too when one is given."""
-        return files.to_json(self.summary, path)
-
     @property
     def table(self) -> pl.DataFrame:
         """One row per run, see ``results.columns.POINTS``."""
@@ -91,14 +88,6 @@ class Saturation:
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables by the names of their files: here the runs."""
         return {"points": self.table}
-
-    def to_parquet(self, folder: str | Path) -> list[Path]:
-        """Write ``points.parquet`` into ``folder``, which is made if needed; returns the files."""
-        return files.write_plain(self.tables(), Path(folder), "parquet")
-
-    def to_csv(self, folder: str | Path) -> list[Path]:
-        """Write ``points.csv`` into ``folder``, which is made if needed; returns the files."""
-        return files.write_plain(self.tables(), Path(folder), "csv")
 
     def _told(self) -> str:
         rate, half = self.accepted_mbytes_per_s, self.accepted_mbytes_per_s_ci95

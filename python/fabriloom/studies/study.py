@@ -13,8 +13,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..results import files
 from ..results.statistics import student_t95
+from ..results.tabled import Tabled
 from ..scenario import needed
 from .folder import Asked, Folder, StudyError
 from .points import Advance, Watch
@@ -35,7 +35,7 @@ MEANS = ("accepted_mbytes_per_s", "latency_ns_mean", "latency_ns_p99", "total_la
 
 
 @dataclass(repr=False)
-class Study:
+class Study(Tabled):
     """The finished points of a study, in its order."""
 
     name: str
@@ -89,22 +89,10 @@ class Study:
             "points": self.table.to_dicts(),
         }
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """The summary as JSON text, written to ``path`` too when one is given."""
-        return files.to_json(self.summary, path)
-
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables by the names of their files."""
         means = {"means": self.means} if SEED in self.varied and len(self.table) else {}
         return {"points": self.table, **means}
-
-    def to_parquet(self, folder: str | Path) -> list[Path]:
-        """Write the tables as Parquet into ``folder``, which is made if needed; returns the files."""
-        return files.write_plain(self.tables(), Path(folder), "parquet")
-
-    def to_csv(self, folder: str | Path) -> list[Path]:
-        """Write the tables as CSV into ``folder``, which is made if needed; returns the files."""
-        return files.write_plain(self.tables(), Path(folder), "csv")
 
     def __repr__(self) -> str:
         return f"<Study {self.name!r}: {len(self.table)} of {self.runs} points>"
