@@ -51,6 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "simulate": DESCRIBING | {"scenario", "compile", "bounds", "results"},
     "bounds": DESCRIBING | {"scenario", "compile"},
     "studies": RUNNING | {"output"},
+    "design": RUNNING | {"studies"},
     "report": {"units", "results", "published"},
     "fit": RUNNING,
     "measure": RUNNING | {"studies", "children", "output"},
@@ -59,7 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "experiments": RUNNING | {"studies", "published", "report", "output", "fit"},
     "cli": RUNNING
     | {"bounds", "studies", "published", "report", "page", "experiments", "fit", "measure", "children"}
-    | {"output", "printable"},
+    | {"output", "printable", "design"},
     "pictures": RUNNING | {"report", "output"},
     "__init__": RUNNING | {"bounds", "studies", "pictures"},
     "__main__": {"cli"},

@@ -10,8 +10,7 @@ from typer.core import TyperGroup
 
 from .. import experiments
 from . import exits
-from .options import Csv, File, Force, Jobs, Json, Loads, Out, Seed, Set
-from .options import at_home as _at_home
+from .options import Csv, File, Finalists, Force, Jobs, Json, Loads, Out, RequirementsFile, Seed, Set, at_home
 from .study import study
 
 POINTS = "points"
@@ -85,7 +84,7 @@ def new(
     ] = "",
     output: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="Written to this file; without it printed.", callback=_at_home),
+        typer.Argument(metavar="[FILE]", help="Written to this file; without it printed.", callback=at_home),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> int:
@@ -176,7 +175,7 @@ def compare(
             metavar="FILE…",
             help="Scenarios, or one with [variants]; folders of measure, run or curve beside them.",
             show_default=False,
-            callback=_at_home,
+            callback=at_home,
         ),
     ],
     settings: Set = None,
@@ -246,7 +245,7 @@ def measure(
     hosts: Annotated[
         Path | None,
         typer.Option(
-            "--hosts", metavar="FILE", help="Machines, one a line: name:processes.", callback=_at_home
+            "--hosts", metavar="FILE", help="Machines, one a line: name:processes.", callback=at_home
         ),
     ] = None,
     runner: Annotated[
@@ -299,7 +298,7 @@ def fit(
             metavar="MEASURED…",
             help="Folders of fabriloom measure; output of OSU or netgauge; CSV.",
             show_default=False,
-            callback=_at_home,
+            callback=at_home,
         ),
     ],
     json: Json = False,
@@ -367,11 +366,34 @@ def bound(
 
 @app.command()
 @exits.guarded
+def design(
+    file: RequirementsFile,
+    settings: Set = None,
+    finalists: Finalists = 6,
+    jobs: Jobs = 2,
+    json: Json = False,
+    out: Out = None,
+    force: Force = False,
+    csv: Csv = False,
+) -> int:
+    """From requirements to a ranked list of networks: sieved, then simulated, the cheapest first.
+
+    With --out every finished run is kept at once; the same command takes an interrupted one up again.
+    """
+    from . import design as command
+    from . import folders
+
+    with folders.taken(out, "design", force, POINTS, csv=csv) as folder:
+        return command.design(file, settings or [], finalists, jobs, json, folder, csv)
+
+
+@app.command()
+@exits.guarded
 def draw(
     file: File,
     settings: Set = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE.svg", help="Where to.", callback=_at_home)
+        Path | None, typer.Option("-o", "--output", metavar="FILE.svg", help="Where to.", callback=at_home)
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that exists.")] = False,
 ) -> int:
@@ -404,7 +426,7 @@ def plot(
             metavar="REPORT",
             help="A report.html or reproduction.html.",
             show_default=False,
-            callback=_at_home,
+            callback=at_home,
         ),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to.")] = Path("figures"),
@@ -467,7 +489,7 @@ def page(
             metavar="FILE...",
             help="Scenarios of your own, with the files that they name.",
             show_default=False,
-            callback=_at_home,
+            callback=at_home,
         ),
     ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 8765,

@@ -22,6 +22,15 @@ File = Annotated[
         metavar="FILE", help="Scenario: TOML, YAML or JSON.", show_default=False, callback=at_home
     ),
 ]
+RequirementsFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="Requirements: TOML, YAML or JSON.", show_default=False, callback=at_home
+    ),
+]
+Finalists = Annotated[
+    int, typer.Option("--finalists", metavar="N", min=1, max=50, help="Networks that meet everything.")
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(

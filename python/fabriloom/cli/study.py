@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import exits
+from .options import File, Json, Set, at_home
 
 if TYPE_CHECKING:
     from ..studies import Study
@@ -24,12 +25,8 @@ study = typer.Typer(
 )
 
 
-def _at_home(value: Any) -> Any:
-    return value and Path(os.path.expanduser(value))
-
-
 Place = Annotated[
-    Path, typer.Argument(metavar="DIR", help="A study folder.", show_default=False, callback=_at_home)
+    Path, typer.Argument(metavar="DIR", help="A study folder.", show_default=False, callback=at_home)
 ]
 Which = Annotated[str | None, typer.Option("--study", metavar="NAME", help="Only this study of the folder.")]
 Jobs = Annotated[
@@ -51,7 +48,6 @@ Walltime = Annotated[
     int, typer.Option("--walltime", metavar="MINUTES", min=10, help="Time limit of a job of a batch system.")
 ]
 Queue = Annotated[str, typer.Option("--queue", metavar="NAME", help="Queue or partition of a batch system.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 SHOWN = 40
 """Rows that are printed; a table with all of them is exported."""
 
@@ -59,25 +55,17 @@ SHOWN = 40
 @study.command("run")
 @exits.guarded
 def run(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE", help="Scenario: TOML, YAML or JSON.", show_default=False, callback=_at_home
-        ),
-    ],
+    file: File,
     out: Annotated[
         Path | None,
         typer.Option(
             "--out",
             metavar="DIR",
             help="The study folder; FILE.study if not given. Studies in one folder share their points.",
-            callback=_at_home,
+            callback=at_home,
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="PATH=VALUE", help="Change a setting, such as study.samples=100."),
-    ] = None,
+    settings: Set = None,
     jobs: Jobs = 0,
     budget: Budget = None,
     on: On = None,
@@ -182,7 +170,7 @@ def export(
     to: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="Where to: .parquet or .csv.", show_default=False, callback=_at_home
+            metavar="FILE", help="Where to: .parquet or .csv.", show_default=False, callback=at_home
         ),
     ],
     which: Which = None,

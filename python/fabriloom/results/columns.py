@@ -22,7 +22,15 @@ from .program_columns import (
     PROGRAM_SUMMARY,
 )
 from .ring_columns import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY, RINGS
-from .study_columns import BOUNDS, POINTS, REQUIREMENT_SUMMARY, REQUIREMENTS, SATURATION, SEEDS
+from .study_columns import (
+    BOUNDS,
+    CANDIDATES,
+    POINTS,
+    REQUIREMENT_SUMMARY,
+    REQUIREMENTS,
+    SATURATION,
+    SEEDS,
+)
 
 __all__ = [
     "BATCHES",
@@ -474,6 +482,7 @@ TABLES = (
     PROGRAM_POINTS,
     SEEDS,
     BOUNDS,
+    CANDIDATES,
     SATURATION,
     CHECK,
     RING_CHECK,

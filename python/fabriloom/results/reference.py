@@ -50,6 +50,7 @@ remains is printed (`statistics.lag1_correlation`) and tested (`statistics.trust
 | Marks | `results.marks` | `marks.parquet` (programs with marks) |
 | Points of a curve or sweep | `curve.table` | `points.parquet` from `fabriloom curve --out DIR` |
 | Guaranteed delays | `bound(…).table` | |
+| Candidates of a design | `design(…).table` | `candidates.parquet` from `fabriloom design --out DIR` |
 | Means over seeds | `repeat(…).means` | `seeds.parquet` from `fabriloom run --seeds 10 --out DIR` |
 
 With `--csv` every table is written as CSV besides, `links.csv` beside `links.parquet`; from Python

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +12,15 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Tabled:
+class Tabled(ABC):
     """A result with a summary and tables, as files."""
 
-    @property
-    def summary(self) -> dict[str, Any]:
-        """Everything in numbers, ready for JSON."""
-        raise NotImplementedError
+    summary: Any
+    """Everything in numbers, ready for JSON."""
 
+    @abstractmethod
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables by the names of their files."""
-        raise NotImplementedError
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The summary as JSON text, written to ``path`` too when one is given."""

@@ -37,7 +37,7 @@ def load(path: FilePath | str, overrides: Iterable[str] = ()) -> Scenario:
     """
     file = FilePath(path)
     data, source = read(file)
-    data, source = _override(data, source, overrides)
+    data, source = overridden(data, source, overrides)
     return build(data, source, file.parent)
 
 
@@ -45,7 +45,7 @@ def from_dict(
     data: Mapping[str, Any], base_dir: FilePath | str | None = None, overrides: Iterable[str] = ()
 ) -> Scenario:
     """A scenario from a dictionary of the same form as a file. Raises :class:`ScenarioError`."""
-    plain, source = _override(_plain(data), SourceMap(), overrides)
+    plain, source = overridden(_plain(data), SourceMap(), overrides)
     return build(plain, source, FilePath(base_dir or "."))
 
 
@@ -194,9 +194,10 @@ def _check_tried(
         raise scenario.error(of + found.message, place, found.hint, key=True) from None
 
 
-def _override(
+def overridden(
     data: dict[str, Any], source: SourceMap, overrides: Iterable[str]
 ) -> tuple[dict[str, Any], SourceMap]:
+    """Data with ``path=value`` put in, and where these stand. Raises :class:`ScenarioError`."""
     done: list[Override] = []
     for text in [overrides] if isinstance(overrides, str) else overrides:
         key, equals, value = text.partition("=")
@@ -207,6 +208,17 @@ def _override(
         override = Override(tuple(key.split(".")), key, value)
         done.append(replace(override, path=_set(data, override, _value(value))))
     return data, replace(source, overrides=tuple(done))
+
+
+def put(
+    data: dict[str, Any], source: SourceMap, key: str, value: Any, origin: str
+) -> tuple[dict[str, Any], SourceMap]:
+    """A copy of data with a value at a dotted path, and where it stands; ``origin`` is what messages say
+    before it. Raises :class:`ScenarioError`."""
+    data = copy.deepcopy(data)
+    override = Override(tuple(key.split(".")), key, _written(value), origin)
+    override = replace(override, path=_set(data, override, _plain(value)))
+    return data, replace(source, overrides=(*source.overrides, override))
 
 
 def _value(text: str) -> Any:

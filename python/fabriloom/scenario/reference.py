@@ -57,13 +57,13 @@ def scenario_page() -> str:
     lines += ["", "## At the top", ""]
     tables = ("topology", "technology", "routing", "ports", "traffic", "protocol", "program", "run", "output")
     tables = (*tables, "study")
-    lines += _table({k: v for k, v in properties.items() if k not in (*tables, "fault")}, [])
+    lines += property_table({k: v for k, v in properties.items() if k not in (*tables, "fault")}, [])
     for name in tables:
         lines += ["", f"## [{name}]", ""]
         lines += _section(_given(properties[name]), definitions)
     lines += ["", "## [[fault]]", "", f"{properties['fault']['description']}. See [faults](faults.md).", ""]
     [fault] = _entries(properties["fault"], definitions)
-    lines += _table(fault["properties"], [])
+    lines += property_table(fault["properties"], [])
     return "\n".join(lines) + "\n"
 
 
@@ -77,7 +77,7 @@ def _section(field: dict[str, Any], definitions: dict[str, Any]) -> list[str]:
     if "$ref" not in field:
         return [f"{field['description']}.", *_kinds(field, definitions, "###")]
     model = _of(field, definitions)
-    lines = [model["description"], "", *_table(model["properties"], model.get("required", []))]
+    lines = [model["description"], "", *property_table(model["properties"], model.get("required", []))]
     for key, inner in model["properties"].items():
         choice = next((c for c in inner.get("anyOf", []) if "discriminator" in c), None)
         if choice:
@@ -94,12 +94,12 @@ def _kinds(field: dict[str, Any], definitions: dict[str, Any], level: str) -> li
     common, without = _common(models)
     if common:
         kept = "" if without is None else f" but {_names(seen, field['oneOf'][without])}"
-        lines += ["", f"With every {tag}{kept}:", "", *_table(common, [])]
+        lines += ["", f"With every {tag}{kept}:", "", *property_table(common, [])]
     for option, model in zip(field["oneOf"], models, strict=True):
         properties = {k: v for k, v in model["properties"].items() if k != tag and k not in common}
         lines += ["", f"{level} {tag} = {_names(seen, option)}", "", model["description"]]
         if properties:
-            lines += ["", *_table(_opened(properties, definitions), model.get("required", []))]
+            lines += ["", *property_table(_opened(properties, definitions), model.get("required", []))]
     return lines
 
 
@@ -137,7 +137,8 @@ def _entries(field: dict[str, Any], definitions: dict[str, Any]) -> list[dict[st
     return [_of(item, definitions) for item in lists if "$ref" in item]
 
 
-def _table(properties: dict[str, Any], required: list[str]) -> list[str]:
+def property_table(properties: dict[str, Any], required: list[str]) -> list[str]:
+    """Lines of a table of keys, by their JSON Schema."""
     lines = ["| key | value | default | |", "|---|---|---|---|"]
     for name, field in sorted(properties.items(), key=lambda item: item[0] not in required):
         default = "required" if name in required or field.get("needed") else _default(field)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -15,6 +16,12 @@ from fabriloom.scenario.source import SourceMap
 _MOST_PLACED = 20
 """Mistakes that are looked up in the file: each costs another reading, and three are shown."""
 _TAGS = ("kind", "preset")
+_SECTIONS = {
+    "topology": '\n      kind = "grid"\n      shape = [4, 4]',
+    "require": "\n      terminals = 64",
+    "cost": "\n      switch = 100\n      cable = 5",
+}
+"""What stands in a section at least."""
 _TYPES = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -35,8 +42,10 @@ _BOUNDS = {
 }
 
 
-def translate(error: ValidationError, data: dict[str, Any], source: SourceMap) -> ScenarioError:
-    """One error for all that the schema found wrong, the first in the file first."""
+def translate(
+    error: ValidationError, data: dict[str, Any], source: SourceMap, root: type[BaseModel] = Scenario
+) -> ScenarioError:
+    """One error for all that the schema ``root`` found wrong, the first in the file first."""
     found: list[ScenarioError] = []
     paths: set[Path] = set()
     count = error.error_count()
@@ -50,7 +59,7 @@ def translate(error: ValidationError, data: dict[str, Any], source: SourceMap) -
         if where in paths:
             continue
         paths.add(where)
-        found.append(_one(detail, path, rest, data, source))
+        found.append(_one(detail, path, rest, data, _Where(source, root)))
     found.sort(key=lambda e: (e.place is None, e.place.line if e.place else 0))
     first = found[0]
     first.others = tuple(found[1:])
@@ -86,17 +95,30 @@ def _tags_of(data: Any) -> list[Any]:
     return [data.get(tag) for tag in _TAGS] if isinstance(data, dict) else [data]
 
 
-def _one(detail: Any, path: Path, rest: str | None, data: dict[str, Any], source: SourceMap) -> ScenarioError:
+@dataclass(frozen=True)
+class _Where:
+    """What a file is written by, and where its values stand."""
+
+    source: SourceMap
+    root: type[BaseModel]
+
+    @property
+    def what(self) -> str:
+        """What such a file is called."""
+        return "a scenario" if self.root is Scenario else "the requirements"
+
+
+def _one(detail: Any, path: Path, rest: str | None, data: dict[str, Any], where: _Where) -> ScenarioError:
     kind, ctx = detail["type"], detail.get("ctx", {})
     value = _at(data, path)
     if kind == "extra_forbidden":
-        return _unknown(path, data, source)
+        return _unknown(path, data, where)
     if kind == "missing":
-        return _missing(path, str(rest), data, source)
+        return _missing(path, str(rest), data, where)
     if kind in ("union_tag_invalid", "union_tag_not_found"):
-        return _tag(kind, path, value, ctx, data, source)
+        return _tag(kind, path, value, ctx, data, where)
     message, hint = _message(kind, ctx, detail, value, path)
-    return ScenarioError(message, path, hint, source.place(path))
+    return ScenarioError(message, path, hint, where.source.place(path))
 
 
 def _message(kind: str, ctx: Any, detail: Any, value: Any, path: Path) -> tuple[str, str]:
@@ -164,54 +186,57 @@ def _unquote(kind: str, value: Any, path: Path) -> str:
     return "see `fabriloom schema` for the settings" if isinstance(value, dict | list) else ""
 
 
-def _unknown(path: Path, data: dict[str, Any], source: SourceMap) -> ScenarioError:
+def _unknown(path: Path, data: dict[str, Any], where: _Where) -> ScenarioError:
     name, above = str(path[len(path) - 1]), path[:-1]
-    allowed = keys_at(above, data)
+    allowed = keys_at(above, data, where.root)
     near = units.nearest(name, allowed)
     hint = f'did you mean "{near}"?' if near else "known keys: " + ", ".join(allowed)
-    sections = [] if above else [section for section in allowed if name in keys_at((section,), data)]
+    sections = (
+        [] if above else [section for section in allowed if name in keys_at((section,), data, where.root)]
+    )
     if sections:
         hint = " or ".join(f"{section}.{name}" for section in sections)
         hint = f"write {hint}: it is a key of [{'] and ['.join(sections)}]"
-    if others := _elsewhere(above, name, data):
+    if others := _elsewhere(above, name, data, where.root):
         hint = f'"{name}" is a setting of {", ".join(others[:4])}; here there are {", ".join(allowed)}'
-    where = f"in [{_dotted(above)}]" if above else "at the top of a scenario"
-    error = ScenarioError(f'unknown key "{_short(name)}" {where}', path, hint, source.place(path, key=True))
+    inside = f"in [{_dotted(above)}]" if above else f"at the top of {where.what}"
+    place = where.source.place(path, key=True)
+    error = ScenarioError(f'unknown key "{_short(name)}" {inside}', path, hint, place)
     error.unknown_key = True
     return error
 
 
-def _elsewhere(path: Path, name: str, data: Any) -> list[str]:
+def _elsewhere(path: Path, name: str, data: Any, root: type[BaseModel]) -> list[str]:
     """The other kinds of the table at ``path`` that have such a key."""
     if not path:
         return []
-    models = _models(_field(_model(path[:-1], data), path[len(path) - 1]))
+    models = _models(_field(_model(path[:-1], data, root), path[len(path) - 1]))
     having = [m for m in models if any(name in (n, f.alias) for n, f in m.model_fields.items())]
     return [str(tag) for model in having for tag in _tag_values(model)]
 
 
-def _missing(path: Path, name: str, data: dict[str, Any], source: SourceMap) -> ScenarioError:
+def _missing(path: Path, name: str, data: dict[str, Any], where: _Where) -> ScenarioError:
     if not path:
-        hint = f'add a section such as\n      [{name}]\n      kind = "grid"\n      shape = [4, 4]'
-        return ScenarioError(f"the section [{name}] is missing", (name,), hint, file=source.file)
+        inside = _SECTIONS.get(name, "")
+        hint = f"add a section such as\n      [{name}]{inside}"
+        return ScenarioError(f"the section [{name}] is missing", (name,), hint, file=where.source.file)
     table = _at(data, path)
     what = f"[{_dotted(path)}]"
     if isinstance(table, dict) and any(tag in table for tag in _TAGS):
         what += f" of kind {_show(next(table[tag] for tag in _TAGS if tag in table))}"
     elif isinstance(table, str):
         what = f"{_dotted(path)} {_show(table)}"
-    about = _description(path, name, data)
+    about = _description(path, name, data, where.root)
     hint = f"{name}: {about[:1].lower()}{about[1:]}" if about else f"add {name}"
     if isinstance(table, str):
         hint += f'; write {path[len(path) - 1]} = {{ kind = "{_short(table)}", {name} = … }}'
-    return ScenarioError(f'{what} lacks "{name}"', (*path, name), hint, source.place(path))
+    return ScenarioError(f'{what} lacks "{name}"', (*path, name), hint, where.source.place(path))
 
 
-def _tag(
-    kind: str, path: Path, value: Any, ctx: Any, data: dict[str, Any], source: SourceMap
-) -> ScenarioError:
+def _tag(kind: str, path: Path, value: Any, ctx: Any, data: dict[str, Any], where: _Where) -> ScenarioError:
+    source = where.source
     tag = ctx["discriminator"].strip("'")
-    choices = [str(c) for c in _choices(path, data)]
+    choices = [str(c) for c in _choices(path, data, where.root)]
     if kind == "union_tag_not_found":
         if isinstance(value, dict):
             hint = "choose one of " + ", ".join(choices)
@@ -225,26 +250,26 @@ def _tag(
     return ScenarioError(f"unknown {tag} {_show(word)} of {_dotted(path)}", full, hint, source.place(full))
 
 
-def keys_at(path: Path, data: Any) -> list[str]:
+def keys_at(path: Path, data: Any, root: type[BaseModel] = Scenario) -> list[str]:
     """Keys that the schema allows in the table at ``path``."""
-    model = _model(path, data)
+    model = _model(path, data, root)
     return [field.alias or name for name, field in model.model_fields.items()] if model else []
 
 
-def _description(path: Path, name: str, data: Any) -> str:
-    model = _model(path, data)
+def _description(path: Path, name: str, data: Any, root: type[BaseModel]) -> str:
+    model = _model(path, data, root)
     fields = model.model_fields if model else {}
     return next((f.description or "" for n, f in fields.items() if name in (n, f.alias)), "")
 
 
-def _choices(path: Path, data: Any) -> list[Any]:
-    parent = _model(path[:-1], data)
+def _choices(path: Path, data: Any, root: type[BaseModel]) -> list[Any]:
+    parent = _model(path[:-1], data, root)
     return [tag for model in _models(_field(parent, path[-1])) for tag in _tag_values(model)]
 
 
-def _model(path: Path, data: Any) -> type[BaseModel] | None:
+def _model(path: Path, data: Any, root: type[BaseModel]) -> type[BaseModel] | None:
     """The schema of the table at ``path``, among several kinds the one that is written there."""
-    model: type[BaseModel] | None = Scenario
+    model: type[BaseModel] | None = root
     for step in path:
         if isinstance(step, int):  # an entry of a list has the schema of all of them
             data = data[step] if isinstance(data, list) and step < len(data) else None

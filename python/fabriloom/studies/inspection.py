@@ -90,18 +90,21 @@ def _program_lines(program: dict[str, Any]) -> list[tuple[str, str]]:
     return [("program", f"{program['terminals']:,} terminals, {sent} on average{events}{channels}")]
 
 
+def full_first(compiled: Compiled) -> dict[str, Any]:
+    """The link, bus or memory that is full first, by the proportions of the traffic."""
+    length_bytes = mean_length_bytes(compiled)
+    if isinstance(compiled.parts, RingParts):
+        return ring_inspection.bound(compiled, compiled.parts, length_bytes)
+    return channel_load(compiled.parts, _loads(compiled, compiled.parts), length_bytes)
+
+
 def load_bound(scenario: Scenario) -> tuple[float, int]:
     """The offered load at which a link, bus or memory is full, at most 1: of more, not all can be accepted.
     Of rates the scale at which it is. And how many terminals send. Raises ScenarioError.
     """
     compiled = compile(scenario)
-    length_bytes = mean_length_bytes(compiled)
-    if (asked := demanded.demanded(compiled)) is not None:
-        found = {"load_bound": asked["scale_bound"]}
-    elif isinstance(compiled.parts, RingParts):
-        found = ring_inspection.bound(compiled, compiled.parts, length_bytes)
-    else:
-        found = channel_load(compiled.parts, _loads(compiled, compiled.parts), length_bytes)
+    asked = demanded.demanded(compiled)
+    found = full_first(compiled) if asked is None else {"load_bound": asked["scale_bound"]}
     bound = 1.0 if found["load_bound"] is None else float(found["load_bound"])
     return bound, int(np.count_nonzero(compiled.arrays["source_arrival"]))
 

@@ -1,0 +1,8 @@
+"""Which fabric? From requirements to a ranked list of networks, see ``docs/guides/design.md``."""
+
+from .answer import design
+from .load import load
+from .result import Design
+from .schema import Requirements
+
+__all__ = ["Design", "Requirements", "design", "load"]

@@ -1,0 +1,236 @@
+"""From requirements to a ranked list: sieve by arithmetic, by the built network, and by simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ..scenario import Scenario
+from ..studies.points import Advance
+from ..studies.store import Out, Store
+from .candidates import base_of, candidates, check_settings, families_of
+from .contradiction import check_possible
+from .load import changed
+from .result import Design, Other
+from .sieve import Arithmetic, Looked, Miss, build
+from .trials import Trials
+
+if TYPE_CHECKING:
+    from .schema import Requirements
+
+FINALISTS = 6
+"""Networks that meet everything that are looked for, the cheapest first."""
+MOST_BUILT = 1000
+"""Of those that arithmetic lets through, so many are built at most,"""
+MOST_TRIED = 64
+"""and so many candidates simulated."""
+BATCH = 8
+"""Candidates that are simulated together."""
+FAILED = 3
+"""A candidate waits when so many of its kind with at least its room have failed."""
+FROM_FRONT = 3
+"""Dearer candidates with more room than all that met everything, which are simulated besides."""
+_GROWN_BUILT = 40
+
+Say = Callable[[str, int, int], None]
+"""Told now and then: what is done, how many of how many."""
+
+
+def design(
+    requirements: Requirements,
+    *,
+    finalists: int = FINALISTS,
+    jobs: int = 2,
+    out: Out = None,
+    progress: Callable[[Advance], None] | None = None,
+    say: Say | None = None,
+) -> Design:
+    """Look for the cheapest networks that meet requirements.
+
+    Args:
+        requirements: what is asked, see :func:`load`.
+        finalists: how many networks that meet everything are looked for.
+        jobs: runs at a time; the answer does not depend on it.
+        out: folder in which every finished run is kept at once, and from which the same call goes on.
+        progress: called now and then with how far a batch of runs is.
+        say: called now and then with what is done.
+
+    Ctrl-C ends it early with what is known and ``interrupted`` set. Raises ScenarioError, also where no
+    candidate meets the requirements: it names the one, or the two, that cannot be met.
+    """
+    store = Store.of(out)
+    check_settings(requirements)
+    found = _answer(requirements, finalists, jobs, store, progress, say or _silent)
+    if not found.met and not found.interrupted:
+        check_possible(requirements, found.looked)
+    for path, values in requirements.what_if.items():
+        for value in values:
+            if found.interrupted:
+                break
+            asked = changed(requirements, path, value)
+            other = _answer(asked, min(finalists, 2), jobs, store, progress, say or _silent)
+            found.interrupted = found.interrupted or other.interrupted
+            best = other.met[0] if other.met else None
+            found.others.append(Other(path, value, best, other.nearest))
+    return found
+
+
+def _silent(_what: str, _done: int, _of: int) -> None:
+    pass
+
+
+def _answer(
+    requirements: Requirements,
+    finalists: int,
+    jobs: int,
+    store: Store,
+    progress: Callable[[Advance], None] | None,
+    say: Say,
+) -> Design:
+    base = base_of(requirements)
+    looked = _all(requirements, base, say)
+    trials = Trials(requirements, base, store, jobs, progress)
+    search = _Search(requirements, base, looked, trials, say)
+    met = search.run(finalists)
+    if met and not trials.interrupted:
+        trials.most(met)
+        trials.confirm(met)
+    met = sorted((one for one in met if not one.misses), key=_order)
+    return Design(requirements, base, looked, met, search.tried, trials)
+
+
+def _order(one: Looked) -> tuple[float, float, str]:
+    """The cheapest first; of equals the one with more room."""
+    return one.cost, -one.bound, one.candidate.name
+
+
+def _all(requirements: Requirements, base: Scenario, say: Say) -> list[Looked]:
+    arithmetic, looked = Arithmetic(requirements, base), []
+    for number, candidate in enumerate(candidates(requirements)):
+        if number % 4096 == 0:
+            say("candidates", number, 0)
+        looked.append(arithmetic.look(candidate))
+    if not looked:
+        message = "no network of these families has so many places"
+        hint = f"looked at: {', '.join(families_of(requirements))}; a quarter of the places may be spare"
+        raise requirements.error(message, ("require", "terminals"), hint)
+    return looked
+
+
+class _Search:
+    """Builds and simulates from the cheapest on, until enough meet everything.
+
+    How much of what its links allow a kind of network carries is learned from its runs. Candidates that would
+    need more of it than any of their kind has shown wait until the others have been tried, and so do those of
+    which several of their kind failed with as much room.
+    """
+
+    def __init__(
+        self, requirements: Requirements, base: Scenario, looked: list[Looked], trials: Trials, say: Say
+    ) -> None:
+        self._asked, self._base, self._trials, self._say = requirements, base, trials, say
+        self._left = sorted((one for one in looked if not one.misses), key=_order)
+        self._shown: dict[tuple[str, ...], float] = {}
+        self._failed: dict[tuple[str, ...], list[float]] = {}
+        self._grows: dict[str, bool] = {}
+        self._built = 0
+        self.tried = 0
+        self.met: list[Looked] = []
+
+    def run(self, finalists: int) -> list[Looked]:
+        """Those that were simulated and met everything."""
+        while len(self.met) < finalists and not self._trials.interrupted:
+            batch = self._batch(self._likely, min(BATCH, 2 * finalists))
+            if not batch:
+                break
+            self._try(batch)
+        self._try_cheaper()
+        if self.met and not self._trials.interrupted:
+            best = max(one.bound for one in self.met)
+            self._try(self._batch(lambda one: self._likely(one) and one.room > 1.2 * best, FROM_FRONT))
+        return self.met
+
+    def _try_cheaper(self) -> None:
+        """What was learned may mislead: those that waited and are cheaper, those with most room first."""
+        while not self._trials.interrupted:
+            most = min((one.cost for one in self.met), default=float("inf"))
+            rooms = sorted((one.room for one in self._left if one.cost < most), reverse=True)
+            if not rooms:
+                return
+            least, before = rooms[:FAILED][-1], len(self.met)
+            batch = self._batch(
+                lambda one, most=most, least=least: one.cost < most and one.room >= least, FAILED
+            )
+            if not batch:
+                return
+            self._try(batch)
+            if len(self.met) == before:
+                return
+
+    def _likely(self, one: Looked) -> bool:
+        kind = one.candidate.kind
+        failed = sum(room >= one.room for room in self._failed.get(kind, []))
+        shown = self._shown.get(kind, 1.0)
+        return failed < FAILED and shown * one.room >= self._asked.require.margin
+
+    def _batch(self, wanted: Callable[[Looked], bool], most: int) -> list[Looked]:
+        """The cheapest that are wanted and pass the second sieve."""
+        batch: list[Looked] = []
+        most = min(most, MOST_TRIED - self.tried)
+        for one in list(self._left):
+            if len(batch) >= most or self._built >= MOST_BUILT:
+                break
+            if not wanted(one):
+                continue
+            if "bound" not in one.facts:
+                self._say("networks built", self._built, 0)
+                self._built += 1
+                build(self._asked, self._base, one)
+                self._check_growth(one)
+            if one.misses:
+                self._left.remove(one)
+            elif wanted(one):
+                self._left.remove(one)
+                batch.append(one)
+        return batch
+
+    def _try(self, batch: list[Looked]) -> None:
+        self._say("candidates simulated", self.tried, 0)
+        self.met += self._trials.judge(batch)
+        self.tried += len(batch)
+        margin = self._asked.require.margin
+        for one in batch:
+            one.facts["simulated"] = True
+            short = [miss.have for miss in one.misses if miss.requirement == "require.margin"]
+            kind, carries = one.candidate.kind, short[0] if short else margin
+            if short:
+                self._failed.setdefault(kind, []).append(one.bound)
+            self._shown[kind] = max(self._shown.get(kind, 0.0), carries / one.bound)
+
+    def _check_growth(self, one: Looked) -> None:
+        """Whether its family has a member of the size that it has to grow to."""
+        factor, family = self._asked.require.growth, one.candidate.family
+        if factor == 1 or one.misses:
+            return
+        if family not in self._grows:
+            self._grows[family] = _grows(self._asked, family)
+        if not self._grows[family]:
+            text = f"no {family} for {factor} times the terminals passes the same questions"
+            one.misses.append(Miss(("require", "growth"), 1.0, float(factor), text))
+
+
+def _grows(requirements: Requirements, family: str) -> bool:
+    factor = requirements.require.growth
+    grown = changed(requirements, "require.terminals", requirements.require.terminals * factor)
+    grown = changed(grown, "require.growth", 1)
+    for name in ("switches", "cables", "cost"):
+        if (limit := getattr(requirements.limits, name)) is not None:
+            grown = changed(grown, f"limits.{name}", limit * factor)
+    base = base_of(grown)
+    arithmetic = Arithmetic(grown, base)
+    members = [arithmetic.look(candidate) for candidate in candidates(grown, [family])]
+    for one in sorted((one for one in members if not one.misses), key=_order)[:_GROWN_BUILT]:
+        build(grown, base, one)
+        if not one.misses:
+            return True
+    return False

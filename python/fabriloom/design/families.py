@@ -1,0 +1,356 @@
+"""The networks that are looked at: per family every member of a size, with what arithmetic knows of it.
+
+A :class:`Shape` has parts and narrow places by formula, so that most networks are refused without being
+built. Formulas are compared with built graphs in ``tests/design``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from .. import topology
+from ..topology import GraphError
+from ..topology.measure import ports_used
+
+SPARE = 1.25
+"""A network may have places for this many times the terminals that are asked for."""
+MOST_LINKS_PER_EDGE = 16
+_SCI_PORTS = 8
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A network of a family."""
+
+    family: str
+    parameters: Mapping[str, Any]
+    terminals: int
+    switches: int
+    ports_max: int
+    """Ports of the switch that has most."""
+    ports: int
+    """Of all switches together."""
+    cables: int
+    """Terminals' included; of rings their links."""
+    cuts: Sequence[tuple[float, float]] = ()
+    """Narrow places: terminals on one side, and links that lead away from them."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What shapes are made for."""
+
+    terminals: int
+    ports: int
+    """Of a switch at most."""
+    given: Mapping[str, Sequence[Any]]
+    """Values of parameters that the user lists."""
+
+    @property
+    def most(self) -> int:
+        """Terminals at most."""
+        return int(self.terminals * SPARE)
+
+    def fits(self, terminals: int) -> bool:
+        """Whether there are places enough and not too many."""
+        return self.terminals <= terminals <= self.most
+
+    def of(self, name: str, usual: Sequence[Any]) -> Sequence[Any]:
+        """Values of a parameter: those listed, else the usual ones."""
+        return self.given.get(name, usual)
+
+    def whole(self, name: str, low: int, high: int) -> list[int]:
+        """Whole values of a parameter from ``low`` to ``high``: those listed among them."""
+        return [value for value in self.of(name, range(low, high + 1)) if low <= value <= high]
+
+
+Maker = Callable[[Wanted], Iterator[Shape]]
+
+
+@dataclass(frozen=True)
+class Family:
+    """How shapes of a family are made."""
+
+    make: Maker
+    parameters: tuple[str, ...]
+    of_rings: bool = False
+    usual: bool = True
+    """Whether it is looked at when no family is named."""
+
+
+def _switched(
+    family: str,
+    parameters: Mapping[str, Any],
+    terminals: int,
+    switches: int,
+    ports_max: int,
+    between: int,
+    cuts: Sequence[tuple[float, float]],
+) -> Shape:
+    """A network of links with ``between`` cables between switches."""
+    ports = terminals + 2 * between
+    return Shape(family, parameters, terminals, switches, ports_max, ports, terminals + between, cuts)
+
+
+def _crossbar(wanted: Wanted) -> Iterator[Shape]:
+    for count in wanted.whole("terminals", max(2, wanted.terminals), wanted.terminals):
+        yield _switched("crossbar", {"terminals": count}, count, 1, count, 0, ())
+
+
+def _clos(wanted: Wanted) -> Iterator[Shape]:
+    most = wanted.ports
+    for ports, per in product(
+        wanted.of("switch_ports", [most]), wanted.whole("terminals_per_switch", 1, most)
+    ):
+        edges = max(2, -(-wanted.terminals // per))
+        if not wanted.fits(edges * per):
+            continue
+        for parallel in wanted.whole("links_per_pair", 1, max(1, ports // edges)):
+            for centres in wanted.whole("centre_switches", 1, max(0, (ports - per) // parallel)):
+                if edges * parallel <= ports:
+                    yield _clos_of(edges, per, centres, parallel, ports)
+
+
+def _clos_of(edges: int, per: int, centres: int, parallel: int, ports: int) -> Shape:
+    up = centres * parallel
+    parameters = {
+        "terminals": edges * per,
+        "switch_ports": ports,
+        "terminals_per_switch": per,
+        "centre_switches": centres,
+        "links_per_pair": parallel,
+    }
+    widest = max(per + up, edges * parallel)
+    return _switched("clos", parameters, edges * per, edges + centres, widest, edges * up, [(per, up)])
+
+
+def _built(family: str, parameters: Mapping[str, Any], of_rings: bool = False) -> Shape | None:
+    """A shape whose parts are counted on the graph itself; none where the family has no such member."""
+    try:
+        graph = topology.build(family, **parameters)
+    except GraphError:
+        return None
+    if of_rings and graph.rings is not None:
+        most = int(np.diff(graph.rings.port_start).max(initial=0))
+        ports = graph.rings.ports
+        return Shape(family, parameters, graph.terminals, graph.switches, most, ports, graph.links)
+    used = ports_used(graph)
+    cables, between = graph.links // 2, len(graph.switch_links) // 2
+    assert cables == between + graph.terminals
+    most = int(used.max(initial=0))
+    return _switched(family, parameters, graph.terminals, graph.switches, most, between, ())
+
+
+def _clos5(wanted: Wanted) -> Iterator[Shape]:
+    for ports in wanted.of("switch_ports", [p for p in (8, 16, 24, 32, 48, 64) if p <= wanted.ports]):
+        step = max(1, ports // 2)
+        for terminals in wanted.of(
+            "terminals", range(-(-wanted.terminals // step) * step, wanted.most + 1, step)
+        ):
+            shape = _built("clos5", {"terminals": terminals, "switch_ports": ports})
+            if shape is not None and wanted.fits(shape.terminals):
+                yield shape
+
+
+def _fat_tree(wanted: Wanted) -> Iterator[Shape]:
+    for arity, levels in product(wanted.whole("arity", 2, wanted.ports // 2), wanted.whole("levels", 2, 12)):
+        if not wanted.fits(arity**levels):
+            continue
+        count, width = arity**levels, arity ** (levels - 1)
+        parameters = {"arity": arity, "levels": levels}
+        yield _switched(
+            "fat_tree", parameters, count, levels * width, 2 * arity, (levels - 1) * count, [(arity, arity)]
+        )
+
+
+def _sides(switches: int, dimensions: int, most: int) -> Iterator[tuple[int, ...]]:
+    """All ways to write a number as a product of that many factors from 2 on, none above the one before."""
+    if dimensions == 1:
+        if 2 <= switches <= most:
+            yield (switches,)
+        return
+    for first in range(2, min(switches // 2, most) + 1):
+        if switches % first == 0:
+            yield from ((first, *rest) for rest in _sides(switches // first, dimensions - 1, first))
+
+
+def _lattice(family: str, wrap: bool, wanted: Wanted) -> Iterator[Shape]:
+    for per in wanted.whole("terminals_per_switch", 1, wanted.ports - 1):
+        given = wanted.given.get("shape")
+        sizes = range(-(-wanted.terminals // per), wanted.most // per + 1)
+        shapes = given or [s for size in sizes for n in (2, 3) for s in _sides(size, n, size)]
+        for shape in shapes:
+            if wanted.fits(math.prod(shape) * per):
+                yield from _lattices_of(family, tuple(shape), per, wrap, wanted)
+
+
+def _lattices_of(
+    family: str, shape: tuple[int, ...], per: int, wrap: bool, wanted: Wanted
+) -> Iterator[Shape]:
+    switches, longest = math.prod(shape), max(shape)
+    closed = [wrap and side > 2 for side in shape]
+    edges = sum(switches // s * (s if ring else s - 1) for s, ring in zip(shape, closed, strict=True))
+    # The switch with most neighbours; a side of two has one, of more two.
+    degree = sum(min(side - 1, 2) for side in shape)
+    for parallel in wanted.whole(
+        "links_per_edge", 1, min(MOST_LINKS_PER_EDGE, (wanted.ports - per) // degree)
+    ):
+        across = (2 if wrap and longest > 2 else 1) * switches // longest * parallel
+        cut = (longest // 2 * switches // longest * per, across)
+        parameters = {"shape": list(shape), "terminals_per_switch": per, "links_per_edge": parallel}
+        widest = per + degree * parallel
+        yield _switched(family, parameters, switches * per, switches, widest, edges * parallel, [cut])
+
+
+def _grid(wanted: Wanted) -> Iterator[Shape]:
+    return _lattice("grid", False, wanted)
+
+
+def _torus(wanted: Wanted) -> Iterator[Shape]:
+    return _lattice("torus", True, wanted)
+
+
+def _ring(wanted: Wanted) -> Iterator[Shape]:
+    for per in wanted.whole("terminals_per_switch", 1, wanted.ports - 1):
+        for count in wanted.whole("switches", max(3, -(-wanted.terminals // per)), wanted.most // per):
+            for parallel in wanted.whole(
+                "links_per_edge", 1, min(MOST_LINKS_PER_EDGE, (wanted.ports - per) // 2)
+            ):
+                parameters = {"switches": count, "terminals_per_switch": per, "links_per_edge": parallel}
+                cut = (count // 2 * per, 2 * parallel)
+                yield _switched(
+                    "ring", parameters, count * per, count, per + 2 * parallel, count * parallel, [cut]
+                )
+
+
+def _hypercube(wanted: Wanted) -> Iterator[Shape]:
+    for n, per in product(
+        wanted.whole("dimensions", 1, 16), wanted.whole("terminals_per_switch", 1, wanted.ports)
+    ):
+        if not wanted.fits(2**n * per):
+            continue
+        for parallel in wanted.whole(
+            "links_per_edge", 1, min(MOST_LINKS_PER_EDGE, (wanted.ports - per) // n)
+        ):
+            parameters = {"dimensions": n, "terminals_per_switch": per, "links_per_edge": parallel}
+            between, cut = n * 2 ** (n - 1) * parallel, (2 ** (n - 1) * per, 2 ** (n - 1) * parallel)
+            yield _switched("hypercube", parameters, 2**n * per, 2**n, per + n * parallel, between, [cut])
+
+
+def _tree(wanted: Wanted) -> Iterator[Shape]:
+    depths = product(wanted.whole("arity", 2, wanted.ports), wanted.whole("depth", 1, 8))
+    for arity, depth in depths:
+        leaves = arity**depth
+        low, high = -(-wanted.terminals // leaves), min(wanted.most // leaves, wanted.ports - 1)
+        for per in wanted.whole("terminals_per_switch", max(1, low), high):
+            for parallel in wanted.whole("links_per_edge", 1, min(MOST_LINKS_PER_EDGE, wanted.ports - per)):
+                up = parallel if depth > 1 else 0
+                widest = max(per + parallel, arity * parallel + up)
+                if widest > wanted.ports:
+                    continue
+                switches = (arity ** (depth + 1) - 1) // (arity - 1)
+                names = ("arity", "depth", "terminals_per_switch", "links_per_edge")
+                parameters: dict[str, Any] = dict(zip(names, (arity, depth, per, parallel), strict=True))
+                cuts = [(per, parallel), (leaves // arity * per, parallel)]
+                yield _switched(
+                    "tree", parameters, leaves * per, switches, widest, (switches - 1) * parallel, cuts
+                )
+
+
+def _dragonfly(wanted: Wanted) -> Iterator[Shape]:
+    ways = product(
+        wanted.whole("switches_per_group", 2, min(wanted.ports - 1, 32)),
+        wanted.whole("global_links", 1, 8),
+        wanted.whole("terminals_per_switch", 1, wanted.ports - 2),
+    )
+    for a, h, per in ways:
+        if per + a - 1 + h > wanted.ports:
+            continue
+        low, high = max(2, -(-wanted.terminals // (a * per))), min(a * h + 1, wanted.most // (a * per))
+        for groups in wanted.whole("groups", low, high):
+            copies = a * h // (groups - 1)
+            names = ("switches_per_group", "global_links", "terminals_per_switch", "groups")
+            parameters: dict[str, Any] = dict(zip(names, (a, h, per, groups), strict=True))
+            between = groups * a * (a - 1) // 2 + copies * groups * (groups - 1) // 2
+            cuts = [(a * per, copies * (groups - 1))]
+            yield _switched(
+                "dragonfly", parameters, groups * a * per, groups * a, per + a - 1 + h, between, cuts
+            )
+
+
+def _rings_of(family: str, wanted: Wanted, ways: Mapping[str, Sequence[Any]]) -> Iterator[Shape]:
+    """Members of a family of rings by all combinations of some parameters that fit."""
+    listed = {name: wanted.of(name, values) for name, values in ways.items()}
+    listed |= {name: values for name, values in wanted.given.items() if name not in listed}
+    for values in product(*listed.values()):
+        shape = _built(family, dict(zip(listed, values, strict=True)), of_rings=True)
+        if shape is not None and wanted.fits(shape.terminals):
+            yield shape
+
+
+def _powers(terminals: int) -> list[int]:
+    return [2**n for n in range(1, 13) if 2**n <= terminals]
+
+
+def _sci_ring(wanted: Wanted) -> Iterator[Shape]:
+    return _rings_of("sci-ring", wanted, {"terminals": [wanted.terminals]})
+
+
+def _sci_switch(wanted: Wanted) -> Iterator[Shape]:
+    ports = range(2, min(_SCI_PORTS, wanted.ports) + 1)
+    per = sorted({-(-wanted.terminals // p) for p in ports})
+    return _rings_of("sci-switch", wanted, {"ports": ports, "terminals_per_ring": per, "roles": ["pairs"]})
+
+
+def _sci_long_rings(wanted: Wanted) -> Iterator[Shape]:
+    ports = range(2, min(_SCI_PORTS, wanted.ports) + 1)
+    per = sorted({-(-wanted.terminals // (2 * p)) for p in ports})
+    return _rings_of("sci-long-rings", wanted, {"ports": ports, "pairs_per_ring": per})
+
+
+def _sci_banyan(wanted: Wanted) -> Iterator[Shape]:
+    half = -(-wanted.terminals // 2)
+    ways: dict[str, Sequence[Any]] = {
+        "base": [2, 4, 8],
+        "terminals": _powers(half),
+        "wiring": ["ringlet", "long-ring"],
+        "pairs_per_ring": _powers(half) and [1, *_powers(half)],
+    }
+    return _rings_of("sci-banyan", wanted, ways)
+
+
+def _sci_torus(wanted: Wanted) -> Iterator[Shape]:
+    per = [n for n in (1, 2, 4, 8) if n <= wanted.terminals]
+    sizes = {-(-wanted.terminals // n) for n in per}
+    shapes = [list(s) for size in sorted(sizes) for n in (2, 3) for s in _sides(size, n, size)]
+    return _rings_of("sci-torus", wanted, {"shape": shapes, "terminals_per_switch": per})
+
+
+_LATTICE = ("shape", "terminals_per_switch", "links_per_edge")
+_BUSES = ("buses", "controllers")
+SHAPES: dict[str, Family] = {
+    "crossbar": Family(_crossbar, ("terminals",)),
+    "clos": Family(_clos, ("switch_ports", "terminals_per_switch", "centre_switches", "links_per_pair")),
+    "clos5": Family(_clos5, ("terminals", "switch_ports")),
+    "fat_tree": Family(_fat_tree, ("arity", "levels")),
+    "grid": Family(_grid, _LATTICE),
+    "torus": Family(_torus, _LATTICE),
+    "ring": Family(_ring, ("switches", "terminals_per_switch", "links_per_edge")),
+    "hypercube": Family(_hypercube, ("dimensions", "terminals_per_switch", "links_per_edge")),
+    "tree": Family(_tree, ("arity", "depth", "terminals_per_switch", "links_per_edge")),
+    "dragonfly": Family(_dragonfly, ("switches_per_group", "global_links", "terminals_per_switch", "groups")),
+    "sci-ring": Family(_sci_ring, ("terminals",), True, usual=False),
+    "sci-switch": Family(_sci_switch, ("ports", "terminals_per_ring", "roles", *_BUSES), True),
+    "sci-long-rings": Family(_sci_long_rings, ("ports", "pairs_per_ring", *_BUSES), True),
+    "sci-banyan": Family(
+        _sci_banyan, ("terminals", "variant", "base", "wiring", "pairs_per_ring", *_BUSES), True
+    ),
+    "sci-torus": Family(_sci_torus, ("shape", "terminals_per_switch", *_BUSES), True, usual=False),
+}
+"""The families whose members are made; one-way networks and files of the user are not among them."""

@@ -1,0 +1,92 @@
+"""Loading requirements: the file, its schema, and what must fit together in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from .. import units
+from ..scenario.errors import ScenarioError
+from ..scenario.load import overridden, put
+from ..scenario.read import read
+from ..scenario.source import SourceMap
+from ..scenario.translate import translate
+from .families import SHAPES
+from .schema import PERCENTILES, Requirements
+
+
+def load(path: Path | str, overrides: Iterable[str] = ()) -> Requirements:
+    """Read a file of requirements; ``overrides`` are ``path=value``. Raises ScenarioError with its place."""
+    file = Path(path)
+    data, source = overridden(*read(file), overrides)
+    return build(data, source, file.parent)
+
+
+def from_dict(data: Mapping[str, Any], base_dir: Path | str = ".") -> Requirements:
+    """Requirements from a dictionary of the same form as a file. Raises ScenarioError."""
+    return build(dict(data), SourceMap(), Path(base_dir))
+
+
+def build(data: dict[str, Any], source: SourceMap, base_dir: Path) -> Requirements:
+    """Requirements from the data of a text, whose places errors name. Raises ScenarioError."""
+    try:
+        found = Requirements.model_validate(data)
+    except ValidationError as error:
+        raise translate(error, data, source, Requirements) from None
+    found._raw, found._source, found._base_dir = data, source, base_dir
+    if float(found.require.percentile) not in PERCENTILES:
+        hint = f"there are {', '.join(f'{one:g}' for one in PERCENTILES)}"
+        message = f"the {found.require.percentile:g} % percentile is not measured"
+        raise found.error(message, ("require", "percentile"), hint)
+    _check_traffic(found)
+    _check_families(found)
+    for name, values in found.what_if.items():
+        for index, value in enumerate(values):
+            try:
+                changed(found, name, value)
+            except ScenarioError as mistake:
+                path = ("what-if", name) if mistake.unknown_key else ("what-if", name, index)
+                raise found.error(mistake.message, path, mistake.hint, mistake.unknown_key) from None
+    return found
+
+
+def changed(requirements: Requirements, path: str, value: Any) -> Requirements:
+    """The same with another value at a path, and no other questions. Raises ScenarioError."""
+    data = {name: part for name, part in requirements.raw.items() if name != "what-if"}
+    return build(*put(data, requirements.source, path, value, "[what-if] "), requirements.base_dir)
+
+
+def _check_traffic(found: Requirements) -> None:
+    if found.program is not None:
+        if found.traffic is not None:
+            message = "there is either traffic or a program"
+            raise found.error(message, ("traffic",), "remove one of the two sections", key=True)
+        if getattr(found.program, "rate_millihz", None) is None:
+            hint = 'write rate = "10 kHz" under [program]'
+            raise found.error(
+                "it is not said how many events a second are built", ("program",), hint, key=True
+            )
+        return
+    if found.traffic is None or not found.traffic.is_rated():
+        message = "it is not said how much every terminal sends"
+        hint = 'write rate = "4 MB/s" under [traffic]; a load would be another rate for every technology'
+        path = ("traffic", "load") if found.traffic is not None and found.traffic.load else ("traffic",)
+        raise found.error(message, path, hint, key=True)
+
+
+def _check_families(found: Requirements) -> None:
+    for name, table in found.families.items():
+        if name not in SHAPES:
+            near = units.nearest(name, list(SHAPES))
+            hint = f'did you mean "{near}"?' if near else f"there are {', '.join(SHAPES)}"
+            raise found.error(f'no networks of a family "{name}" are made', ("families", name), hint, True)
+        known = SHAPES[name].parameters
+        for key in table:
+            if "." not in key and key not in known:
+                near = units.nearest(key, known)
+                hint = f"did you mean {near}?" if near else f"there are {', '.join(known)}"
+                path = ("families", name, key)
+                raise found.error(f"{name} has no parameter {key}", path, f"{hint}; or a dotted path", True)

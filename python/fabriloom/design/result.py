@@ -1,0 +1,209 @@
+"""The answer: ranked networks, what was refused and why, and what would change the order."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from ..results.figures import figures
+from ..results.tabled import Tabled
+from .contradiction import nearest
+from .sieve import Looked
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..scenario import Scenario
+    from .schema import Requirements
+    from .trials import Trials
+
+
+@dataclass(frozen=True)
+class Other:
+    """The answer to a question of ``[what-if]``."""
+
+    path: str
+    value: Any
+    best: Looked | None
+    """The cheapest network that meets the changed requirements; none if none does."""
+    nearest: Looked | None
+    """Otherwise the one that comes nearest."""
+
+
+@dataclass(repr=False)
+class Design(Tabled):
+    """Networks for requirements, the cheapest that meets all first."""
+
+    requirements: Requirements
+    base: Scenario
+    looked: list[Looked]
+    """Every candidate, in the order in which they were made."""
+    met: list[Looked]
+    """Those that meet everything and were simulated, the cheapest first."""
+    tried: int
+    """Candidates that were simulated."""
+    trials: Trials
+    others: list[Other] = field(default_factory=list)
+    interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        self.interrupted = self.interrupted or self.trials.interrupted
+
+    @property
+    def best(self) -> Looked | None:
+        """The cheapest network that meets everything."""
+        return self.met[0] if self.met else None
+
+    @property
+    def nearest(self) -> Looked | None:
+        """Of those that break something the one that is least away from it."""
+        return nearest(self.looked)
+
+    def misses(self) -> dict[str, tuple[int, Looked]]:
+        """Per requirement that was broken: by how many candidates, and the one that came nearest."""
+        names = dict.fromkeys(miss.requirement for one in self.looked for miss in one.misses)
+        found = {}
+        for name in names:
+            some = [one for one in self.looked if any(miss.requirement == name for miss in one.misses)]
+            one = nearest(some, name)
+            assert one is not None
+            found[name] = (len(some), one)
+        return found
+
+    def families(self) -> list[dict[str, Any]]:
+        """Per family: candidates, those built, simulated, and that met everything."""
+        rows = []
+        for family in dict.fromkeys(one.candidate.family for one in self.looked):
+            mine = [one for one in self.looked if one.candidate.family == family]
+            some = [one for one in mine if one.misses]
+            near = nearest(some)
+            rows.append(
+                {
+                    "family": family,
+                    "candidates": len(mine),
+                    "built": sum("bound" in one.facts for one in mine),
+                    "simulated": sum(bool(one.facts.get("simulated")) for one in mine),
+                    "met": sum(one in self.met for one in mine),
+                    "nearest": near.candidate.name if near else None,
+                    "why": near.misses[0].text if near else None,
+                }
+            )
+        return rows
+
+    def growing_load(self) -> list[tuple[float, Looked]]:
+        """Up to how many times the traffic each network is the cheapest of the finalists."""
+        found: list[tuple[float, Looked]] = []
+        for one in self.met:
+            most = float(one.facts.get("carries") or 0.0)
+            if not found or most > found[-1][0]:
+                found.append((most, one))
+        return found
+
+    def turning(self) -> list[str]:
+        """In words, where an answer of ``[what-if]`` changes."""
+        said = []
+        for path in dict.fromkeys(other.path for other in self.others):
+            mine = [other for other in self.others if other.path == path]
+            for before, after in pairwise(mine):
+                one, two = _name(before.best), _name(after.best)
+                if one != two:
+                    what = path.rpartition(".")[2].replace("_", " ")
+                    said.append(f"{what} {before.value}: {one}; {what} {after.value}: {two}")
+        return said
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """One row per candidate, see ``results.columns.CANDIDATES``."""
+        import polars as pl
+
+        return pl.DataFrame([self.row(one) for one in self.looked], infer_schema_length=None, strict=False)
+
+    def row(self, one: Looked) -> dict[str, Any]:
+        """A candidate in numbers."""
+        facts, first = one.facts, (one.misses[0] if one.misses else None)
+        tail = facts.get("tail_ns")
+        return {
+            "candidate": one.candidate.name,
+            "family": one.candidate.family,
+            "parameters": json.dumps(dict(one.candidate.shape.parameters)),
+            "settings": json.dumps(dict(one.candidate.settings)),
+            "networks": one.candidate.networks,
+            "terminals": one.candidate.shape.terminals,
+            "status": self.status(one),
+            "cost": one.cost,
+            "switches": facts["switches"],
+            "ports": facts["ports"],
+            "cables": facts["cables"],
+            "bound": facts.get("bound"),
+            "zero_load_ns": facts.get("zero_load_ns"),
+            "carries": facts.get("carries"),
+            "accepted_mbytes_per_s": facts.get("accepted_mbytes_per_s"),
+            "accepted_mbytes_per_s_ci95": facts.get("accepted_mbytes_per_s_ci95"),
+            "mean_ns": facts.get("mean_ns"),
+            "tail_ns": tail,
+            "tail_ns_ci95": facts.get("tail_ns_ci95"),
+            "breaks": first.requirement if first else None,
+            "have": first.have if first else None,
+            "need": first.need if first else None,
+            "by": first.by if first else None,
+            "why": first.text if first else None,
+        }
+
+    def status(self, one: Looked) -> str:
+        """``met``, ``refused``, or ``not simulated``: enough cheaper or likelier ones meet everything."""
+        if one.misses:
+            return "refused"
+        return "met" if any(one is other for other in self.met) else "not simulated"
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The answer, ready for JSON."""
+        return {
+            "name": self.requirements.name,
+            "requirements": self.requirements.raw,
+            "interrupted": self.interrupted,
+            "candidates": len(self.looked),
+            "built": sum("bound" in one.facts for one in self.looked),
+            "simulated": self.tried,
+            "ranking": [self.row(one) for one in self.met],
+            "families": self.families(),
+            "misses": {
+                name: {"candidates": count, "nearest": self.row(one)}
+                for name, (count, one) in self.misses().items()
+            },
+            "what_if": [
+                {
+                    "path": other.path,
+                    "value": other.value,
+                    "best": self.row(other.best) if other.best else None,
+                    "nearest": None if other.best or not other.nearest else self.row(other.nearest),
+                }
+                for other in self.others
+            ],
+        }
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The tables by the names of their files: all candidates."""
+        return {"candidates": self.table}
+
+    def recommended(self) -> dict[str, Any] | None:
+        """The scenario of the best network at the traffic that is asked for; one of several equal ones."""
+        return self.trials.scenario(self.best, 1.0).resolve() if self.best else None
+
+    def _told(self) -> str:
+        best = self.best
+        return "none meets all" if best is None else f"{best.candidate.name} for {figures(best.cost)}"
+
+    def __repr__(self) -> str:
+        return f"<Design {self.requirements.name!r}: {self._told()}>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.requirements.name)}: {escape(self._told())}</p>"
+
+
+def _name(one: Looked | None) -> str:
+    return "none" if one is None else one.candidate.name

@@ -1,0 +1,147 @@
+"""The requirements file: what is asked of a network, what it may cost, and which networks are looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+from typing import Annotated, Any
+
+from pydantic import Field, PrivateAttr
+
+from ..scenario.errors import Path, ScenarioError
+from ..scenario.fields import Count, LengthM, PositiveTimePs, Section
+from ..scenario.sections.program import Program
+from ..scenario.sections.protocol import Protocol
+from ..scenario.sections.routing import Routing
+from ..scenario.sections.run import Run
+from ..scenario.sections.study import Values
+from ..scenario.sections.technology import Technology
+from ..scenario.sections.traffic import Traffic
+from ..scenario.source import SourceMap
+
+SCENARIO = ("technology", "routing", "traffic", "protocol", "program", "run", "seed")
+"""Sections that say the same as in a scenario, and are handed on to every network's."""
+PERCENTILES = {50.0: "p50", 99.0: "p99", 99.9: "p99_9", 99.99: "p99_99"}
+Money = Annotated[float, Field(ge=0, le=1e15)]
+Faults = Annotated[int, Field(ge=0, le=16)]
+
+
+class Require(Section):
+    """What the network has to do."""
+
+    terminals: Count = Field(description="Places for at least so many terminals")
+    margin: Annotated[float, Field(ge=1, le=100)] = Field(
+        default=1.0, description="It has to carry this many times the traffic without anything piling up"
+    )
+    latency_ps: PositiveTimePs | None = Field(
+        default=None,
+        alias="latency",
+        description="At most this long from the making of a packet (of a program: of an event) to its "
+        "arrival, at the traffic as it is, without the margin; any if not given",
+    )
+    percentile: Annotated[float, Field(gt=0, lt=100)] = Field(
+        default=99.0, description="For so many per cent of the packets or events: 50, 99, 99.9 or 99.99"
+    )
+    survive_links: Faults = Field(
+        default=0, description="Cables between switches that may fail, any, while all terminals stay joined"
+    )
+    survive_switches: Faults = Field(
+        default=0,
+        description="Switches that may fail, any, while the terminals of all others stay joined; of several "
+        "networks a whole one may",
+    )
+    growth: Annotated[int, Field(ge=1, le=64)] = Field(
+        default=1,
+        description="There has to be a network of the same family for so many times the terminals that needs "
+        "no simulation to be refused; limits grow as much",
+    )
+
+
+class Limits(Section):
+    """What it may have. All networks together, where there are several."""
+
+    switch_ports: Annotated[int, Field(ge=2, le=4096)] = Field(default=32, description="Ports of a switch")
+    switches: Count | None = Field(default=None, description="Switches at most")
+    cables: Count | None = Field(default=None, description="Cables at most, those of terminals included")
+    cost: Money | None = Field(default=None, description="Most that it may cost, in the unit of [cost]")
+
+
+class Cost(Section):
+    """What things cost, in any one unit."""
+
+    switch: Money = Field(description="Of a switch")
+    cable: Money = Field(description="Of a cable, whatever its length; for rings of a link")
+    port: Money = Field(default=0.0, description="Of a port of a switch that is used")
+    terminal: Money = Field(default=0.0, description="Of a terminal's port on a network, such as an adapter")
+    metre: Money = Field(default=0.0, description="Of a metre of cable between switches")
+    pitch_m: LengthM = Field(
+        default=1.0,
+        alias="pitch",
+        description="How far neighbouring switches are apart where they stand as they are drawn; cables run "
+        "along rows and columns",
+    )
+    unit: Annotated[str, Field(max_length=12)] = Field(default="", description="Such as CHF")
+
+
+class Requirements(Section):
+    """What is asked, and what is looked at."""
+
+    schema_address: str | None = Field(default=None, alias="$schema", exclude=True)
+    name: Annotated[str, Field(max_length=200)] = Field(default="", description="A short name")
+    description: str = Field(default="", description="What this is about")
+    seed: Annotated[int, Field(ge=0, lt=2**62)] = Field(default=1, description="Start of every random stream")
+    require: Require = Field(description="What the network has to do")
+    traffic: Traffic | None = Field(default=None, description="As in a scenario, with a rate")
+    technology: Technology | None = Field(default=None, description="As in a scenario")
+    routing: Routing | None = Field(default=None, description="As in a scenario")
+    protocol: Protocol | None = Field(default=None, description="As in a scenario")
+    program: Program | None = Field(default=None, description="As in a scenario, with a rate")
+    run: Run | None = Field(default=None, description="As in a scenario")
+    limits: Limits = Field(default=Limits(), description="What it may have")
+    cost: Cost = Field(description="What things cost")
+    networks: Annotated[list[Annotated[int, Field(ge=1, le=64)]], Field(min_length=1, max_length=16)] = Field(
+        default=[1],
+        description="How many equal networks, each of which every terminal is on and which carries an equal "
+        "part of the traffic",
+    )
+    families: Annotated[dict[str, dict[str, Values]], Field(max_length=32)] = Field(
+        default={},
+        description="Families that are looked at, all that suit if none is named; a table may list values of "
+        "the family's parameters, and of other settings for it by dotted paths",
+    )
+    vary: Annotated[dict[str, Values], Field(max_length=8)] = Field(
+        default={},
+        description='Settings of which every value is looked at, such as "routing.adaptive" or '
+        '"traffic.length"',
+    )
+    what_if: Annotated[dict[str, Values], Field(max_length=8)] = Field(
+        default={},
+        alias="what-if",
+        description="Settings of this file and other values of them, for each of which the answer is found "
+        "again",
+    )
+
+    _raw: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _source: SourceMap = PrivateAttr(default_factory=SourceMap)
+    _base_dir: FilePath = PrivateAttr(default_factory=FilePath)
+
+    @property
+    def source(self) -> SourceMap:
+        """Where each value stands in the file."""
+        return self._source
+
+    @property
+    def base_dir(self) -> FilePath:
+        """Folder that paths are relative to."""
+        return self._base_dir
+
+    @property
+    def raw(self) -> dict[str, Any]:
+        """As it is written."""
+        return self._raw
+
+    def error(
+        self, message: str, path: Path | None = None, hint: str = "", key: bool = False
+    ) -> ScenarioError:
+        """An error that points at the value (or the key) at a dotted path of the file."""
+        place = self._source.place(path, key) if path else None
+        return ScenarioError(message, path, hint, place, self._source.file)

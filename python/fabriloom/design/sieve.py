@@ -1,0 +1,261 @@
+"""What needs no simulation: first by arithmetic on parts and narrow places, then on the built network.
+
+A network that breaks a requirement leaves with a :class:`Miss` for each that was seen: what it has, what is
+asked, and how much it is short.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..compile import Compiled, compile
+from ..results.figures import figures, in_percent
+from ..routing import RoutingError
+from ..scenario import ScenarioError
+from ..scenario.errors import Path
+from ..studies import inspection
+from ..studies.demanded import demanded
+from ..studies.zero_load import zero_load_latency
+from ..topology import Graph, measure
+from .candidates import Candidate
+from .faults import least_cables, least_switches
+
+if TYPE_CHECKING:
+    from ..scenario import Scenario
+    from .schema import Cost, Requirements
+
+MOST_TERMINALS_FOR_CUT = 1024
+"""Of larger networks only the cut of a formula is told."""
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A requirement that is broken."""
+
+    path: Path
+    """Where it stands in the requirements."""
+    have: float
+    need: float
+    text: str
+    """What is wrong, in a few words."""
+
+    @property
+    def requirement(self) -> str:
+        """Its dotted path."""
+        return ".".join(str(step) for step in self.path)
+
+    @property
+    def by(self) -> float:
+        """How far away, as a share of what is asked: 0.2 is a fifth too little or too much."""
+        return abs(self.have - self.need) / abs(self.need) if self.need else abs(self.have)
+
+
+@dataclass
+class Looked:
+    """A candidate and what is known of it."""
+
+    candidate: Candidate
+    cost: float
+    """Without the metres of cables as long as it is not built."""
+    misses: list[Miss] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Of the built network."""
+
+    @property
+    def bound(self) -> float:
+        """Times the traffic at which something would be full; 0 when it was not built."""
+        return float(self.facts.get("bound") or 0.0)
+
+    @property
+    def room(self) -> float:
+        """The same as far as it is known: before it is built by the narrow places of its family."""
+        return float(self.facts.get("bound") or self.facts.get("narrow") or np.inf)
+
+
+def _over(path: Path, what: str, have: float, most: float | None) -> list[Miss]:
+    if most is None or have <= most:
+        return []
+    need = figures(float(most))
+    text = f"{figures(float(have))} {what}, {in_percent(have / most - 1)} more than {need}" if most else what
+    return [Miss(path, float(have), float(most), text)]
+
+
+class Arithmetic:
+    """The first sieve, for candidates that share ``[vary]``."""
+
+    def __init__(self, requirements: Requirements, base: Scenario) -> None:
+        self._requirements = requirements
+        self._base = base
+        self._full: dict[tuple[Any, ...], float | None] = {}
+
+    def look(self, candidate: Candidate) -> Looked:
+        """Parts, cost and narrow places."""
+        asked, shape, count = self._requirements, candidate.shape, candidate.networks
+        limits = asked.limits
+        spare = 0 if shape.family.startswith("sci") else shape.terminals - asked.require.terminals
+        cables, ports = count * (shape.cables - spare), count * (shape.ports - spare)
+        cost = _cost(asked.cost, count * shape.switches, ports, cables, count * asked.require.terminals)
+        unit = f" {asked.cost.unit}".rstrip()
+        looked = Looked(candidate, cost)
+        looked.misses += _over(
+            ("limits", "switch_ports"), "ports at a switch", shape.ports_max, limits.switch_ports
+        )
+        looked.misses += _over(("limits", "switches"), "switches", count * shape.switches, limits.switches)
+        looked.misses += _over(("limits", "cables"), "cables", cables, limits.cables)
+        looked.misses += _over(("limits", "cost"), f"cost{unit}", cost, limits.cost)
+        narrow = self._narrow(candidate)
+        if narrow is not None and narrow < asked.require.margin:
+            looked.misses.append(short_of_margin(narrow, asked.require.margin, "its narrowest place"))
+        looked.facts = {"cables": cables, "ports": ports, "switches": count * shape.switches}
+        looked.facts["narrow"] = narrow
+        return looked
+
+    def _narrow(self, candidate: Candidate) -> float | None:
+        """Times the traffic at which a narrow place of the family is full; None where that is not known."""
+        if not candidate.shape.cuts or (full := self._terminal_full_at(candidate)) is None:
+            return None
+        count, found = candidate.shape.terminals, full
+        for inside, links in candidate.shape.cuts:
+            crossing = inside * (count - inside) / (count - 1)
+            found = min(found, full * links / crossing) if crossing > 0 else found
+        return found * candidate.networks
+
+    def _terminal_full_at(self, candidate: Candidate) -> float | None:
+        """Times the traffic at which a terminal's own link is full; None where traffic is not even."""
+        key = tuple((path, str(value)) for path, value in candidate.settings.items())
+        if key not in self._full:
+            scenario = self._base.with_settings(candidate.settings)
+            even = scenario.program is None and scenario.traffic.pattern.kind == "uniform"
+            found = demanded(compile(scenario)) if even and not scenario.of_rings else None
+            everyone = even and scenario.traffic.senders == "all"
+            self._full[key] = found["scale_bound"] if found and everyone else None
+        return self._full[key]
+
+
+def short_of_margin(have: float, need: float, where: str) -> Miss:
+    """The traffic is too much."""
+    text = f"carries at most {figures(have)} times the traffic, not {figures(need)}: {where} is full"
+    return Miss(("require", "margin"), have, need, text)
+
+
+def _cost(cost: Cost, switches: int, ports: int, cables: int, terminals: int) -> float:
+    return switches * cost.switch + ports * cost.port + cables * cost.cable + terminals * cost.terminal
+
+
+def metres(graph: Graph, pitch_m: float) -> float:
+    """Length of all cables between switches, laid along rows and columns where switches stand as drawn."""
+    if graph.positions is None:
+        return 0.0
+    links = graph.switch_links
+    links = links[(graph.link_reverse[links] < 0) | (graph.link_reverse[links] > links)]
+    apart = graph.positions[graph.link_source[links]] - graph.positions[graph.link_target[links]]
+    return float(np.abs(apart).sum()) * pitch_m
+
+
+def build(requirements: Requirements, base: Scenario, looked: Looked) -> None:
+    """The second sieve: the built network. Cheap things first; what breaks a requirement ends it."""
+    candidate, asked = looked.candidate, requirements.require
+    try:
+        compiled = compile(candidate.scenario(base, _as_asked(requirements, candidate)))
+    except (ScenarioError, RoutingError) as error:
+        message = getattr(error, "message", str(error))
+        looked.misses.append(Miss(("families",), 0.0, 1.0, f"cannot be built: {message}"))
+        return
+    graph = compiled.graph
+    looked.cost += candidate.networks * requirements.cost.metre * metres(graph, requirements.cost.pitch_m)
+    unit = f" {requirements.cost.unit}".rstrip()
+    looked.misses += _over(("limits", "cost"), f"cost{unit}", looked.cost, requirements.limits.cost)
+    bound, busiest = _bound(requirements, compiled)
+    looked.facts |= {"bound": bound * candidate.networks, "busiest": busiest}
+    if bound * candidate.networks < asked.margin:
+        looked.misses.append(short_of_margin(bound * candidate.networks, asked.margin, busiest))
+    if compiled.cycle:
+        text = "its routing can deadlock: " + " -> ".join(compiled.cycle_names()[:3]) + " …"
+        looked.misses.append(Miss(("require", "terminals"), 0.0, 1.0, text))
+    if not looked.misses:
+        _survives(requirements, looked, graph)
+    if not looked.misses:
+        _quick(requirements, looked, compiled)
+
+
+def _as_asked(requirements: Requirements, candidate: Candidate) -> dict[str, Any]:
+    return {} if requirements.program is not None else {"traffic.scale": 1.0}
+
+
+def _bound(requirements: Requirements, compiled: Compiled) -> tuple[float, str]:
+    """Times the traffic at which a link, bus or memory of one network is full, and which."""
+    if compiled.programs is None:
+        found = demanded(compiled)
+        assert found is not None
+        return float(found["scale_bound"] or np.inf), str(found["busiest"])
+    load = inspection.full_first(compiled)
+    counted, events = compiled.programs.counted(), len(compiled.programs.events.due_ps)
+    rate = compiled.programs.events.rate_per_s
+    most = load["accepted_mbytes_per_s_bound"]
+    if not (counted["message_bytes"] and events and rate and most):
+        return float("inf"), "nothing"
+    asked = counted["message_bytes"] / events * rate / 1e6
+    return float(most) / asked, str(load["busiest_link"])
+
+
+def _survives(requirements: Requirements, looked: Looked, graph: Graph) -> None:
+    """Failures are counted in all networks together: terminals are on each."""
+    asked, count = requirements.require, looked.candidate.networks
+    if graph.rings is not None:
+        for path, need in (
+            ("survive_links", asked.survive_links),
+            ("survive_switches", asked.survive_switches),
+        ):
+            have = count - 1  # a ring that is cut carries nothing
+            looked.facts[path] = have
+            if have < need:
+                looked.misses.append(_fragile(path, have, need))
+        return
+    if asked.survive_links:
+        have = min(least_cables(graph, asked.survive_links + 1) * count - 1, 16)
+        looked.facts["survive_links"] = have
+        if have < asked.survive_links:
+            looked.misses.append(_fragile("survive_links", have, asked.survive_links))
+    if asked.survive_switches:
+        have = max(least_switches(graph, asked.survive_switches + 1) - 1, count - 1)
+        have = have if len(np.unique(graph.terminal_entry_switches)) > 1 else count - 1
+        looked.facts["survive_switches"] = have
+        if have < asked.survive_switches:
+            looked.misses.append(_fragile("survive_switches", have, asked.survive_switches))
+
+
+def _fragile(path: str, have: int, need: int) -> Miss:
+    what = "cable" if path == "survive_links" else "switch"
+    text = f"the failure of {have + 1} {what}{'' if have == 0 else 's' if what == 'cable' else 'es'} "
+    return Miss(
+        ("require", path),
+        have,
+        need,
+        f"{text}can part terminals, and {need} {'has' if need == 1 else 'have'} to be survived",
+    )
+
+
+def _quick(requirements: Requirements, looked: Looked, compiled: Compiled) -> None:
+    """Latency of packets that meet no other."""
+    if compiled.programs is not None:
+        return
+    asked, found = requirements.require, zero_load_latency(compiled)
+    looked.facts["zero_load_ns"] = found["mean"]
+    least_ns = found["min"]  # which pairs are far apart and talk is not known here
+    if asked.latency_ps is None or least_ns is None or least_ns * 1000 <= asked.latency_ps:
+        return
+    have_us, need_us = least_ns / 1e3, asked.latency_ps / 1e6
+    text = (
+        f"{figures(have_us)} us is its least latency without other traffic, {figures(need_us)} us are asked"
+    )
+    looked.misses.append(Miss(("require", "latency"), have_us, need_us, text))
+
+
+def narrowest(graph: Graph) -> int | None:
+    """Links of the narrowest known cut into halves."""
+    if graph.rings is not None or graph.terminals > MOST_TERMINALS_FOR_CUT:
+        return None
+    return measure.bisection(graph).links

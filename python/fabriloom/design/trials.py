@@ -1,0 +1,193 @@
+"""Candidates in the simulator: whether the traffic is carried, how late packets are, how much more fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..results.ends import STUCK
+from ..results.figures import figures
+from ..results.statistics import student_t95
+from ..studies.points import Advance, Point, run_points
+from ..studies.store import Store
+from .schema import PERCENTILES
+from .sieve import Looked, Miss
+
+if TYPE_CHECKING:
+    from ..scenario import Scenario
+    from .schema import Requirements
+
+BEYOND = 8.0
+"""No more than this many times the margin is looked for."""
+RESOLUTION = 0.05
+"""To how much of itself the most that is carried is found."""
+KEPT_UP = 0.99
+"""Share of the events due while it is measured that have to become complete then."""
+BY_CHANCE = 1.5
+"""Events that may be missing all the same: a window begins and ends between two."""
+SEEDS = 3
+"""Runs of a finalist at the traffic that is asked for."""
+
+Wanted = tuple[Looked, float, int]
+"""A candidate, how many times the traffic, and how many seeds further."""
+
+
+class Trials:
+    """Runs of candidates, kept in a store, so that none is done twice."""
+
+    def __init__(
+        self,
+        requirements: Requirements,
+        base: Scenario,
+        store: Store,
+        jobs: int,
+        progress: Callable[[Advance], None] | None = None,
+    ) -> None:
+        self._asked, self._base, self._jobs, self._progress = requirements, base, jobs, progress
+        self._store = store
+        self._points: dict[tuple[int, float, int], Point] = {}
+        self.interrupted = False
+
+    def scenario(self, looked: Looked, factor: float, seed: int = 0) -> Scenario:
+        """One of the candidate's networks at ``factor`` times its part of the traffic."""
+        part = factor / looked.candidate.networks
+        asked = self._asked
+        changed: dict[str, Any] = {"seed": self._base.seed + seed}
+        if asked.program is None:
+            changed["traffic.scale"] = float(f"{part:.4g}")
+        else:  # events to the end of the run, or what is late would be made up for after the last
+            rate_hz = getattr(asked.program, "rate_millihz", 0) / 1000 * part
+            changed["program.rate"] = f"{rate_hz:.6g} Hz"
+            changed["program.events"] = max(1, math.ceil(rate_hz * self._base.run.duration_ps / 1e12))
+        return looked.candidate.scenario(self._base, changed)
+
+    def run(self, wanted: Iterable[Wanted]) -> bool:
+        """Run what was not run yet; false when interrupted."""
+        new = [one for one in wanted if (id(one[0]), *one[1:]) not in self._points]
+        runs = []
+        for looked, factor, seed in new:
+            runs.append(({"factor": factor}, self.scenario(looked, factor, seed)))
+        points, stopped = run_points(runs, jobs=self._jobs, store=self._store, progress=self._progress)
+        for (looked, factor, seed), point in zip(new, points, strict=True):
+            if point is not None:
+                self._points[id(looked), factor, seed] = point
+        self.interrupted = self.interrupted or stopped
+        return not self.interrupted
+
+    def point(self, looked: Looked, factor: float, seed: int = 0) -> Point:
+        """A finished run."""
+        return self._points[id(looked), factor, seed]
+
+    def judge(self, batch: Sequence[Looked]) -> list[Looked]:
+        """Those that carry the traffic with its margin and are quick enough without; the others say why."""
+        margin = self._asked.require.margin
+        if not self.run((one, margin, 0) for one in batch):
+            return []
+        carrying = []
+        for one in batch:
+            summary = self.point(one, margin).summary
+            if carried(summary):
+                carrying.append(one)
+            else:
+                one.misses.append(_too_much(summary, margin))
+        if not self.run((one, 1.0, 0) for one in carrying):
+            return []
+        for one in carrying:
+            point = self.point(one, 1.0)
+            one.facts |= tail_of(point.summary, self._asked)
+            if miss := _too_late(one.facts, self._asked):
+                one.misses.append(miss)
+        return [one for one in carrying if not one.misses]
+
+    def most(self, batch: Sequence[Looked]) -> None:
+        """How many times the traffic each carries, narrowed down by halves, all at once."""
+        margin = self._asked.require.margin
+        ends = {id(one): [margin, max(margin, min(one.bound, BEYOND * margin))] for one in batch}
+        while True:
+            tries = []
+            for one in batch:
+                low, high = ends[id(one)]
+                if high - low > RESOLUTION * high:
+                    tries.append((one, float(f"{(low + high) / 2:.3g}"), 0))
+            if not tries or not self.run(tries):
+                break
+            for one, factor, _ in tries:
+                summary = self.point(one, factor).summary
+                ends[id(one)][0 if carried(summary) else 1] = factor
+        for one in batch:
+            one.facts["carries"] = ends[id(one)][0]
+
+    def confirm(self, batch: Sequence[Looked]) -> None:
+        """More seeds: the tail with its interval, and whether every seed carries the traffic."""
+        margin = self._asked.require.margin
+        if not self.run((one, factor, s) for one in batch for factor in (margin, 1.0) for s in range(SEEDS)):
+            return
+        for one in batch:
+            for seed in range(SEEDS):
+                summary = self.point(one, margin, seed).summary
+                if not carried(summary) and not one.misses:
+                    one.misses.append(_too_much(summary, margin))
+            tails = [tail_of(self.point(one, 1.0, s).summary, self._asked)["tail_ns"] for s in range(SEEDS)]
+            accepted = [self.point(one, 1.0, s).summary["accepted_mbytes_per_s"] for s in range(SEEDS)]
+            one.facts["tail_ns"], one.facts["tail_ns_ci95"] = _mean(tails)
+            mean, half = _mean(accepted)
+            count = one.candidate.networks
+            one.facts["accepted_mbytes_per_s"] = None if mean is None else mean * count
+            one.facts["accepted_mbytes_per_s_ci95"] = None if half is None else half * count
+            if not one.misses and (miss := _too_late(one.facts, self._asked)):
+                one.misses.append(miss)
+
+
+def carried(summary: Mapping[str, Any]) -> bool:
+    """Whether nothing piled up."""
+    if "events" not in summary:
+        return bool(summary["keeps_up"])
+    events = summary["events"]
+    if summary["end"]["reason"] in STUCK or not events["achieved_per_s"]:
+        return False
+    seconds = summary["measured_ns"] / 1e9
+    due, built = events["attempted_per_s"] * seconds, events["achieved_per_s"] * seconds
+    return bool(due - built <= max(BY_CHANCE, (1 - KEPT_UP) * due))
+
+
+def tail_of(summary: Mapping[str, Any], asked: Requirements) -> dict[str, Any]:
+    """Mean latency and the percentile that is asked for, from the making of packets or events."""
+    spread = summary["events"]["latency_ns"] if "events" in summary else summary["total_latency_ns"]
+    limit = summary.get("limit") or {}
+    name = PERCENTILES[float(asked.require.percentile)]
+    held_by = f"{limit['what']}: {limit['name']}" if limit.get("name") else ""
+    return {"mean_ns": spread["mean"], "tail_ns": spread[name], "held_by": held_by}
+
+
+def _too_much(summary: Mapping[str, Any], margin: float) -> Miss:
+    if "events" in summary:
+        have, need = summary["events"]["achieved_per_s"] or 0.0, summary["events"]["attempted_per_s"] or 1.0
+        told = f"builds {figures(have)} of {figures(need)} events a second"
+    else:
+        have, need = summary["accepted_mbytes_per_s"] or 0.0, summary["offered_mbytes_per_s"] or 1.0
+        told = f"accepts {figures(have)} of {figures(need)} MB/s"
+    share = min(have / need, 1.0) * margin
+    text = f"in simulation {told} at {figures(margin, 3)} times the traffic"
+    return Miss(("require", "margin"), share, margin, text)
+
+
+def _too_late(facts: Mapping[str, Any], asked: Requirements) -> Miss | None:
+    most_ps, tail_ns = asked.require.latency_ps, facts["tail_ns"]
+    if most_ps is None or tail_ns is None:
+        return None
+    late_us, need_us = (tail_ns + (facts.get("tail_ns_ci95") or 0.0)) / 1e3, most_ps / 1e6
+    if late_us <= need_us:
+        return None
+    what = f"{asked.require.percentile:g} % within {figures(late_us)} us"
+    return Miss(("require", "latency"), late_us, need_us, f"{what}, {figures(need_us)} us are asked")
+
+
+def _mean(values: Sequence[float | None]) -> tuple[float | None, float | None]:
+    """Mean and half-width of its 95 % interval over seeds."""
+    known = [value for value in values if value is not None]
+    if len(known) < 2:
+        return (known[0] if known else None), None
+    mean = sum(known) / len(known)
+    spread = (sum((value - mean) ** 2 for value in known) / (len(known) - 1)) ** 0.5
+    return mean, float(student_t95(len(known) - 1) * spread / len(known) ** 0.5)

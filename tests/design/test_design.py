@@ -1,0 +1,146 @@
+"""From requirements to a ranked list: what is recommended, what is refused, and that nothing is run twice."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fabriloom.design import Design, design, load
+from fabriloom.design.answer import _all
+from fabriloom.design.candidates import base_of
+from fabriloom.design.load import changed, from_dict
+from fabriloom.report.design import for_design
+from fabriloom.results.study_columns import CANDIDATES
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios" / "design"
+SMALL: dict[str, Any] = {
+    "name": "small",
+    "require": {"terminals": 16, "margin": 1.2, "latency": "60 us"},
+    "traffic": {"rate": "3 MB/s", "length": "64 B"},
+    "run": {"duration": "400 us"},
+    "limits": {"switch_ports": 8},
+    "cost": {"switch": 100, "cable": 5},
+    "families": {"clos": {}, "grid": {}},
+}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Design, Path]:
+    place = tmp_path_factory.mktemp("design")
+    return design(from_dict(SMALL), finalists=2, out=place), place
+
+
+def test_the_first_meets_everything_and_nothing_cheaper_does(small: tuple[Design, Path]) -> None:
+    found, _ = small
+    best = found.met[0]
+    assert best.facts["carries"] >= 1.2
+    assert best.facts["tail_ns"] + best.facts["tail_ns_ci95"] <= 60_000
+    assert [one.cost for one in found.met] == sorted(one.cost for one in found.met)
+    cheaper = [one for one in found.looked if one.cost < best.cost and one is not best]
+    assert cheaper
+    assert all(one.misses for one in cheaper if one.facts.get("simulated"))
+
+
+def test_every_refused_candidate_says_which_requirement_and_by_how_much(small: tuple[Design, Path]) -> None:
+    found, _ = small
+    table = found.table
+    assert table.columns == [column.name for column in CANDIDATES.columns]
+    refused = table.filter(table["status"] == "refused")
+    assert len(refused)
+    assert refused["breaks"].null_count() == refused["by"].null_count() == 0
+    margin = refused.filter(refused["breaks"] == "require.margin")
+    assert (margin["have"] < margin["need"]).all()
+
+
+def test_nothing_is_run_twice_and_jobs_do_not_matter(
+    small: tuple[Design, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, place = small
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("a run that is kept was run again")
+
+    monkeypatch.setattr("fabriloom.simulate.run", never)
+    again = design(from_dict(SMALL), finalists=2, out=place, jobs=1)
+    assert again.to_json() == found.to_json()
+
+
+def test_the_report_holds_the_answer(small: tuple[Design, Path]) -> None:
+    found, _ = small
+    page = for_design(found)
+    for text in ("Why this one", "What was refused", found.met[0].candidate.name, "What was looked at"):
+        assert text in page
+
+
+def test_what_if_finds_the_answer_again(small: tuple[Design, Path]) -> None:
+    _, place = small
+    asked = SMALL | {"what-if": {"traffic.rate": ["1 MB/s", "3 MB/s"]}}
+    found = design(from_dict(asked), finalists=1, out=place)
+    less, same = found.others
+    assert less.best is not None
+    assert same.best is not None
+    assert less.best.cost <= same.best.cost
+    assert same.best.candidate.name == found.met[0].candidate.name
+
+
+def test_several_networks_share_the_traffic(small: tuple[Design, Path]) -> None:
+    _, place = small
+    asked = SMALL | {"networks": [1, 2], "families": {"crossbar": {}}, "limits": {"switch_ports": 16}}
+    found = design(from_dict(asked | {"traffic": {"rate": "7 MB/s"}}), finalists=1, out=place)
+    assert [one.candidate.networks for one in found.met] == [2]
+    scenario = found.trials.scenario(found.met[0], 1.0)
+    assert scenario.traffic.scale == 0.5
+    one = next(one for one in found.looked if one.candidate.networks == 1)
+    assert one.misses[0].requirement == "require.margin"
+
+
+def test_growth_and_survival_refuse_by_themselves() -> None:
+    asked = SMALL | {"require": {"terminals": 16, "survive_links": 1, "survive_switches": 1, "growth": 4}}
+    asked |= {"families": {"clos": {}, "tree": {}, "crossbar": {}}, "limits": {"switch_ports": 16}}
+    found = design(from_dict(asked), finalists=1)
+    assert found.met[0].candidate.family == "clos"
+    assert found.met[0].candidate.shape.parameters["centre_switches"] >= 2
+    names = {(one.candidate.family, miss.requirement) for one in found.looked for miss in one.misses}
+    assert ("tree", "require.survive_switches") in names
+    assert ("crossbar", "require.survive_switches") in names
+
+
+def test_arithmetic_takes_microseconds_a_candidate() -> None:
+    """The goal is 100,000 candidates a minute; the clock here is shared, so a tenth of it is asked."""
+    asked = load(SCENARIOS / "macrame-random.toml", ["families={}", "limits.switches=40"])
+    began = time.process_time()
+    count = len(_all(asked, base_of(asked), lambda *_: None))
+    assert count > 10_000
+    assert count / (time.process_time() - began) > 10_000 / 60
+
+
+QUICK = ["what-if={}", "families.clos.centre_switches=[8]", "families.clos.links_per_pair=[2]"]
+QUICK += ["families.grid.shape=[[4, 4]]", "families.grid.links_per_edge=[4]", "run.duration=1 ms"]
+
+
+def test_macrame_takes_the_clos_for_random_and_the_grid_for_neighbour_traffic() -> None:
+    random = design(load(SCENARIOS / "macrame-random.toml", QUICK), finalists=2)
+    near = design(load(SCENARIOS / "macrame-neighbours.toml", QUICK), finalists=2)
+    assert [one.candidate.family for one in random.met] == ["clos"]
+    (miss,) = next(one for one in random.looked if one.candidate.family == "grid").misses
+    assert miss.have == pytest.approx(0.76, abs=0.02)
+    assert [one.candidate.family for one in near.met] == ["grid", "clos"]
+
+
+def test_scinet_takes_the_second_grade_until_locality_falls() -> None:
+    asked = load(SCENARIOS / "scinet.toml", ["what-if={}"])
+    found = design(asked, finalists=3)
+    assert found.met[0].facts["ports"] == 32
+    assert "ringlet" in next(one.candidate.name for one in found.met if one.facts["ports"] == 128)
+    without = design(changed(asked, "traffic.pattern.share", 0.1), finalists=1)
+    assert without.met[0].facts["ports"] > 32
+
+
+def test_gpmimd_takes_one_network_for_little_and_four_for_much() -> None:
+    quick = ["what-if={}", "families.clos.links_per_pair=[2]", "run.duration=10 ms"]
+    little = design(load(SCENARIOS / "gpmimd-level-3.toml", [*quick, "program.rate=2 kHz"]), finalists=1)
+    much = design(load(SCENARIOS / "gpmimd-level-3.toml", [*quick, "program.rate=12 kHz"]), finalists=1)
+    assert little.met[0].candidate.networks == 1
+    assert much.met[0].candidate.networks == 4
