@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 FINALISTS = 6
 """Networks that meet everything that are looked for, the cheapest first."""
 MOST_BUILT = 1000
-"""Of those that arithmetic lets through, so many are built at most,"""
+"""Networks that are built at most, of those that arithmetic lets through."""
 MOST_TRIED = 64
-"""and so many candidates simulated."""
+"""Candidates that are simulated at most."""
 BATCH = 8
 """Candidates that are simulated together."""
 FAILED = 3
-"""A candidate waits when so many of its kind with at least its room have failed."""
+"""A candidate waits when this number of its kind with at least its room have failed."""
 FROM_FRONT = 3
 """Dearer candidates with more room than all that met everything, which are simulated besides."""
 _GROWN_BUILT = 40
@@ -111,7 +111,7 @@ def _all(requirements: Requirements, base: Scenario, say: Say) -> list[Looked]:
             say("candidates", number, 0)
         looked.append(arithmetic.look(candidate))
     if not looked:
-        message = "no network of these families has so many places"
+        message = "no network of these families has this number of places"
         hint = f"looked at: {', '.join(families_of(requirements))}; a quarter of the places may be spare"
         raise requirements.error(message, ("require", "terminals"), hint)
     return looked

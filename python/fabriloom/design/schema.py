@@ -28,7 +28,7 @@ Faults = Annotated[int, Field(ge=0, le=16)]
 class Require(Section):
     """What the network has to do."""
 
-    terminals: Count = Field(description="Places for at least so many terminals")
+    terminals: Count = Field(description="Terminals for which there have to be places")
     margin: Annotated[float, Field(ge=1, le=100)] = Field(
         default=1.0, description="It has to carry this many times the traffic without anything piling up"
     )
@@ -39,7 +39,8 @@ class Require(Section):
         "arrival, at the traffic as it is, without the margin; any if not given",
     )
     percentile: Annotated[float, Field(gt=0, lt=100)] = Field(
-        default=99.0, description="For so many per cent of the packets or events: 50, 99, 99.9 or 99.99"
+        default=99.0,
+        description="The percentage of packets or events that have to be in time: 50, 99, 99.9 or 99.99",
     )
     survive_links: Faults = Field(
         default=0, description="Cables between switches that may fail, any, while all terminals stay joined"
@@ -51,7 +52,7 @@ class Require(Section):
     )
     growth: Annotated[int, Field(ge=1, le=64)] = Field(
         default=1,
-        description="There has to be a network of the same family for so many times the terminals that needs "
+        description="There has to be a network of the same family for this multiple of the terminals that needs "
         "no simulation to be refused; limits grow as much",
     )
 

@@ -19,16 +19,13 @@ from ..scenario.errors import Path
 from ..studies import inspection
 from ..studies.demanded import demanded
 from ..studies.zero_load import zero_load_latency
-from ..topology import Graph, measure
+from ..topology import Graph
 from .candidates import Candidate
 from .faults import least_cables, least_switches
 
 if TYPE_CHECKING:
     from ..scenario import Scenario
     from .schema import Cost, Requirements
-
-MOST_TERMINALS_FOR_CUT = 1024
-"""Of larger networks only the cut of a formula is told."""
 
 
 @dataclass(frozen=True)
@@ -252,10 +249,3 @@ def _quick(requirements: Requirements, looked: Looked, compiled: Compiled) -> No
         f"{figures(have_us)} us is its least latency without other traffic, {figures(need_us)} us are asked"
     )
     looked.misses.append(Miss(("require", "latency"), have_us, need_us, text))
-
-
-def narrowest(graph: Graph) -> int | None:
-    """Links of the narrowest known cut into halves."""
-    if graph.rings is not None or graph.terminals > MOST_TERMINALS_FOR_CUT:
-        return None
-    return measure.bisection(graph).links
