@@ -381,10 +381,8 @@ def design(
     With --out every finished run is kept at once; the same command takes an interrupted one up again.
     """
     from . import design as command
-    from . import folders
 
-    with folders.taken(out, "design", force, POINTS, csv=csv) as folder:
-        return command.design(file, settings or [], finalists, jobs, json, folder, csv)
+    return command.design(file, settings or [], finalists, jobs, json, out, force, csv)
 
 
 @app.command()

@@ -22,23 +22,30 @@ def design(
     finalists: int,
     jobs: int,
     json: bool,
-    folder: Output | None,
+    out: Path | None,
+    force: bool,
     csv: bool,
 ) -> int:
     """Find networks for a file of requirements; print and write them."""
     from .. import design as room
-    from ..report.design import for_design
+    from ..studies.store import POINTS
+    from . import folders
 
-    requirements = room.load(file, settings)
-    with bars.bar("Design") as bar:
-        found = room.design(
-            requirements,
-            finalists=finalists,
-            jobs=jobs,
-            out=folder and folder.kept,
-            progress=bar.study,
-            say=lambda what, done, of: bar.steps(done, of or max(done, 1), what),
-        )
+    with folders.taken(out, "design", force, POINTS, csv=csv) as folder:
+        with bars.bar("Design") as bar:
+            found = room.design(
+                room.load(file, settings),
+                finalists=finalists,
+                jobs=jobs,
+                out=folder and folder.kept,
+                progress=bar.study,
+                say=lambda what, done, of: bar.steps(done, of or max(done, 1), what),
+            )
+        return _give(found, json, folder, csv)
+
+
+def _give(found: Design, json: bool, folder: Output | None, csv: bool) -> int:
+    from ..report.design import for_design
 
     def write(at: Output) -> None:
         _write(at, found, for_design(found), csv)

@@ -52,8 +52,8 @@ class Require(Section):
     )
     growth: Annotated[int, Field(ge=1, le=64)] = Field(
         default=1,
-        description="There has to be a network of the same family for this multiple of the terminals that needs "
-        "no simulation to be refused; limits grow as much",
+        description="There has to be a network of the same family for this multiple of the terminals, which "
+        "passes everything but simulation; limits grow as much",
     )
 
 
