@@ -22,15 +22,7 @@ from .program_columns import (
     PROGRAM_SUMMARY,
 )
 from .ring_columns import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY, RINGS
-from .study_columns import (
-    BOUNDS,
-    CANDIDATES,
-    POINTS,
-    REQUIREMENT_SUMMARY,
-    REQUIREMENTS,
-    SATURATION,
-    SEEDS,
-)
+from .study_columns import OF_STUDIES, POINTS, REQUIREMENT_SUMMARY, REQUIREMENTS, SATURATION, SEEDS
 
 __all__ = [
     "BATCHES",
@@ -480,10 +472,7 @@ TABLES = (
     POINTS,
     RING_POINTS,
     PROGRAM_POINTS,
-    SEEDS,
-    BOUNDS,
-    CANDIDATES,
-    SATURATION,
+    *OF_STUDIES,
     CHECK,
     RING_CHECK,
     RATE_CHECK,

@@ -200,3 +200,6 @@ CANDIDATES = Table(
         Column("why", "text", "The same in words."),
     ),
 )
+
+OF_STUDIES = (SEEDS, BOUNDS, CANDIDATES, SATURATION)
+"""Tables that are of nothing but studies, in the order of the page."""
