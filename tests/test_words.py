@@ -15,7 +15,7 @@ QUOTED = ("python/fabriloom/published/", "crates/", "benches/", "tests/")
 
 PHRASES = {
     r"foregone": "known in advance",
-    r"in the mean\b": "on average",
+    r"\bin the mean\b": "on average",
     r"ways? of (?:a|the|its|their) (?:packet|request)s?": "path",
     r"on their ways": "under way",
     r"\bso many\b": "this many, or the number",
@@ -25,6 +25,19 @@ PHRASES = {
     r"hang together": "are correlated",
     r"stands in the row": "the row gives",
     r"wavers about": "fluctuates about",
+    r"\bhangs? on\b": "depends on",
+    r"\b(?:say|says) by (?:itself|themselves)\b": "sets its own times",
+    r"comes? out by (?:itself|themselves)": "follows from the model",
+    r"\bgoes on from (?:here|there)": "continues from here",
+    r"beyond all measure": "too large",
+    r"nothing of yours": "your files are never",
+    r"worth having\b": "useful",
+    r"shorter way round": "shorter direction",
+    r"write over it": "replace it",
+    r"\bcare for\b": "need, or depend on",
+    r"has the wait at the source in it": "includes the wait at the source",
+    r"is made anew": "is rebuilt",
+    r"in the place of the machine": "instead of the machine",
 }
 
 

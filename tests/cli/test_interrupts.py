@@ -66,7 +66,7 @@ def test_a_second_ctrl_c_loses_nothing(tmp_path: Path) -> None:
     code, said = on_a_terminal(arguments, lambda _: len(list(tmp_path.glob("out.partial/points/*.json"))) > 1)
     assert code == exits.INTERRUPTED, said
     assert "Interrupted before" not in said
-    assert "runs were finished, and only they are shown. The same command goes on from here." in said
+    assert "runs were finished, and only they are shown. The same command continues from here." in said
     assert json.loads((out / "summary.json").read_text(encoding="utf-8"))["interrupted"]
 
 
@@ -83,7 +83,7 @@ def test_ctrl_c_closes_the_page_without_a_word() -> None:
 
 def test_an_interrupted_study_says_how_much_there_is(tmp_path: Path) -> None:
     assert work.interrupted(0, None) == "Interrupted: no run was finished."
-    again = "The same command goes on from here."
+    again = "The same command continues from here."
     assert work.interrupted(1, tmp_path).endswith(f"1 run was finished, and only it is shown. {again}")
 
 

@@ -43,7 +43,7 @@ def test_nothing_of_the_users_is_replaced(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("word", "said"),
-    [("closs", "did you mean clos?"), ("", "name a kind of network"), ("x", "there are: clos")],
+    [("closs", "did you mean clos?"), ("", "name a kind of network"), ("x", "choose from: clos")],
 )
 def test_an_unknown_kind_names_the_others(word: str, said: str) -> None:
     refused = command("new", *([word] if word else []))

@@ -197,7 +197,7 @@ def test_what_cannot_be_fitted_is_told(tmp_path: Path) -> None:
     other = written(tmp_path / "funnel", known, PREDICTED["funnel-in"])
     assert "only what is to be predicted" in refused(other)
     (other / "summary.json").write_text("{", encoding="utf-8")
-    assert refused(other).splitlines()[0].endswith("summary.json: no JSON, or cut short")
+    assert refused(other).splitlines()[0].endswith("summary.json: not JSON, or cut short")
     assert "cannot be read" in refused(tmp_path / "none")
     folder = calibrated(tmp_path / "logp", known)
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))

@@ -69,17 +69,17 @@ WRONG = {
     ),
     "short.txt": (LATENCY + "2048\n", 'short.txt:7: "2048": the file is cut short here'),
     "none.txt": (LATENCY[:60], "none.txt: it has no values"),
-    "zero.txt": (BANDWIDTH.replace("3.20", "0.00"), "zero.txt:3: 0 is no measured value"),
-    "huge.txt": (LATENCY + "1e999 2\n", "huge.txt:7: inf is no size of a message"),
-    "late.txt": (LATENCY + "2048 1e999\n", "late.txt:7: inf is no measured value"),
+    "zero.txt": (BANDWIDTH.replace("3.20", "0.00"), "zero.txt:3: 0 is not a measured value"),
+    "huge.txt": (LATENCY + "1e999 2\n", "huge.txt:7: inf is not a message size"),
+    "late.txt": (LATENCY + "2048 1e999\n", "late.txt:7: inf is not a measured value"),
     "multi.txt": (LATENCY.replace("Latency Test", "Multi Latency Test"), "is of several at once"),
     "ibcast.txt": ("# OSU MPI Allgather v7.4\n1 2\n", "says nothing of single messages"),
     "loggp.txt": ("# netgauge v2.4.6\nnothing\n", "loggp.txt: netgauge printed no LogGP parameters here"),
     "empty.csv": ("", "empty.csv: it has no values"),
-    "columns.csv": ("bytes,gap\n1,2\n", 'columns.csv:1: no table of measured values: column "gap"'),
+    "columns.csv": ("bytes,gap\n1,2\n", 'columns.csv:1: not a table of measured values: column "gap"'),
     "cell.csv": ("bytes,gap_us\n1,two\n", 'cell.csv:2: gap_us cannot be "two"'),
     "cells.csv": ("bytes,gap_us\n1\n", "cells.csv:2: 1 cells, the header has 2"),
-    "size.csv": ("bytes,gap_us\n1.5,2\n", "size.csv:2: 1.5 is no size of a message"),
+    "size.csv": ("bytes,gap_us\n1.5,2\n", "size.csv:2: 1.5 is not a message size"),
 }
 
 

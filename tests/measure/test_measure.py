@@ -147,7 +147,7 @@ def test_ctrl_c_keeps_the_finished_points(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     printed, said = process.communicate(timeout=90)
     assert process.returncode == 130, said
-    assert "The same command goes on from here." in said
+    assert "The same command continues from here." in said
     assert "1 B" in printed
     assert list(tmp_path.glob("out/points/*.json"))
 
@@ -159,7 +159,7 @@ def test_who_waits_is_told() -> None:
     bad = planned(wait, patience_s=1)
     bad.columns[0][1] = 7  # the send becomes a mark
     command = launch.command(find.mpi(), 2, PYTHON, [], Path(find.__file__).parent, True)
-    with pytest.raises(MeasureError, match=r"nothing has gone on for 1 s: t\.1 waits in its operation 1"):
+    with pytest.raises(MeasureError, match=r"no progress for 1 s: t\.1 waits in its operation 1"):
         launch.run(command, bad, QUICK, ["t.0", "t.1"], lambda _: None)
 
 

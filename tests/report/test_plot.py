@@ -79,7 +79,7 @@ def test_the_command_writes_what_is_asked_for(report: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--format", "gif"], "there are svg, pdf, png"),
+        (["--format", "gif"], "choose from svg, pdf, png"),
         (["--figure", "3"], "has 2 charts"),
     ],
 )

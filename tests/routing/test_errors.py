@@ -33,7 +33,7 @@ WRONG: list[tuple[topology.Graph, dict[str, Any], str, str]] = [
     (GRID, {"kind": "up*/down*", "root": 9}, "root", "numbered 0 to 8"),
     (GRID, {"kind": "up*/down*", "order": [0, 1]}, "order", "has no parameter"),
     (GRID, {"spread": "turns"}, "spread", "set adaptive = false"),
-    (GRID, {"spread": "even", "adaptive": False}, "spread", "there are turns, runs"),
+    (GRID, {"spread": "even", "adaptive": False}, "spread", "choose from turns, runs"),
     (GRID, {"kind": "shortest-path", "next_hops": "some"}, "next_hops", "all or first"),
     (GRID, {"kind": "table"}, "path", "needs the path of its file"),
     (GRID, {"kind": "table", "path": "none.csv"}, "path", "cannot read none.csv"),

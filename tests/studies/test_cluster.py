@@ -127,7 +127,10 @@ def test_a_scheduler_that_is_not_there(file: Path, tmp_path: Path, monkeypatch: 
     assert "no scheduler answered within 1 s" in done.stderr
     assert "is `dask scheduler` running there" in done.stderr
     assert time.monotonic() - began < 20
-    for on, told in (("slurm", "sbatch is not on this machine"), ("moon", "there are local-cluster, slurm")):
+    for on, told in (
+        ("slurm", "sbatch is not on this machine"),
+        ("moon", "choose from local-cluster, slurm"),
+    ):
         done = command("resume", tmp_path / "out", "--on", on)
         assert (done.exit_code, told in done.stderr) == (exits.MISTAKE, True)
 
@@ -220,7 +223,7 @@ def test_job_arrays_need_no_daemon(file: Path, tmp_path: Path, here: dict[str, b
     assert "Small: 32 of 32" in command("resume", place).stdout
     assert command("run", file, "--out", place, "--emit", "condor").exit_code == exits.OK
     assert "queue 10" in (place / "jobs" / "condor.sub").read_text()
-    assert "there are slurm and condor" in command("run", file, "--out", place, "--emit", "pbs").stderr
+    assert "choose slurm or condor" in command("run", file, "--out", place, "--emit", "pbs").stderr
 
 
 def test_a_job_of_an_array_as_a_process(file: Path, tmp_path: Path) -> None:

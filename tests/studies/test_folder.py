@@ -274,7 +274,7 @@ def test_the_budget_ends_a_study_that_goes_on_later(file: Path, tmp_path: Path) 
     done = command("run", file, "--out", place, "--budget", "0.3s", *longer)
     assert done.exit_code == exits.OK
     assert "The budget is used up: " in done.stderr
-    assert "goes on from here" in done.stderr
+    assert "continues from here" in done.stderr
     done = command("run", file, "--budget", "soon")
     assert (done.exit_code, "such as 90s, 10min or 2h" in done.stderr) == (exits.MISTAKE, True)
 

@@ -1,4 +1,4 @@
-"""What is sustained: it does not hang on a packet under way, and never exceeds what check proves."""
+"""What is sustained: it does not depend on a packet under way, and never exceeds what check proves."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def test_an_attribute_means_the_same_in_every_format(form, tmp_path):
     [
         ({"paralel": 2}, {}, 'unknown {} "paralel"; did you mean "parallel"?'),
         ({"lenght_m": 2}, {}, 'unknown {} "lenght_m"; did you mean "length_m"?'),
-        ({"foo": 2}, {}, 'unknown {} "foo"; there are '),
+        ({"foo": 2}, {}, 'unknown {} "foo"; choose from '),
         ({}, {"knd": "terminal"}, 'unknown {} "knd"; did you mean "kind"?'),
         ({"rate": 100_000_000}, {}, "has no unit; expected a rate in bits per second"),
         ({"rate": "100 MB/s"}, {}, 'write "800 Mbit/s" for the same rate'),

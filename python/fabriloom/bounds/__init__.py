@@ -183,7 +183,7 @@ def _bound(compiled: Compiled) -> Worst:
         message = "there is no bound for a network in which links fail: packets take other ways then"
         raise BoundError(message, ("fault",), "remove the faults, and look at each failure by itself")
     if compiled.programs is not None:
-        message = "there is no bound for programs: what they send hangs on what they have received"
+        message = "there is no bound for programs: what they send depends on what they have received"
         raise BoundError(
             message, ("program",), "describe the same messages as [traffic], for example as flows"
         )

@@ -140,7 +140,7 @@ def check_arbitration(network: Network) -> None:
         message = f'with arbiter "{tech.arbiter}" a packet can wait without end: there is no bound'
         raise BoundError(message, ("technology", "arbiter"), 'choose "round-robin" or "fifo"')
     if compiled.parts.via:
-        message = "with universal routing every flow may pass every switch: there is no bound worth having"
+        message = "with universal routing every flow may pass every switch: no useful bound exists"
         raise BoundError(message, ("routing", "universal"), "leave it out")
     links = [link for group in network.groups for link in group]
     if len(links) > len(set(links)):

@@ -86,7 +86,7 @@ def new(
         Path | None,
         typer.Argument(metavar="[FILE]", help="Written to this file; without it printed.", callback=at_home),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> int:
     """Write a commented scenario to start from."""
     from . import work
@@ -210,7 +210,7 @@ def saturate(
         typer.Option(
             "--definition",
             metavar="peak|backlog",
-            help="peak: the most that is accepted over offered loads; backlog: with sources that never wait.",
+            help="peak: the most accepted at any load; backlog: with sources that always have a packet.",
         ),
     ] = "peak",
     jobs: Jobs = 2,
@@ -263,13 +263,17 @@ def measure(
     oversubscribe: Annotated[
         bool,
         typer.Option(
-            "--oversubscribe", help="More processes than cores: to see whether it runs, not how fast."
+            "--oversubscribe", help="More processes than cores: to test whether it runs, not how fast."
         ),
     ] = False,
     patience: Annotated[
         int,
         typer.Option(
-            "--patience", metavar="S", min=1, max=10**6, help="Seconds in which nothing may happen."
+            "--patience",
+            metavar="S",
+            min=1,
+            max=10**6,
+            help="Give up after this many seconds without progress.",
         ),
     ] = 60,
     json: Json = False,
@@ -346,12 +350,12 @@ def bound(
     tries: Annotated[
         int,
         typer.Option(
-            "--tries", metavar="N", min=0, max=10**6, help="Runs per flow that look for late packets."
+            "--tries", metavar="N", min=0, max=10**6, help="Runs per flow that search for its longest delay."
         ),
     ] = 60,
     flow: Annotated[
         str | None,
-        typer.Option("--flow", metavar="SOURCE:TARGET", help="Show what the bound of this flow consists of."),
+        typer.Option("--flow", metavar="SOURCE:TARGET", help="Show the parts of the bound of this flow."),
     ] = None,
     json: Json = False,
     strict: Annotated[
@@ -393,7 +397,7 @@ def draw(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE.svg", help="Where to.", callback=at_home)
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> int:
     """Draw the network as SVG; without -o to standard output."""
     from . import work
@@ -470,7 +474,7 @@ def reproduce(
 ) -> int:
     """Simulate what a paper has published, and print both.
 
-    Ctrl-C prints what can be said already; the same command goes on from there.
+    Ctrl-C prints the lines that are complete; the same command continues from there.
     """
     from . import folders, work
 

@@ -58,7 +58,7 @@ def _code_of(error: BaseException) -> int:
     from ..topology import GraphError
 
     if isinstance(error, KeyboardInterrupt):
-        complain("Interrupted before there was anything to write.")
+        complain("Interrupted before there were results to write.")
         return INTERRUPTED
     if isinstance(error, Mistake | ScenarioError | StudyError | GraphError | RoutingError | TechnologyError):
         complain(f"error: {error}")

@@ -29,7 +29,7 @@ def page(files: Sequence[Path], port: int, browser: bool) -> int:
 
     def started(address: str) -> None:
         show.line(f"The laboratory is open at {address}")
-        show.line("Nobody sees it without this address, and nobody on other machines. Ctrl-C closes it.")
+        show.line("Only this machine can open it, and only with this address. Ctrl-C closes it.")
         if browser:
             threading.Thread(target=_open, args=(address,), daemon=True).start()
 

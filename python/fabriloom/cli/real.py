@@ -33,7 +33,7 @@ def settings_of(
     from ..measure import Settings
 
     if runner not in RUNNERS:
-        raise Mistake(f"--runner {runner}: there are {', '.join(RUNNERS)}")
+        raise Mistake(f"--runner {runner}: choose from {', '.join(RUNNERS)}")
     return Settings(ranks, hosts, runner, warm_ups, rounds, oversubscribe, patience_s)
 
 

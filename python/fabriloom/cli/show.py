@@ -95,7 +95,7 @@ def run(results: Results) -> None:
         _program_latencies(summary)
         return
     line(
-        f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the wait at the source. "
+        f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the source's wait. "
         "± is half of a 95 % interval."
     )
     if len(results.promises):
@@ -178,14 +178,11 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     flush = [name not in (*varied, "ended") for name in head]
     table(head, [list(row.values()) for row in rows], flush, title, folds=False)
     latency = found[0].summary["latency_ns"]
-    line(f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the wait at the source.")
+    line(f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the source's wait.")
     retry = " Retries: packets sent again, average per link." if retried else ""
     line(f"± is half of a 95 % interval.{retry}")
     if any(point.summary["statistics"]["trusted"] is False for point in found):
-        line(
-            "(?) not to be trusted: through the run, batches are correlated or drift, so ± is too small; run "
-            "longer."
-        )
+        line("(?) not to be trusted: the batches are correlated or drift, so ± is too small; run longer.")
 
 
 def _any(found: Sequence[Any], what: str) -> bool:
@@ -212,14 +209,14 @@ def seeds(study: Repetition) -> None:
             values = [time(divisor, row[key]) for key in ("spread", "least", "greatest")]
             held = "-" if row["holding"] is None else f"{row['holding']} of {row['runs']}"
             rows.append([name, unit, time(divisor, row["mean"], row["ci95"]), *values, held])
-    head = ["mean over seeds", "", "mean", "spread", "least", "greatest", "intervals that hold it"]
+    head = ["mean over seeds", "", "mean", "spread", "least", "greatest", "intervals that contain it"]
     table(head, rows, [False, False, *[True] * 5])
     line(
         "± is half of a 95 % interval over seeds (Student's t). Spread: standard deviation from seed to seed."
     )
     line(
-        "Intervals that hold it: runs whose own 95 % interval holds this mean, about 19 of 20 if they are "
-        "right."
+        "Intervals that contain it: runs whose own 95 % interval contains this mean; about 19 of 20 if they "
+        "are valid."
     )
 
 

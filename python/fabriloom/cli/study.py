@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..studies.run import Team
 
 study = typer.Typer(
-    help="Many runs in a folder from which they go on, whatever ended them.",
+    help="Many runs in one folder, continued after any interruption.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -175,7 +175,7 @@ def export(
     ],
     which: Which = None,
     means: Annotated[bool, typer.Option("--means", help="Means over seeds in place of single runs.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> int:
     """Write all points of a study as one table."""
     from ..output import Plain
@@ -187,7 +187,7 @@ def export(
     if to.suffix not in (".parquet", ".csv"):
         raise exits.Mistake(f"{to}: a table is written as .parquet or .csv; name it so")
     if os.path.lexists(to) and not force:
-        raise exits.Mistake(f"{to}: the file exists; name another one, or add --force to write over it")
+        raise exits.Mistake(f"{to}: the file exists; name another one, or add --force to replace it")
     with Folder(place) as folder:
         found = folder.studies(which)
         if len(found) > 1:
@@ -261,7 +261,7 @@ def _emit(folder: Folder, asked: Asked, emit: str, jobs: int, walltime: int, que
     from . import show
 
     if emit not in ("slurm", "condor"):
-        raise exits.Mistake(f"--emit {emit}: there are slurm and condor")
+        raise exits.Mistake(f"--emit {emit}: choose slurm or condor")
     path, how = written(folder, asked, emit, jobs or 10, walltime, queue)
     show.line(f"Written to {path}. Submit it with `{how}`; when the jobs have ended,")
     show.line(f"`fabriloom study resume {folder.path}` runs what they left, and shows everything.")
@@ -351,7 +351,7 @@ def _code(found: Study, place: Path) -> int:
         missing = found.runs - len(found.table) - len(found.failed)
         what = "Interrupted" if found.why == "interrupted" else "The budget is used up"
         exits.complain(
-            f"{what}: {missing:,} points are left. `fabriloom study resume {place}` goes on from here."
+            f"{what}: {missing:,} points are left. `fabriloom study resume {place}` continues from here."
         )
     if found.failed:
         return exits.FAULT if found.fault else exits.MISTAKE

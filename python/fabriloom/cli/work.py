@@ -247,14 +247,14 @@ def _named(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:
 def _nothing_published() -> str:
     from ..experiments.beside import KNOWN
 
-    return f"no paper that is here prints numbers about this network; there are some about: {KNOWN}"
+    return f"no published numbers about this network are here; there are some about: {KNOWN}"
 
 
 def interrupted(finished: int, folder: Output | None) -> str:
     """What is said of a study that Ctrl-C ended after some finished runs."""
     found = {0: "no run was finished", 1: "1 run was finished, and only it is shown"}
     many = f"{finished} runs were finished, and only they are shown"
-    again = "" if folder is None else " The same command goes on from here."
+    again = "" if folder is None else " The same command continues from here."
     return f"Interrupted: {found.get(finished, many)}.{again}"
 
 
@@ -290,7 +290,7 @@ def saturate(
 
     chosen: Any = definition
     if definition not in DEFINITIONS:
-        raise Mistake(f"--definition {definition}: there are {' and '.join(sorted(DEFINITIONS))}")
+        raise Mistake(f"--definition {definition}: choose {' or '.join(sorted(DEFINITIONS))}")
     with bars.bar("Saturation") as bar:
         found = studies.saturate(scenario, chosen, jobs=jobs, out=folder and folder.kept, progress=bar.study)
     return _study(found, folder, json, csv, lambda: show.saturation(found), lambda: for_saturation(found))
@@ -344,7 +344,7 @@ def draw(scenario: Scenario, output: Path | None, force: bool) -> int:
     if output is not None and output.suffix.lower() not in ("", ".svg"):
         raise Mistake(f"-o {output}: a drawing is SVG; name it {output.with_suffix('.svg').name}")
     if output is not None and os.path.lexists(output) and not force:
-        raise Mistake(f"-o {output}: the file exists; name another one, or add --force to write over it")
+        raise Mistake(f"-o {output}: the file exists; name another one, or add --force to replace it")
     svg = fabric_svg(graph_of(scenario))
     if output is None:
         show.line(svg)
@@ -362,7 +362,7 @@ def plot(report: Path, out: Path, form: str, numbers: Sequence[int], force: bool
     from ..report import plot as plots
 
     if form not in plots.FORMATS:
-        raise Mistake(f"--format {form}: there are {', '.join(plots.FORMATS)}")
+        raise Mistake(f"--format {form}: choose from {', '.join(plots.FORMATS)}")
     file = report / "report.html" if report.is_dir() else report
     try:
         content = reading.content(file, _LARGEST_REPORT, "1 GB", "name a report.html that fabriloom wrote")
@@ -399,7 +399,7 @@ def new(kind: str, output: Path | None, force: bool) -> int:
         near = nearest(kind, kinds) if kind else None
         offer = f"did you mean {near}? " if near else ""
         asked = f"there is no scenario {kind} to start from" if kind else "name a kind of network"
-        raise Mistake(f"{asked}; {offer}there are: {', '.join(kinds)}")
+        raise Mistake(f"{asked}; {offer}choose from: {', '.join(kinds)}")
     text = templates.text(kind)
     if output is None:
         show.line(text.rstrip("\n"))
@@ -409,7 +409,7 @@ def new(kind: str, output: Path | None, force: bool) -> int:
             f"{output}: a scenario to start from is TOML; name it {output.with_suffix('.toml').name}"
         )
     if os.path.lexists(output) and not force:
-        raise Mistake(f"{output}: the file exists; name another one, or add --force to write over it")
+        raise Mistake(f"{output}: the file exists; name another one, or add --force to replace it")
     with file(output) as out:
         out.write(encoded(text.replace(f"{kind}.toml", output.name)))
     show.line(f"Written to {output}; next: fabriloom check {output}")
@@ -431,9 +431,7 @@ def reproduce(name: str, json: bool, quick: bool, jobs: int, folder: Output | No
     from ..output import Pieces
 
     if name not in (*experiments.names(), "all"):
-        raise Mistake(
-            f"nothing to reproduce is called {name}; there is: {', '.join(experiments.names())}, and all"
-        )
+        raise Mistake(f"there is no paper {name}; choose from: {', '.join(experiments.names())}, or all")
     papers = experiments.names() if name == "all" else (name,)
     with ExitStack() as stack:
         cache = None
@@ -446,9 +444,7 @@ def reproduce(name: str, json: bool, quick: bool, jobs: int, folder: Output | No
             cache.discard()
     lines = {paper: evidence.lines_of(paper, one, quick) for paper, one in found.items()}
     missing = [f"{paper} {part}" for paper, one in found.items() for part in one.unfinished]
-    partial = (
-        f"PARTIAL: interrupted before there was anything to say of {', '.join(missing)}" if missing else ""
-    )
+    partial = f"PARTIAL: interrupted before there were results of {', '.join(missing)}" if missing else ""
 
     def text() -> str:
         every = [line for group in lines.values() for line in group]
@@ -470,7 +466,7 @@ def reproduce(name: str, json: bool, quick: bool, jobs: int, folder: Output | No
 
     give(folder, json, text, tell, write, "reproduction.html", finished=not partial)
     if partial:
-        exits.complain(f"{partial}. The same command goes on from here.")
+        exits.complain(f"{partial}. The same command continues from here.")
         return exits.INTERRUPTED
     disagree = any(line["within"] is False for group in lines.values() for line in group)
     return exits.DISAGREES if strict and disagree else exits.OK

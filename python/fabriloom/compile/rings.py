@@ -33,7 +33,7 @@ class RingParts:
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
         self.graph = graph
         if graph.rings is None:
-            message = f"{scenario.topology.kind} is no network of rings"
+            message = f"{scenario.topology.kind} is not a network of rings"
             raise scenario.error(message, ("topology", "kind"), "choose another topology")
         self.rings = graph.rings
         transaction = scenario.transaction

@@ -24,7 +24,7 @@ def names() -> tuple[str, ...]:
 def modules(name: str) -> tuple[Any, ...]:
     """The experiments of a paper, in its order. Raises KeyError when there is no such paper."""
     if name not in _PAPERS:
-        raise KeyError(f"nothing to reproduce for {name!r}; there is: {', '.join(_PAPERS)}")
+        raise KeyError(f"there is no paper {name!r}; choose from: {', '.join(_PAPERS)}")
     return import_module(f".{name.replace('-', '_')}", __name__).MODULES
 
 

@@ -56,7 +56,7 @@ def _rows(path: Path, text: str, least: int) -> Iterator[tuple[int, list[float]]
         cut = number == len(lines) and not text.endswith("\n")
         if len(words) < least or cut or not all(_NUMBER.fullmatch(word) for word in words[:least]):
             what = (
-                "the file is cut short here" if number == len(lines) else f"{least} numbers are wanted here"
+                "the file is cut short here" if number == len(lines) else f"{least} numbers are expected here"
             )
             raise FitError(
                 f'{path}:{number}: "{line.strip()[:60]}": {what}\n  = save the whole of what was printed'
@@ -69,7 +69,7 @@ def _size(path: Path, line: int, value: float, least: int = 1) -> int | None:
     if value == 0:
         return None
     if not least <= value < 2**31 or value != int(value):
-        raise FitError(f"{path}:{line}: {value:g} is no size of a message\n  = write whole bytes, below 2^31")
+        raise FitError(f"{path}:{line}: {value:g} is not a message size\n  = write whole bytes, below 2^31")
     return int(value)
 
 
@@ -90,7 +90,7 @@ def _osu(path: Path, text: str, title: str) -> Samples:
     for line, (first, value) in _rows(path, text, 2):
         size = _size(path, line, first)
         if not 0 < value < 1e18:
-            raise FitError(f"{path}:{line}: {value:g} is no measured value\n  = leave the line out")
+            raise FitError(f"{path}:{line}: {value:g} is not a measured value\n  = leave the line out")
         if size is None:
             continue
         if "latency" in kind:
@@ -126,7 +126,7 @@ def _netgauge(path: Path, text: str) -> Samples:
         bad = [name for name, value in values.items() if not 0 <= value < 1e18]
         if bad:
             raise FitError(
-                f"{path}:{number}: {bad[0]} is negative or beyond all measure\n  = measure with more rounds"
+                f"{path}:{number}: {bad[0]} is negative or too large\n  = measure with more rounds"
             )
         whole = (size - 1) * values["G"]
         found.put("send", size, values["o_s"])
@@ -166,7 +166,7 @@ def _columns(path: Path, line: int, names: list[str]) -> None:
         near = units.nearest(wrong, known)
         hint = f'is "{near}" meant? ' if near else ""
         raise FitError(
-            f'{path}:{line}: no table of measured values: column "{wrong[:40]}"\n  = '
+            f'{path}:{line}: not a table of measured values: column "{wrong[:40]}"\n  = '
             f"{hint}columns are bytes and, each "
             "with its unit, half_round_us, send_us, receive_us, gap_us, turn_us; or the output "
             "of OSU or netgauge"

@@ -110,9 +110,9 @@ def _json(path: Path) -> dict[str, Any]:
         hint = "name an output folder of fabriloom measure, or a file of measured values"
         raise FitError(f"{path}: {error}\n  = {hint}") from error
     except (ValueError, RecursionError) as error:
-        raise FitError(f"{path}: no JSON, or cut short\n  = measure once more") from error
+        raise FitError(f"{path}: not JSON, or cut short\n  = measure once more") from error
     if not isinstance(found, dict):
-        raise FitError(f"{path}: no result of fabriloom\n  = name an output folder of fabriloom measure")
+        raise FitError(f"{path}: not a result of fabriloom\n  = name an output folder of fabriloom measure")
     return found
 
 

@@ -132,7 +132,7 @@ def hosts_in(path: Path) -> list[Host]:
         match = _HOST.fullmatch(plain)
         if match is None or match[2] == "0":
             raise MeasureError(
-                f'{path}:{number}: "{plain[:60]}" is no host\n  = write a name and how many '
+                f'{path}:{number}: "{plain[:60]}" is not a host\n  = write a name and how many '
                 "processes, such as "
                 "node1:4"
             )

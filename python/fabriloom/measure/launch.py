@@ -138,7 +138,7 @@ def _judge(process: subprocess.Popen[bytes], rounds: Rounds, said: Said, wrong: 
         told = [_waits(text, names, rounds.plan) for text in sorted(waits)]
         shown = "; ".join(([one for one in told if "operation" in one] or told)[:4])
         raise MeasureError(
-            f"nothing has gone on for {rounds.plan.head['patience_s']} s: {shown}\n  = a "
+            f"no progress for {rounds.plan.head['patience_s']} s: {shown}\n  = a "
             "program that waits for ever, "
             "or give it longer with --patience"
         )

@@ -177,9 +177,9 @@ def _there(settings: Settings, ranks: int) -> tuple[list[Host], int]:
     if ranks > there and not settings.oversubscribe:
         where = f"the {there} of --hosts" if hosts else f"{there} cores"
         raise MeasureError(
-            f"{ranks} processes on {where} are no measurement: they wait for each other's turn\n  = use a "
-            "program for fewer terminals or more hosts (--hosts); or add --oversubscribe to see only whether "
-            "the program runs as it should"
+            f"{ranks} processes on {where} would not be a measurement: they wait for each other's turn\n  = "
+            "use a program for fewer terminals or more hosts (--hosts); or add --oversubscribe to see only "
+            "whether the program runs as it should"
         )
     check_hosts(hosts)
     return hosts, there
@@ -278,7 +278,7 @@ def _told(
 
 def _library(text: str) -> str:
     """Name and version of an MPI from what it says of itself."""
-    first = text.splitlines()[0] if text else "an MPI that says nothing of itself"
+    first = text.splitlines()[0] if text else "an unnamed MPI"
     return " ".join(first.replace("\t", " ").split()).replace(" Version:", "")[:80]
 
 

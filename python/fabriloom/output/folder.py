@@ -96,14 +96,14 @@ class Output(Working):
         if os.path.ismount(target):
             raise OutputError("a disk is mounted here, which cannot be replaced as one; name a folder in it")
         if _is_here(target):
-            raise OutputError("this is the present folder, which cannot be replaced; name a folder in it")
+            raise OutputError("this is the working folder, which cannot be replaced; name a folder in it")
         if not any(target.iterdir()):
             return
         before, found = manifest.read(target), manifest.content(target)
         if found.foreign:
             raise OutputError(
-                f"the folder holds {found.named()}, which fabriloom did not write; nothing of yours is "
-                "replaced, so name another folder"
+                f"the folder holds {found.named()}, which fabriloom did not write; your files are "
+                "never replaced, so name another folder"
             )
         resumed = before and self._kept_name and not before.finished and before.command == self._command
         if not self._force and not resumed:
@@ -134,7 +134,7 @@ class Output(Working):
     def finish(self, finished: bool = True) -> Path:
         """Put the results in their place; returns where they are. Raises OSError.
 
-        ``finished`` false: the same command goes on from there, so all finished pieces stay. If something of
+        ``finished`` false: the same command continues from there, so finished pieces stay. If something of
         the user's has come to the place meanwhile it stays there, and the results get a name beside it.
         """
         if finished and self.kept is not None:

@@ -33,12 +33,12 @@ async def body_of(request: Request) -> dict[str, Any]:
         content += piece
         if len(content) > limits.BODY_BYTES:
             most = limits.BODY_BYTES // 1000
-            raise BadRequest(f"This is longer than {most} kB, the most the page takes.", 413)
+            raise BadRequest(f"This is longer than {most} kB, the most that the page accepts.", 413)
     try:
         body = json.loads(content)
         json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError:
-        raise BadRequest("There is half a character in this request.") from None
+        raise BadRequest("A character in this request is incomplete.") from None
     except (ValueError, RecursionError):
         raise BadRequest("This request is not JSON.") from None
     if not isinstance(body, dict):

@@ -151,7 +151,7 @@ def _ways(kind: str) -> list[tuple[str, Settings]]:
     if kind in ("torus", "ring"):
         order = "dimension-order"
         return [
-            ("shorter way round (can deadlock)", way(order, variant="minimal")),
+            ("shorter direction (can deadlock)", way(order, variant="minimal")),
             ("no transit over the edges", way(order, variant="no-edge-transit")),
             ("up*/down*", way("up-star-down-star", variant=None)),
         ]

@@ -60,7 +60,7 @@ class Guard:
         start = scope["path"][: len(self.start) + 1].encode(errors="replace")
         if secrets.compare_digest(start, f"{self.start}/".encode()):
             return None
-        return 403, "The address of the page has a key in it: take it whole from where the page was started."
+        return 403, "The address of the page contains a key: copy the whole address from the terminal."
 
 
 def refused(scope: Scope) -> tuple[int, str] | None:
@@ -82,5 +82,5 @@ def refused(scope: Scope) -> tuple[int, str] | None:
         if not length.isdecimal() or "transfer-encoding" in headers:
             return 411, "The length of the request is missing."
         if int(length) > limits.BODY_BYTES:
-            return 413, f"This is longer than {limits.BODY_BYTES // 1000} kB, the most the page takes."
+            return 413, f"This is longer than {limits.BODY_BYTES // 1000} kB, the most that the page accepts."
     return None

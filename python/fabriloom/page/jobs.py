@@ -152,7 +152,7 @@ def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
     for side, (name, scenario) in enumerate(scenarios.items()):
         limits.check_size(graph_of(scenario))
         if not scenario.needs_load and not scenario.traffic.is_rated():
-            raise Refusal("This traffic says by itself when packets are sent, so there is no load to raise.")
+            raise Refusal("This traffic sets its own times, so there is no load to raise.")
         curves[name] = _curve(side, len(scenarios), scenario, emit, clock, Path(job["report"]).parent)
     if clock.cancelled or not any(curve.points for curve in curves.values()):
         emit({"type": "done", "why": clock.why(), "report": False})

@@ -50,6 +50,6 @@ def check_size(graph: Graph) -> None:
     for count, most, what in ((graph.terminals, TERMINALS, "terminals"), (graph.links, LINKS, "links")):
         if count > most:
             raise Refusal(
-                f"This network has {count:,} {what}; the page takes up to {most:,}. "
+                f"This network has {count:,} {what}; the page accepts up to {most:,}. "
                 "Run it with `fabriloom run`, which has no such limit."
             )

@@ -93,7 +93,7 @@ class Session:
             else:
                 self.tell({"type": "error", "text": f"{lost} Press Run to start again."})
         except TimeoutError:
-            self.tell({"type": "error", "text": "This took too long and was ended."})
+            self.tell({"type": "error", "text": "This took too long and was stopped."})
         finally:
             worker, self.worker = self.worker, None
             self.running = False
@@ -133,7 +133,7 @@ class Turns:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         if len(self._waiting) > self._most:
-            self._waiting.pop(0).set_exception(Refusal("Too many scenarios are looked at; try again."))
+            self._waiting.pop(0).set_exception(Refusal("Too many scenarios are being examined; try again."))
         try:
             await turn
         except asyncio.CancelledError:
@@ -207,10 +207,10 @@ class Sessions:
     def begin(self, session: Session, job: Message) -> None:
         """Start a job. Raises Refusal while another goes on."""
         if session.running:
-            raise Refusal("A run is going on in this tab. Cancel it first.")
+            raise Refusal("A run is in progress in this tab. Cancel it first.")
         if sum(other.running for other in self._open.values()) >= limits.RUNNING:
             raise Refusal(
-                f"{limits.RUNNING} runs are going on in other tabs. Wait for one of them, or cancel it."
+                f"{limits.RUNNING} runs are in progress in other tabs. Wait for one of them, or cancel it."
             )
         session.begin(self.workers, job)
 

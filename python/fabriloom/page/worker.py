@@ -85,7 +85,7 @@ def message_of(error: BaseException) -> str:
     if isinstance(error, ScenarioError | GraphError | RoutingError | TechnologyError):
         return f"error: {error}"
     if isinstance(error, MemoryError):
-        return f"This needs more memory than the page takes ({limits.MEMORY_BYTES >> 30} GiB)."
+        return f"This needs more memory than the page allows ({limits.MEMORY_BYTES >> 30} GiB)."
     if isinstance(error, OSError):
         return f"This machine could not do it: {error.strerror or error}."
     if isinstance(error, KeyboardInterrupt):

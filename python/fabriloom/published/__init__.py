@@ -33,7 +33,7 @@ def load(name: str) -> dict[str, Any]:
     ``tables``. Raises KeyError.
     """
     if name not in papers():
-        raise KeyError(f"no published numbers of {name!r}; there are: {', '.join(papers())}")
+        raise KeyError(f"no published numbers of {name!r}; choose from: {', '.join(papers())}")
     paper = tomllib.loads(resources.files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
     for table in paper.get("tables", ()):
         paper["numbers"] += _cells(table)

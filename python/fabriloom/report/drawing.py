@@ -150,15 +150,15 @@ def _notes(plan: Plan) -> list[str]:
     parts = counted(graph.switches, "switch", "es"), counted(graph.terminals, "terminal")
     notes = [", ".join([*parts, counted(graph.links, "link")]) + "."]
     if plan.scale is not None and (graph.link_reverse >= 0).any():
-        notes[0] += " Each direction of a cable is drawn on the right-hand side of its way."
+        notes[0] += " Each direction of a cable is drawn on its right-hand side."
     elif plan.scale is None:
         notes[0] += (
             " A stroke is a cable." if (graph.link_reverse >= 0).any() else " A stroke is a one-way link."
         )
     if plan.merged:
-        notes[0] += " Parallel links are drawn as one, by their mean."
+        notes[0] += " Parallel links are drawn as one, with their mean."
     if plan.stubs:
-        notes[0] += " Strokes that end at the border go on at the opposite border."
+        notes[0] += " Strokes that end at the border continue at the opposite border."
     if most and not plan.outside and not plan.dots:
         notes[0] += f" Up to {counted(most, 'terminal')} at a switch, not drawn"
         notes[0] += "." if plan.scale is None else "; boxes have the mean colour of their terminals' links."

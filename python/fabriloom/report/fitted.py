@@ -81,12 +81,12 @@ def _predictions(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
             points.setdefault(row["program"], []).append([*values, None, None, label])
     head = ["Program", "Settings", "Quantity", "Measured", "Predicted", "", "Deviation", "Noise"]
     flush = [False, False, False, True, True, False, True, True]
-    note = "Nothing was set by these. Noise: how far rounds of the measurement are apart."
+    note = "Nothing was set by these. Noise: the spread of the measured rounds."
     ends = [value for line in points.values() for point in line for value in point[:2]]
     equal = Series("equal", [[value, value, None, None, ""] for value in (min(ends), max(ends))], "line")
     series = [equal, *(Series(name, line, "points") for name, line in points.items())]
     axes = Axis("measured (µs)", log=True), Axis("predicted (µs)", log=True)
     picture = Chart(
-        "Time of whole programs", *axes, series, "On the line the prediction is what was measured."
+        "Time of whole programs", *axes, series, "On the line, prediction and measurement are equal."
     )
     return [picture, Table("Measured and predicted", head, cells, flush, note)]

@@ -73,7 +73,7 @@ def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         (
             "Mean latency",
             f"{plus_minus(micro(latency['mean']), micro(latency['mean_ci95']))} µs",
-            f"with the wait at the source {plus_minus(micro(total['mean']), micro(total['mean_ci95']))} µs",
+            f"from creation: {plus_minus(micro(total['mean']), micro(total['mean_ci95']))} µs",
         ),
         (
             "99 % within",

@@ -129,7 +129,7 @@ def waiting(phrases: Sequence[str], most: int = 40) -> list[Table]:
         return []
     rows = [[Cell(name), Cell(what)] for name, _, what in (text.partition(": ") for text in phrases[:most])]
     left = f" {len(phrases) - most} more are not shown." if len(phrases) > most else ""
-    note = f"Nothing is on its way, so none of these can ever go on.{left}"
+    note = f"Nothing is under way, so none of these can ever continue.{left}"
     return [Table("What the programs wait for", ["Terminal", "waits in"], rows, [False, False], note)]
 
 
@@ -160,7 +160,7 @@ def _one_by_one(events: pl.DataFrame, summary: Mapping[str, Any]) -> list[Chart]
         [event, latency / 1e3, None, None, ""]
         for event, latency in zip(shown["event"], shown["latency_ns"], strict=True)
     ]
-    note = "A steady run fluctuates about a constant level; one that rises is asked for more than it can do."
+    note = "A steady run fluctuates about a constant level; if it rises, more is asked for than can be built."
     if summary["events"]["attempted_per_s"] is None:
         note = "Nothing was due: latency is from the first message of the event."
     if len(shown) < len(done):
@@ -220,7 +220,7 @@ def _slowest(events: pl.DataFrame, most: int = 15) -> list[Table]:
             ]
         )
     head = ["Event", "Messages received", "Begun at (µs)", "Complete at (µs)", "Latency (µs)"]
-    note = "Those that are not complete, then those that took longest."
+    note = "Incomplete events first, then the slowest."
     return [Table("Slowest events", head, rows, [True] * 5, note)]
 
 
@@ -260,7 +260,12 @@ def _rates(points: Sequence[Any], varied: Sequence[str]) -> list[Chart]:
     attempted = Axis("attempted events (kHz)")
     charts = []
     for title, axis, lines, note in (
-        ("Events achieved", "achieved events (kHz)", achieved, "Where the line bends, no more is built."),
+        (
+            "Events achieved",
+            "achieved events (kHz)",
+            achieved,
+            "Where the line bends, the network builds no more events.",
+        ),
         ("Event latency", "mean event latency (µs)", latency, ""),
     ):
         series = [Series(name, line, "line") for name, line in lines.items()]

@@ -72,7 +72,8 @@ def _again(papers: Sequence[Reproduced], quick: bool) -> str:
 def _counts(papers: Sequence[Reproduced]) -> Table:
     note = (
         "Each printed number counts once. Arithmetic follows from rates and wiring, calibrated ones set a "
-        "parameter, predicted ones came out by themselves; these three are within or outside their tolerance."
+        "parameter, predicted ones follow from the model alone; these three are within or outside their "
+        "tolerance."
     )
     rows = [
         [Cell(name), *(Cell(number(value), None, value) for value in values)]

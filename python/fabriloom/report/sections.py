@@ -46,7 +46,7 @@ def cycle(links: Sequence[str]) -> list[Table]:
         return []
     pairs = zip(links, [*links[1:], links[0]], strict=True)
     rows = [[Cell(link), Cell(following)] for link, following in pairs]
-    note = "Each packet holds its link and waits for the next one; none can ever go on."
+    note = "Each packet holds its link and waits for the next one; none can ever move."
     return [Table("The deadlock", ["The packet on", "waits for the packet on"], rows, [False, False], note)]
 
 
@@ -212,14 +212,14 @@ MOST_ON_A_LINE = 30
 
 
 def _with_wait(name: str) -> str:
-    return "with the wait at the source" if name == ALONE else f"{name}, with the wait at the source"
+    return "with the wait at the source" if name == ALONE else f"{name}, including the wait at the source"
 
 
 def _how_drawn(series: Sequence[Series]) -> str:
     """What strokes and marks mean, as far as they are there."""
     dashed = any(one.style == "dashed" for one in series)
     words = "Bars are 95 % intervals."
-    words += " Dashed: total latency, from the making of a packet." if dashed else ""
+    words += " Dashed: total latency, from the creation of a packet." if dashed else ""
     words += (
         " Hollow: past saturation, a longer run would show more." if any(s.hollow for s in series) else ""
     )
@@ -287,9 +287,9 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
         *(["Retries (MB/s)"] if retried else []), "Mean latency (µs)", "99 % (µs)", "Longest (µs)",
         "Total latency (µs)", "Ended",
     ]  # fmt: skip
-    note = "Total latency has the wait at the source in it."
+    note = "Total latency includes the wait at the source."
     note += " Retries: packets sent again, average per link." if retried else ""
-    note += " (?): this ± is not to be trusted, for batches are correlated or drift." if doubted else ""
+    note += " (?): this ± is not to be trusted: batches are correlated or drift." if doubted else ""
     rows = []
     for point in points:
         summary, latency, total = (
@@ -363,7 +363,7 @@ def _tolerance(value: Any) -> str:
 
 
 KINDS = {
-    "predicted": ("Predicted", "Nothing was set by these lines: they came out by themselves."),
+    "predicted": ("Predicted", "No parameter was set by these lines."),
     "calibrated": ("Calibrated", "A parameter was set so that these lines agree."),
     "arithmetic": ("Arithmetic", "These lines follow from the link and the construction alone."),
     "reported": ("Reported", "These lines are shown and not scored, for the reason given."),

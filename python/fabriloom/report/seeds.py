@@ -33,7 +33,7 @@ def for_seeds(repetition: Repetition) -> str:
         title=provenance.name or "Several seeds",
         kind="seeds",
         description=provenance.description,
-        status=("seeds", f"{len(repetition.points)} runs that differ in their seed alone."),
+        status=("seeds", f"{len(repetition.points)} runs that differ only in their seed."),
         facts=_facts(repetition),
         provenance=provenance_of(provenance, [again("run", f"--seeds {repetition.runs}")]),
     )
@@ -94,7 +94,7 @@ def _charts(repetition: Repetition) -> list[Chart]:
         note = (
             f"Bars are the 95 % interval of each run alone. The mean over seeds is {plus_minus(mean, half)}: "
             "where "
-            "many bars do not reach its line, the runs are too short for their bars to be believed."
+            "many bars do not reach its line, the runs are too short for their bars to be trusted."
         )
         charts.append(Chart(title, Axis("seed"), Axis(label), series, note))
     return charts
@@ -114,7 +114,7 @@ def _means(repetition: Repetition) -> Table:
         "Spread",
         "Least",
         "Greatest",
-        "Intervals that hold the mean",
+        "Intervals that contain the mean",
     ]
     rows: list[Sequence[Cell]] = []
     for row in repetition.means.iter_rows(named=True):
@@ -131,7 +131,7 @@ def _means(repetition: Repetition) -> Table:
     note = (
         "± is half of a 95 % interval over seeds (Student's t); spread is the standard deviation from seed "
         "to seed. "
-        "Of the intervals of single runs about 19 of 20 should hold the mean. Units as in the table of "
+        "Of the intervals of single runs about 19 of 20 should contain the mean. Units as in the table of "
         "points."
     )
     return Table("Means over seeds", head, rows, [False] + [True] * 6, note)

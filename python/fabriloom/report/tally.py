@@ -42,7 +42,7 @@ def by_number(lines: Sequence[Line]) -> dict[str, list[Line]]:
 def sort_of(lines: Sequence[Line]) -> str:
     """What the lines of one number make it.
 
-    A number that any parameter was set by is calibrated, whatever else comes out by itself; and one that a
+    A number that any parameter was set by is calibrated, whatever else follows from the model; and one that a
     simulation predicts is predicted, although something else follows from it by arithmetic.
     """
     kinds = {line["kind"] for line in lines if line.get("tolerance") is not None}

@@ -69,7 +69,7 @@ NETWORK_LATENCY_FROM = "start of the packet's first character on the link out of
 NETWORK_LATENCY_TO = "end of packet received at its destination terminal"
 RING_LATENCY_FROM = "start of the request on the link out of its source's station"
 RING_LATENCY_TO = "end of storing the data: at the target, for nread and lock at the source"
-TOTAL_LATENCY_FROM = "creation of the packet at its source, so waiting in the source's queue is included"
+TOTAL_LATENCY_FROM = "creation of the packet at its source; includes the wait in the source's queue"
 
 
 def _latency(prefix: str, what: str) -> tuple[Column, ...]:
@@ -113,20 +113,24 @@ SUMMARY = Table(
         Column(
             "verdict",
             "text",
-            "What the run says of its network in one sentence: whether it carries what is offered, and what limits it.",
+            "The verdict of the run in one sentence: whether it carries what is offered, and what limits it.",
         ),
         Column(
             "keeps_up",
             "true or false",
-            "Whether what was offered was delivered but for at most 1 % that was lost and what is always under way; null of programs.",
+            "Whether what was offered was delivered, except for at most 1 % that was lost and what is always under way; null for programs.",
         ),
         Column(
             "limit.what",
             "text",
             "What is nearest to its limit: a `link`, a `bus`, a receive `queue` that rejects packets, `blocking` by packets that wait, or a `host`.",
         ),
-        Column("limit.name", "text", "Which one; of blocking the link that packets wait for longest in all."),
-        Column("limit.share", "0 to 1", "How busy it is; of blocking and of a queue, the busiest link."),
+        Column(
+            "limit.name",
+            "text",
+            "Which one; for blocking, the link for which packets waited longest in total.",
+        ),
+        Column("limit.share", "0 to 1", "How busy it is; for blocking and for a queue, the busiest link."),
         Column("limit.reached", "true or false", "Whether it is at its limit: 95 % of the time in use."),
         Column("limit.text", "text", "The same as a part of a sentence."),
         Column(
@@ -147,7 +151,7 @@ SUMMARY = Table(
         Column(
             "warmup_ns",
             "ns",
-            "The part at the beginning that is left out of every measurement; 0 if the run ended before it was over, and then all of it is measured.",
+            "The beginning of the run, which is not measured; 0 if the run ended before it was over, and then all of it is measured.",
         ),
         Column("measured_ns", "ns", "The measuring window: simulated time without the warm-up."),
         Column(
@@ -188,11 +192,11 @@ SUMMARY = Table(
         Column(
             "packets.measured",
             "count",
-            "Packets delivered in the measuring window: those the latencies are of.",
+            "Packets delivered in the measuring window: those the latencies are computed from.",
         ),
         *_latency("latency_ns", "network latency"),
         *_latency("total_latency_ns", "latency with the wait at the source"),
-        Column("statistics.batches", "count", "Batches that the confidence half-widths rest on."),
+        Column("statistics.batches", "count", "Batches from which the confidence half-widths are computed."),
         Column(
             "statistics.lag1_correlation",
             "-1 to 1",
@@ -219,7 +223,7 @@ SUMMARY = Table(
             "text",
             "`trains` for networks of links, `rings` for networks of rings.",
         ),
-        Column("engine.events", "count", "Events that the engine worked off."),
+        Column("engine.events", "count", "Events that the engine processed."),
         Column(
             "engine.packet_hops",
             "count",
@@ -228,7 +232,7 @@ SUMMARY = Table(
         Column(
             "engine.wall_s",
             "s",
-            "Time the run took on this machine: the one value that differs when a run is repeated. Points of studies do not have it.",
+            "Time that the run took on this machine: the only value that differs when a run is repeated. Points of studies do not have it.",
         ),
     ),
 )
@@ -385,10 +389,10 @@ CHECK = Table(
             "cross that link.",
         ),
         Column("zero_load_latency_ns.min", "ns", "Shortest network latency of a packet that meets no other."),
-        Column("zero_load_latency_ns.mean", "ns", "Its mean over the pairs looked at."),
+        Column("zero_load_latency_ns.mean", "ns", "Its mean over the pairs examined."),
         Column("zero_load_latency_ns.max", "ns", "Its longest."),
         Column(
-            "zero_load_latency_ns.pairs", "count", "Pairs of terminals looked at: all, or about a thousand."
+            "zero_load_latency_ns.pairs", "count", "Pairs of terminals examined: all, or about a thousand."
         ),
         Column(
             "zero_load_latency_ns.length_bytes", "B", "Payload of these packets: the longest of the scenario."
@@ -410,9 +414,9 @@ RATE_CHECK = Table(
         Column(
             "demanded.over",
             "list",
-            "All that need more than their time, the worst first, at most ten: `what` and `share`.",
+            "All that are overloaded, the worst first, at most ten: `what` and `share`.",
         ),
-        Column("demanded.over_count", "count", "How many they are."),
+        Column("demanded.over_count", "count", "How many there are."),
     ),
 )
 

@@ -96,19 +96,18 @@ def doubts(means: list[Watched]) -> list[str]:
     """What speaks against the intervals of these means, a sentence each; see :func:`trusted`."""
     wide = [one for one in means if one.half_width > WIDE]
     alike, moving = _alike(means), _moving(means)
-    longer = "let the run be longer (run.duration), or repeat it with other seeds (--seeds 10)"
+    longer = "make the run longer (run.duration), or repeat it with other seeds (--seeds 10)"
     found = []
     if wide:
         found.append(f"wide 95 % intervals: {widths(wide)}; {longer}")
     if alike:
         found.append(
-            f"do not trust ± of {' and '.join(alike)}: batches that follow each other are more alike than "
-            "chance "
-            f"makes them, so the interval is too narrow; {longer}"
+            f"do not trust ± of {' and '.join(alike)}: successive batches are more alike than by "
+            f"chance, so the interval is too narrow; {longer}"
         )
     if moving:
         found.append(
-            f"not steady: {' and '.join(moving)} through the run more than by chance; leave out more of its "
-            "beginning (run.warmup), or let it be longer (run.duration)"
+            f"not steady: {' and '.join(moving)} through the run more than by chance; lengthen the "
+            "warm-up (run.warmup) or the run (run.duration)"
         )
     return found

@@ -49,7 +49,7 @@ def message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = Fal
         return f"The network deadlocked {when}: the packet on {waits.replace(', which waits', ' waits', 1)}."
     grew = "sources lost packets" if lost else "the queues at the sources grew without end"
     sentences = {
-        "drained": f"Every packet was delivered and none is to come ({when}).",
+        "drained": f"Every packet was delivered and no more will be made ({when}).",
         "precision": f"The wanted precision was reached {when}{watched}.",
         "saturated": f"Saturated: {grew}; stopped {when}{watched}.",
         "time_limit": f"The time limit was reached {when}{watched}.",
@@ -68,11 +68,11 @@ def drained_of_faults(simulated_ns: float, lost: int, waiting: int) -> str:
 
 _STALLS = {
     "Unsent": "the link {link} has characters to send and credit for them, and does not send",
-    "Busy": "the link {link} is busy for longer than it takes to send all there is",
-    "Unasked": "the head of a packet has come over the link {link} and does not ask for its way on",
+    "Busy": "the link {link} is busy for longer than it takes to send everything",
+    "Unasked": "the head of a packet has arrived over the link {link} and does not request an output",
     "Ungranted": "a packet that came over the link {link} waits beside a link that is free",
     "Undelivered": "a packet has come over the link {link} and is not delivered",
-    "Silent": "packets are on their way, and nothing is to happen any more",
+    "Silent": "packets are under way, and no event is pending",
 }
 """What a run stood still by, by the engine's words for it."""
 
@@ -100,6 +100,6 @@ def livelock(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
     return (
         f"The network livelocked {when}: for the last {figures(lasted_us)} µs no station accepted a packet, "
         f"while packets were rejected {rejected:,} times and sent again, most at the end of {most}. "
-        "What is sent again takes the rings from what would make room. Longer retry delays, "
+        "Retries take the bandwidth that other packets need to make room. Longer retry delays, "
         "bandwidth_allocation, or fewer packets under way at a time (transactions, in_flight) help."
     )

@@ -140,7 +140,7 @@ def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
     """What a run says of its network, in a sentence."""
     reason, held = summary["end"]["reason"], held_by(summary.get("limit"))
     if reason in STUCK:
-        return f"It {reason}: in the end nothing is delivered any more, so a throughput says little"
+        return f"It {reason}: in the end nothing is delivered, so its throughput means little"
     offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]
     if not accepted:
         return "Nothing was delivered while it was measured"

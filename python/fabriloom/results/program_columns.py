@@ -28,7 +28,7 @@ def _latency(prefix: str, what: str, whose: str) -> tuple[Column, ...]:
 PROGRAM_SUMMARY = Table(
     "program_summary",
     "Summary of programs",
-    "Keys of the summary that only runs of programs have. What is of the measuring window is said so; the rest is of the whole run. Control words, requests and credit are messages like all others; so are fetched ones.",
+    "Keys of the summary that only runs of programs have. Keys of the measuring window say so; all others are of the whole run. Control words, requests and credit are messages like all others; so are fetched ones.",
     (
         Column(
             "end.waiting",
@@ -113,8 +113,8 @@ MEASURED = Table(
     "Keys of the summary of what `fabriloom measure` ran, beside those of a program. Packets and links are not seen there: their counts are 0 and their latencies null; `simulated_ns` is the time that passed.",
     (
         Column("measured.runner", "text", "`c` or `python`: what ran the programs."),
-        Column("measured.mpi", "text", "Name and version of the MPI, as it says itself."),
-        Column("measured.transport", "text", "By what messages went, as far as it is known."),
+        Column("measured.mpi", "text", "Name and version of the MPI, as reported by it."),
+        Column("measured.transport", "text", "Transport of the messages, as far as it is known."),
         Column("measured.machines", "list of text", "Name of the machine of each process."),
         Column("measured.ranks", "count", "Processes."),
         Column(
@@ -149,7 +149,7 @@ MEASURED = Table(
 EVENTS = Table(
     "events",
     "Events",
-    "One row per event of a program. What has not happened is null.",
+    "One row per event of a program. A time that did not occur is null.",
     (
         Column("event", "number", "Number of the event, from 0."),
         Column("messages", "count", "Messages that it is made of."),
@@ -186,7 +186,7 @@ HOSTS = Table(
 MESSAGES = Table(
     "messages",
     "Messages",
-    "One row per message, in the order in which they were made; only with `output.messages = true`. What has not happened is null.",
+    "One row per message, in the order in which they were made; only with `output.messages = true`. A time that did not occur is null.",
     (
         Column("message", "number", "Number of the message, from 0."),
         Column("source", "text", "Terminal that sent it; of a read, the one whose memory it was in."),
@@ -198,7 +198,7 @@ MESSAGES = Table(
         Column(
             "sent_ns",
             "ns",
-            "When the protocol had nothing more to do for it at its sender; measured: when the program saw that.",
+            "When the protocol had finished with it at its sender; measured: when the program saw that.",
         ),
         Column(
             "received_ns",

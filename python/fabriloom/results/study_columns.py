@@ -40,7 +40,7 @@ SATURATION = Table(
         Column(
             "verdict",
             "text",
-            "Up to where everything is carried and what limits it; by `backlog`, what limits that run.",
+            "Up to which load everything is carried, and what limits it; for `backlog`, what limits that run.",
         ),
         Column("definition", "text", "`peak` or `backlog`."),
         Column("definition_text", "text", "The definition in words."),
@@ -86,7 +86,7 @@ SEEDS = Table(
         Column(
             "holding",
             "count",
-            "Runs whose own 95 % interval holds the mean over seeds: about 19 of 20 if these intervals can be trusted; null for numbers without one.",
+            "Runs whose own 95 % interval contains the mean over seeds: about 19 of 20 if these intervals can be trusted; null for numbers without one.",
         ),
     ),
 )

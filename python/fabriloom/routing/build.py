@@ -144,4 +144,4 @@ def _check_names(kind: str, rule: Callable[..., Any], given: dict[str, Any], own
 
 def _nearest(word: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(word, list(known), 1)
-    return f'; did you mean "{near[0]}"?' if near else f"; there are {', '.join(known)}"
+    return f'; did you mean "{near[0]}"?' if near else f"; choose from {', '.join(known)}"

@@ -199,7 +199,7 @@ def _load(scenario: Scenario) -> None:
 
 
 def _rate(scenario: Scenario) -> None:
-    """A rate and a scale need something that they are of."""
+    """A rate and a scale need something that they are computed from."""
     traffic = scenario.traffic
     pattern = traffic.pattern
     if traffic.rate is not None:

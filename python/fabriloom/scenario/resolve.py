@@ -89,7 +89,7 @@ def _kind_first(value: Any) -> Any:
 
 
 def fill_traffic(values: dict[str, Any], scenario: Scenario) -> None:
-    """Fill in what hangs on the network, and the default load where one is needed and nowhere else."""
+    """Fill in what depends on the network, and the default load where one is needed and nowhere else."""
     senders, transaction = values.pop("senders"), values.pop("transaction", "nwrite")
     by_load = scenario.traffic.needs_load() or not scenario.traffic.is_open()
     values.setdefault("source_queue", "none" if scenario.of_rings and by_load else 0)

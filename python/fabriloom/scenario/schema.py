@@ -26,7 +26,7 @@ from fabriloom.scenario.source import SourceMap
 
 
 def with_preset(data: Any) -> Any:
-    """What is written, with what hangs on other sections.
+    """What is written, with what depends on other sections.
 
     A network of rings that names no preset has its own. A program runs to its end, or for a second, and
     is measured from its beginning, unless it is said otherwise; so are a single burst and a run with faults.

@@ -198,7 +198,7 @@ def _unknown(path: Path, data: dict[str, Any], where: _Where) -> ScenarioError:
         hint = " or ".join(f"{section}.{name}" for section in sections)
         hint = f"write {hint}: it is a key of [{'] and ['.join(sections)}]"
     if others := _elsewhere(above, name, data, where.root):
-        hint = f'"{name}" is a setting of {", ".join(others[:4])}; here there are {", ".join(allowed)}'
+        hint = f'"{name}" is a setting of {", ".join(others[:4])}; choose from {", ".join(allowed)}'
     inside = f"in [{_dotted(above)}]" if above else f"at the top of {where.what}"
     place = where.source.place(path, key=True)
     error = ScenarioError(f'unknown key "{_short(name)}" {inside}', path, hint, place)

@@ -87,7 +87,7 @@ class Cluster:
             start = import_module("distributed").LocalCluster
             return start(**workers, dashboard_address=None, silence_logs=40)
         if self.on not in KINDS:
-            raise StudyError(f"--on {self.on}: there are {', '.join(KINDS)} and dask://ADDRESS:PORT")
+            raise StudyError(f"--on {self.on}: choose from {', '.join(KINDS)} and dask://ADDRESS:PORT")
         needed = {"slurm": "sbatch", "htcondor": "condor_submit"}[self.on]
         if shutil.which(needed) is None:
             message = f"--on {self.on}: the command {needed} is not on this machine"

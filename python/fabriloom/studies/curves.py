@@ -158,7 +158,7 @@ def settings_of(sweep: dict[str, Sequence[Any]]) -> list[dict[str, Any]]:
 def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
     """The scenario with settings replaced. Raises ScenarioError, also where a load would change nothing."""
     if LOAD in settings and scenario.program is not None:
-        message = "offered loads have no effect: a program says by itself when messages are sent"
+        message = "offered loads have no effect: a program sets the times of its own messages"
         hint = 'give a [sweep] of its settings, such as "program.rate"'
         raise scenario.error(message, ("program",), hint, key=True)
     if LOAD in settings and scenario.traffic.is_rated():
@@ -168,7 +168,7 @@ def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
     traffic = changed.traffic
     if LOAD in settings and not changed.needs_load:
         kind = traffic.pattern.kind if traffic.pattern.kind == "descriptors" else traffic.arrivals.kind
-        message = f"offered loads have no effect: {kind} traffic says by itself when packets are sent"
+        message = f"offered loads have no effect: {kind} traffic sets its own times"
         raise scenario.error(message, ("traffic",), "choose arrivals with a load, such as poisson", key=True)
     return changed
 

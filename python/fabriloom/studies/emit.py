@@ -77,7 +77,7 @@ def work_on(path: Path, which: str | None, part: int, of: int) -> tuple[int, int
         raise StudyError(f"--part {part} of {of}: parts are counted from 0")
     if not (path / MARK).is_file():
         raise StudyError(
-            f"{path}: this is no study folder, or its disk is not mounted on {os.uname().nodename}"
+            f"{path}: this is not a study folder, or its disk is not mounted on {os.uname().nodename}"
         )
     store, done, failed = store_at(path), 0, 0
     for asked in Folder.asked(path, which):

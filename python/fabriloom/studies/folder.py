@@ -152,7 +152,7 @@ class Folder:
                 found.append(Asked(path.stem, Scenario.from_dict(written, base)))
         if not found:
             there = ", ".join(path.stem for path in sorted((folder / STUDIES).glob("*.json")))
-            what = f"no study is called {name}; there is: {there}" if there else "no study was asked for here"
+            what = f"there is no study {name}; choose from: {there}" if there else "the folder has no study"
             raise StudyError(f"{folder}: {what}")
         return found
 
@@ -196,7 +196,7 @@ def store_at(path: Path) -> Store:
 
 
 def _check(path: Path, make: bool) -> None:
-    """Raise StudyError if this is no study folder, or one of another format."""
+    """Raise StudyError if this is not a study folder, or one of another format."""
     if not path.exists() and not make:
         raise StudyError(f"{path}: there is no such folder; `fabriloom study run FILE --out {path}` makes it")
     if path.exists() and not path.is_dir():
@@ -208,7 +208,7 @@ def _check(path: Path, make: bool) -> None:
         written = FORMAT if make and (not path.exists() or not _foreign(path)) else None
         if written is None:
             what = f"it holds {_foreign(path)[0]}" if _foreign(path) else "it is empty"
-            raise StudyError(f"{path}: this is no study folder: {what}; name another one") from None
+            raise StudyError(f"{path}: this is not a study folder: {what}; name another one") from None
     except (ValueError, KeyError):
         written = None
     if written != FORMAT:

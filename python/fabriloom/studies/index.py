@@ -42,7 +42,7 @@ class Index:
             index.close()
         except sqlite3.DatabaseError:
             pass
-        warnings.warn(f"{path}: the index cannot be read; it is made anew from the points", stacklevel=2)
+        warnings.warn(f"{path}: the index cannot be read; it is rebuilt from the points", stacklevel=2)
         for name in (NAME, f"{NAME}-journal"):
             remove(folder / name)
         return cls(sqlite3.connect(path, check_same_thread=False))

@@ -187,7 +187,7 @@ def _close(team: Workers) -> None:
 def _rounds(folder: Folder, plan: Plan, outcome: Outcome) -> Iterator[list[int]]:
     """All points; with a precision replication by replication, of those groups that still need one.
 
-    Whether they do hangs on whole rounds, so not on the order in which runs are finished.
+    Whether they do depends on whole rounds, so not on the order in which runs are finished.
     """
     precision = plan.scenario.study.precision
     if not precision:

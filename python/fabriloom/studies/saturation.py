@@ -138,18 +138,18 @@ def saturate(
     options: dict[str, Any] = {"jobs": jobs, "store": store, "progress": progress, "on_point": on_point}
     scenario = scenario.alone()
     if scenario.program is not None:
-        message = "saturation is of traffic: a program says by itself when messages are sent"
+        message = "saturation is of traffic: a program sets the times of its own messages"
         hint = 'give a [sweep] of "program.rate" and use `fabriloom curve`'
         raise scenario.error(message, ("program",), hint, key=True)
     if definition == "backlog":
         settings = {"traffic.arrivals": "backlog"}
         if scenario.traffic.pattern.kind == "descriptors":
-            message = "there is no backlog: descriptors say by themselves when packets are sent"
+            message = "there is no backlog: descriptors set their own times"
             raise scenario.error(
                 message, ("traffic",), "choose another pattern, or a wait of 0 in the lists", key=True
             )
         if scenario.traffic.is_rated():
-            message = "there is no backlog: rates and flows say by themselves when packets are sent"
+            message = "there is no backlog: rates and flows set their own times"
             hint = "take the definition peak, which raises them by traffic.scale"
             raise scenario.error(message, ("traffic",), hint, key=True)
         points, interrupted = run_points([(settings, scenario.with_settings(settings))], **options)

@@ -124,4 +124,4 @@ def build(kind: str, **parameters: Any) -> Graph:
 def _nearest(word: str, known: Any) -> str:
     near = difflib.get_close_matches(word, list(known), 1)
     choices = ", ".join(known)
-    return f'; did you mean "{near[0]}"?' if near else f"; there are {choices}"
+    return f'; did you mean "{near[0]}"?' if near else f"; choose from {choices}"

@@ -64,7 +64,7 @@ def refuse_unknown(raw: RawGraph, names: Iterable[str], known: Iterable[str], wh
         if name in choices:
             continue
         near = units.nearest(name, choices)
-        hint = f'did you mean "{near}"?' if near else f"there are {', '.join(choices)}."
+        hint = f'did you mean "{near}"?' if near else f"choose from {', '.join(choices)}."
         raw.fail(f'unknown {what} "{name[:60]}"; {hint} A name of your own begins with "_"', where)
 
 

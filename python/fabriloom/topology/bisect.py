@@ -70,7 +70,7 @@ def _orders(graph: Graph, weight: tuple[Ints, Ints, Ints]) -> list[tuple[str, In
         np.fill_diagonal(laplacian, -laplacian.sum(axis=1))
         modes = np.linalg.eigh(laplacian)[1]
         for mode in range(1, min(4, graph.switches)):
-            # Rounding keeps equal components equal, so that the order does not hang on the last bit.
+            # Rounding keeps equal components equal, so that the order does not depend on the last bit.
             value = np.round(modes[:, mode], 9)
             found.append(("spectral halves", np.lexsort((number, home, value[home]))))
     return found

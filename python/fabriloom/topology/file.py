@@ -24,14 +24,14 @@ def file(
     """Read a graph from a GraphML, JSON (node-link) or CSV (edge list) file.
 
     ``format``: one of ``FORMATS``; none: by the extension of the name. ``terminals_per_switch``: terminals
-    to hang on every switch of a file that has no terminals. ``sha256``: checksum that the file must have. A
+    to attach to every switch of a file that has no terminals. ``sha256``: checksum that the file must have. A
     file that :func:`write` made of a family's graph gives that family back, as long as it has not been
     changed; any other is of the family "file". Raises ``GraphError`` with file and line.
     """
     path = Path(path)
     form = _format(path, format)
     hang = 0 if terminals_per_switch is None else terminals_per_switch
-    whole(hang, "terminals_per_switch", 0, MAX_TERMINALS, "the terminals to hang on every switch")
+    whole(hang, "terminals_per_switch", 0, MAX_TERMINALS, "the terminals to attach to every switch")
     content = content_of(path, sha256)
     raw = RawGraph(str(path))
     if form == "graphml":

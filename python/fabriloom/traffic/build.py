@@ -118,7 +118,7 @@ def _offered(
         return _load(settings) * share
     kind = settings["arrivals"]["kind"]
     if kind in CLOSED or kind == "burst":
-        message = f"arrivals of kind {kind} say by themselves when packets are sent, a rate has no effect"
+        message = f"arrivals of kind {kind} set their own times, a rate has no effect"
         raise TrafficError(message, "arrivals", "write for example poisson or constant")
     scale = float(settings.get("scale") or 1.0)
     if settings.get("rate") is not None:

@@ -1,4 +1,4 @@
-"""What the results hang on: one assumption changed at a time."""
+"""What the results depend on: one assumption changed at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the results for the 256-node Clos hang on: one assumption changed at a time."""
+"""What the results for the 256-node Clos depend on: one assumption changed at a time."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def _mean_row(printed: Number, pool: Pooled, part: float | None) -> dict[str, An
 
 def _tail_row(printed: Number, pool: Pooled, times: float, variant: str) -> dict[str, Any]:
     share, ci95 = pool.share_longer(times)
-    note = "the tail hangs on the order of waiting heads, which is not published; FIFO is taken"
+    note = "the tail depends on the order of waiting heads, which is not published; FIFO is taken"
     if variant:
-        note = "shows what the tail hangs on"
+        note = "shows what the tail depends on"
     return row("macrame", printed, share, ci95=ci95, kind="reported", note=note, variant=variant)

@@ -11,7 +11,7 @@ from . import networks
 
 DELAYS_NS = (1, 50, 100, 200, 400, 800, 1600, 3200, 6400, 12800)
 QUICK_DELAYS_NS = (1, 400, 1600, 3200, 6400, 12800)
-GOODPUT = "hangs on queue acceptance and on numbers of buffers that are not published; see the page"
+GOODPUT = "depends on queue acceptance and on numbers of buffers that are not published; see the page"
 PLAIN_GOODPUT = "without phases a receiver that always finds a packet takes what it can, whatever is retried"
 PLAIN = {"phases": False, "bandwidth_allocation": False}
 MANY_PLACES = 16

@@ -1,4 +1,4 @@
-"""What the results of the chapter hang on: one assumption changed at a time."""
+"""What the results of the chapter depend on: one assumption changed at a time."""
 
 from __future__ import annotations
 

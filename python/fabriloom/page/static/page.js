@@ -130,7 +130,7 @@ const stale = () => {
   $("old").hidden = !old;
 };
 
-// The packets come by themselves; while something else runs they are left for later.
+// Packets are fetched without being asked for; while something else runs they are left for later.
 const replaySoon = () => { if (state.session && !state.running) begin("replay", true); };
 
 const showLook = () => {

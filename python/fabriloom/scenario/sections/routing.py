@@ -52,7 +52,7 @@ class DimensionOrder(AnyRouting):
     )
     variant: Literal["minimal", "no-edge-transit"] | None = Field(
         default=None,
-        description="For a torus or ring. minimal: the shorter way round, which can deadlock; "
+        description="For a torus or ring. minimal: the shorter direction, which can deadlock; "
         "no-edge-transit: one column and one row carry no transit, which cannot",
     )
 

@@ -53,7 +53,7 @@ def _checked(value: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[float, fl
     """The ends of a range as it is written, see :func:`ends`. Raises UnitError."""
     if unknown := sorted(str(key) for key in value if key not in keys):
         nearest = units.nearest(unknown[0], keys)
-        hint = f"write {nearest}" if nearest else f"there are {', '.join(keys)}"
+        hint = f"write {nearest}" if nearest else f"choose from {', '.join(keys)}"
         raise units.UnitError(f"a range has no {unknown[0]}", hint)
     if not {"from", "to"} <= set(value):
         raise units.UnitError("a range needs both ends", "write such as { from = 0.1, to = 0.9 }")

@@ -11,7 +11,7 @@ const MOST_PORTS: usize = 64;
 /// The longest delays; keeps every sum far inside 64 bits.
 const MOST_DELAY_TICKS: u64 = 1 << 40;
 
-/// Refuses what is no network of rings.
+/// Refuses what is not a network of rings.
 pub fn check(f: &Fabric) -> Checked {
     protocol(f)?;
     durations(f)?;
