@@ -269,11 +269,7 @@ def measure(
     patience: Annotated[
         int,
         typer.Option(
-            "--patience",
-            metavar="S",
-            min=1,
-            max=10**6,
-            help="Give up after this many seconds without progress.",
+            "--patience", metavar="S", min=1, max=10**6, help="Give up after S seconds without progress."
         ),
     ] = 60,
     json: Json = False,
