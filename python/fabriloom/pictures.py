@@ -75,13 +75,13 @@ def charts(found: Any) -> Pictures:
     Raises:
         TypeError: it is none of these.
     """
-    from .report import pages, plot, sections
+    from .report import pages, plot
 
     if isinstance(getattr(found, "points", None), list):
         varied = getattr(found, "varied", None) or (list(found.points[0].settings) if found.points else [])
         shown = pages.curve_sections(found.points, varied, ())
     elif hasattr(found, "thinned_tail"):
-        shown = [*sections.tail({"packets": found.thinned_tail()}, ""), *sections.batches(found.batches)]
+        shown = pages.run_charts(found)
     else:
         raise TypeError(f"charts are of results or studies, not of a {type(found).__name__}")
     drawn = [one.heat_map if isinstance(one, Drawing) else one for one in shown]

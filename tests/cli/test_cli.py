@@ -172,7 +172,7 @@ def test_nothing_of_the_users_is_deleted_or_replaced(file: Path, tmp_path: Path,
     for force in ([], ["--force"]):
         done = command(*(known.get(word, word) for word in words), "--out", out, *force)
         assert done.exit_code == exits.MISTAKE, done.output
-        assert "which fabriloom did not write; nothing of yours is replaced" in done.stderr
+        assert "which fabriloom did not write; your files are never replaced" in done.stderr
         assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 

@@ -99,7 +99,7 @@ def test_what_was_not_reproduced_is_counted_and_not_listed(
     done = CliRunner().invoke(app, ["reproduce", "all", "--out", str(tmp_path)])
     assert done.exit_code == exits.INTERRUPTED
     assert "not run yet" not in done.stdout
-    assert "before there was anything to say of macrame all" in done.stderr
+    assert "before there were results of macrame all" in done.stderr
     assert "not run yet" in (tmp_path / "reproduction.json").read_text(encoding="utf-8")
 
 

@@ -12,13 +12,21 @@ import pytest
 from cli.test_cli import command
 from fabriloom import Scenario, curve, load, run
 from fabriloom.cli import exits
-from fabriloom.fit import FitError, fit, lines
+from fabriloom.fit import FitError, fit, lines, preset
 from fabriloom.output import Plain
 from fabriloom.results.files import put_text
 
 SIZES = [1, 16, 128, 512, 2048, 4096, 8192, 16384, 65536, 262144]
 JUMP = 8192
 """From this size on the drawn machines send in another way."""
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(13710.3, "13,710"), (-970.34, "-970.3"), (0.25, "0.25"), (-1547.2, "-1,547"), (2e8, "200,000,000")],
+)
+def test_numbers_have_no_exponents(value: float, text: str) -> None:
+    assert preset.figures_text(value) == text
 
 
 def machine(dice: random.Random) -> dict[str, Any]:

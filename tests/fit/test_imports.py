@@ -65,7 +65,7 @@ WRONG = {
     "cut.txt": (LATENCY[:-3], 'cut.txt:6: "1024                    2.": the file is cut short here'),
     "word.txt": (
         LATENCY.replace("1.62", "nan?"),
-        'word.txt:5: "1                       nan?": 2 numbers are wanted',
+        'word.txt:5: "1                       nan?": 2 numbers are expected',
     ),
     "short.txt": (LATENCY + "2048\n", 'short.txt:7: "2048": the file is cut short here'),
     "none.txt": (LATENCY[:60], "none.txt: it has no values"),

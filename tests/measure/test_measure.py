@@ -209,7 +209,7 @@ def test_what_is_no_measurement_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_
     (tmp_path / "hosts").write_text("# ours\nnode1:4\nnode2 slots=2\n", encoding="utf-8")
     assert "8 processes on the 6 of --hosts" in refused(many, Settings(hosts=tmp_path / "hosts"))
     (tmp_path / "hosts").write_text("node1:4\nnode 2:4:4\n", encoding="utf-8")
-    assert 'hosts:2: "node 2:4:4" is no host' in refused(many, Settings(hosts=tmp_path / "hosts"))
+    assert 'hosts:2: "node 2:4:4" is not a host' in refused(many, Settings(hosts=tmp_path / "hosts"))
     (tmp_path / "hosts").write_text("no-such-host.invalid:8\n", encoding="utf-8")
     assert 'the host "no-such-host.invalid" is not known' in refused(many, Settings(hosts=tmp_path / "hosts"))
     assert "cannot be read" in refused(many, Settings(hosts=tmp_path / "none"))

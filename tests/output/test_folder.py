@@ -73,7 +73,7 @@ def test_a_folder_of_ones_own_is_refused_with_and_without_force(tmp_path: Path) 
         (out / name).write_text("mine", encoding="utf-8")
     before = tree(tmp_path)
     for force in (False, True):
-        with pytest.raises(OutputError, match="which fabriloom did not write; nothing of yours is replaced"):
+        with pytest.raises(OutputError, match="which fabriloom did not write; your files are never replaced"):
             taken(out, force=force)
     assert tree(tmp_path) == before
 
@@ -186,7 +186,7 @@ def test_the_present_folder_and_mounted_disks_are_not_replaced(
     (tmp_path / "inner").mkdir()
     monkeypatch.chdir(tmp_path / "inner")
     for name in (".", "..", str(tmp_path), "../inner"):
-        with pytest.raises(OutputError, match="present folder, which cannot be replaced"):
+        with pytest.raises(OutputError, match="working folder, which cannot be replaced"):
             taken(Path(name))
     with pytest.raises(OutputError, match="a disk is mounted here"):
         Output(Path("/proc"), "run", VERSION)

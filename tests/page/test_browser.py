@@ -146,6 +146,14 @@ def test_a_saturation_curve_takes_one_button(tab: Tab) -> None:
     assert "carries all that is offered up to" in tab.text("#study-text")
 
 
+def test_a_load_of_the_table_is_run(tab: Tab) -> None:
+    tab.click("#curve")
+    tab.until(DONE)
+    tab.click("#points tbody tr:nth-child(2) button")
+    tab.until(f"{DONE} && document.querySelector('#study').hidden")
+    assert "load = 0.1" in tab.js("document.querySelector('#text pre').textContent")
+
+
 def test_a_curve_says_nothing_more_of_the_run_before_it(tab: Tab) -> None:
     """How that ended would stand under a fabric whose numbers are gone."""
     tab.click("#run")
@@ -300,13 +308,60 @@ def test_the_drawing_is_reached_by_the_keyboard(tab: Tab) -> None:
     tab.js("document.querySelector('.side h2 button').focus()")
     tab.key("Tab")
     said = tab.text(".side .hover")
-    assert "% in use" in said
+    for what in ("utilisation", "blocked", "packets", "mean wait"):
+        assert what in said, "as much as the report says"
     tab.key("ArrowRight")
     assert tab.text(".side .hover") != said
     assert tab.js("document.querySelectorAll('.fabric .halo').length") == 1
     tab.key("Escape")
     assert tab.text(".side .hover") == ""
     assert tab.js("document.querySelectorAll('.fabric [tabindex=\"0\"]').length") == 1
+
+
+@pytest.mark.parametrize("wide", [400, 900])
+def test_on_a_narrow_page_the_replay_stands_above_the_settings(tab: Tab, wide: int) -> None:
+    tab.size(wide, 900)
+    tab.until(f"innerWidth === {wide} && !document.querySelector('#player').hidden")
+    order = ["#shelf", "#title", "#sides", "#player", "#run", "#traffic", "#look"]
+    tops = tab.js(f"{order}.map(one => document.querySelector(one).getBoundingClientRect().top)")
+    tab.size(1280, 900)
+    assert tops == sorted(tops), dict(zip(order, tops, strict=True))
+
+
+def test_what_is_seen_is_saved_as_a_picture_and_as_a_film(tab: Tab) -> None:
+    tab.js(
+        "laboratory.player.saved = async (blob, ending) => { globalThis.saved ="
+        " [ending, blob.type, blob.size, [...new Uint8Array(await blob.slice(0, 4).arrayBuffer())]]; }"
+    )
+    tab.js("laboratory.player.pause(); globalThis.saved = null")
+    tab.click("#save-picture")
+    tab.until("globalThis.saved", 60)
+    ending, kind, size, begin = tab.js("globalThis.saved")
+    assert (ending, kind, begin[1:]) == ("png", "image/png", list(b"PNG"))
+    tab.js("globalThis.saved = null; laboratory.player.show(laboratory.player.from)")
+    tab.click("#save-film")
+    tab.until("laboratory.player.now > laboratory.player.from")
+    assert tab.text("#save-film") == "Stop and save"
+    tab.click("#save-film")
+    tab.until("globalThis.saved", 60)
+    ending, kind, size, begin = tab.js("globalThis.saved")
+    assert (ending, kind, begin) == ("webm", "video/webm", [0x1A, 0x45, 0xDF, 0xA3])
+    assert size > 1000
+    assert tab.text("#save-film") == "Save film"
+
+
+def test_keys_play_and_jump(tab: Tab) -> None:
+    tab.js("laboratory.player.pause(); laboratory.player.show(laboratory.player.from)")
+    tab.js("document.activeElement.blur()")
+    press = "document.body.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{}', bubbles: true }}))"
+    tab.js(press.format("."))
+    assert tab.js("laboratory.player.now > laboratory.player.from")
+    tab.js(press.format("b"))
+    assert tab.js(f"{VIEW}.blocked.size") > 0
+    tab.js(press.format(" "))
+    assert tab.js("laboratory.player.playing")
+    tab.js(press.format(" "))
+    assert not tab.js("laboratory.player.playing")
 
 
 @pytest.mark.parametrize("button", ["run", "curve", "replay"])

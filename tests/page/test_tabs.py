@@ -98,7 +98,7 @@ def test_two_tabs_run_at_the_same_time_and_a_third_is_told_to_wait(chromium: Bro
     drop(third, "mine.toml", SMALL)
     third.until(f"{QUIET} && document.querySelector('#title').textContent === 'Mine'")
     third.click("#run")
-    third.until("document.querySelector('#said').innerText.includes('2 runs are going on in other tabs')")
+    third.until("document.querySelector('#said').innerText.includes('2 runs are in progress in other tabs')")
     tabs[0].click("#cancel")
     tabs[0].until("document.querySelector('#status').textContent.startsWith('Cancelled')")
     assert session_of(tabs[1]).running

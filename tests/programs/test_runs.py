@@ -185,13 +185,40 @@ def test_ready_programs_go_through_the_layer(name: str) -> None:
 def test_every_key_and_column_is_defined(built: Results) -> None:
     known = [*columns.SUMMARY.names, *columns.PROGRAM_SUMMARY.names]
     assert sorted(columns.flatten(built.summary)) == sorted(known)
-    for table in (columns.EVENTS, columns.HOSTS, columns.MESSAGES):
+    for table in (columns.EVENTS, columns.HOSTS, columns.MESSAGES, columns.MESSAGE_FLOWS):
         frame = getattr(built, table.name)
         assert frame.columns == table.names
         assert len(frame) > 0
     marks = results(READY["ping-pong"]).marks
     assert marks.columns == columns.MARKS.names
     assert len(marks) == 12
+
+
+@pytest.mark.parametrize(
+    ("topology", "warmup"), [(CROSSBAR, "100 us"), (RING, "8 us")], ids=["links", "ring"]
+)
+def test_messages_by_pair_are_those_of_the_table(topology: dict[str, Any], warmup: str) -> None:
+    run = results(
+        READY["level-3, some"], topology, run={"warmup": warmup}, output={"messages": True, "flows": True}
+    )
+    begin_ns = run.summary["warmup_ns"]
+    counted = run.messages.filter(run.messages["received_ns"] >= begin_ns)
+    latency = pl.col("latency_ns")
+    by_pair = (
+        counted.group_by("source", "target")
+        .agg(pl.len(), pl.col("bytes").sum(), latency.mean().alias("mean"), latency.max())
+        .sort("source", "target")
+    )
+    flows = run.message_flows.sort("source", "target")
+    assert 0 < len(flows) < len(counted) < len(run.messages)
+    assert flows["messages"].to_list() == by_pair["len"].to_list()
+    assert flows["bytes"].to_list() == by_pair["bytes"].to_list()
+    assert flows["latency_ns_max"].to_list() == by_pair["latency_ns"].to_list()
+    assert flows["latency_ns_mean"].to_list() == pytest.approx(by_pair["mean"].to_list())
+
+
+def test_no_messages_by_pair_without_flows() -> None:
+    assert not len(results(READY["ping-pong"], output={"flows": False}).message_flows)
 
 
 def test_tables_agree_with_the_summary(built: Results) -> None:

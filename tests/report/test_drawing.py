@@ -256,3 +256,17 @@ def test_every_network_of_rings_is_drawn(name, coloured):
     assert len(ports) == graph.rings.ports
     texts = [text.text or "" for text in root.iter(f"{SVG}text")]
     assert set(graph.switch_names) | set(graph.terminal_names) <= set(texts)
+
+
+def test_slower_links_are_drawn_thinner() -> None:
+    graph = topology.file(Path(__file__).parents[2] / "scenarios" / "spacewire-onboard.csv")
+    strokes = re.findall(r'stroke-width="([\d.]+)"><title>([^<]*)', fabric_svg(graph))
+    widths = {text: float(width) for width, text in strokes if "Mbit/s" in text}
+    fast, slow = (
+        [width for text, width in widths.items() if f", {rate} Mbit/s" in text] for rate in (200, 20)
+    )
+    assert fast
+    assert slow
+    assert max(slow) < 0.6 * min(fast)
+    assert "the slower the link." in fabric_svg(graph)
+    assert "Mbit/s" not in fabric_svg(topology.build("grid", shape=[2, 2]))

@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 from fabriloom import Results, Scenario, curve, experiments, report, run, saturate
 from fabriloom.cli import show
+from fabriloom.report import pages as drawn
 from fabriloom.report import sections
-from fabriloom.report.page import number, plus_minus, script_safe_json
+from fabriloom.report.page import Prose, number, plus_minus, script_safe_json
 from fabriloom.report.tally import HEAD, TOTAL, said, tally
+from fabriloom.studies import compare
 
 EVIL = (
     "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">&amp;'\""
@@ -314,6 +316,43 @@ def test_microseconds_are_written_one_way() -> None:
 def test_a_tail_within_a_power_of_ten_has_marks_between_its_ends(longest_ns: float, log: bool) -> None:
     chart = sections.tail({"": {"latency_ns": [4800.0, longest_ns], "share_longer": [1.0, 0.01]}}, "")[0]
     assert (chart.x.log, chart.y.log) == (log, True)
+
+
+def test_a_tail_of_equal_latencies_is_said_in_words() -> None:
+    equal, spread = (
+        {"latency_ns": [6784.0], "share_longer": [0.0]},
+        {"latency_ns": [1e3, 2e3], "share_longer": [0.5, 0.0]},
+    )
+    (said,) = sections.tail({"network latency": equal}, "")
+    assert isinstance(said, Prose)
+    assert said.text == "There is no tail, because all latencies are equal: network latency 6.784 µs."
+    (chart,) = sections.tail({"network latency": equal, "total latency": spread}, "")
+    assert [one.name for one in chart.series] == ["total latency"]
+    assert "All equal, so not drawn: network latency 6.784 µs." in chart.note
+
+
+def test_a_run_whose_sources_wait_shows_both_tails() -> None:
+    for load, names in (
+        (0.05, ["network latency"]),
+        (0.9, ["network latency", "total latency, from creation"]),
+    ):
+        found = run(scenario(traffic={"load": load}))
+        (tail,) = [one for one in drawn.run_charts(found) if one.title == "The tail of the latency"]
+        assert [one.name for one in tail.series] == names, load
+        assert (
+            tail.series[-1].points[-1][0]
+            == found.summary["total_latency_ns" if load > 0.5 else "latency_ns"]["max"] / 1e3
+        )
+
+
+def test_compared_programs_have_charts() -> None:
+    program = {"kind": "fixed-pairs", "size": "200 B", "rounds": 20}
+    own = {"topology": {"kind": "crossbar", "terminals": 4}, "program": program}
+    changed = {"large": {"program.size": "400 B"}}
+    page = report.for_comparison(compare(Scenario.from_dict({**own, "variants": changed})))
+    charts = json.loads(re.findall(r'id="charts">(.*?)</script>', page, re.DOTALL)[0])
+    assert [chart["title"] for chart in charts][:1] == ["Rate against latency"]
+    assert [one["name"] for one in charts[0]["series"]][1] == "large"
 
 
 def test_a_sweep_over_two_settings_is_drawn_as_a_map() -> None:

@@ -218,7 +218,7 @@ def test_what_is_broken_is_said_and_made_again(file: Path, tmp_path: Path, what:
         assert "give `fabriloom study run` with its file again" in done.stderr
         done = command("run", file, "--out", place)
     else:
-        said = {"index": "made anew from the points", "segment": "its points are computed again"}
+        said = {"index": "rebuilt from the points", "segment": "its points are computed again"}
         assert said.get(what, "a finished point that was cut short or changed") in done.stderr
         assert done.stderr.count("\n") == 1, done.stderr
     assert done.exit_code == exits.OK
@@ -311,7 +311,7 @@ def killed(file: Path, place: Path, dice: random.Random, kills: int) -> int:
         time.sleep(dice.uniform(0.8, 3.0))
         process.send_signal(signal.SIGKILL)
         said = process.communicate()[1]
-        assert said in (b"", b"warning: ") or b"made anew" in said, said
+        assert said in (b"", b"warning: ") or b"rebuilt" in said, said
         count += process.returncode == -signal.SIGKILL
     return count
 

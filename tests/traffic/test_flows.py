@@ -285,5 +285,5 @@ def test_a_curve_raises_the_scale_of_rates() -> None:
     table = curve(found, [0.5, 1, 4]).table
     assert table["traffic.scale"].to_list() == [0.5, 1, 4]
     assert table["offered_mbytes_per_s"].to_list() == pytest.approx([4, 8, 32], rel=0.05)
-    with pytest.raises(ScenarioError, match="there is no backlog: rates and flows say by themselves"):
+    with pytest.raises(ScenarioError, match="there is no backlog: rates and flows set their own times"):
         saturate(found, "backlog")

@@ -1,7 +1,7 @@
 //! What programs did, as columns: empty and 0 where sources drive the terminals.
 
 use fabriloom_engine::kernel::Time;
-use fabriloom_engine::measure::{Spread, cells};
+use fabriloom_engine::measure::{Flows, Spread, cells};
 use fabriloom_engine::terminal::Programs;
 use fabriloom_engine::terminal::program::{Account, Done, Event, Mark, Row};
 use numpy::{Element, IntoPyArray};
@@ -23,6 +23,7 @@ pub fn result(out: &Bound<'_, PyDict>, programs: Option<&Programs>, now: Time) -
     let account = programs.map(|programs| &programs.account);
     totals(out, account)?;
     latency(out, account.map_or(&Spread::default(), |account| &account.latency))?;
+    flows(out, "message_flow", account.and_then(|account| account.flows.as_ref()))?;
     table(out, account.map_or(&[], |account| &account.table))?;
     events(out, account.map_or(&[], |account| &account.events))?;
     terminals(out, account.map_or(&[], |account| &account.terminals), now)?;
@@ -35,6 +36,19 @@ pub fn result(out: &Bound<'_, PyDict>, programs: Option<&Programs>, now: Time) -
     column(out, "stuck_target", &stuck, |one| one[1])?;
     column(out, "stuck_bytes", &stuck, |one| one[2])?;
     column(out, "stuck_tag", &stuck, |one| one[3])
+}
+
+/// Sums by pair under names that begin with `what`.
+pub fn flows(out: &Bound<'_, PyDict>, what: &str, flows: Option<&Flows>) -> PyResult<()> {
+    let rows = flows.map_or_else(Vec::new, Flows::sorted);
+    let name = |end: &str| format!("{what}_{end}");
+    column(out, &name("source"), &rows, |row| row.0)?;
+    column(out, &name("target"), &rows, |row| row.1)?;
+    column(out, &name("packets"), &rows, |row| row.2.packets)?;
+    column(out, &name("bytes"), &rows, |row| row.2.chars)?;
+    column(out, &name("latency_sum_ticks"), &rows, |row| row.2.latency_sum)?;
+    column(out, &name("latency_max_ticks"), &rows, |row| row.2.latency_max)?;
+    out.set_item(format!("{what}s_dropped"), flows.map_or(0, |flows| flows.dropped))
 }
 
 fn totals(out: &Bound<'_, PyDict>, account: Option<&Account>) -> PyResult<()> {

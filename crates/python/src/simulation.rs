@@ -137,7 +137,7 @@ impl Simulation {
         batches(&out, &self.0.run.measure)?;
         links(&out, &self.0.network)?;
         rings(&out, &self.0.network)?;
-        flows(&out, &self.0.run.measure)?;
+        programs::flows(&out, "flow", self.0.run.measure.flows.as_ref())?;
         watched(&out, &self.0.run.measure.watched.delays)?;
         planes(&out, &self.0.run.planes)?;
         trace(&out, &self.0.run.trace.packets)?;
@@ -277,24 +277,6 @@ fn rings(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
     column(out, "bus_wait_ticks", &buses, |c| c.wait_ticks)?;
     out.set_item("retry_delay_ticks_max", longest_delay)?;
     out.set_item("timed_out", timed_out)
-}
-
-fn flows(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
-    let py = out.py();
-    let rows = measure.flows.as_ref().map_or_else(Vec::new, |flows| flows.sorted());
-    let dropped = measure.flows.as_ref().map_or(0, |flows| flows.dropped);
-    out.set_item("flow_source", rows.iter().map(|row| row.0).collect::<Vec<u32>>().into_pyarray(py))?;
-    out.set_item("flow_target", rows.iter().map(|row| row.1).collect::<Vec<u32>>().into_pyarray(py))?;
-    out.set_item(
-        "flow_packets",
-        rows.iter().map(|row| row.2.packets).collect::<Vec<u64>>().into_pyarray(py),
-    )?;
-    out.set_item("flow_bytes", rows.iter().map(|row| row.2.chars).collect::<Vec<u64>>().into_pyarray(py))?;
-    let sums: Vec<Time> = rows.iter().map(|row| row.2.latency_sum).collect();
-    out.set_item("flow_latency_sum_ticks", sums.into_pyarray(py))?;
-    let longest: Vec<Time> = rows.iter().map(|row| row.2.latency_max).collect();
-    out.set_item("flow_latency_max_ticks", longest.into_pyarray(py))?;
-    out.set_item("flows_dropped", dropped)
 }
 
 /// The delays of the flows that were watched, those of one behind those of the other.

@@ -315,7 +315,7 @@ def predictions(found: Sequence[Any]) -> None:
     """Measured values beside those of a fitted model."""
     cells = []
     for one in found:
-        divisor, unit = (1e3, "us") if one.unit == "ns" else (1.0, one.unit)
+        divisor, unit = (1e3, "µs") if one.unit == "ns" else (1.0, one.unit)
         values = [measured(one.measured / divisor), measured(one.predicted / divisor)]
         noise = f"{100 * one.noise:.2g} %"
         cells.append([one.program, one.settings, one.quantity, *values, unit, _percent(one.deviation), noise])

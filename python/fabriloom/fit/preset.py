@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..results.figures import figures
 from .lines import Curve, Line
 from .model import Model
 from .samples import QUANTITIES
 
 KIND = "measured"
 _NOISY = 0.3
+_LONG = re.compile(r"\d{4,}")
 
 
 def to_toml(model: Model, version: str) -> str:
@@ -27,8 +30,8 @@ def _text(model: Model, version: str) -> Iterator[str]:
     sections = model.sections()
     yield "\n[technology]\n"
     source = (
-        f"G = {model.byte_ns:.5g} ns a byte, the best rate seen in trains, and L = "
-        f"{model.latency_ns:.4g} ns: {where}"
+        f"G = {figures_text(model.byte_ns, 5)} ns a byte, the best rate seen in trains, and L = "
+        f"{figures_text(model.latency_ns)} ns: {where}"
     )
     for name, value in sections["technology"].items():
         yield _entry(name, value, _sources(name, source))
@@ -66,11 +69,17 @@ def _toml(value: Any) -> str:
 
 def told(model: Model) -> list[str]:
     """The parameters in words, line by line."""
-    found = [f"L = {model.latency_ns:.4g} ns, G = {model.byte_ns:.5g} ns per byte of the link"]
+    found = [
+        f"L = {figures_text(model.latency_ns)} ns, "
+        f"G = {figures_text(model.byte_ns, 5)} ns per byte of the link"
+    ]
     for name, curve in model.curves.items():
         found.append(f"{QUANTITIES[name]}: {pieces(curve)}")
         for low, high, step in curve.jumps():
-            found.append(f"  between {low:,.0f} and {high:,.0f} B it jumps by {step:+,.4g} ns")
+            sign = "-" if step < 0 else "+"
+            found.append(
+                f"  between {low:,.0f} and {high:,.0f} B it jumps by {sign}{figures_text(abs(step))} ns"
+            )
     if model.receiver_limits:
         found.append("a train is held up by its receiver: to several targets in turn messages go faster")
     sizes, values, tolerances = model.samples.columns("half_round")
@@ -81,8 +90,14 @@ def told(model: Model) -> list[str]:
     ]
     if left:
         size, most = max(left, key=lambda pair: pair[1])
-        found.append(f"not in the model: up to {most:,.4g} ns of half a round, at {size:,} B")
+        found.append(f"not in the model: up to {figures_text(most)} ns of half a round, at {size:,} B")
     return found
+
+
+def figures_text(value: float, digits: int = 4) -> str:
+    """A number for reading, with commas in long ones: never an exponent."""
+    whole, dot, rest = figures(value, digits).partition(".")
+    return _LONG.sub(lambda found: f"{int(found[0]):,}", whole) + dot + rest
 
 
 def pieces(curve: Curve) -> str:
@@ -95,5 +110,5 @@ def pieces(curve: Curve) -> str:
 
 def _line(line: Line) -> str:
     """A line in words; a slope that is lost in a nanosecond is none."""
-    slope = f" {'-' if line.slope < 0 else '+'} {abs(line.slope):.4g} ns/B"
-    return f"{line.base:,.4g} ns{slope if abs(line.slope) * line.last >= 1 else ''}"
+    slope = f" {'-' if line.slope < 0 else '+'} {figures_text(abs(line.slope))} ns/B"
+    return f"{figures_text(line.base)} ns{slope if abs(line.slope) * line.last >= 1 else ''}"

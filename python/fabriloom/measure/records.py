@@ -201,6 +201,7 @@ def native(parts: list[Part], plan: Plan, programs: Programs) -> dict[str, Any]:
         "message_latency_min_ticks": int(values[0]) if count else 0,
         "message_latency_max_ticks": int(values[-1]) if count else 0,
         "message_latency_sum_ticks": int(latency.sum()),
+        **_flows(found, latency),
         "measured_messages": count,
         "measured_message_bytes": whole,
         "measured_offered_bytes": whole,
@@ -221,6 +222,20 @@ def native(parts: list[Part], plan: Plan, programs: Programs) -> dict[str, Any]:
         "events": count,
         "packet_hops": 0,
         "deadlock_links": (),
+    }
+
+
+def _flows(found: dict[str, Ints], latency: Ints) -> dict[str, Ints]:
+    """Sums over the messages of each pair of terminals."""
+    pairs, which = np.unique(np.stack([found["source"], found["target"]]), axis=1, return_inverse=True)
+    sums = np.zeros((3, pairs.shape[1]), np.int64)
+    for row, values in enumerate((np.ones_like(latency), found["bytes"], latency)):
+        np.add.at(sums[row], which.ravel(), values)
+    longest = np.zeros(pairs.shape[1], np.int64)
+    np.maximum.at(longest, which.ravel(), latency)
+    names = ("source", "target", "packets", "bytes", "latency_sum_ticks", "latency_max_ticks")
+    return {
+        f"message_flow_{name}": values for name, values in zip(names, (*pairs, *sums, longest), strict=True)
     }
 
 

@@ -39,6 +39,8 @@ LISTENERS = 8
 """Streams of one session: a tab that was duplicated has the session of the first."""
 DRAWN_LINKS = 20_000
 """Links of a fabric that are drawn and coloured."""
+TOLD_LINKS = 4096
+"""Links of a fabric that say all that a report says of them."""
 
 
 class Refusal(Exception):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..compile import Compiled
+from ..report.sections import own_numbers
 from ..results import Results, tables
 from ..results.ends import BAD, STUCK
 from ..results.summary import latency, throughput
@@ -64,6 +65,7 @@ class Live:
             "wall_s": summary["engine"]["wall_s"],
             "ci95": summary["accepted_mbytes_per_s_ci95"],
             "sources": _sources(results, self._senders),
+            "columns": _columns(results),
             "events": summary.get("events"),
         }
 
@@ -135,6 +137,13 @@ def _busy(native: Mapping[str, Any], window_ticks: int) -> list[int]:
     if len(native["link_busy_ticks"]) > limits.DRAWN_LINKS:
         return []
     return np.round(1000 * tables.utilisation(native, window_ticks)).astype(int).tolist()
+
+
+def _columns(results: Results) -> list[dict[str, Any]]:
+    """What the report says of each link; nothing where there are too many."""
+    if results.graph.links > limits.TOLD_LINKS:
+        return []
+    return own_numbers(results.links)["columns"]
 
 
 def _sources(results: Results, senders: list[int]) -> list[list[Any]]:

@@ -160,7 +160,7 @@ def _said(shown: Mapping[str, Any], packets: int) -> str:
     """What is shown, in a sentence."""
     first, last = shown["from_ns"], shown["from_ns"] + shown["until_ns"]
     if not packets:
-        return f"No packet was on its way after {_time(first)}."
+        return f"No packet was under way after {_time(first)}."
     return f"{packets:,} packets under way from {_time(first)} to {_time(last)} of the run."
 
 

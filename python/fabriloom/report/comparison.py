@@ -60,7 +60,8 @@ def _of_programs(comparison: Comparison) -> bool:
 def _charts(comparison: Comparison) -> list[Any]:
     points, varied = comparison.points, comparison.varied
     if _of_programs(comparison):
-        return program_sections.curve_sections(points, varied)
+        beside = [] if program_sections.RATE in varied else program_sections.beside_charts(points)
+        return [*beside, *program_sections.curve_sections(points, varied)]
     latency = points[0].summary["latency_ns"]
     note = f"Latency is from the {latency['from']}, to the {latency['to']}."
     middle = [group[len(group) // 2] for name in comparison.parts if (group := comparison.of(name))]

@@ -155,6 +155,8 @@ def _notes(plan: Plan) -> list[str]:
         notes[0] += (
             " A stroke is a cable." if (graph.link_reverse >= 0).any() else " A stroke is a one-way link."
         )
+    if len(plan.rates):
+        notes[0] += " The thinner a stroke, the slower the link."
     if plan.merged:
         notes[0] += " Parallel links are drawn as one, with their mean."
     if plan.stubs:

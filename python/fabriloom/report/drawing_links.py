@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..units import format_rate_bits_per_s
 from .drawing_layout import Points
 from .drawing_plan import MAX_PARALLEL, Plan
 from .drawing_style import LINE, PAPER, SOFT, label, marks, number, text_width, title
@@ -102,6 +103,7 @@ def draw_stroke(
     width = (1.1 if plan.pitch < 40 else 1.5) * plan.ink + (
         0.0 if scale is None else 0.9 * plan.ink * scale.share(value)
     )
+    width *= plan.weight(links[0])
     if len(links) > 1:
         width = width * (1.5 if plan.pitch < 40 else 2.2)
     dots = [f"{number(x)} {number(y)}" for x, y in (one, middle, two)]
@@ -124,6 +126,8 @@ def _links_text(plan: Plan, links: list[int], known: NDArray[np.float64]) -> str
     name = graph.link_names[links[0]]
     if len(links) > 1:
         name = f"{name.split('#')[0]}, {len(links)} links"
+    if len(plan.rates) and plan.rates[links[0]] > 0:
+        name += f", {format_rate_bits_per_s(round(plan.rates[links[0]]))}"
     if scale is None:
         back = int(graph.link_reverse[links[0]])
         return name if back < 0 else f"{name} and back"

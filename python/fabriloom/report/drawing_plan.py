@@ -21,6 +21,7 @@ MAX_STROKES = 3000
 MAX_OUTSIDE = 96
 """Up to as many terminals are drawn around their switches, more of them within."""
 WIDTH_PX = 940.0
+_THINNEST, _WIDEST = 0.45, 1.6
 
 
 @dataclass
@@ -56,9 +57,21 @@ class Plan:
     ink: float = 1.0
     """Factor of the width of strokes, lower where they would cover too much of the picture."""
     stubs: bool = False
+    rates: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    """Per link the rate in bits per second that a graph file gives it, NaN for the technology's; empty where
+    no two rates differ."""
+    fastest: float = 1.0
+    """The highest of these."""
 
     def value(self, link: int) -> float:
         return float("nan") if self.values is None else float(self.values[link])
+
+    def weight(self, link: int) -> float:
+        """Factor of the width of a stroke: where rates differ, the slower a link the thinner."""
+        if not len(self.rates):
+            return 1.0
+        share = 1.0 if np.isnan(self.rates[link]) else float(self.rates[link]) / self.fastest
+        return _WIDEST * float(np.clip(share**0.5, _THINNEST, 1.0))
 
 
 def plan_of(graph: Graph, values: NDArray[np.float64] | None, link_label: str) -> Plan:
@@ -84,6 +97,8 @@ def plan_of(graph: Graph, values: NDArray[np.float64] | None, link_label: str) -
     pitch = float(np.clip(WIDTH_PX / room, 17, 150 if outside else 112))
     box, font = _box_size(graph, pitch, outside)
     room_for_dots = not outside and most > 0 and min(dots_room(box, font)) > 3
+    rates = graph.attributes.get("rate_bits_per_s", np.zeros(0)).astype(np.float64)
+    rates = rates if len(np.unique(rates)) > 1 else np.zeros(0)
     strokes = len(graph.switch_links) // (1 if values is not None else 2)
     merged = strokes > MAX_STROKES
     return Plan(
@@ -101,6 +116,8 @@ def plan_of(graph: Graph, values: NDArray[np.float64] | None, link_label: str) -
         terminal_links_at=terminal_links_at,
         arrows=graph.links <= 400,
         ink=_ink(graph, places, values is not None, merged),
+        rates=rates,
+        fastest=float(np.nanmax(rates, initial=1.0)),
     )
 
 

@@ -10,21 +10,21 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def flows(table: pl.DataFrame, most: int = 10) -> list[Table]:
-    """The flows with the most and the least throughput."""
+def flows(table: pl.DataFrame, most: int = 10, of: str = "packets") -> list[Table]:
+    """The pairs of terminals with the most and the least throughput, ``of`` "packets" or "messages"."""
     if not len(table):
         return []
     ordered = table.sort("mbytes_per_s", "source", "target", descending=[True, False, False])
     shown = ordered if len(ordered) <= 2 * most else ordered[:most].vstack(ordered[-most:])
     top = float(ordered["mbytes_per_s"][0])
-    bounds = shown["bound_ns"].null_count() == 0
+    bounds = "bound_ns" in shown.columns and shown["bound_ns"].null_count() == 0
     rows = [
         [
             Cell(row["source"]),
             Cell(row["target"]),
             Cell(number(row["mbytes_per_s"]), row["mbytes_per_s"] / top if top else 0.0, row["mbytes_per_s"]),
             Cell(number(100 * row["share"], 3) + " %", None, row["share"]),
-            Cell(number(row["packets"]), None, row["packets"]),
+            Cell(number(row[of]), None, row[of]),
             Cell(number(row["latency_ns_mean"] / 1e3), None, row["latency_ns_mean"]),
             Cell(number(row["latency_ns_max"] / 1e3), None, row["latency_ns_max"]),
             *([Cell(number(row["bound_ns"] / 1e3), None, row["bound_ns"])] if bounds else []),
@@ -33,9 +33,10 @@ def flows(table: pl.DataFrame, most: int = 10) -> list[Table]:
     ]
     some = f"The {most} fastest and the {most} slowest of {number(len(ordered))}"
     which = "All" if len(shown) == len(ordered) else some
-    head = ["From", "To", "MB/s", "Share", "Packets", "Mean latency (µs)", "Longest (µs)"]
-    note = f"{which} flows between two terminals."
+    head = ["From", "To", "MB/s", "Share", of.capitalize(), "Mean latency (µs)", "Longest (µs)"]
+    note = f"{which} pairs of terminals, by throughput. Latency is that of {of}."
     if bounds:
         head.append("Never longer than (µs)")
         note += " The last column is guaranteed for any run; fabriloom bound says what it consists of."
-    return [Table("Flows", head, rows, [False, False] + [True] * (len(head) - 2), note)]
+    title = "Flows" if of == "packets" else "Messages by pair"
+    return [Table(title, head, rows, [False, False] + [True] * (len(head) - 2), note)]

@@ -93,6 +93,14 @@ def _latency_note(summary: Mapping[str, Any]) -> str:
     return f"Latency is from the {latency['from']}, to the {latency['to']}."
 
 
+def _tails(results: Results) -> dict[str, dict[str, list[float]]]:
+    """The tail of network latency and, where packets wait at their sources, of total latency."""
+    tails = {"network latency": results.thinned_tail()}
+    if sections.waits_long(results.summary):
+        tails["total latency, from creation"] = results.thinned_tail("total")
+    return tails
+
+
 def _links(results: Results) -> list[Any]:
     """Tables of the links and, of rings, of the buses."""
     if results.graph.rings is None:
@@ -107,7 +115,7 @@ def _links(results: Results) -> list[Any]:
 def _network(results: Results) -> list[Any]:
     """What a simulation knows of packets and links."""
     return [
-        *sections.tail({results.provenance.name: results.thinned_tail()}, _latency_note(results.summary)),
+        *sections.tail(_tails(results), _latency_note(results.summary)),
         *sections.fabric(results.graph, results.utilisation, table=results.links),
         *plane_sections.planes(results.planes),
         *sections.batches(results.batches),
@@ -115,6 +123,18 @@ def _network(results: Results) -> list[Any]:
         *_links(results),
         *flow_sections.flows(results.flows),
     ]
+
+
+def run_charts(results: Results) -> list[Any]:
+    """The charts of the report of a run, among its other parts."""
+    program = results.program
+    found = [] if program is None else program_sections.run_sections(program, results.summary)
+    if results.measured is None:
+        found += [
+            *sections.tail(_tails(results), _latency_note(results.summary)),
+            *sections.batches(results.batches),
+        ]
+    return found
 
 
 def for_run(results: Results) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..results.ends import STUCK
 from ..results.figures import settings_text
-from .page import Axis, Cell, Chart, Series, Table, number
-from .sections import numeric, tail_points
+from .flow_sections import flows
+from .page import Axis, Cell, Chart, Prose, Series, Table, number
+from .sections import numeric, tail
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,6 +80,7 @@ def run_sections(program: ProgramRun, summary: Mapping[str, Any]) -> list[Any]:
         *_tails(program, summary),
         *_one_by_one(program.events(), summary),
         *_hosts(program.hosts()),
+        *flows(program.message_flows(), of="messages"),
         *_slowest(program.events()),
     ]
 
@@ -133,21 +135,17 @@ def waiting(phrases: Sequence[str], most: int = 40) -> list[Table]:
     return [Table("What the programs wait for", ["Terminal", "waits in"], rows, [False, False], note)]
 
 
-def _tails(program: ProgramRun, summary: Mapping[str, Any]) -> list[Chart]:
+def _tails(program: ProgramRun, summary: Mapping[str, Any]) -> list[Chart | Prose]:
     """Complementary cumulative latency of events and of messages."""
     tails = {"messages": program.message_tail()}
+    kinds = [("Message", summary["message_latency_ns"])]
+    title = "Latency of messages"
     if summary["events"]["count"]:
         tails = {"events": program.event_tail(), **tails}
-    series = [Series(name, points, "step") for name, thin in tails.items() if (points := tail_points(thin))]
-    if not series:
-        return []
-    axes = Axis("latency (µs)", log=True), Axis("share that takes longer", log=True)
-    kinds = [("Message", summary["message_latency_ns"])]
-    if summary["events"]["count"]:
         kinds.insert(0, ("Event", summary["events"]["latency_ns"]))
+        title = "Latency of events and messages"
     note = " ".join(f"{what} latency is from the {one['from']}, to the {one['to']}." for what, one in kinds)
-    title = "Latency of events and messages" if len(kinds) > 1 else "Latency of messages"
-    return [Chart(title, *axes, series, note)]
+    return tail(tails, note, title)
 
 
 def _one_by_one(events: pl.DataFrame, summary: Mapping[str, Any]) -> list[Chart]:
@@ -240,6 +238,25 @@ def curve_facts(points: Sequence[Any]) -> list[tuple[str, str, str]]:
 def curve_sections(points: Sequence[Any], varied: Sequence[str]) -> list[Any]:
     """Charts and the table of a sweep of programs."""
     return [*_rates(points, varied), _points(points, varied)]
+
+
+def beside_charts(points: Sequence[Any]) -> list[Chart | Prose]:
+    """Compared programs: rate against latency, a point each, and the tail of each."""
+    rated = all(point.summary["events"]["count"] for point in points)
+    series = []
+    for point in points:
+        summary, name = point.summary, settings_text(point.settings)
+        of = summary["events"]["latency_ns"] if rated else summary["message_latency_ns"]
+        rate = summary["events"]["achieved_per_s"] if rated else summary["messages"]["mbytes_per_s"]
+        if rate is not None and of["mean"] is not None:
+            place = [rate / 1e3 if rated else rate, of["mean"] / 1e3, None, None, name]
+            series.append(Series(name, [place], "points"))
+    what = "events" if rated else "messages"
+    axes = Axis("achieved events (kHz)" if rated else "messages (MB/s)"), Axis(f"mean latency of {what} (µs)")
+    note = "Further to the right is more, further down is faster."
+    found = [Chart("Rate against latency", *axes, series, note)] if series else []
+    tails = {settings_text(point.settings): point.tail for point in points}
+    return [*found, *tail(tails, f"Latency of {what}.", f"Latency of {what}")]
 
 
 def _rates(points: Sequence[Any], varied: Sequence[str]) -> list[Chart]:

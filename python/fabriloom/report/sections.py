@@ -61,20 +61,30 @@ def tail_points(thin: Mapping[str, Sequence[float]]) -> list[list[Any]]:
     return found
 
 
-def tail(tails: Mapping[str, Mapping[str, Sequence[float]]], note: str) -> list[Chart]:
-    """Complementary cumulative latency, one series per name.
+def tail(
+    tails: Mapping[str, Mapping[str, Sequence[float]]], note: str, title: str = "The tail of the latency"
+) -> list[Chart | Prose]:
+    """Complementary cumulative latency, one series per name; a sentence where all latencies are equal.
 
     The share is logarithmic, and so is the latency if it goes over a power of ten: less would have no marks.
     """
     series = [Series(name, points, "step") for name, thin in tails.items() if (points := tail_points(thin))]
+    drawn = {one.name for one in series}
+    equal = {
+        name: thin["latency_ns"][-1]
+        for name, thin in tails.items()
+        if name not in drawn and thin["latency_ns"]
+    }
+    each = ", ".join(f"{name} {number(value / 1e3)} µs" for name, value in equal.items())
     if not series:
-        return []
+        return [Prose(title, f"There is no tail, because all latencies are equal: {each}.")] if each else []
+    note += f" All equal, so not drawn: {each}." if each else ""
     times = [point[0] for one in series for point in one.points]
     axes = (
         Axis("latency (µs)", log=max(times) > 10 * min(times) > 0),
         Axis("share of packets that take longer", log=True),
     )
-    return [Chart("The tail of the latency", *axes, series, f"{note} Every line ends at its longest packet.")]
+    return [Chart(title, *axes, series, f"{note} Every line ends at the longest.")]
 
 
 def fabric(
@@ -103,7 +113,7 @@ def fabric(
     note = f"Colour is utilisation{when}: the share of the time in which the wire was occupied."
     if table is None:
         table = pl.DataFrame({"link": graph.link_names, "utilisation": np.asarray(utilisation)})
-    return [Drawing("The fabric", svg, note, _own_numbers(table))]
+    return [Drawing("The fabric", svg, note, own_numbers(table))]
 
 
 _OWN = {
@@ -119,7 +129,8 @@ _OWN = {
 """Columns of links that the drawing shows: what they are called, their factor, and what they are."""
 
 
-def _own_numbers(table: pl.DataFrame) -> dict[str, Any]:
+def own_numbers(table: pl.DataFrame) -> dict[str, Any]:
+    """The numbers that a drawing shows of each link, from the table of links."""
     from .drawing_style import COLOURS, scale_of
 
     columns = []
@@ -267,13 +278,13 @@ def accepted_against_load(points: Sequence[Any], varied: Sequence[str]) -> list[
     return [Chart("Throughput against load", Axis("offered load (%)"), Axis(ACCEPTED), series, note)]
 
 
-def tails_of(points: Sequence[Any], most: int = 6) -> list[Chart]:
+def tails_of(points: Sequence[Any], most: int = 6) -> list[Chart | Prose]:
     """The tails of at most ``most`` points, spread over the study."""
     if not points:
         return []
     step = max(1, -(-len(points) // most))
     chosen = {settings_text(point.settings): point.tail for point in points[::step]}
-    return tail(chosen, "Where a curve is at 0.01, one packet in a hundred takes longer.")
+    return tail(chosen, "Where a curve is at 0.01, one in a hundred takes longer.")
 
 
 def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:

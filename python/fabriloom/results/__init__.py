@@ -170,6 +170,11 @@ class Results(Tabled):
         return self._program().messages()
 
     @cached_property
+    def message_flows(self) -> pl.DataFrame:
+        """One row per pair of terminals with messages between them. ValueError without a program."""
+        return self._program().message_flows()
+
+    @cached_property
     def marks(self) -> pl.DataFrame:
         """One row per mark that a program came to. ValueError without a program."""
         return self._program().marks()
@@ -201,9 +206,11 @@ class Results(Tabled):
         """Share of packets whose network latency is longer, against latency."""
         return tables.ccdf(self.native, self.tick_ps / 1000)
 
-    def thinned_tail(self) -> dict[str, list[float]]:
-        """``ccdf()`` for drawing: lists ``latency_ns`` and ``share_longer`` of some hundred steps."""
-        return tables.thinned_tail(self.native, self.tick_ps / 1000)
+    def thinned_tail(self, of: str = "latency") -> dict[str, list[float]]:
+        """``ccdf()`` for drawing: lists ``latency_ns`` and ``share_longer`` of some hundred steps. ``of`` is
+        "latency", of the network, or "total", from creation at the source.
+        """
+        return tables.thinned_tail(self.native, self.tick_ps / 1000, of=of)
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """The tables that the run kept, by the names of their files."""

@@ -81,8 +81,8 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
 
 def _of_programs(results: Results) -> dict[str, pl.DataFrame]:
     """Those of programs that have rows."""
-    own = {"events": results.events, "hosts": results.hosts}
-    own |= {"messages": results.messages, "marks": results.marks}
+    own = {"events": results.events, "hosts": results.hosts, "messages": results.messages}
+    own |= {"message_flows": results.message_flows, "marks": results.marks}
     return {name: table for name, table in own.items() if len(table)}
 
 

@@ -123,12 +123,12 @@ def _how_measured(measured: dict[str, Any]) -> list[tuple[str, str]]:
     runner = {"c": "the runner in C", "python": "the runner in Python"}[measured["runner"]]
     many = f"{measured['ranks']} processes on {measured['cores']} cores"
     unit, divisor = time_unit(max(measured["round_ns"]))
-    rounds = ", ".join(f"{value / divisor:.4g}" for value in measured["round_ns"])
+    rounds = ", ".join(figures(value / divisor) for value in measured["round_ns"])
     error = measured["clock_error_ns"]
     return [
         ("measured", f"{measured['mpi']}, {runner}, {many}; {measured['transport']}"),
-        ("noise", f"{100 * measured['noise']:.3g} %: {measured['rounds']} rounds of {rounds} {unit}"),
-        *([("clocks", f"known within {error / 1e3:.3g} us of each other")] if error else []),
+        ("noise", f"{in_percent(measured['noise'])}: {measured['rounds']} rounds of {rounds} {unit}"),
+        *([("clocks", f"known within {figures(error / 1e3, 3)} µs of each other")] if error else []),
     ]
 
 

@@ -209,6 +209,22 @@ MESSAGES = Table(
     ),
 )
 
+MESSAGE_FLOWS = Table(
+    "message_flows",
+    "Messages by pair",
+    "One row per pair of terminals between which messages were received in the measuring window; without `output.flows = false`.",
+    (
+        Column("source", "text", "Terminal that sent; of a read, the one whose memory it was in."),
+        Column("target", "text", "Terminal that received."),
+        Column("messages", "count", "Messages received in the measuring window."),
+        Column("bytes", "B", "Their size together."),
+        Column("mbytes_per_s", "10^6 B/s", "Bytes over the length of the measuring window."),
+        Column("share", "0 to 1", "Bytes of this pair over the bytes of all."),
+        Column("latency_ns_mean", "ns", "Mean message latency, from made to received."),
+        Column("latency_ns_max", "ns", "Longest message latency."),
+    ),
+)
+
 MARKS = Table(
     "marks",
     "Marks",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import program_columns as words
 from . import statistics
-from .tables import column, per, thinned_tail
+from .tables import column, flows, per, thinned_tail
 
 if TYPE_CHECKING:
     import polars as pl
@@ -287,6 +287,11 @@ class ProgramRun:
             },
             schema_overrides={"terminal": pl.String},
         )
+
+    def message_flows(self) -> pl.DataFrame:
+        """The table of messages by pair of terminals."""
+        ticks = int(self.native["end_time_ticks"]) - int(self.native["measure_start_ticks"])
+        return flows(self.native, self.graph, self.tick_ns, ticks, of="messages")
 
     def message_tail(self) -> dict[str, list[float]]:
         """``latency_ns`` and ``share_longer`` of the messages of the measuring window, for drawing."""

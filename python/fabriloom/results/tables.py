@@ -206,28 +206,29 @@ def buses(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks:
     )
 
 
-def flows(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
-    """The table of flows, in the order of their source and target terminals."""
+def flows(
+    native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int, of: str = "packets"
+) -> pl.DataFrame:
+    """The table of flows of "packets" or "messages", in the order of their source and target terminals."""
     import polars as pl
 
-    source, target = (
-        column(native, "flow_source").astype(np.int64),
-        column(native, "flow_target").astype(np.int64),
-    )
-    order = np.lexsort((target, source))
-    used = order[column(native, "flow_packets")[order] > 0] if len(order) else order
+    kept = {"packets": "flow", "messages": "message_flow"}[of]
     names = np.array(graph.terminal_names, dtype=object)
-    packets, size = column(native, "flow_packets")[used], column(native, "flow_bytes")[used].astype(np.int64)
+    source, target = (column(native, f"{kept}_{end}").astype(np.int64) for end in ("source", "target"))
+    order = np.lexsort((target, source))
+    count = column(native, f"{kept}_packets")
+    used = order[count[order] > 0] if len(order) else order
+    count, size = count[used].astype(np.int64), column(native, f"{kept}_bytes")[used].astype(np.int64)
     return pl.DataFrame(
         {
             "source": list(names[source[used]]),
             "target": list(names[target[used]]),
-            "packets": packets.astype(np.int64),
+            of: count,
             "bytes": size,
             "mbytes_per_s": per(size * 1e3, window_ticks * tick_ns),
             "share": per(size, float(size.sum()) if len(size) else 0.0),
-            "latency_ns_mean": per(column(native, "flow_latency_sum_ticks")[used] * tick_ns, packets),
-            "latency_ns_max": column(native, "flow_latency_max_ticks")[used] * tick_ns,
+            "latency_ns_mean": per(column(native, f"{kept}_latency_sum_ticks")[used] * tick_ns, count),
+            "latency_ns_max": column(native, f"{kept}_latency_max_ticks")[used] * tick_ns,
         },
         schema_overrides={"source": pl.String, "target": pl.String},
     )
@@ -284,11 +285,13 @@ def ccdf(native: Mapping[str, Any], tick_ns: float) -> pl.DataFrame:
 def thinned_tail(
     native: Mapping[str, Any], tick_ns: float, steps: int = TAIL_STEPS, of: str = "latency"
 ) -> dict[str, list[float]]:
-    """The same for drawing, see :func:`~fabriloom.results.statistics.tail`.
+    """The same for drawing, see :func:`~fabriloom.results.statistics.tail`. It ends at the longest exactly,
+    not at the end of its bin.
 
-    ``of`` is ``latency`` or ``message_latency`` as in the engine's names.
+    ``of`` is ``latency``, ``total`` or ``message_latency`` as in the engine's names.
     """
-    values = column(native, f"{of}_values_ticks").astype(np.float64) * tick_ns
+    ticks = column(native, f"{of}_values_ticks").astype(np.float64)
+    values = np.minimum(ticks, float(native[f"{of}_max_ticks"])) * tick_ns
     return tail(values, column(native, f"{of}_counts").astype(np.int64), steps)
 
 

@@ -30,7 +30,8 @@ class Point:
     """The summary of the run, see ``results.columns.SUMMARY``; without ``engine.wall_s``, so that a point is
     the same whoever computes it."""
     tail: dict[str, list[float]]
-    """Complementary cumulative latency: ``latency_ns`` and ``share_longer``, thinned for drawing."""
+    """Complementary cumulative latency: ``latency_ns`` and ``share_longer``, thinned for drawing; of packets,
+    of a program of its events, or of its messages where it has no events."""
     utilisation: list[float] = field(default_factory=list)
     """Per link, 0 to 1: how busy its wire was; empty for large networks."""
 
@@ -39,12 +40,19 @@ class Point:
         """What is kept of a run."""
         busy = results.utilisation.round(4).tolist() if results.graph.links <= MOST_LINKS else []
         engine = {name: value for name, value in results.summary["engine"].items() if name != "wall_s"}
-        return cls(settings, {**results.summary, "engine": engine}, results.thinned_tail(), busy)
+        return cls(settings, {**results.summary, "engine": engine}, _tail(results), busy)
 
     @property
     def measured(self) -> dict[str, Any]:
         """What is kept of it: all but how it was asked for."""
         return {"summary": self.summary, "tail": self.tail, "utilisation": self.utilisation}
+
+
+def _tail(results: Results) -> dict[str, list[float]]:
+    program = results.program
+    if program is None:
+        return results.thinned_tail()
+    return program.event_tail() if results.summary["events"]["count"] else program.message_tail()
 
 
 @dataclass(frozen=True)

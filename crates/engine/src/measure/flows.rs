@@ -6,14 +6,14 @@ use std::hash::{BuildHasherDefault, Hasher};
 use super::Delivery;
 use crate::kernel::Time;
 
-/// Sums over the packets of one pair.
+/// Sums over the packets, or messages, of one pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
-    /// Packets delivered.
+    /// Packets or messages delivered.
     pub packets: u64,
     /// Their payload characters.
     pub chars: u64,
-    /// Sum of latencies, header on the wire to end received.
+    /// Sum of latencies: of packets header on the wire to end received, of messages made to received.
     pub latency_sum: Time,
     /// The longest latency.
     pub latency_max: Time,
@@ -101,6 +101,15 @@ impl Flows {
             }
         };
         flow.add(delivery);
+    }
+
+    /// Forgets everything that was counted.
+    pub fn clear(&mut self) {
+        match &mut self.pairs {
+            Pairs::Plain(flows) => flows.fill(Flow::default()),
+            Pairs::Found(pairs) => pairs.clear(),
+        }
+        self.dropped = 0;
     }
 
     /// Source, target and sums of every pair, in order of source and target.

@@ -86,6 +86,9 @@ impl Run {
         }
         let ports = fabric.has_ports().then(|| Box::new(Ports::new(fabric)));
         let flows = (options.flows > 0).then(|| Flows::new(fabric.terminals, options.flows));
+        if let Some(programs) = &mut programs {
+            programs.account.flows.clone_from(&flows);
+        }
         let measuring = options.warmup == Some(0);
         let look = options.batch.max(1) * 16;
         Self {

@@ -38,7 +38,7 @@ export class Card {
 
   clear() {
     this.verdict.textContent = "";
-    this.fabric.busy = this.fabric.carried = [];
+    this.fabric.busy = this.fabric.carried = this.fabric.columns = [];
     this.numbers.replaceChildren();
     this.warn(this.side?.warnings ?? []);
   }
@@ -59,6 +59,7 @@ export class Card {
     this.numbers.replaceChildren(...rows.map(([what, value]) => element("div", {}, element("dt", { textContent: what }), element("dd", { textContent: value }))));
     this.fabric.busy = live.busy;
     this.fabric.carried = live.carried;
+    this.fabric.columns = live.columns ?? [];
     if (!live.end) return;
     this.warn(live.warnings);
     const mark = live.bad ? "chip bad" : "chip";
@@ -83,8 +84,8 @@ export class Card {
     return element("details", { open: true }, element("summary", { textContent: "What came from whom" }), element("table", {}, element("tbody", {}, ...rows)));
   }
 
-  save() {
-    const name = this.side.name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "scenario";
-    download(`${name}.toml`, this.side.text);
-  }
+  // The name of a file about it.
+  get file() { return this.side.name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "scenario"; }
+
+  save() { download(`${this.file}.toml`, this.side.text); }
 }

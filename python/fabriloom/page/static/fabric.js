@@ -13,6 +13,7 @@ export class Fabric {
     this.shapes = [];
     this.busy = [];
     this.carried = [];
+    this.columns = [];
   }
 
   // The SVG comes from our own server, which escapes every name in it.
@@ -82,7 +83,11 @@ export class Fabric {
     if (!shape) return;
     const links = reaching.linksOf(shape);
     const rate = (link) => (this.carried.length ? ` with ${figures(this.carried[link] / 1000)} MB/s` : "");
-    const share = (link) => `${((this.busy[link] ?? 0) / 10).toFixed(1)} % in use${rate(link)}`;
+    const value = ({ values, kind }, link) => (kind === "share" ? `${figures(100 * values[link], 3)} %` : figures(values[link]));
+    // While a run goes on only its utilisation is known; at its end all that the report says of a link.
+    const share = (link) => (this.columns.length
+      ? `${this.columns.filter(({ values }) => values[link] !== null).map((one) => `${one.label} ${value(one, link)}`).join(", ")}${rate(link)}`
+      : `${((this.busy[link] ?? 0) / 10).toFixed(1)} % in use${rate(link)}`);
     const named = links.slice(0, 2).map((link) => `${this.links[link] ?? "link " + link}: ${share(link)}`);
     this.hover.textContent = named.join("; ") + (links.length > 2 ? `; and ${links.length - 2} more` : "");
   }

@@ -2,7 +2,7 @@
 import { Chart } from "./charts.js";
 import { Card } from "./card.js";
 import { Player } from "./player.js";
-import { element, figures, fromAddress, get, keep, kept, listen, openSession, post, shareable } from "./state.js";
+import { download, element, figures, fromAddress, get, keep, kept, listen, openSession, post, shareable } from "./state.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -18,7 +18,8 @@ const charts = {
   curve: new Chart("chart-curve", "accepted (MB/s)", "mean latency (µs)"),
 };
 const cards = [];
-const player = new Player($("player"), () => cards.map((one) => one.packets), () => { showWhen("end"); begin("replay"); });
+const player = new Player($("player"), () => cards.map((one) => one.packets), () => { showWhen("end"); begin("replay"); },
+  () => cards, (content, ending) => download(`${cards[0].file}.${ending}`, content));
 
 // ---- what is said ------------------------------------------------------------------------------------------
 
@@ -96,8 +97,8 @@ const showChoice = () => {
 
 // ---- looking -----------------------------------------------------------------------------------------------
 
-// `anew`: what was measured is of another fabric and goes, once this one is there.
-const look = async (anew = false) => {
+// `anew`: what was measured is of another fabric and goes, once this one is there. `replayed`: its packets are fetched.
+const look = async (anew = false, replayed = true) => {
   const turn = ++state.turn;
   remember();
   showChoice();
@@ -113,7 +114,7 @@ const look = async (anew = false) => {
     showLook();
     stale();
     player.clear();
-    replaySoon();
+    if (replayed) replaySoon();
     return true;
   } catch (error) {
     if (turn === state.turn) { complain(error.message); status("This was not taken; what was there before stays."); }
@@ -153,7 +154,7 @@ let later = 0;
 const changed = (spec, option) => {
   Object.assign(spec.settings, option.settings);
   clearTimeout(later);
-  later = setTimeout(look, 200);
+  later = setTimeout(() => look(), 200);
 };
 
 const showControls = (place, controls, spec) => {
@@ -295,7 +296,8 @@ const showPoints = () => {
       .map((line) => ({ ...line, name: state.points[1].length ? `${line.name}, with the wait` : "with the wait at the source", dashed: true })),
   ]);
   const cell = (text, number) => element("td", { textContent: text, className: number ? "n" : "" });
-  const rows = state.points.flatMap((points, side) => points.map((one) => element("tr", {}, cell(named(side)), cell(`${figures(100 * one.load)} %`, true),
+  const load = (one) => element("td", { className: "n" }, element("button", { type: "button", className: "plain", textContent: `${figures(100 * one.load)} %`, title: "Run this point", onclick: () => runAt(one.load) }));
+  const rows = state.points.flatMap((points, side) => points.map((one) => element("tr", {}, cell(named(side)), load(one),
     cell(figures(one.accepted), true), cell(figures(one.latency_us), true), cell(figures(one.p99_us), true), cell(one.end.replace("_", " ")))));
   $("points").tBodies[0].replaceChildren(...rows);
   $("points").classList.toggle("alone", lines((one) => [one.load, one.load]).length < 2);
@@ -397,7 +399,12 @@ const listenToHands = () => {
   for (const name of ["accepted", "latency"]) charts[name].clicked = (time) => { $("from").value = Number(time.toPrecision(4)); showWhen("moment"); };
   $("view").addEventListener("change", () => view($("view").value));
   $("link").addEventListener("click", share);
-  document.addEventListener("keydown", (event) => { if (event.key === " " && event.target === document.body && !$("player").hidden) { event.preventDefault(); player.toggle(); } });
+  document.addEventListener("keydown", (event) => {
+    const act = player.keys[event.key], busy = event.ctrlKey || event.metaKey || event.altKey || $("player").hidden;
+    if (!act || busy || event.target.closest("input, select, textarea, button, a, summary, [contenteditable]")) return;
+    event.preventDefault();
+    act();
+  });
   charts.load.picked = charts.curve.picked = (load) => runAt(load);
   let over = 0;
   const veil = (step) => { over = Math.max(0, over + step); $("veil").hidden = !over; };
@@ -421,7 +428,7 @@ const runAt = async (load) => {
   if (!offered || state.running) return;
   const path = Object.keys(offered.options[0].settings)[0];
   for (const spec of [state.first, state.beside].filter(Boolean)) spec.settings[path] = load;
-  if (await look()) begin("run");
+  if (await look(false, false)) begin("run");
 };
 
 const start = async () => {

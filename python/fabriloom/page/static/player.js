@@ -1,4 +1,5 @@
 // The clock of the replay: one for both fabrics, with what leads to the moments worth seeing.
+import { Film, Stage, canFilm } from "./film.js";
 
 // Stays of packets on links that begin in a second, at the usual speed: few enough for the eye to follow, and so dense that
 // it need not wait.
@@ -14,9 +15,10 @@ const made = (tag, properties = {}, ...children) => {
 const micro = (ns, digits = 2) => (ns < 1e7 ? `${(ns / 1e3).toFixed(digits)} µs` : `${(ns / 1e6).toFixed(4)} ms`);
 
 export class Player {
-  // `views`: the packets of each fabric that is there; `further`: how to record the end of the run.
-  constructor(place, views, further) {
-    Object.assign(this, { place, views, further, now: 0, from: 0, until: 1, followed: -1, side: 0, playing: false, filter: "" });
+  // `views`: the packets of each fabric that is there; `further`: how to record the end of the run; `saved` gets a
+  // picture or a film of what is seen, with the ending of its name.
+  constructor(place, views, further, cards, saved) {
+    Object.assign(this, { place, views, further, cards, saved, now: 0, from: 0, until: 1, followed: -1, side: 0, playing: false, filter: "" });
     this.controls();
   }
 
@@ -32,6 +34,9 @@ export class Player {
       deadlock: button("Deadlock", () => this.deadlock(), "Jump to the deadlock", "to-deadlock"),
       slowest: button("Slowest packet", () => this.slowest(), "Follow the packet that took longest", "to-slowest"),
     };
+    this.picture = button("Save picture", () => this.shoot(), "Save what is seen as a PNG file", "save-picture");
+    this.film = button("Save film", () => this.roll(), "Save the replay as a WebM film, from here to its end or until you press again", "save-film");
+    this.film.hidden = !canFilm();
     this.slider = made("input", { type: "range", min: 0, max: 10000, step: 1, ariaLabel: "Time" });
     this.slider.addEventListener("input", () => { this.pause(); this.show(this.from + (this.until - this.from) * this.slider.value / 10000); });
     this.time = made("output");
@@ -52,7 +57,7 @@ export class Player {
       made("div", { className: "row" }, ...Object.values(this.jumps),
         choice("Speed ", SPEEDS.map(([name, pace]) => [String(pace), name]), "1", (value) => { this.speed = Number(value); }),
         choice("Colour by ", COLOURS, "destination", (value) => { this.by = value; this.show(this.now); }),
-        made("label", {}, "Only ", this.only), made("label", {}, "Follow ", this.follow)),
+        made("label", {}, "Only ", this.only), made("label", {}, "Follow ", this.follow), this.picture, this.film),
       this.legend, made("p", { className: "row" }, this.count), this.said, made("datalist", { id: "names" }),
     );
     this.place.hidden = true;
@@ -101,6 +106,13 @@ export class Player {
     this.legend.replaceChildren(...parts.filter((part) => part[0] !== "").map((part) => made("span", {}, ...part)));
   }
 
+  // What keys do when nothing that takes them has the focus.
+  get keys() {
+    const step = (way) => () => this.step(way);
+    const jump = (name) => () => { if (!this.jumps[name].disabled && !this.jumps[name].hidden) this.jumps[name].click(); };
+    return { " ": () => this.toggle(), ",": step(-1), ".": step(1), b: jump("blocking"), d: jump("deadlock"), s: jump("slowest") };
+  }
+
   // ---- time ----
 
   toggle() {
@@ -114,7 +126,10 @@ export class Player {
       const next = this.now + Math.min(0.1, (at - before) / 1000) * this.pace * this.speed;
       before = at;
       this.show(this.busyFrom(next));
-      if (this.now >= this.until) this.pause(); else requestAnimationFrame(frame);
+      if (this.now < this.until) { requestAnimationFrame(frame); return; }
+      this.pause();
+      // The end is seen for a moment.
+      if (this.rolling) setTimeout(() => this.rolling?.stop(), 600);
     };
     requestAnimationFrame(frame);
   }
@@ -129,6 +144,26 @@ export class Player {
   pause() {
     this.playing = false;
     this.play.textContent = "Play";
+  }
+
+  // ---- saving ----
+
+  stage() { return new Stage(this.cards(), () => this.time.textContent); }
+
+  async shoot() { this.saved(await this.stage().picture(), "png"); }
+
+  // The film begins with the moment that is shown; it ends with the replay, or when the button is pressed again.
+  async roll() {
+    if (this.rolling) { this.rolling.stop(); return; }
+    this.rolling = new Film(this.stage(), (film) => {
+      this.rolling = null;
+      this.film.textContent = "Save film";
+      this.pause();
+      this.saved(film, "webm");
+    });
+    this.film.textContent = "Stop and save";
+    await this.rolling.begin();
+    if (!this.playing) this.toggle();
   }
 
   recordings() { return this.views().filter((view) => view.recording); }
@@ -182,7 +217,7 @@ export class Player {
   tell(views) {
     const counts = views.map((view) => {
       const there = new Set(view.shown.map((row) => row.packet)).size, over = this.now > view.recording.until ? " (recorded up to here)" : "";
-      return view.recording.data.rings ? `${there} packets on their way${over}` : `${there} packets on their way, ${view.blocked.size} of them blocked${over}`;
+      return view.recording.data.rings ? `${there} packets under way${over}` : `${there} packets under way, ${view.blocked.size} of them blocked${over}`;
     });
     const text = counts.length > 1 ? counts.map((count, side) => `${side ? "second" : "first"}: ${count}`).join("; ") : counts[0] ?? "";
     if (this.count.textContent !== text) this.count.textContent = text;

@@ -38,9 +38,9 @@ export const listen = (session, hear, lost) => {
   return source;
 };
 
-export const download = (name, text) => {
+export const download = (name, content) => {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type: "text/plain" }));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);

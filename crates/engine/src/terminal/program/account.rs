@@ -2,7 +2,7 @@
 
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
-use crate::measure::Spread;
+use crate::measure::{Delivery, Flows, Spread};
 
 /// A time that has not come.
 pub const NOT_YET: Time = -1;
@@ -117,6 +117,8 @@ pub struct Account {
     pub measured_bytes: u64,
     /// Made to received, since measuring began.
     pub latency: Spread,
+    /// The same by pair, if asked for.
+    pub flows: Option<Flows>,
     /// The first messages, if asked for.
     pub table: Vec<Row>,
     /// How many may be kept.
@@ -147,6 +149,7 @@ impl Account {
             measured: 0,
             measured_bytes: 0,
             latency: Spread::default(),
+            flows: None,
             table: Vec::new(),
             keep,
             dropped: 0,
@@ -162,6 +165,7 @@ impl Account {
     pub(super) fn clear(&mut self, now: Time) {
         (self.measured, self.measured_bytes) = (0, 0);
         self.latency = Spread::default();
+        self.flows.iter_mut().for_each(Flows::clear);
         for done in &mut self.terminals {
             done.blocked.clear(now);
             done.receiving.clear(now);
@@ -198,12 +202,14 @@ impl Account {
 
     /// A message is received.
     #[inline]
-    pub(super) fn receive(&mut self, row: u32, at: u32, (bytes, tag): (u32, u32), made: Time, now: Time) {
+    pub(super) fn receive(&mut self, row: u32, delivery: &Delivery, tag: u32) {
+        let (at, bytes, now) = (delivery.target, delivery.length, delivery.delivered);
         self.received += 1;
         self.measured += 1;
         self.measured_bytes += u64::from(bytes);
         self.terminals[at as usize].bytes_received += u64::from(bytes);
-        self.latency.record(now - made);
+        self.latency.record(delivery.latency());
+        self.flows.iter_mut().for_each(|flows| flows.record(delivery));
         if let Some(row) = self.table.get_mut(row as usize) {
             row.received = now;
         }

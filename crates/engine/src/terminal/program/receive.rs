@@ -6,6 +6,7 @@ use super::process::Doing;
 use super::{NO, Programs, mark, timer};
 use crate::fabric::ANY;
 use crate::kernel::slab::Linked;
+use crate::measure::Delivery;
 
 /// A message received that no program has taken.
 #[derive(Clone, Copy, Debug)]
@@ -185,7 +186,16 @@ impl Programs {
         }
         one.received = true;
         let Message { bytes, tag, made, row, sent, read, taken, source, .. } = *one;
-        self.account.receive(row, terminal, (bytes, tag), made, self.now);
+        let delivery = Delivery {
+            source,
+            target: terminal,
+            length: bytes,
+            created: made,
+            started: made,
+            delivered: self.now,
+            mark: 0,
+        };
+        self.account.receive(row, &delivery, tag);
         if sent {
             self.messages.remove(message);
         }
