@@ -7,10 +7,10 @@ use crate::{Groups, NONE, Network, RouteError, Scheme, Toward, Word};
 pub enum Wrap {
     /// There are none, or they are not used.
     Line,
-    /// The shorter way round. Without virtual channels its dependencies form a cycle in rings of five and more,
+    /// The shorter direction. Without virtual channels its dependencies form a cycle in rings of five and more,
     /// and in rings of four unless the ways of equal length happen to avoid it, as they do in the last dimension.
     Minimal,
-    /// The shorter way round that does not pass through coordinate 0 of the ring: 0 is only a beginning or
+    /// The shorter direction that does not pass through coordinate 0 of the ring: 0 is only a beginning or
     /// an end. The dependency between the links into and out of 0 is missing in every ring, so no cycle closes.
     NoEdgeTransit,
 }

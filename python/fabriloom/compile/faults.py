@@ -17,7 +17,7 @@ from .columns import Arrays, u32
 NEVER_TICKS = 1 << 62
 """When a link runs again that never does; see ``crates/engine/src/fabric``."""
 MOST_FAILURES = 100_000
-"""More than so many are not drawn."""
+"""More than this many are not drawn."""
 
 
 def fault_columns(scenario: Scenario, graph: Graph, technology: Technology, tick_ps: int) -> Arrays:

@@ -279,7 +279,7 @@ def _fault_moments(scenario: Scenario, path: Path, fault: Fault) -> None:
             raise scenario.error(message, (*path, "bit_error_rate"), "write mtbf, or name a link", key=True)
         if not isinstance(scenario.technology, CharacterLinks):
             message = f"links of {scenario.technology.preset} do not send all the time, so how often bits are"
-            message += " wrong hangs on the traffic"
+            message += " wrong depends on the traffic"
             raise scenario.error(message, (*path, "bit_error_rate"), "write mtbf", key=True)
 
 
