@@ -52,7 +52,7 @@ def _give(found: Design, json: bool, folder: Output | None, csv: bool) -> int:
 
     give(folder, json, found.to_json, lambda: _tell(found), write, finished=not found.interrupted)
     if found.interrupted:
-        exits.complain("Interrupted: this is what was known; the same command goes on from here.")
+        exits.complain("Interrupted: this is what was known; the same command continues from here.")
         return exits.INTERRUPTED
     return exits.OK
 
