@@ -434,18 +434,14 @@ REPRODUCTION = Table(
         Column("unit", "text", "Unit of the next three."),
         Column("published", "unit", "As printed."),
         Column("ours", "unit", "As computed or simulated; null if it could not be measured."),
-        Column(
-            "ci95", "unit", "Half-width of the 95 % confidence interval of ours; null when exact or unknown."
-        ),
+        Column("ci95", "unit", "Half-width of its 95 % interval; null when exact or unknown."),
         Column("deviation", "ratio", "(ours - published) / published."),
         Column(
             "kind",
             "text",
             "`arithmetic`: follows from the link alone; `calibrated`: a parameter was set by it; `predicted`: nothing was; `reported`: shown, not scored.",
         ),
-        Column(
-            "tolerance", "unit", "The lowest and the highest value that agrees; null when it is not scored."
-        ),
+        Column("tolerance", "unit", "Lowest and highest value that agrees; null when not scored."),
         Column("within", "true or false", "Whether ours is between them; null when it is not scored."),
         Column("parameter", "text", "Calibrated: the parameter that was set by it."),
         Column("reason", "text", "Reported: why it is not scored."),
