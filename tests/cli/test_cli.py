@@ -340,7 +340,7 @@ def test_a_folder_that_cannot_be_written_is_refused(file: Path) -> None:
         (["run", "FILE", "--set", "topology.terminals=1000000000"], "terminals"),
         (["curve", "FILE", "--loads", "0.1,many"], "write numbers with commas"),
         (["curve", "FILE", "--loads", "0.1,7"], "not above 0 and at most 1"),
-        (["curve", "FILE", "--published"], "no paper that is here"),
+        (["curve", "FILE", "--published"], "no published numbers about this network"),
         (["curve", "FILE", "--jobs", "0"], "--jobs"),
         (["saturate", "FILE", "--definition", "best"], "backlog and peak"),
         (["reproduce", "nothing"], "macrame"),

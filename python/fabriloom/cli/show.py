@@ -117,7 +117,7 @@ def _program_latencies(summary: Mapping[str, Any]) -> None:
 
 def curve(study: Curve) -> None:
     """The points of a curve, sweep or comparison, and the verdicts."""
-    points(study.points, study.varied, " beside ".join(getattr(study, "parts", [])) or study.provenance.name)
+    points(study.points, study.varied, " vs. ".join(getattr(study, "parts", [])) or study.provenance.name)
     verdicts(study.verdicts)
 
 
@@ -334,11 +334,13 @@ def beside(rows: Sequence[Mapping[str, Any]]) -> None:
             measured(row["ours"], row["ci95"]),
             html.with_micro_sign(str(row["unit"])),
             _percent(row["deviation"]),
+            str(row["kind"]),
+            {True: "yes", False: "no", None: "-"}[row["within"]],
         ]
         for row in rows
     ]
-    head = ["where", "quantity", "published", "ours", "unit", "deviation"]
-    table(head, cells, [False, False, True, True, False, True], "Published beside ours")
+    head = ["where", "quantity", "published", "ours", "unit", "deviation", "kind", "agrees"]
+    table(head, cells, [False, False, True, True, False, True, False, False], "Published and ours")
 
 
 def records(rows: Sequence[Mapping[str, Any]]) -> None:

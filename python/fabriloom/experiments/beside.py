@@ -7,16 +7,22 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..published import Number, numbers
+from .macrame.latency import CROSSBAR, SATURATION_GBYTES_PER_S
+from .macrame.tail import MEAN_TOLERANCES
+from .rows import near, row
 
 if TYPE_CHECKING:
     from ..scenario import Scenario
     from ..studies import Curve, Point
 
 KNOWN = "a Clos network of 256 terminals with uniform random traffic of 64-byte packets (macrame)"
+PAPER = "macrame"
 LOAD = "traffic.load"
 _LATENCIES = {0.1: "latency-10", 0.5: "latency-50"}
 """Offered load and the printed mean network latency there."""
 _SATURATION = "clos-256-saturation"
+_OFFERED, _ACCEPTED = "load read as offered", "load read as accepted"
+_NOT_SCORED = "the paper's load is read as the one that is set; a set load of 50 % accepts less"
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class Beside:
         topology, traffic = resolved["topology"], resolved["traffic"]
         clos = topology.get("kind") == "clos" and topology.get("terminals") == 256
         uniform = traffic["pattern"] in ("uniform", {"kind": "uniform"})
-        return cls(numbers("macrame")) if clos and uniform else None
+        return cls(numbers(PAPER)) if clos and uniform else None
 
     def points(self, curve: Curve) -> list[dict[str, Any]]:
         """Printed latencies as points of latency against throughput, by both readings of the printed load.
@@ -60,23 +66,26 @@ class Beside:
         return found
 
     def rows(self, curve: Curve) -> list[dict[str, Any]]:
-        """Printed numbers and ours: ``where, quantity, unit, published, ours, ci95, deviation``; a latency at
-        a load twice, with the load as offered and as accepted.
+        """Printed numbers and ours, as a reproduction has them, with tolerances; a latency at a load twice,
+        with the load as offered, which is scored, and as accepted.
         """
         found, per_load = [], _offered_per_load(curve)
         for load, key in _LATENCIES.items():
             point = _at(curve, load)
             latency = point.summary["latency_ns"] if point else {"mean": None, "mean_ci95": None}
-            offered = _row(self.printed[key], latency["mean"], latency["mean_ci95"], 1e3)
-            between = None if per_load is None else _latency_at(curve, load * per_load)
-            accepted = _row(self.printed[key], between, None, 1e3)
-            for row, reading in ((offered, "offered"), (accepted, "accepted")):
-                row["quantity"] += f", the load read as {reading}"
-                found.append(row)
+            printed = self.printed[key]
+            mean, half = (_part(latency[name]) for name in ("mean", "mean_ci95"))
+            limits = near(printed, MEAN_TOLERANCES[load])
+            between = None if per_load is None else _part(_latency_at(curve, load * per_load))
+            found += [
+                row(PAPER, printed, mean, ci95=half, kind="predicted", tolerance=limits, variant=_OFFERED),
+                row(PAPER, printed, between, kind="reported", note=_NOT_SCORED, variant=_ACCEPTED),
+            ]
         summary = _fastest(curve)
         if summary is not None:
             value, half = (summary[f"accepted_mbytes_per_s{end}"] for end in ("", "_ci95"))
-            found.append(_row(self.printed[_SATURATION], value, half, 1e3))
+            known = {"kind": "calibrated", "note": CROSSBAR, "tolerance": SATURATION_GBYTES_PER_S}
+            found.append(row(PAPER, self.printed[_SATURATION], _part(value), ci95=_part(half), **known))
         return found
 
 
@@ -109,16 +118,6 @@ def _fastest(curve: Curve) -> dict[str, Any] | None:
     return max(measured, key=lambda summary: summary["accepted_mbytes_per_s"], default=None)
 
 
-def _row(number: Number, ours: float | None, ci95: float | None, divisor: float) -> dict[str, Any]:
-    """One printed number beside ours, which is divided to its unit."""
-    published = float(number["value"])
-    value = None if ours is None else ours / divisor
-    return {
-        "where": number["where"],
-        "quantity": number["quantity"],
-        "unit": number["unit"],
-        "published": published,
-        "ours": value,
-        "ci95": None if ci95 is None else ci95 / divisor,
-        "deviation": None if value is None else (value - published) / published,
-    }
+def _part(value: float | None) -> float | None:
+    """A value in the unit of the printed ones, which is a thousand times as large."""
+    return None if value is None else value / 1e3

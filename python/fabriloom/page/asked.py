@@ -94,5 +94,5 @@ def moment(body: Mapping[str, Any]) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LONGEST_MS:
-        raise BadRequest("The moment from which packets are replayed is a time in ms, 0 or more.")
+        raise BadRequest("The time from which packets are replayed must be 0 ms or more.")
     return float(value)

@@ -21,7 +21,7 @@ _TITLES = ("name", "description")
 def for_comparison(comparison: Comparison) -> str:
     """The report as HTML text."""
     names = list(comparison.parts)
-    page = Page(title=" beside ".join(names) if len(names) < 4 else "A comparison", kind="comparison")
+    page = Page(title=" vs. ".join(names) if len(names) < 4 else "A comparison", kind="comparison")
     page.verdicts = comparison.verdicts
     missing = comparison.runs - len(comparison.points)
     if comparison.interrupted:
@@ -89,7 +89,9 @@ def _beside(comparison: Comparison) -> Table:
         "Mean (µs)",
         "99 % (µs)",
     ]
-    note = "Most: the greatest throughput, and its share of a terminal. Latency where its mean is the least."
+    note = (
+        "Most: the highest throughput, in all and per terminal. Latency: at the point with the lowest mean."
+    )
     return Table("Beside each other", head, rows, [False] + [True] * 7, note)
 
 

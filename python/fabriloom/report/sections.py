@@ -82,7 +82,7 @@ def tail(
     times = [point[0] for one in series for point in one.points]
     axes = (
         Axis("latency (µs)", log=max(times) > 10 * min(times) > 0),
-        Axis("share of packets that take longer", log=True),
+        Axis("share that takes longer", log=True),
     )
     return [Chart(title, *axes, series, f"{note} Every line ends at the longest.")]
 
@@ -123,7 +123,7 @@ _OWN = {
     "echo_share": ("echoes", 1.0, "share"),
     "packets": ("packets", 1.0, "count"),
     "retried": ("sent again", 1.0, "count"),
-    "waiting_ns_mean": ("mean wait for it (µs)", 1e-3, "mean"),
+    "waiting_ns_mean": ("mean wait (µs)", 1e-3, "mean"),
     "busied": ("busied", 1.0, "count"),
 }
 """Columns of links that the drawing shows: what they are called, their factor, and what they are."""
@@ -171,7 +171,7 @@ def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
                 Cell(number(row["waiting_ns_mean"] / 1e3), None, row["waiting_ns_mean"]),
             ]
         )
-    head = ["Link", "Utilisation", "Blocked", "Packets", "Mean wait for it (µs)"]
+    head = ["Link", "Utilisation", "Blocked", "Packets", "Mean wait (µs)"]
     note = (
         f"The {len(rows)} busiest of {number(len(table))} links. Blocked: held by a packet while the wire "
         "stood still. A click on a heading sorts."
@@ -386,10 +386,24 @@ def published_rows(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
     """What a paper prints about this network, and ours."""
     if not rows:
         return []
-    head = ["Quantity", "Published", "Ours", "Unit", "Deviation"]
-    numbers = [False, True, True, False, True]
-    cells = [_record(row, scored=False, explained=False) for row in rows]
-    return [Table("Published beside ours", head, cells, numbers)]
+    head = ["Quantity", "Published", "Ours", "Unit", "Deviation", "Kind", "Agrees from, to"]
+    numbers = [False, True, True, False, True, False, True]
+    cells = [[*_record(row, scored=False, explained=False), *_judged(row)] for row in rows]
+    note = (
+        "Predicted: no parameter was set by it. Calibrated: a parameter was set by it. Reported: not scored."
+    )
+    return [Table("Published and ours", head, cells, numbers, note)]
+
+
+def _judged(row: Mapping[str, Any]) -> list[Cell]:
+    """What kind of agreement is asked for, and whether it is there."""
+    within = row.get("within")
+    mark, sign = ("", "") if within is None else ("good", "✓ ") if within else ("bad", "✗ ")
+    why = with_micro_sign(str(row.get("parameter") or row.get("reason") or ""))
+    return [
+        Cell(str(row.get("kind", "")), below=why),
+        Cell(f"{sign}{_tolerance(row.get('tolerance'))}", None, None, mark),
+    ]
 
 
 def records(lines: Sequence[Mapping[str, Any]]) -> list[Table]:

@@ -50,7 +50,7 @@ export class Card {
     const built = live.events?.complete ? live.events : null;
     this.verdict.textContent = live.verdict ? `${live.verdict}.` : "";
     const rows = [
-      [live.stuck ? "Accepted until then" : "Accepted", rate(live.accepted)], ["Offered", rate(live.offered)], ["Mean latency", micro(live.latency_us)],
+      [live.stuck ? "Accepted before it stopped" : "Accepted", rate(live.accepted)], ["Offered", rate(live.offered)], ["Mean latency", micro(live.latency_us)],
       ["99 % within", micro(live.p99_us)], ["Packets measured", live.packets.toLocaleString("en")], ["Simulated", `${figures(live.simulated_ms)} ms`],
     ];
     if (live.carried.length) rows.push(["Busiest link", rate(Math.max(...live.carried) / 1000)]);
@@ -81,7 +81,7 @@ export class Card {
       cell.style.setProperty("--share", rate / most);
       return element("tr", {}, element("td", { textContent: name }), cell);
     });
-    return element("details", { open: true }, element("summary", { textContent: "What came from whom" }), element("table", {}, element("tbody", {}, ...rows)));
+    return element("details", { open: true }, element("summary", { textContent: "Throughput by source" }), element("table", {}, element("tbody", {}, ...rows)));
   }
 
   // The name of a file about it.

@@ -67,7 +67,7 @@ const SCENARIO = /\.(toml|ya?ml|json)$/i;
 const load = async (given) => {
   const files = [...given], scenario = files.find((file) => SCENARIO.test(file.name)) ?? files[0];
   if (!scenario) return;
-  if (files.reduce((sum, file) => sum + file.size, 0) > 3_000_000) { complain("These files are longer than 3 MB together, the most the page takes."); return; }
+  if (files.reduce((sum, file) => sum + file.size, 0) > 3_000_000) { complain("These files are longer than 3 MB together, the most that the page accepts."); return; }
   const before = { first: state.first, beside: state.beside, loaded: state.loaded };
   const others = await Promise.all(files.filter((file) => file !== scenario).map(async (file) => [file.name, await file.text()]));
   state.loaded = { file: scenario.name, text: await scenario.text(), files: Object.fromEntries(others) };
@@ -102,7 +102,7 @@ const look = async (anew = false, replayed = true) => {
   const turn = ++state.turn;
   remember();
   showChoice();
-  status("Looking at the scenario …");
+  status("Reading the scenario …");
   try {
     const found = await post("api/look", { first: state.first, beside: state.beside });
     if (turn !== state.turn) return true;
@@ -117,7 +117,7 @@ const look = async (anew = false, replayed = true) => {
     if (replayed) replaySoon();
     return true;
   } catch (error) {
-    if (turn === state.turn) { complain(error.message); status("This was not taken; what was there before stays."); }
+    if (turn === state.turn) { complain(error.message); status("The scenario was refused; the previous one stays."); }
     return false;
   } finally {
     buttons();
@@ -293,7 +293,7 @@ const showPoints = () => {
   charts.curve.show([
     ...lines((one) => [one.accepted, one.latency_us, ...ranged(one.latency_us, one.latency_ci95_us), one]),
     ...lines((one) => [one.accepted, one.total_us, null, null, one]).filter((line) => line.points.some(([, total, , , one]) => total > 1.01 * one.latency_us))
-      .map((line) => ({ ...line, name: state.points[1].length ? `${line.name}, with the wait` : "with the wait at the source", dashed: true })),
+      .map((line) => ({ ...line, name: state.points[1].length ? `${line.name}, with the wait` : "including the wait at the source", dashed: true })),
   ]);
   const cell = (text, number) => element("td", { textContent: text, className: number ? "n" : "" });
   const load = (one) => element("td", { className: "n" }, element("button", { type: "button", className: "plain", textContent: `${figures(100 * one.load)} %`, title: "Run this point", onclick: () => runAt(one.load) }));
@@ -307,7 +307,7 @@ const showPoints = () => {
 const saturation = (name, points) => {
   const most = points.reduce((a, b) => (b.accepted > a.accepted ? b : a));
   const carried = points.filter((one) => one.sustained).map((one) => one.load);
-  const upTo = points[0].waits ? "has sources that wait for the network, so all that they offer is accepted" : carried.length ? `carries all that is offered up to a load of ${figures(100 * Math.max(...carried))} %` : "does not carry all even at the smallest load";
+  const upTo = points[0].waits ? "has sources that wait for the network, so everything that they offer is accepted" : carried.length ? `carries all that is offered up to a load of ${figures(100 * Math.max(...carried))} %` : "does not carry everything even at the smallest load";
   return `${name} ${upTo}; it accepts ${figures(most.accepted)} MB/s at most, at ${figures(100 * most.load)} %.`;
 };
 
@@ -327,7 +327,7 @@ const hearers = {
     state.running = true;
     state.job = message.job;
     $("share").value = 0;
-    status({ run: "Running …", curve: "Running eleven loads …", replay: "Running it again, with its packets recorded …" }[message.job] ?? "");
+    status({ run: "Running …", curve: "Running eleven loads …", replay: "Running again to record the packets …" }[message.job] ?? "");
   },
   live(message) {
     if (!state.looked[message.side]) return;
@@ -349,7 +349,7 @@ const hearers = {
   recording(message) { $("share").value = message.share; },
   replay(message) {
     if (!state.looked[message.side]) return;
-    const what = measured() && ofNow() ? "The same run again, with its packets recorded" : "The run with the settings as they are now";
+    const what = measured() && ofNow() ? "The measured run, repeated with its packets recorded" : "A run with the current settings";
     card(message.side).packets.load(message);
     view("packets");
     player.loaded(`${what}: ${message.said}`);
@@ -359,7 +359,7 @@ const hearers = {
     $("report").hidden = !message.report;
     $("report").href = "api/report?session=" + encodeURIComponent(state.session);
     if (state.job === "replay" && !message.why) { status(""); return; }
-    status(message.why === "cancelled" ? "Cancelled: what is shown was measured until then." : message.why || "Done.");
+    status(message.why === "cancelled" ? "Cancelled: these numbers were measured up to that time." : message.why || "Done.");
   },
   error(message) { complain(message.text); status(""); },
   idle() { state.running = false; },
@@ -374,7 +374,7 @@ const connect = async () => {
   try {
     state.session = await openSession();
     listen(state.session, hear, (closed) => {
-      status("The connection to the server is lost; trying again …");
+      status("The connection to the server was lost; trying again …");
       if (closed) setTimeout(connect, 2000);
     }).onopen = () => { if ($("status").textContent.startsWith("The connection")) status(""); };
   } catch (error) {
@@ -417,9 +417,9 @@ const listenToHands = () => {
 // The state of the page as a link that opens it again.
 const share = async () => {
   const address = shareable({ first: state.first, beside: state.beside });
-  if (!address) { complain("The scenario is too long for a link: save it as a file."); return; }
+  if (!address) { complain("The scenario is too long for a link; save it as a file."); return; }
   history.replaceState(null, "", address);
-  try { await navigator.clipboard.writeText(location.href); status("The link is copied; it opens what is chosen here."); } catch { status("The link stands in the address line."); }
+  try { await navigator.clipboard.writeText(location.href); status("The link is copied; it opens the current choice."); } catch { status("The link is in the address bar."); }
 };
 
 // A point of a curve is a run: with its load, and seen.

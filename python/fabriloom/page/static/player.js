@@ -238,7 +238,7 @@ export class Player {
       if (this.followed >= 0 && side === this.side && !here.includes(this.followed)) here.unshift(this.followed);
       return here.map((packet) => { const [from, to, started] = view.recording.ends(packet); return new Option(`${from} → ${to}, started ${micro(started, 1)}`, `${side}:${packet}`); });
     });
-    this.follow.replaceChildren(new Option("nobody", "0:-1"), ...options);
+    this.follow.replaceChildren(new Option("no packet", "0:-1"), ...options);
     this.follow.value = this.followed < 0 ? "0:-1" : `${this.side}:${this.followed}`;
   }
 }

@@ -12,7 +12,7 @@ export const keep = (more) => {
 
 const answer = async (response) => {
   const body = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(body.error ?? "The server does not answer as it should.");
+  if (!response.ok) throw new Error(body.error ?? "The server sent an invalid answer.");
   return body;
 };
 
