@@ -230,9 +230,11 @@ def for_curve(
     if curve.interrupted:
         page.status = ("interrupted", f"{missing} of {curve.runs} points are missing: run it again.")
         page.status_mark = "bad"
+    first, *others = curve_sections(curve.points, curve.varied, published) or [None]
     page.sections = [
+        *([first] if first else []),
         *sections.published_rows(rows),
-        *curve_sections(curve.points, curve.varied, published),
+        *others,
         *_busiest_fabric(curve),
         *scenario_texts(provenance),
     ]
