@@ -205,7 +205,9 @@ def test_any_moment_of_a_run_is_replayed_and_what_it_measured_stays(tab: Tab) ->
     moment = tab.js("Number(document.querySelector('#from').value)")
     assert 0.3 < moment < 1.9
     tab.click("#replay")
-    tab.until(f"{QUIET} && document.querySelector('#replay-said').innerText.includes('The measured run, repeated')")
+    tab.until(
+        f"{QUIET} && document.querySelector('#replay-said').innerText.includes('The measured run, repeated')"
+    )
     assert tab.js("laboratory.player.from") == pytest.approx(1e6 * moment)
     assert tab.text(".side dd") == accepted
     assert (
