@@ -158,7 +158,7 @@ impl Network for Worms {
     }
 
     fn search_events(&self) -> u64 {
-        0
+        16 * self.fabric().links() as u64
     }
 
     fn in_flight(&self) -> u64 {
