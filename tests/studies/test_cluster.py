@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -220,6 +221,9 @@ def test_job_arrays_need_no_daemon(file: Path, tmp_path: Path, here: dict[str, b
     for part in range(3):
         work_on(place, "Small", part, 3)
     assert content(place) == here
+    finished = json.loads(command("status", place, "--json").stdout)["studies"][0]["finished"]
+    assert finished == 32
+    next((place / "notes").glob("*.json")).write_text("{")  # a broken note costs nothing
     assert "Small: 32 of 32" in command("resume", place).stdout
     assert command("run", file, "--out", place, "--emit", "condor").exit_code == exits.OK
     assert "queue 10" in (place / "jobs" / "condor.sub").read_text()

@@ -9,8 +9,8 @@ import typer
 from typer.core import TyperGroup
 
 from .. import experiments
-from . import exits
-from .options import Csv, File, Finalists, Force, Jobs, Json, Loads, Out, RequirementsFile, Seed, Set, at_home
+from . import exits, options
+from .options import Csv, File, Force, Jobs, Json, Loads, Out, Seed, Set, at_home
 from .study import study
 
 POINTS = "points"
@@ -322,10 +322,8 @@ def check(
     file: File,
     settings: Set = None,
     seed: Seed = None,
-    fault: Annotated[
-        str | None,
-        typer.Option("--fault", metavar="WHAT", help="Every single failure: all, cables or switches."),
-    ] = None,
+    fault: options.Fault = None,
+    bisection: options.Bisection = 0,
     json: Json = False,
 ) -> int:
     """Look at a scenario without running it: its parts, its bounds, whether it can deadlock.
@@ -334,7 +332,7 @@ def check(
     """
     from . import work
 
-    return work.check(_load(file, settings, seed), json, fault)
+    return work.check(_load(file, settings, seed), json, fault, bisection)
 
 
 @app.command()
@@ -367,9 +365,9 @@ def bound(
 @app.command()
 @exits.guarded
 def design(
-    file: RequirementsFile,
+    file: options.RequirementsFile,
     settings: Set = None,
-    finalists: Finalists = 6,
+    finalists: options.Finalists = 6,
     jobs: Jobs = 2,
     json: Json = False,
     out: Out = None,

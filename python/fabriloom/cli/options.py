@@ -49,3 +49,17 @@ Loads = Annotated[
     str | None, typer.Option("--loads", metavar="LOAD,LOAD…", help="Offered loads, such as 0.1,0.3,0.5.")
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, max=1024, help="Runs at a time.")]
+Fault = Annotated[
+    str | None,
+    typer.Option("--fault", metavar="WHAT", help="Every single failure: all, cables or switches."),
+]
+Bisection = Annotated[
+    int,
+    typer.Option(
+        "--bisection",
+        metavar="N",
+        min=0,
+        max=100_000,
+        help="Count the effective bisection bandwidth over N random pairings of the terminals.",
+    ),
+]

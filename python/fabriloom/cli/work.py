@@ -296,13 +296,13 @@ def saturate(
     return _study(found, folder, json, csv, lambda: show.saturation(found), lambda: for_saturation(found))
 
 
-def check(scenario: Scenario, json: bool, fault: str | None = None) -> int:
+def check(scenario: Scenario, json: bool, fault: str | None = None, pairings: int = 0) -> int:
     """What can be said about a scenario before it runs."""
     from ..studies import inspection
 
     if fault is not None:
         return _check_failures(scenario, json, fault)
-    found = inspection.inspect(scenario)
+    found = inspection.inspect(scenario, pairings)
     if json:
         show.line(jsonlib.dumps(found, indent=2, ensure_ascii=False))
     else:

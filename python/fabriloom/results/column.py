@@ -47,6 +47,7 @@ class Table:
             "program_check",
             "saturation",
             "check",
+            "effective_bisection",
             "ring_check",
             "rate_check",
             "reproduction",

@@ -201,5 +201,19 @@ CANDIDATES = Table(
     ),
 )
 
-OF_STUDIES = (SEEDS, BOUNDS, CANDIDATES, SATURATION)
+PAIRINGS = Table(
+    "effective_bisection",
+    "Effective bisection bandwidth",
+    "`effective_bisection` in the JSON of `fabriloom check --bisection N`: in each of N random pairings all pairs of terminals send to each other, and a flow gets one part of the link on its way that most flows use. No packet, buffer or blocking is in it. Null where tables do not say one way or one group (random intermediates), where links differ in rate, and for rings.",
+    (
+        Column("pairings", "count", "Random pairings."),
+        Column("mean_share", "0 to 1", "Share of a link that a flow gets, the mean over flows and pairings."),
+        Column("least_pairing", "0 to 1", "The mean over flows of the worst pairing."),
+        Column("greatest_pairing", "0 to 1", "That of the best."),
+        Column("spread", "0 to 1", "Standard deviation of that mean from pairing to pairing."),
+        Column("least_flow", "0 to 1", "The least share of any flow."),
+    ),
+)
+
+OF_STUDIES = (SEEDS, BOUNDS, CANDIDATES, SATURATION, PAIRINGS)
 """Tables that are of nothing but studies, in the order of the page."""

@@ -13,6 +13,7 @@ from ..topology.family import usual_routing
 from ..topology.graph import Graph
 from .check import dependency_cycle
 from .dimension_order import dimension_order
+from .drawn import drawn
 from .intervals import interval_labels
 from .own_table import own_table
 from .shortest_path import self_routing, shortest_path
@@ -32,7 +33,7 @@ KINDS = ("auto", *RULES, "interval", "table")
 
 ALIASES = {"up*/down*": "up-star-down-star", "destination-tag": "self-routing", "e-cube": "dimension-order"}
 
-SPREADS = ("turns", "runs")
+SPREADS = ("turns", "runs", "random")
 
 
 def build(
@@ -42,6 +43,7 @@ def build(
     universal: bool = False,
     interval_labelling: bool = False,
     spread: str | None = None,
+    spread_seed: int | None = None,
     **parameters: Any,
 ) -> RouteTable:
     """Build the routing table of a graph.
@@ -51,8 +53,8 @@ def build(
       kind ``of=`` and demands that interval labels can express it, as ``interval_labelling=True`` does with
       any kind.
     * ``adaptive``: a packet takes any free link of its group. Otherwise each destination has its link:
-      ``spread="turns"`` (default) deals destinations out in turn, "runs" gives every link a run of
-      consecutive ones.
+      ``spread="turns"`` (default) deals destinations out in turn (d-mod-k), "runs" gives every link a run of
+      consecutive ones, "random" draws a link for each destination at each switch, by ``spread_seed``.
     * ``universal``: packets go through a random intermediate switch first, see ``intermediates``.
     * ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*), ``next_hops``
       (shortest-path), ``path`` (table), ``of`` (interval). None means not given.
@@ -70,13 +72,20 @@ def build(
         kind = str(given.pop("of", "auto"))
         if ALIASES.get(kind, kind) not in ("auto", *RULES):
             raise RoutingError(f'there is no routing "{kind}" to label{_nearest(kind, RULES)}', "of")
-        return build(graph, kind, adaptive, universal, True, spread, **given)
+        return build(graph, kind, adaptive, universal, True, spread, spread_seed, **given)
     how = _spread(adaptive, spread)
+    if spread_seed is not None and spread != "random":
+        raise RoutingError('spread_seed is for spread = "random"', "spread_seed")
     if kind == "table":
         table = _own(graph, adaptive, universal, given)
     else:
         via = intermediates(graph) if universal else []
-        table = _automatic(graph, how, via, given) if kind == "auto" else _rule(kind, graph, how, via, given)
+        whole = "adaptive" if how == "random" else how
+        table = (
+            _automatic(graph, whole, via, given) if kind == "auto" else _rule(kind, graph, whole, via, given)
+        )
+    if how == "random":
+        table = drawn(graph, table, spread_seed or 0)
     if interval_labelling:
         interval_labels(graph, table)
     return table

@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import time
 from pathlib import Path
 
 from ..output import encoded, file
 from .folder import MARK, Asked, Folder, StudyError, store_at
+from .notes import Note
 from .run import one
+
+_NOTED_S = 30.0
+"""How often a job notes what it has stored."""
 
 _SLURM = """#!/bin/sh
 #SBATCH --job-name={name}
@@ -70,8 +75,9 @@ def written(
 def work_on(path: Path, which: str | None, part: int, of: int) -> tuple[int, int]:
     """Run a part of the studies of a folder; how many points are there then, and how many cannot be run.
 
-    The parts of a study take turns, so that all of them have long and short runs. Nothing but points is
-    written, and no lock is taken. Raises StudyError and OSError.
+    The parts of a study take turns, so that all of them have long and short runs. What is written is points
+    and, now and then, a note of which points of the study they are; no lock is taken. Raises StudyError and
+    OSError.
     """
     if part >= of:
         raise StudyError(f"--part {part} of {of}: parts are counted from 0")
@@ -83,7 +89,14 @@ def work_on(path: Path, which: str | None, part: int, of: int) -> tuple[int, int
     for asked in Folder.asked(path, which):
         plan = asked.plan
         numbers = [number for replication in range(plan.replications) for number in plan.round(replication)]
+        note, noted_s = Note(path, asked.fingerprint, f"{part}-{of}"), time.monotonic()
         for number in numbers[part::of]:
             found = one(plan, number, store, lambda _: None)
             done, failed = done + (not found.error), failed + bool(found.error)
+            if not found.error:
+                note.contents.append((number, found.content))
+            if time.monotonic() - noted_s > _NOTED_S:
+                note.write()
+                noted_s = time.monotonic()
+        note.write()
     return done, failed

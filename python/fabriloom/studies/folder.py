@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..output import OutputError, Pieces, encoded, file, lock, stamp
 from .curves import point_row
 from .index import Index
+from .notes import noted
 from .plan import Plan
 from .points import Point
 from .segments import MOST, Segments
@@ -102,6 +103,8 @@ class Folder:
         changed = [name for name, now in there.items() if known.get(name) != now]
         for name in changed:
             self._indexed(name, there[name])
+        for study, contents in noted(self.path):
+            self.index.planned(study, contents)
         self.index.commit()
 
     def _packed(self) -> dict[str, str]:

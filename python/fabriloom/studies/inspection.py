@@ -15,7 +15,7 @@ from ..compile.programs import mean_packet_bytes
 from ..programs import Programs
 from ..results.figures import figures
 from ..topology import Graph, measure
-from . import demanded, plane_loads, ring_inspection
+from . import demanded, effective_bisection, plane_loads, ring_inspection
 from .zero_load import zero_load_latency
 
 if TYPE_CHECKING:
@@ -45,8 +45,11 @@ def mean_length_bytes(compiled: Compiled) -> float:
     return (characters + (1 if tech.end_carries_data else 0)) * tech.character_bytes
 
 
-def inspect(scenario: Scenario) -> dict[str, Any]:
-    """Everything that ``fabriloom check`` tells, ready for JSON. Raises ScenarioError."""
+def inspect(scenario: Scenario, pairings: int = 0) -> dict[str, Any]:
+    """Everything that ``fabriloom check`` tells, ready for JSON. Raises ScenarioError.
+
+    ``pairings``: random pairings of the terminals over which the effective bisection bandwidth is counted.
+    """
     compiled = compile(scenario)
     length_bytes = mean_length_bytes(compiled)
     if isinstance(compiled.parts, RingParts):
@@ -60,6 +63,11 @@ def inspect(scenario: Scenario) -> dict[str, Any]:
         **network,
         **({} if compiled.programs is None else {"program": _program(compiled.programs)}),
         **({} if (asked := demanded.demanded(compiled)) is None else {"demanded": asked}),
+        **(
+            {"effective_bisection": effective_bisection.counted(compiled, pairings, scenario.seed)}
+            if pairings
+            else {}
+        ),
         "zero_load_latency_ns": zero_load_latency(compiled),
         "deadlock": {"free": not cycle, "cycle": cycle},
         "warnings": list(compiled.warnings),
@@ -236,6 +244,7 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         *(ring_inspection.lines(found) if of_rings else _network_lines(found)),
         *(_program_lines(found["program"]) if "program" in found else []),
         *_bounds_of(found),
+        *([effective_bisection.line(found)] if "effective_bisection" in found else []),
         *_latency_lines(found["zero_load_latency_ns"]),
         ("deadlock", _deadlock_text(found["deadlock"])),
     ]

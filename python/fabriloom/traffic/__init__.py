@@ -3,5 +3,6 @@
 from fabriloom.traffic.build import build, silent
 from fabriloom.traffic.demand import Demand, demand
 from fabriloom.traffic.errors import TrafficError
+from fabriloom.traffic.pairs import exchanging
 
-__all__ = ["Demand", "TrafficError", "build", "demand", "silent"]
+__all__ = ["Demand", "TrafficError", "build", "demand", "exchanging", "silent"]

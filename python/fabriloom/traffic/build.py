@@ -273,7 +273,8 @@ def _permutation(network: Network, terminals: Terminals, pattern: Settings, seed
         return pairs_file(terminals, pattern["path"], different=True)
     if pattern.get("random"):
         own = pattern.get("seed")
-        return receivers.random(network, seed if own is None else own)
+        drawing = receivers.exchanging if pattern["random"] == "pairs" else receivers.random
+        return drawing(network, seed if own is None else own)
     given = pattern["map"]
     target = receivers.mapped(network, terminals, given)
     named = terminals.many(given, "pattern.map")

@@ -60,6 +60,17 @@ def random(terminals: int, seed: int) -> Ints:
     return target
 
 
+def exchanging(terminals: int, seed: int) -> Ints:
+    """Random pairs that send to each other, each pairing equally likely; one of an odd number has none."""
+    if terminals < 2:
+        raise TrafficError("pairs need at least two terminals", "pattern", "add terminals")
+    order = np.argsort(mixed(np.arange(terminals, dtype=np.uint64), seed), kind="stable").astype(np.int64)
+    target = np.full(terminals, -1, np.int64)
+    one, other = order[0 : terminals - 1 : 2], order[1::2]
+    target[one], target[other] = other, one
+    return target
+
+
 def drawn(senders: Ints, receivers: Ints, seed: int) -> Ints:
     """A random receiver for each sender, any but itself, several perhaps the same; -1 where there is none.
 

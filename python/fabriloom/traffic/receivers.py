@@ -88,6 +88,14 @@ def random(network: Network, seed: int) -> Ints:
     return pairs.without_self(partner)
 
 
+def exchanging(network: Network, seed: int) -> Ints:
+    """Random pairs that send to each other."""
+    if has_roles(network):
+        message = "pairs that send to each other are for networks in which every terminal sends and receives"
+        raise TrafficError(message, "pattern.random", "write random = true")
+    return pairs.exchanging(network.terminals, seed)
+
+
 def drawn(network: Network, seed: int) -> Ints:
     """A random partner for every sender, any but itself, several perhaps the same."""
     senders = senders_of(network)

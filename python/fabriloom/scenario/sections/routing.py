@@ -16,9 +16,13 @@ class AnyRouting(Section):
         default=True,
         description="true: any free link of a group of parallel links; false: one fixed link per destination",
     )
-    spread: Literal["turns", "runs"] | None = Field(
+    spread: Literal["turns", "runs", "random"] | None = Field(
         default=None,
-        description="With adaptive = false: destinations dealt out to a group's links in turn, or in runs",
+        description="With adaptive = false: destinations dealt out to a group's links in turn (d-mod-k), in "
+        "runs, or each to a link drawn at random in every switch",
+    )
+    spread_seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
+        default=None, description='Seed of spread = "random", which is another table for each; 0 if not given'
     )
     universal: bool = Field(
         default=False, description="Send every packet through a random intermediate switch first"

@@ -99,8 +99,10 @@ class Permutation(Section):
         default=None, description="Destination of each terminal, by number or name"
     )
     path: FileName | None = Field(default=None, description="CSV file with the columns source and target")
-    random: Literal[True] | None = Field(
-        default=None, description="A random one, without a terminal to itself"
+    random: Literal[True, "pairs"] | None = Field(
+        default=None,
+        description='true: a random one, without a terminal to itself; "pairs": random pairs that send to '
+        "each other, of an odd number of terminals one is left out",
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
         default=None, description="Seed of the random one; the seed of the scenario if not given"

@@ -1,0 +1,214 @@
+"""Runs the studies of ``scenarios/questions``; their tables and figures go to the page of open questions.
+
+``python benches/questions.py [NAME…]``. Finished points stay in ``out/questions``; a change of one study runs
+what is new in it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import fabriloom
+import polars as pl
+from fabriloom.compile import compile
+from fabriloom.report.page import Axis, Chart, Series
+from fabriloom.report.plot import drawn
+from fabriloom.results.figures import figures
+from fabriloom.studies import effective_bisection
+from fabriloom.technology import technology
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "background" / "open-questions.md"
+IMAGES = ROOT / "docs" / "images" / "questions"
+STUDIES = ROOT / "scenarios" / "questions"
+NAMES = sorted(path.stem for path in STUDIES.glob("*.toml"))
+PAIRINGS = 1000
+
+Rows = list[list[Any]]
+
+
+def table_of(name: str) -> pl.DataFrame:
+    """All points of a study, run if they are not there; means over seeds where there are several."""
+    scenario = fabriloom.load(STUDIES / f"{name}.toml")
+    found = fabriloom.study(scenario, ROOT / "out" / "questions", jobs=2)
+    return found.table
+
+
+def by(table: pl.DataFrame, keys: list[str], value: str) -> pl.DataFrame:
+    """Mean and standard deviation of a column for each combination of others, in their order."""
+    return table.group_by(keys, maintain_order=True).agg(
+        pl.col(value).mean().alias("mean"), pl.col(value).std().alias("spread"), pl.len().alias("runs")
+    )
+
+
+def topologies(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
+    """Saturation a node by topology and size."""
+    rows: Rows = [["topology", "nodes", "MB/s a node", "share of a link", "latency us"]]
+    lines: dict[str, list[list[Any]]] = {}
+    means = by(table, ["scenario"], "accepted_mbytes_per_s")
+    late = by(table, ["scenario"], "latency_ns_mean")
+    for row, other in zip(means.iter_rows(named=True), late.iter_rows(named=True), strict=True):
+        family, nodes = row["scenario"].split()
+        each = row["mean"] / int(nodes)
+        rows.append([family, nodes, figures(each, 3), share(each, 64), figures(other["mean"] / 1e3, 3)])
+        lines.setdefault(family.rstrip("5"), []).append([int(nodes), each, None, None, ""])
+    series = [Series(family, sorted(points)) for family, points in lines.items()]
+    axes = Axis("nodes", log=True), Axis("MB/s a node, infinite backlog")
+    return rows, [Chart("Throughput a node", *axes, series)]
+
+
+def share(rate: float, length_bytes: int) -> str:
+    """A payload rate as a share of what a DS-Link carries that is busy both ways."""
+    return f"{100 * rate / link_mbytes_per_s(length_bytes):.1f} %"
+
+
+def link_mbytes_per_s(length_bytes: int) -> float:
+    """That rate for packets of a length."""
+    return technology("ds-link-c104").payload_bytes_per_s(length_bytes) / 1e6
+
+
+def universal(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
+    """Throughput a node without and with universal routing."""
+    rows: Rows = [["network", "traffic", "MB/s a node", "universal", "ended, universal"]]
+    keys = table.select("scenario", "traffic.pattern").unique(maintain_order=True)
+    for network, pattern in keys.iter_rows():
+        some = table.filter((pl.col("scenario") == network) & (pl.col("traffic.pattern") == pattern))
+        plain, random = (
+            some.filter(pl.col("routing.universal") == flag).row(0, named=True) for flag in (False, True)
+        )
+        each = [figures((one["accepted_mbytes_per_s"] or 0.0) / 256, 3) for one in (plain, random)]
+        rows.append([network, pattern, *each, str(random["end_reason"]).replace("_", " ")])
+    return rows, []
+
+
+def packet_size(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
+    """Throughput of full networks and latency of one at load 0.3, against the length of packets."""
+    rows: Rows = [["packet", "Clos MB/s a node", "grid MB/s a node", "Clos at load 0.3: mean us", "99 % us"]]
+    lines: dict[str, list[list[Any]]] = {"Clos": [], "grid": []}
+    for length in table["traffic.length"].unique(maintain_order=True).to_list():
+        some = {row["scenario"]: row for row in table.filter(pl.col("traffic.length") == length).to_dicts()}
+        each = [some[f"{name}, full"]["accepted_mbytes_per_s"] / 256 for name in ("clos", "grid")]
+        light = some["clos, load 0.3"]
+        late = [figures(light[f"latency_ns_{name}"] / 1e3, 3) for name in ("mean", "p99")]
+        rows.append([length, *(figures(one, 3) for one in each), *late])
+        for name, one in zip(lines, each, strict=True):
+            lines[name].append([int(length.split()[0]), one, None, None, ""])
+    axes = Axis("payload of a packet (B)", log=True), Axis("MB/s a node, infinite backlog")
+    return rows, [Chart("Throughput against packet length", *axes, [Series(n, p) for n, p in lines.items()])]
+
+
+def scinet_locality(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
+    """What three networks carry when full, and their latency when hardly loaded, against locality."""
+    networks = table["scenario"].unique(maintain_order=True).to_list()
+    rows: Rows = [["local", *(f"{n}: MB/s" for n in networks), *(f"{n}: ns" for n in networks)]]
+    lines: dict[str, list[list[Any]]] = {name: [] for name in networks}
+    for part in sorted(table["traffic.pattern.share"].unique().to_list()):
+        some = table.filter(pl.col("traffic.pattern.share") == part)
+        full = {r["scenario"]: r for r in some.filter(pl.col("traffic.load") == 1.0).to_dicts()}
+        light = {r["scenario"]: r for r in some.filter(pl.col("traffic.load") < 1.0).to_dicts()}
+        rates = [full[name]["accepted_mbytes_per_s"] for name in networks]
+        late = [figures(light[name]["latency_ns_mean"], 4) for name in networks]
+        rows.append([f"{100 * part:.0f} %", *(figures(rate, 4) for rate in rates), *late])
+        for name, rate in zip(networks, rates, strict=True):
+            lines[name].append([100 * part, rate, None, None, ""])
+    axes = Axis("local packets (%)"), Axis("MB/s accepted, every sender full")
+    return rows, [Chart("Throughput against locality", *axes, [Series(n, p) for n, p in lines.items()])]
+
+
+def scinet_size(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
+    """Latency against the number of pairs."""
+    rows: Rows = [["network", "pairs", "all local: mean ns", "longest", "none local: mean ns", "longest"]]
+    for name in table["scenario"].unique(maintain_order=True).to_list():
+        for size in sorted(table["topology.terminals"].unique().to_list()):
+            cells = []
+            for part in (1.0, 0.0):
+                one = table.filter(
+                    (pl.col("scenario") == name)
+                    & (pl.col("topology.terminals") == size)
+                    & (pl.col("traffic.pattern.share") == part)
+                ).row(0, named=True)
+                cells += [figures(one["latency_ns_mean"]), figures(one["latency_ns_max"])]
+            rows.append([name, size, *cells])
+    return rows, []
+
+
+def atlas_rings(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
+    """What a ring carries, and how long it takes."""
+    rows: Rows = [["nodes", "full: MB/s", "MB/s a node", "load 0.02: mean ns", "longest ns"]]
+    for size in sorted(table["topology.terminals"].unique().to_list()):
+        some = {r["scenario"]: r for r in table.filter(pl.col("topology.terminals") == size).to_dicts()}
+        full, light = some["full"]["accepted_mbytes_per_s"], some["load 0.02"]
+        late = [figures(light[f"latency_ns_{name}"]) for name in ("mean", "max")]
+        rows.append([size, figures(full), figures(full / size, 3), *late])
+    return rows, []
+
+
+def atlas_300(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
+    """Latency and losses against the load."""
+    rows: Rows = [["network", "MB/s a source", "accepted MB/s", "lost MB/s", "mean us", "99 % us"]]
+    for row in table.iter_rows(named=True):
+        cells = [row["offered_mbytes_per_s"] / 320, row["accepted_mbytes_per_s"], row["lost_mbytes_per_s"]]
+        late = [(row[f"total_latency_ns_{name}"] or 0.0) / 1e3 for name in ("mean", "p99")]
+        rows.append([row["scenario"], *(figures(one, 3) for one in [*cells, *late])])
+    return rows, []
+
+
+def effective(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
+    """Simulated beside counted, by table and size."""
+    rows: Rows = [["routing", "terminals", "counted", "simulated", "spread over pairings", "pairings"]]
+    settings = {
+        "Adaptive": {},
+        "d-mod-k": {"routing.adaptive": False},
+        "random table": {"routing.adaptive": False, "routing.spread": "random"},
+    }
+    base = fabriloom.load(STUDIES / "effective-bisection.toml").alone()
+    lines: dict[str, list[list[Any]]] = {}
+    for row in by(table, ["scenario", "topology.terminals"], "accepted_mbytes_per_s").iter_rows(named=True):
+        name, size = row["scenario"], row["topology.terminals"]
+        changed = {"topology.terminals": size, "traffic.pattern.seed": 1, **settings[name]}
+        found = effective_bisection.counted(compile(base.with_settings(changed)), PAIRINGS, 1)
+        assert found is not None
+        full = size * link_mbytes_per_s(256)
+        rate, spread = row["mean"] / full, row["spread"] / full
+        cells = [f"{100 * found['mean_share']:.1f} %", f"{100 * rate:.1f} %", f"{100 * spread:.1f} %"]
+        rows.append([name, size, *cells, row["runs"]])
+        lines.setdefault(f"{name}, counted", []).append([size, 100 * found["mean_share"], None, None, ""])
+        lines.setdefault(f"{name}, simulated", []).append([size, 100 * rate, None, None, ""])
+    series = [Series(n, p, "dashed" if "counted" in n else "line") for n, p in lines.items()]
+    axes = Axis("terminals", log=True), Axis("share of a link (%)")
+    return rows, [Chart("Effective bisection bandwidth", *axes, series)]
+
+
+SHOWN = {
+    "topologies": topologies,
+    "universal": universal,
+    "packet-size": packet_size,
+    "scinet-locality": scinet_locality,
+    "scinet-size": scinet_size,
+    "atlas-rings": atlas_rings,
+    "atlas-300": atlas_300,
+    "effective-bisection": effective,
+}
+
+
+def write(name: str) -> None:
+    """Run a study, and put its table between its marks on the page and its figures beside it."""
+    rows, charts = SHOWN[name](table_of(name))
+    head, *rest = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    text = "\n".join([head, "|" + "---|" * len(rows[0]), *rest])
+    page = PAGE.read_text(encoding="utf-8")
+    marks = re.compile(rf"(<!-- study: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+    assert marks.search(page), f"{PAGE} has no mark for {name}"
+    PAGE.write_text(marks.sub(lambda m: f"{m[1]}\n{text}\n\n{m[2]}", page), encoding="utf-8")
+    IMAGES.mkdir(exist_ok=True)
+    for chart in charts:
+        (IMAGES / f"{name}.svg").write_bytes(drawn(chart, "svg"))
+
+
+if __name__ == "__main__":
+    for one in sys.argv[1:] or NAMES:
+        print(one, flush=True)
+        write(one)
