@@ -38,6 +38,17 @@ PROGRAMS: dict[str, dict[str, Any]] = {
     },
     "fixed-pairs": {"terminals": 6, "program": {"kind": "fixed-pairs", "size": "64 B", "rounds": 4}},
     "random-pairs": {"terminals": 6, "program": {"kind": "random-pairs", "size": "64 B", "messages": 5}},
+    "rmap": {
+        "terminals": 4,
+        "program": {
+            "kind": "rmap",
+            "command": "read",
+            "data": "64 B",
+            "rounds": 2,
+            "target_time": "2 us",
+            "outstanding": 2,
+        },
+    },
     "level-2": {
         "terminals": 8,
         "program": {"kind": "level-2", "block": "64 B", "events": 5, "rate": "60 kHz", "blocks_per_event": 2},
@@ -102,7 +113,7 @@ def picture(name: str, terminals: int, program: dict[str, Any]) -> str:
         Scenario.from_dict(
             {
                 "topology": {"kind": "crossbar", "terminals": terminals},
-                "protocol": HOST,
+                "protocol": {"preset": "spacewire", **HOST} if name == "rmap" else HOST,
                 "program": program,
                 "output": {"messages": True},
             }

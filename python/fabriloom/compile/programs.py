@@ -14,7 +14,7 @@ from ..programs import Programs
 from ..programs.check import longer_than
 from ..scenario import Scenario
 from ..scenario.resolve import filled_protocol
-from ..technology import RingTechnology, Technology, TechnologyError
+from ..technology import RingTechnology, Technology, TechnologyError, technology
 from ..topology import Graph
 from ..traffic import TrafficError
 from . import costs
@@ -31,6 +31,8 @@ _WINDOWS = (
     "receive_at_once",
 )
 _BYTE_TIMES = ("byte", "bus_byte")
+_MOST_AROUND_BYTES = 32
+"""That a packet of a protocol of SpaceWire has around its data."""
 _MOST_BYTE_TICKS = 10**9
 _TIMES = ("send", "receive", "packet", "bus_packet", "send_gap", "receive_gap", "ack", "resume", "check")
 
@@ -41,11 +43,30 @@ def programs_of(scenario: Scenario, graph: Graph) -> Programs | None:
         return None
     protocol = protocol_of(scenario)
     try:
-        found = programs.build(graph, scenario.parameters("program"), protocol, seed=scenario.seed)
+        found = programs.build(graph, _settings(scenario, protocol), protocol, seed=scenario.seed)
         longer_than(found, scenario.run.duration_ps)
     except TrafficError as error:
         raise scenario.located(error, "program") from error
     return found
+
+
+def _settings(scenario: Scenario, protocol: dict[str, Any]) -> dict[str, Any]:
+    """``[program]``, and for what SpaceWire's protocols prescribe byte by byte the header of its packets."""
+    settings = scenario.parameters("program")
+    if settings["kind"] not in ("rmap", "ccsds"):
+        return settings
+    if scenario.of_rings:
+        message = f"{settings['kind']} is a protocol of SpaceWire, not of rings"
+        raise scenario.error(message, ("program", "kind"), "choose a network of links")
+    data = settings.get("data_bytes", settings.get("packet_bytes", 0))
+    if protocol["packet_bytes"] < 2 * data + _MOST_AROUND_BYTES or protocol["layer"] != "none":
+        message = f"{settings['kind']} has packets of its own, which no other protocol cuts"
+        raise scenario.error(message, ("protocol",), 'remove [protocol], or write preset = "spacewire"')
+    try:
+        tech = technology(scenario.technology.preset, scenario.technology.overrides())
+    except TechnologyError as error:
+        raise scenario.located(error, "technology") from error
+    return {**settings, "header_bytes": tech.header_chars * tech.character_bytes}
 
 
 def protocol_of(scenario: Scenario) -> dict[str, Any]:

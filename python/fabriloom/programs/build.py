@@ -14,6 +14,7 @@ from fabriloom.programs.layer import control_words
 from fabriloom.programs.logp import logp
 from fabriloom.programs.operations import operations
 from fabriloom.programs.roles import Roles
+from fabriloom.programs.spacewire import ccsds, rmap
 from fabriloom.programs.table import Programs
 from fabriloom.traffic.kinds import Network
 
@@ -32,6 +33,8 @@ BUILDERS: dict[str, _Builder] = {
     "barrel-shifter": building.barrel_shifter,
     "credit": credit.credit,
     "logp": logp,
+    "rmap": rmap,
+    "ccsds": ccsds,
     "goal": goal,
     "descriptors": descriptors,
     "operations": operations,
@@ -43,7 +46,8 @@ def build(network: Network, settings: Settings, protocol: Settings, *, seed: int
 
     Args:
         network: the graph.
-        settings: ``[program]`` with whole numbers (``size_bytes``, ``slot_ps``), paths complete.
+        settings: ``[program]`` with whole numbers (``size_bytes``, ``slot_ps``), paths complete; for
+            protocols of SpaceWire besides ``header_bytes``, what the technology puts before every packet.
         protocol: of ``[protocol]`` what programs depend on: ``messages_at_once``, ``send_time_ps``,
             ``channels_limit``, ``layer``, ``control_word_bytes``, ``next_address_bytes``.
         seed: of random choices.

@@ -28,14 +28,18 @@ from fabriloom.scenario.source import SourceMap
 def with_preset(data: Any) -> Any:
     """What is written, with what depends on other sections.
 
-    A network of rings that names no preset has its own. A program runs to its end, or for a second, and
-    is measured from its beginning, unless it is said otherwise; so are a single burst and a run with faults.
+    A network of rings that names no preset has its own, and protocols of SpaceWire have packets of any
+    length. A program runs to its end, or for a second, and is measured from its beginning, unless it is
+    said otherwise; so are a single burst and a run with faults.
     """
     if not isinstance(data, dict):
         return data
     technology, run = data.get("technology", {}), data.get("run", {})
     if is_ring(data.get("topology")) and isinstance(technology, dict) and "preset" not in technology:
         data = {**data, "technology": {"preset": RING_PRESET, **technology}}
+    program = data.get("program")
+    if isinstance(program, dict) and program.get("kind") in ("rmap", "ccsds"):
+        data = {"protocol": {"preset": "spacewire"}, **data}
     if data.get("program") is not None and isinstance(run, dict):
         data = {**data, "run": {"duration": "1 s", "warmup": "0 ps", "precision": 0.0, **run}}
     unsteady = bool(data.get("fault")) or _is_one_burst(data.get("traffic"))

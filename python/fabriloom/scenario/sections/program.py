@@ -296,6 +296,46 @@ class Operations(Section):
     )
 
 
+class Rmap(Section):
+    """Initiators read and write the memories of targets by RMAP (ECSS-E-ST-50-52C), byte for byte.
+
+    Each sends a command to its targets in turn; a target does one after the other. Marks say when each round
+    began: a command to every target.
+    """
+
+    kind: Literal["rmap"]
+    command: Literal["write", "read", "read-modify-write"] = Field(description="What is asked of the target")
+    data_bytes: MessageBytes = Field(
+        alias="data", description="Data of a command; of as many bytes is a mask"
+    )
+    acknowledged: bool = Field(default=True, description="Of a write, whether the target replies")
+    rounds: Rounds = _rounds()
+    outstanding: Count = Field(
+        default=1, description="Transactions of an initiator under way at a time, each with another target"
+    )
+    target_time_ps: TimePs = Field(
+        default=0,
+        alias="target_time",
+        description="From a command being there to its reply: authorisation, check of the data, access to "
+        "memory",
+    )
+    reply_address_bytes: Literal[0, 4, 8, 12] = Field(
+        default=0, description="Reply address in the header of a command, which path addressing needs"
+    )
+    sources: Terminals = Field(default="auto", description="Initiators. " + _SOURCES)
+    targets: Terminals = Field(default="auto", description="Targets. " + _TARGETS)
+
+
+class Ccsds(Section):
+    """The i-th source sends CCSDS packets to the i-th target (ECSS-E-ST-50-53C), byte for byte."""
+
+    kind: Literal["ccsds"]
+    packet_bytes: MessageBytes = Field(alias="packet", description="Bytes of a CCSDS packet")
+    rounds: Rounds = _rounds()
+    sources: Terminals = Field(default="auto", description=_SOURCES)
+    targets: Terminals = Field(default="auto", description=_TARGETS)
+
+
 Program = Annotated[
     PingPong
     | OutFarming
@@ -304,6 +344,8 @@ Program = Annotated[
     | FixedPairs
     | LogP
     | RandomPairs
+    | Rmap
+    | Ccsds
     | Level2
     | Level3
     | PullLevel3

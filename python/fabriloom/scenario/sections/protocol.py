@@ -39,6 +39,7 @@ class Protocol(Section):
         "pio-alpha",
         "pio-testbed-1",
         "pio-testbed-2",
+        "spacewire",
     ] = Field(default="raw", description="Where the numbers come from")
     packet_bytes: PositiveBytes | None = Field(
         default=None, alias="packet", description="Most payload of a packet"

@@ -1,0 +1,88 @@
+"""Ready programs in the protocols of SpaceWire: RMAP transactions and CCSDS packets, every byte counted.
+
+Bytes of packets without path addresses, as in ECSS-E-ST-50-52C (RMAP) and 50-53C (CCSDS packet transfer).
+The first of them, the logical address, is the header of the technology if that has one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fabriloom.programs.draws import Draws
+from fabriloom.programs.errors import ProgramError
+from fabriloom.programs.kinds import MOST_BYTES, RECEIVE, SEND, SENDER, WAIT, Ints, Settings
+from fabriloom.programs.roles import Roles
+from fabriloom.programs.simple import fixed_pairs
+from fabriloom.programs.table import Programs, Rows
+
+COMMAND_BYTES = 16
+"""Logical addresses, protocol, instruction, key, transaction 2, address 5, length 3, header CRC."""
+WRITE_REPLY_BYTES = 8
+READ_REPLY_BYTES = 12
+DATA_CRC_BYTES = 1
+CCSDS_BYTES = 4
+"""Logical address, protocol, a reserved byte, user application."""
+_LAST = 2**40
+
+
+def rmap_bytes(
+    command: str, data_bytes: int, reply_address_bytes: int, acknowledged: bool
+) -> tuple[int, int]:
+    """Bytes of a command and of its reply, 0 for no reply, without path addresses and end of packet."""
+    start, data = COMMAND_BYTES + reply_address_bytes, data_bytes + DATA_CRC_BYTES
+    if command == "write":
+        return start + data, WRITE_REPLY_BYTES if acknowledged else 0
+    if command == "read":
+        return start, READ_REPLY_BYTES + data
+    return start + 2 * data_bytes + DATA_CRC_BYTES, READ_REPLY_BYTES + data
+
+
+def rmap(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """Initiators send commands to their targets in turn; targets do one after the other and reply."""
+    initiators, targets = roles.both(settings)
+    command, acknowledged = settings["command"], settings["acknowledged"]
+    if not acknowledged and command != "write":
+        message = f"a {command} always has a reply"
+        raise ProgramError(message, "acknowledged", "remove it, or choose a write")
+    sizes = rmap_bytes(command, settings["data_bytes"], settings["reply_address_bytes"], acknowledged)
+    asked, answered = (_message(size, settings, "data") if size else 0 for size in sizes)
+    rows = Rows()
+    _ask(rows, settings, initiators, targets, asked, bool(answered))
+    rows.loop(targets, 0, 0)
+    rows.add(targets, 1, RECEIVE)
+    if settings["target_time_ps"]:
+        rows.add(targets, 2, WAIT, amount=settings["target_time_ps"])
+    if answered:
+        rows.add(targets, 3, SEND, peer=SENDER, size_bytes=answered)
+    rows.end(targets, 4)
+    return rows.programs(roles.terminals.names)
+
+
+def _ask(rows: Rows, settings: Settings, initiators: Ints, targets: Ints, size: int, answered: bool) -> None:
+    """Some commands ahead, then for every reply another one; a round is a command to each target."""
+    rounds, ahead = settings["rounds"], settings["outstanding"] if answered else 0
+    turn = targets[(np.arange(len(targets)) + np.arange(len(initiators))[:, None]) % len(targets)]
+    each, place = initiators[:, None], np.arange(len(targets))
+    if ahead > len(targets):
+        message = f"an initiator has {len(targets)} targets, and one transaction with each at a time"
+        raise ProgramError(message, "outstanding", f"write at most {len(targets)}")
+    rows.begin_rounds(initiators, 0, rounds)
+    rows.add(each, 2 * place + 2 * ahead, SEND, peer=turn, size_bytes=size)
+    if answered:
+        # The reply that frees the place of the next command comes after this many commands.
+        rows.add(each, 2 * (place + ahead) + 2 * ahead - 1, RECEIVE)
+    rows.end_rounds(initiators, _LAST, rounds)
+
+
+def ccsds(roles: Roles, settings: Settings, draws: Draws) -> Programs:
+    """The i-th source sends CCSDS packets to the i-th target."""
+    size = _message(settings["packet_bytes"] + CCSDS_BYTES, settings, "packet")
+    return fixed_pairs(roles, {**settings, "size_bytes": size}, draws)
+
+
+def _message(packet_bytes: int, settings: Settings, parameter: str) -> int:
+    """What of a packet is not in the header that the technology gives to all."""
+    size = packet_bytes - settings["header_bytes"]
+    if not 1 <= size <= MOST_BYTES:
+        raise ProgramError(f"a packet of {packet_bytes} B cannot be sent", parameter, "choose another size")
+    return size

@@ -1,0 +1,130 @@
+"""RMAP and CCSDS packets: every byte on every link, goodput by hand, replies in time, wrong settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+from fabriloom import simulate
+from fabriloom.programs.spacewire import rmap_bytes
+from fabriloom.results import Results
+from fabriloom.scenario import Scenario, ScenarioError
+
+SPACEWIRE = {"preset": "spacewire-200", "flow_control": "ignored", "cable_length": "0 m"}
+BIT_NS = 5
+
+
+def scenario(program: dict[str, Any], terminals: int = 2, **more: Any) -> Scenario:
+    return Scenario.from_dict(
+        {
+            "topology": {"kind": "crossbar", "terminals": terminals},
+            "technology": SPACEWIRE,
+            "program": program,
+            **more,
+        }
+    )
+
+
+def characters(results: Results, link: str) -> int:
+    return int(results.links.filter(pl.col("link") == link)["characters"][0])
+
+
+CASES = {
+    # command, data, acknowledged, reply address: bytes of the command and of the reply
+    ("write", 256, True, 0): (16 + 256 + 1, 8),
+    ("write", 256, False, 0): (16 + 256 + 1, 0),
+    ("write", 100, True, 12): (16 + 12 + 100 + 1, 8),
+    ("read", 256, True, 0): (16, 12 + 256 + 1),
+    ("read", 4, True, 4): (16 + 4, 12 + 4 + 1),
+    ("read-modify-write", 4, True, 0): (16 + 8 + 1, 12 + 4 + 1),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_byte_of_rmap_is_on_the_link(case: tuple[str, int, bool, int]) -> None:
+    """Commands and replies of ten transactions, each with an end of packet."""
+    command, data, acknowledged, address = case
+    asked, answered = CASES[case]
+    assert rmap_bytes(command, data, address, acknowledged) == (asked, answered)
+    program = {"kind": "rmap", "command": command, "data": f"{data} B", "rounds": 10}
+    results = simulate.run(
+        scenario({**program, "acknowledged": acknowledged, "reply_address_bytes": address})
+    )
+    assert results.end_reason == "drained"
+    assert characters(results, "t.0>s") == 10 * (asked + 1)
+    assert characters(results, "t.1>s") == 10 * (answered + 1 if answered else 0)
+
+
+def test_the_time_of_a_transaction_is_that_of_its_packets_and_of_its_target() -> None:
+    """Command there, target's time, reply back; the packets as long as alone."""
+    time_ns = {}
+    for command, data in (("write", 256), ("read", 256)):
+        program = {
+            "kind": "rmap",
+            "command": command,
+            "data": f"{data} B",
+            "rounds": 10,
+            "target_time": "3 us",
+        }
+        results = simulate.run(scenario(program, output={"trace": True}))
+        time_ns[command] = results.summary["rounds"]["ns_mean"]
+        both = results.trace["latency_ns"].unique().sort().to_list()
+        assert len(both) == 2
+        assert time_ns[command] == pytest.approx(sum(both) + 3000, abs=0.001)
+    # As many bytes in all, one after the other over the same way, but for the header and the shorter reply.
+    asked, answered = rmap_bytes("read", 256, 0, True)
+    more = (16 + 256 + 1 + 8) - (asked + answered)
+    assert time_ns["write"] - time_ns["read"] == pytest.approx(more * 10 * BIT_NS)
+
+
+def test_goodput_of_writes_without_acknowledgement_by_hand() -> None:
+    """Packets back to back: 256 bytes of data in 273 characters and an end of packet."""
+    program = {"kind": "rmap", "command": "write", "data": "256 B", "acknowledged": False, "rounds": 2000}
+    results = simulate.run(scenario(program, output={"trace": True}))
+    started = results.trace["started_ns"].to_list()
+    between = (started[-1] - started[0]) / (len(started) - 1)
+    # Through a crossbar at link rate a packet of n characters takes n characters and the decoding.
+    assert between == pytest.approx(274 * 10 * BIT_NS + 300, rel=1e-4)
+
+
+def test_goodput_of_ccsds_packets_by_hand() -> None:
+    program = {"kind": "ccsds", "packet": "1024 B", "rounds": 50}
+    results = simulate.run(scenario(program))
+    assert characters(results, "t.0>s") == 50 * (4 + 1024 + 1)
+    without = simulate.run(scenario(program, technology={**SPACEWIRE, "header": "0 B"}))
+    assert characters(without, "t.0>s") == 50 * (4 + 1024 + 1)
+
+
+def test_several_transactions_at_a_time_take_less() -> None:
+    """With a slow target the rounds of one, two and three at a time take three, two and one."""
+    times = []
+    for outstanding in (1, 2, 3):
+        program = {"kind": "rmap", "command": "read", "data": "64 B", "rounds": 20, "target_time": "200 us"}
+        found = scenario({**program, "outstanding": outstanding, "sources": 1, "targets": 3}, 4)
+        times.append(simulate.run(found).summary["rounds"]["ns_mean"] / 200_000)
+        assert simulate.compare(found).identical
+    assert times == pytest.approx([3, 2, 1], rel=0.08)
+
+
+WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "no reply to a read": ({"acknowledged": False}, {}, "a read always has a reply"),
+    "too many at a time": ({"outstanding": 2}, {}, "one transaction with each at a time"),
+    "another protocol": (
+        {"data": "64 B"},
+        {"protocol": {"preset": "raw"}},
+        "which no other protocol cuts",
+    ),
+    "rings": (
+        {"data": "64 B"},
+        {"topology": {"kind": "sci-ring", "terminals": 2}, "technology": {}},
+        "not of rings",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_settings_are_refused(name: str) -> None:
+    settings, more, message = WRONG[name]
+    with pytest.raises(ScenarioError, match=message):
+        simulate.run(scenario({"kind": "rmap", "command": "read", "data": "8 B", **settings}, **more))
