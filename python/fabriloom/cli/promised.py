@@ -44,6 +44,30 @@ def of_run(table: pl.DataFrame) -> None:
     _reasons((row["flow"], row["no_bound"]) for row in rows)
 
 
+def of_slots(table: pl.DataFrame) -> None:
+    """The entries of a schedule, those with the least slack first."""
+    rows = sorted(
+        table.to_dicts(), key=lambda row: (row["slack_ns_min"] is not None, row["slack_ns_min"] or 0)
+    )
+    show.table(
+        ["slot", "initiator", "target", "transactions", "used at most", "slack", "overruns"],
+        [
+            [
+                str(row["slot"]),
+                row["initiator"],
+                row["target"],
+                f"{row['transactions']} x {row['command']}",
+                _us(row["used_ns_max"]),
+                _us(row["slack_ns_min"]),
+                str(row["overruns"]),
+            ]
+            for row in rows[:ROWS]
+        ],
+        [True, False, False, False, True, True, True],
+    )
+    _more(len(rows))
+
+
 def of_bounds(found: Bounds) -> None:
     """The requirements of a scenario beside what is guaranteed."""
     rows = sorted(found.promises, key=lambda one: margin(one.requirement_ns, one.bound_ns) or -1e9)

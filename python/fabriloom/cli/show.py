@@ -93,6 +93,10 @@ def run(results: Results) -> None:
     pairs([*html.rows(summary), *([] if "measured" in summary else [ran])])
     if html.of_programs(summary):
         _program_latencies(summary)
+        if len(results.slots):
+            from .promised import of_slots
+
+            of_slots(results.slots)
         return
     line(
         f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the source's wait. "

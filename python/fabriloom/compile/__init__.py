@@ -25,6 +25,7 @@ from .faults import fault_columns
 from .links import LinkParts
 from .programs import packet_demand, program_columns, program_durations, programs_of
 from .rings import RingParts
+from .schedule import check_schedule
 from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
 
 __all__ = ["Arrays", "Compiled", "LinkParts", "RingParts", "compile", "graph_of"]
@@ -126,6 +127,8 @@ def compile(scenario: Scenario) -> Compiled:
     needed(scenario)
     parts = _parts(scenario)
     programs = programs_of(scenario, parts.graph)
+    if isinstance(parts, LinkParts):
+        check_schedule(scenario, parts.graph, parts.table, programs)
     sources = _sources(scenario, parts) if programs is None else {}
     arrays = _joined(scenario, parts, programs, sources)
     if isinstance(parts, LinkParts):

@@ -53,12 +53,13 @@ def programs_of(scenario: Scenario, graph: Graph) -> Programs | None:
 def _settings(scenario: Scenario, protocol: dict[str, Any]) -> dict[str, Any]:
     """``[program]``, and for what SpaceWire's protocols prescribe byte by byte the header of its packets."""
     settings = scenario.parameters("program")
-    if settings["kind"] not in ("rmap", "ccsds"):
+    if settings["kind"] not in ("rmap", "ccsds", "spacewire-d"):
         return settings
     if scenario.of_rings:
         message = f"{settings['kind']} is a protocol of SpaceWire, not of rings"
         raise scenario.error(message, ("program", "kind"), "choose a network of links")
-    data = settings.get("data_bytes", settings.get("packet_bytes", 0))
+    of_slots = [entry["data_bytes"] for entry in settings.get("schedule", [])]
+    data = max([settings.get("data_bytes", 0), settings.get("packet_bytes", 0), *of_slots])
     if protocol["packet_bytes"] < 2 * data + _MOST_AROUND_BYTES or protocol["layer"] != "none":
         message = f"{settings['kind']} has packets of its own, which no other protocol cuts"
         raise scenario.error(message, ("protocol",), 'remove [protocol], or write preset = "spacewire"')

@@ -14,6 +14,7 @@ from fabriloom.programs.layer import control_words
 from fabriloom.programs.logp import logp
 from fabriloom.programs.operations import operations
 from fabriloom.programs.roles import Roles
+from fabriloom.programs.schedule import spacewire_d
 from fabriloom.programs.spacewire import ccsds, rmap
 from fabriloom.programs.table import Programs
 from fabriloom.traffic.kinds import Network
@@ -35,6 +36,7 @@ BUILDERS: dict[str, _Builder] = {
     "logp": logp,
     "rmap": rmap,
     "ccsds": ccsds,
+    "spacewire-d": spacewire_d,
     "goal": goal,
     "descriptors": descriptors,
     "operations": operations,

@@ -19,6 +19,7 @@ from .histogram import Histogram
 from .programs import ProgramRun
 from .provenance import Provenance
 from .requirements import Line, Promise, counted, requirements
+from .slots import slots
 from .standstill import standstill
 from .summary import ConservationError, add_program, check_conservation
 from .summary import summary as _summary
@@ -178,6 +179,11 @@ class Results(Tabled):
     def marks(self) -> pl.DataFrame:
         """One row per mark that a program came to. ValueError without a program."""
         return self._program().marks()
+
+    @cached_property
+    def slots(self) -> pl.DataFrame:
+        """One row per entry of a SpaceWire-D schedule; no rows of other programs. ValueError without one."""
+        return slots(self.marks, self.provenance.resolved.get("program", {}))
 
     def _program(self) -> ProgramRun:
         if self.program is None:

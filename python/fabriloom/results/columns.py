@@ -21,6 +21,7 @@ from .program_columns import (
     PROGRAM_CHECK,
     PROGRAM_POINTS,
     PROGRAM_SUMMARY,
+    SLOTS,
 )
 from .ring_columns import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY, RINGS
 from .study_columns import OF_STUDIES, POINTS, REQUIREMENT_SUMMARY, REQUIREMENTS, SATURATION, SEEDS
@@ -59,6 +60,7 @@ __all__ = [
     "RING_SUMMARY",
     "SATURATION",
     "SEEDS",
+    "SLOTS",
     "SUMMARY",
     "TABLES",
     "TRACE",
@@ -472,6 +474,7 @@ TABLES = (
     MESSAGES,
     MESSAGE_FLOWS,
     MARKS,
+    SLOTS,
     POINTS,
     RING_POINTS,
     PROGRAM_POINTS,

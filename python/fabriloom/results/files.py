@@ -82,7 +82,7 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
 def _of_programs(results: Results) -> dict[str, pl.DataFrame]:
     """Those of programs that have rows."""
     own = {"events": results.events, "hosts": results.hosts, "messages": results.messages}
-    own |= {"message_flows": results.message_flows, "marks": results.marks}
+    own |= {"message_flows": results.message_flows, "marks": results.marks, "slots": results.slots}
     return {name: table for name, table in own.items() if len(table)}
 
 

@@ -25,6 +25,27 @@ def _latency(prefix: str, what: str, whose: str) -> tuple[Column, ...]:
     )
 
 
+SLOTS = Table(
+    "slots",
+    "Slots",
+    "One row per entry of a SpaceWire-D schedule, in its order.",
+    (
+        Column("slot", "number", "Slot of an epoch, 0 to 63."),
+        Column("initiator", "text", "Who starts transactions in it."),
+        Column("target", "text", "With whom."),
+        Column("command", "text", "`write`, `read` or `read-modify-write`."),
+        Column("transactions", "count", "In each epoch."),
+        Column("epochs", "count", "Epochs in which all of them were done."),
+        Column(
+            "used_ns_max",
+            "ns",
+            "Longest time from the beginning of the slot to its last reply; null if there was none.",
+        ),
+        Column("slack_ns_min", "ns", "What that leaves of the slot; below 0 it was overrun."),
+        Column("overruns", "count", "Epochs in which it was."),
+    ),
+)
+
 PROGRAM_SUMMARY = Table(
     "program_summary",
     "Summary of programs",

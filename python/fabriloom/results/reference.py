@@ -48,6 +48,7 @@ remains is printed (`statistics.lag1_correlation`) and tested (`statistics.trust
 | Hosts | `results.hosts` | `hosts.parquet` (programs) |
 | Messages | `results.messages` | `messages.parquet` (programs, if kept) |
 | Marks | `results.marks` | `marks.parquet` (programs with marks) |
+| Slots | `results.slots` | `slots.parquet` (SpaceWire-D) |
 | Points of a curve or sweep | `curve.table` | `points.parquet` from `fabriloom curve --out DIR` |
 | Guaranteed delays | `bound(…).table` | |
 | Candidates of a design | `design(…).table` | `candidates.parquet` from `fabriloom design --out DIR` |

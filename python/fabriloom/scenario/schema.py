@@ -38,7 +38,7 @@ def with_preset(data: Any) -> Any:
     if is_ring(data.get("topology")) and isinstance(technology, dict) and "preset" not in technology:
         data = {**data, "technology": {"preset": RING_PRESET, **technology}}
     program = data.get("program")
-    if isinstance(program, dict) and program.get("kind") in ("rmap", "ccsds"):
+    if isinstance(program, dict) and program.get("kind") in ("rmap", "ccsds", "spacewire-d"):
         data = {"protocol": {"preset": "spacewire"}, **data}
     if data.get("program") is not None and isinstance(run, dict):
         data = {**data, "run": {"duration": "1 s", "warmup": "0 ps", "precision": 0.0, **run}}

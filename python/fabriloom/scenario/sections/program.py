@@ -11,6 +11,7 @@ from fabriloom.scenario.fields import (
     EventRateMilliHz,
     FileName,
     MessageBytes,
+    PositiveTimePs,
     Section,
     Sha256,
     Terminal,
@@ -336,6 +337,41 @@ class Ccsds(Section):
     targets: Terminals = Field(default="auto", description=_TARGETS)
 
 
+class SlotEntry(Section):
+    """RMAP transactions of an initiator in a time-slot."""
+
+    slot: Annotated[int, Field(ge=0, le=63)] = Field(description="Which slot of an epoch, 0 to 63")
+    initiator: Terminal = Field(description="Who may start transactions in it")
+    target: Terminal = Field(description="With whom")
+    command: Literal["write", "read", "read-modify-write"] = Field(
+        default="read", description="What is asked of the target; a write is acknowledged"
+    )
+    data_bytes: MessageBytes = Field(alias="data", description="Data of each transaction")
+    transactions: Count = Field(default=1, description="How many, one after the other")
+
+
+class SpaceWireD(Section):
+    """RMAP in time-slots (SpaceWire-D): initiators start transactions only in the slots of a schedule.
+
+    Two initiators that may use one link in the same slot are refused before the run. After it each entry of
+    the schedule has its slack: what is left of its slot behind its last reply. Slots begin at exact moments;
+    the time-codes that mark them are not sent.
+    """
+
+    kind: Literal["spacewire-d"]
+    slot_ps: PositiveTimePs = Field(alias="slot", description="Length of a slot; 64 of them are an epoch")
+    schedule: Annotated[list[SlotEntry], Field(min_length=1, max_length=4096)] = Field(
+        description="The entries, as [[program.schedule]] one after the other"
+    )
+    epochs: Count = Field(default=1, description="How many epochs are run")
+    target_time_ps: TimePs = Field(
+        default=0, alias="target_time", description="From a command being there to its reply"
+    )
+    reply_address_bytes: Literal[0, 4, 8, 12] = Field(
+        default=0, description="Reply address in the header of a command, which path addressing needs"
+    )
+
+
 Program = Annotated[
     PingPong
     | OutFarming
@@ -346,6 +382,7 @@ Program = Annotated[
     | RandomPairs
     | Rmap
     | Ccsds
+    | SpaceWireD
     | Level2
     | Level3
     | PullLevel3

@@ -1,0 +1,54 @@
+"""Whether the entries of a SpaceWire-D schedule stay out of each other's way: checked before a run."""
+
+from __future__ import annotations
+
+from ..programs import Programs
+from ..routing import NONE, RouteTable
+from ..scenario import Scenario
+from ..scenario.sections.program import SpaceWireD
+from ..topology import Graph
+from ..traffic.names import Terminals
+
+
+def check_schedule(scenario: Scenario, graph: Graph, table: RouteTable, programs: Programs | None) -> None:
+    """Raise ScenarioError if two initiators may use one link in the same slot."""
+    program = scenario.program
+    if programs is None or not isinstance(program, SpaceWireD):
+        return
+    terminals = Terminals(graph.terminal_names)
+    used: dict[tuple[int, int], int] = {}
+    """By slot and link: the first entry that uses it."""
+    known: dict[tuple[int, int], set[int]] = {}
+    for place, entry in enumerate(program.schedule):
+        there = terminals.one(entry.initiator, "initiator"), terminals.one(entry.target, "target")
+        back = there[1], there[0]
+        for ends in (there, back):
+            if ends not in known:
+                known[ends] = _links(graph, table, *ends)
+        for link in sorted(known[there] | known[back]):
+            first = used.setdefault((entry.slot, link), place)
+            if program.schedule[first].initiator != entry.initiator:
+                other = program.schedule[first]
+                message = (
+                    f"slot {entry.slot}: {entry.initiator} and {other.initiator} (entry {first + 1}) both "
+                    f"use the link {graph.link_names[link]}"
+                )
+                path = ("program", "schedule", place)
+                raise scenario.error(message, path, "move one of them to another slot")
+
+
+def _links(graph: Graph, table: RouteTable, source: int, target: int) -> set[int]:
+    """All links that packets from one terminal to another may take."""
+    todo = [int(graph.terminal_out_links[source])]
+    found = set(todo)
+    column = int(table.terminal_class[target])
+    while todo:
+        switch = int(graph.link_target[todo.pop()])
+        if switch >= graph.switches:
+            continue
+        entry = int(table.route[switch, column])
+        for link in table.group(entry >> 1).tolist() if entry != NONE else []:
+            if link not in found:
+                found.add(link)
+                todo.append(link)
+    return found
