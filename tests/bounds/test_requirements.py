@@ -179,6 +179,17 @@ def test_each_verdict(tmp_path: Path) -> None:
     assert len(pl.read_parquet(tmp_path / "requirements.parquet")) == 4
 
 
+def test_where_packets_are_lost_nothing_is_called_met() -> None:
+    """A packet that was lost is of some flow, and it is late for ever."""
+    flows = [flow(0, 3, "100 us", requirement="1 ms"), flow(1, 3, "100 us")]
+    fault = [{"link": "s>t.3", "at": "1 ms", "repaired": "1.5 ms"}]
+    results = simulate.run(scenario(flows, fault=fault))
+    assert results.summary["packets"]["lost"] > 0
+    row = results.requirements.row(0, named=True)
+    assert row["verdict"] == "unknown"
+    assert "links fail" in row["no_bound"]
+
+
 def test_the_command_says_what_is_kept_and_its_exit_code_too(tmp_path: Path) -> None:
     file = tmp_path / "several.json"
     file.write_text(json.dumps(several().resolve()))

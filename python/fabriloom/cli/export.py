@@ -22,6 +22,10 @@ def export(scenario: Scenario, folder: Output | None) -> int:
         raise Mistake(
             "routing tables are of networks of links; in a network of rings name ports: see fabriloom check"
         )
+    if compiled.graph.several is not None:
+        raise Mistake(
+            "terminals have several ports, and each plane has routing tables of its own; export one"
+        )
     files = _files(compiled)
     if folder is None:
         show.line(files["routing.csv"].rstrip("\n"))

@@ -15,6 +15,11 @@ def check_schedule(scenario: Scenario, graph: Graph, table: RouteTable, programs
     program = scenario.program
     if programs is None or not isinstance(program, SpaceWireD):
         return
+    if graph.several is not None:
+        message = (
+            "a schedule of slots is for terminals with one port: with several, packets may change their way"
+        )
+        raise scenario.error(message, ("program", "kind"), "describe one plane of the network")
     terminals = Terminals(graph.terminal_names)
     used: dict[tuple[int, int], int] = {}
     """By slot and link: the first entry that uses it."""

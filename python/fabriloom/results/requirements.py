@@ -52,7 +52,7 @@ def requirements(native: Mapping[str, Any], promises: Sequence[Promise], tick_ns
     import polars as pl
 
     seen = [_seen(native, place, tick_ns) for place in range(len(promises))]
-    stuck = str(native["end_reason"]) in STUCK
+    stuck = str(native["end_reason"]) in STUCK or int(native.get("lost", 0)) > 0
     rows = [
         {
             "flow": one.flow,
@@ -81,7 +81,7 @@ def margin(requirement_ns: float, value_ns: float | None) -> float | None:
 
 
 def verdict(one: Promise, longest_ns: float | None, stuck: bool = False) -> str:
-    """One word. A packet that was late is more than any guarantee."""
+    """One word. A packet that was late is more than any guarantee; ``stuck``: some packets never arrived."""
     if longest_ns is not None and longest_ns > one.requirement_ns:
         return MISSED
     if one.bound_ns is not None and one.bound_ns <= one.requirement_ns:
