@@ -31,7 +31,9 @@ pub enum What {
     Request { lane: u32, queue: u32 },
     /// The end of a packet has been received by the terminal at the target of the lane.
     Deliver { lane: u32, faults: u32 },
-    /// The link starts nothing before a tick: it is stopped from outside, by a test.
+    /// The packet at the front of a queue is ended if it has not moved for too long.
+    Watch { lane: u32, queue: u32 },
+    /// The link starts nothing before a tick: it is stopped from outside, by a test or because its terminal takes nothing.
     Stop { link: u32, until: Time },
     /// The link of a terminal, or of a port, has sent its packet: the source is asked for the next one.
     Ask { terminal: u32 },

@@ -15,6 +15,11 @@ impl Twin<'_> {
         assert!(counted || !self.fabric.has_faults(), "flow control one by one knows no faults");
         for (row, &link) in self.fabric.fault_link.iter().enumerate() {
             let ended = self.fabric.fault_ended_ticks[row] as Time;
+            if self.fabric.fault_stuck[row] == 1 {
+                let until = self.fabric.fault_up_ticks[row] as Time;
+                self.agenda.add(self.fabric.fault_down_ticks[row] as Time, What::Stop { link, until });
+                continue;
+            }
             self.agenda.add(self.fabric.fault_down_ticks[row] as Time, What::Down { link, ended });
             if self.fabric.fault_up_ticks[row] < NEVER {
                 self.agenda.add(self.fabric.fault_up_ticks[row] as Time, What::Up { link });
@@ -145,6 +150,56 @@ impl Twin<'_> {
                 self.come_forward(place);
             }
         }
+    }
+
+    /// The packet at the front of a queue has been granted its lane, or a character of it has crossed to that, or been
+    /// deleted.
+    pub(crate) fn moves(&mut self, place: Place, enters: bool) {
+        let granted = matches!(self.front(place), Front::Crossing { .. }) && !enters;
+        let queue = self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("a queue");
+        queue.moved_at = self.now;
+        queue.entered = if enters {
+            queue.entered + 1
+        } else if granted {
+            0
+        } else {
+            queue.entered
+        };
+        let switch = self.fabric.link_target[self.fabric.link_of(place.lane) as usize];
+        let timeout = self.fabric.timeout_of(switch);
+        if timeout > 0 {
+            let Place { lane, queue } = place;
+            self.agenda.add(self.now + timeout, What::Watch { lane, queue });
+        }
+    }
+
+    /// Ends the packet at the front of a queue if it has an output and has not moved for too long.
+    pub(crate) fn watch(&mut self, place: Place) {
+        let switch = self.fabric.link_target[self.fabric.link_of(place.lane) as usize] as usize;
+        let queue = &self.lanes[place.lane as usize].queues[&place.queue];
+        let Front::Crossing { output, .. } = queue.front else { return };
+        if queue.moved_at + self.fabric.timeout_of(switch as u32) != self.now {
+            return;
+        }
+        let (packet, entered) = (queue.packets[0].0, queue.entered);
+        let link = self.fabric.link_of(output);
+        self.lose(packet, |link| &mut link.timed_out, link);
+        if entered > 0 {
+            // An error end follows what has crossed, in a place of its own.
+            let ready = self.now + i64::from(self.fabric.switch_forward_ticks[switch]);
+            let end = Character { packet, kind: Kind::End };
+            self.lanes[output as usize].output.push_back((ready, end));
+            self.lanes[output as usize].places_taken += 1;
+            self.agenda.add(ready, What::Wire { link });
+        }
+        let state = &mut self.links[link as usize];
+        state.last_entered =
+            state.last_entered.map(|(time, last, amid)| (time, last, amid && last != output));
+        let state = &mut self.links[self.fabric.link_of(place.lane) as usize];
+        state.amid_crossing &= state.last_crossed != Some(place);
+        let handover = i64::from(self.fabric.switch_handover_ticks[switch]);
+        self.agenda.add(self.now + handover, What::Release { lane: output });
+        self.spill(place);
     }
 
     /// Whether the end of the packet at the front of a queue stands where its header ought to be.

@@ -76,8 +76,9 @@ pub struct TwinRun {
     pub in_flight: u64,
     /// Packets lost by faults.
     pub lost: u64,
-    /// Per link: packets lost on it when it failed, and at its end because there was nowhere to go.
-    pub losses: Vec<(u64, u64)>,
+    /// Per link: packets lost on it when it failed, at its end because there was nowhere to go, and because they held it
+    /// and did not move.
+    pub losses: Vec<(u64, u64, u64)>,
     /// Events of this engine up to the end.
     pub events: u64,
     /// Grants: one for each packet at each switch.

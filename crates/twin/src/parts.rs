@@ -78,6 +78,10 @@ pub struct Queue {
     pub packets: VecDeque<(usize, VecDeque<Character>)>,
     /// What the first one is doing.
     pub front: Front,
+    /// When a character of it crossed last, or it was granted its lane.
+    pub moved_at: Time,
+    /// How many of its characters have crossed to that, deleted ones apart.
+    pub entered: u32,
 }
 
 /// A queue of a lane: the only one, number 0, or that of a group.
@@ -152,6 +156,8 @@ pub struct Link {
     pub cut: u64,
     /// Packets lost at its end because there was nowhere to go.
     pub discarded: u64,
+    /// Packets lost because they held it and did not move.
+    pub timed_out: u64,
     /// The lane of the character that was started last.
     pub last_sent: Option<u32>,
     /// Per lane: flow-control characters for that lane of the reverse link that wait for this wire.

@@ -163,6 +163,7 @@ impl Twin<'_> {
             }
         }
         self.set_front(head.place, Front::Crossing { output, delete });
+        self.moves(head.place, false);
         self.lanes[output as usize].holder = Some(head.place);
         self.lanes[output as usize].last_grant = Some(self.now);
         self.links[link].counts.wait_ticks += (self.now - head.since) as u64;
@@ -271,6 +272,7 @@ impl Twin<'_> {
         let queue = self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("a queue");
         let character = queue.packets[0].1.pop_front().expect("a character stands there");
         self.take_from_input(place.lane);
+        self.moves(place, delete == 0);
         if delete > 0 {
             assert!(matches!(character.kind, Kind::Via | Kind::Header), "only headers are deleted");
             self.set_front(place, Front::Crossing { output, delete: delete - 1 });

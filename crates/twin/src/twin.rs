@@ -98,6 +98,7 @@ impl<'a> Twin<'a> {
                 What::NextHead { lane, queue } => self.next_head(Place { lane, queue }),
                 What::Request { lane, queue } => self.request(Place { lane, queue }),
                 What::Deliver { lane, .. } => self.deliver(lane),
+                What::Watch { lane, queue } => self.watch(Place { lane, queue }),
                 What::Stop { link, until } => self.stop(link, until),
                 What::Ask { terminal } => self.ask(terminal),
                 What::Ports { terminal } => self.send_by_ports(terminal),
@@ -275,7 +276,7 @@ impl<'a> Twin<'a> {
             delivered + lost + in_fabric,
             "packets were lost without a cause"
         );
-        let losses: Vec<(u64, u64)> = self.links.iter().map(|link| (link.cut, link.discarded)).collect();
+        let losses = self.links.iter().map(|link| (link.cut, link.discarded, link.timed_out)).collect();
         let in_flight =
             totals.offered.checked_sub(delivered + totals.refused + lost).expect("more came than was sent");
         assert!(in_flight >= in_fabric, "the fabric holds packets that no source made");

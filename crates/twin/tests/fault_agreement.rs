@@ -4,7 +4,7 @@ mod scenarios;
 
 use fabriloom_engine::fabric::Fabric;
 use scenarios::agree::{Seen, emptied, links};
-use scenarios::faults::with_faults;
+use scenarios::faults::{with_faults, with_timeouts};
 use scenarios::lanes::with_lanes;
 use scenarios::networks::random_network;
 use scenarios::programs::random_programs;
@@ -18,17 +18,20 @@ struct Agreed {
     delivered: usize,
     cut: u64,
     discarded: u64,
+    timed_out: u64,
+    deadlocked: u64,
 }
 
 impl Agreed {
     fn compare(&mut self, seed: u64, fabric: &Fabric, until: i64) {
-        let fabric = with_faults(fabric, seed, until);
-        let twin = links(seed, &fabric, until);
-        emptied(seed, &fabric, until, &twin);
+        let twin = links(seed, fabric, until);
+        emptied(seed, fabric, until, &twin);
         self.runs += 1;
         self.delivered += twin.deliveries.len();
         self.cut += twin.losses.iter().map(|losses| losses.0).sum::<u64>();
         self.discarded += twin.losses.iter().map(|losses| losses.1).sum::<u64>();
+        self.timed_out += twin.losses.iter().map(|losses| losses.2).sum::<u64>();
+        self.deadlocked += u64::from(twin.deadlocked);
     }
 }
 
@@ -37,10 +40,22 @@ fn random_fabrics_with_faults_agree() {
     let mut agreed = Agreed::default();
     for seed in seeds("fabrics with faults", 0..60) {
         let fabric = random_fabric(seed);
-        agreed.compare(seed, &fabric, time_for(&fabric, 15));
+        let until = time_for(&fabric, 15);
+        agreed.compare(seed, &with_faults(&fabric, seed, until), until);
     }
     assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
     assert!(agreed.cut as usize > agreed.runs && agreed.discarded as usize > agreed.runs, "{agreed:?}");
+}
+
+#[test]
+fn random_fabrics_with_timeouts_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("fabrics with time-outs", 0..60) {
+        let fabric = random_fabric(seed);
+        let until = time_for(&fabric, 15);
+        agreed.compare(seed, &with_timeouts(&fabric, seed, until), until);
+    }
+    assert!(agreed.timed_out as usize > agreed.runs, "{agreed:?}");
 }
 
 #[test]
@@ -48,7 +63,8 @@ fn lanes_with_faults_agree() {
     let mut agreed = Agreed::default();
     for seed in seeds("lanes with faults", 0..30) {
         let fabric = with_lanes(&random_fabric(seed), seed);
-        agreed.compare(seed, &fabric, time_for(&fabric, 15));
+        let until = time_for(&fabric, 15);
+        agreed.compare(seed, &with_timeouts(&fabric, seed, until), until);
     }
     assert!(agreed.cut as usize > agreed.runs / 2, "{agreed:?}");
 }
@@ -58,7 +74,7 @@ fn networks_with_faults_agree() {
     let mut agreed = Agreed::default();
     for seed in seeds("networks with faults", 0..5) {
         let (fabric, until) = random_network(seed);
-        agreed.compare(seed, &fabric, until);
+        agreed.compare(seed, &with_faults(&fabric, seed, until), until);
     }
     assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
 }

@@ -16,6 +16,7 @@ fn failing(f: &mut Fabric, link: u32, down: u64, ended: u64, up: u64) {
     f.fault_down_ticks.push(down);
     f.fault_ended_ticks.push(ended);
     f.fault_up_ticks.push(up);
+    f.fault_stuck.push(0);
 }
 
 fn counted(f: &Fabric) -> TwinRun {
@@ -44,7 +45,7 @@ fn a_worm_is_cut() {
     assert_eq!((result.links[4].characters, result.links[4].packets), (19 + 1 + 12, 2));
     // The source sends all of it, and the rest is spilled as it comes.
     assert_eq!((result.links[0].characters, result.links[0].packets), (202 + 12, 2));
-    assert_eq!((result.lost, result.losses[2], result.in_flight), (1, (1, 0), 0));
+    assert_eq!((result.lost, result.losses[2], result.in_flight), (1, (1, 0, 0), 0));
     // So the next packet starts at 2014, and finds the link running with all of its credit.
     let [second] = &result.deliveries[..] else { panic!("one packet is delivered") };
     assert_eq!((second.started, second.delivered), (2014, 2014 + 2 * 110 + 110 + 4));
@@ -57,7 +58,7 @@ fn a_packet_with_nowhere_to_go_is_discarded() {
     let mut f = two_switches();
     failing(&mut f, BETWEEN, 50, 60, NEVER);
     let result = counted(&f);
-    assert_eq!((result.lost, result.losses[0], result.losses[2]), (2, (0, 2), (0, 0)));
+    assert_eq!((result.lost, result.losses[0], result.losses[2]), (2, (0, 2, 0), (0, 0, 0)));
     assert_eq!((result.links[0].characters, result.links[2].characters), (202 + 12, 0));
     assert_eq!(result.packet_hops, 0);
 }
@@ -68,7 +69,7 @@ fn a_terminal_waits_for_its_link() {
     let mut f = two_switches();
     failing(&mut f, INTO, 5, 90, 5000);
     let result = counted(&f);
-    assert_eq!((result.lost, result.losses[0]), (1, (1, 0)));
+    assert_eq!((result.lost, result.losses[0]), (1, (1, 0, 0)));
     assert_eq!(result.deliveries[0].started, 5000);
     // Nothing of it had come, so there is nothing to end.
     assert_eq!((result.links[0].characters, result.links[2].packets), (1 + 12, 1));
@@ -82,7 +83,7 @@ fn a_packet_that_is_spilled_is_cut() {
     failing(&mut f, 4, 10, 20, NEVER);
     failing(&mut f, BETWEEN, 310, 395, 400);
     let result = counted(&f);
-    assert_eq!((result.lost, result.losses[2], result.losses[BETWEEN as usize]), (2, (0, 2), (0, 2)));
+    assert_eq!((result.lost, result.losses[2], result.losses[BETWEEN as usize]), (2, (0, 2, 0), (0, 2, 0)));
     assert_eq!(result.links[4].characters, 0);
     assert_eq!(result.in_flight, 0);
 }

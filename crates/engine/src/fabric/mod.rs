@@ -196,6 +196,8 @@ columns! {
         switch_handover_ticks: u32,
         /// Per switch: ticks from an end of packet leaving an input buffer until the packet behind is at the front.
         switch_next_head_ticks: u32,
+        /// Per switch (or empty): ticks after which a packet is ended that has an output and does not move; 0: never.
+        switch_timeout_ticks: u64,
         /// Per switch: one of [`arbiter`].
         switch_arbiter: u8,
         /// Per switch: one of [`choice`].
@@ -260,6 +262,8 @@ columns! {
         fault_ended_ticks: u64,
         /// Per fault: when the link runs again; 2^62: never.
         fault_up_ticks: u64,
+        /// Per fault: 1: the link only starts nothing while it is down, and nothing is lost.
+        fault_stuck: u8,
 
         /// Per terminal: one of [`arrival`].
         source_arrival: u8,
@@ -469,9 +473,19 @@ impl Fabric {
     }
 
     /// True when what a link does next can only be told character by character: when its lanes share it, when packets wait for
-    /// credit for all of them, and when faults cut packets.
+    /// credit for all of them, and when faults and time-outs cut packets.
     pub fn has_lanes(&self) -> bool {
-        self.lanes > 1 || self.whole_packet_credit != 0 || self.has_faults()
+        self.lanes > 1 || self.whole_packet_credit != 0 || self.has_faults() || self.has_timeouts()
+    }
+
+    /// True when switches end packets that do not move.
+    pub fn has_timeouts(&self) -> bool {
+        self.switch_timeout_ticks.iter().any(|&ticks| ticks > 0)
+    }
+
+    /// Ticks after which a switch ends a packet that does not move; 0: never.
+    pub fn timeout_of(&self, switch: u32) -> i64 {
+        self.switch_timeout_ticks.get(switch as usize).map_or(0, |&ticks| ticks as i64)
     }
 
     /// True when links fail.

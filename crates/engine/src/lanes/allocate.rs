@@ -154,6 +154,7 @@ impl Network {
         let place = crossing.partition_point(|&other| other < queue);
         crossing.insert(place, queue);
         self.wake_port(entry, self.now);
+        self.watch_from_grant(queue);
     }
 
     /// The one of several, ascending, that goes first on what lanes share; the last one again if it is `amid` a packet.

@@ -63,6 +63,9 @@ impl Network {
         if at.output == NONE {
             return packet.readable < UNKNOWN || marks.lanes[at.lane as usize];
         }
+        if self.fabric.timeout_of(self.switch_at(at.lane)) > 0 {
+            return true;
+        }
         let is_there = !packet.arrivals.is_empty() || marks.lanes[at.lane as usize];
         is_there && (at.delete > 0 || self.has_place(at.output) || marks.lanes[at.output as usize])
     }

@@ -15,13 +15,17 @@ pub struct Losses {
     pub cut: u64,
     /// Discarded at its end, because all links failed by which they could have gone on.
     pub discarded: u64,
+    /// Ended because they held it and did not move.
+    pub timed_out: u64,
 }
 
 /// What happens to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Up,
+    Free,
     Down { ended: Time },
+    Stuck,
 }
 
 /// What is still to happen, and what was lost so far.
@@ -45,13 +49,19 @@ impl Faults {
         let mut turns = Vec::new();
         for (row, &link) in fabric.fault_link.iter().enumerate() {
             let ended = fabric.fault_ended_ticks[row] as Time;
-            turns.push((fabric.fault_down_ticks[row] as Time, Turn::Down { ended }, link));
+            let (fails, runs) = match fabric.fault_stuck[row] {
+                0 => (Turn::Down { ended }, Turn::Up),
+                _ => (Turn::Stuck, Turn::Free),
+            };
+            turns.push((fabric.fault_down_ticks[row] as Time, fails, link));
             if fabric.fault_up_ticks[row] < NEVER {
-                turns.push((fabric.fault_up_ticks[row] as Time, Turn::Up, link));
+                turns.push((fabric.fault_up_ticks[row] as Time, runs, link));
             }
         }
         // In a tick links come back before others fail.
-        turns.sort_unstable_by_key(|&(time, turn, link)| std::cmp::Reverse((time, turn != Turn::Up, link)));
+        turns.sort_unstable_by_key(|&(time, turn, link)| {
+            std::cmp::Reverse((time, !matches!(turn, Turn::Up | Turn::Free), link))
+        });
         Self {
             turns,
             for_good: vec![false; fabric.links()],
@@ -82,6 +92,11 @@ impl Network {
             match turn {
                 Turn::Down { ended } => self.go_down(link, ended, asking),
                 Turn::Up => self.go_up(link),
+                Turn::Stuck => self.links[link as usize].stuck = true,
+                Turn::Free => {
+                    self.links[link as usize].stuck = false;
+                    self.wake_wire(link, self.now);
+                }
             }
         }
         count
@@ -252,7 +267,7 @@ impl Network {
     }
 
     /// Tells those further on that the packet at the front of a queue is shorter than they were told.
-    fn shorten(&mut self, queue: u32, missing: u32) {
+    pub(super) fn shorten(&mut self, queue: u32, missing: u32) {
         let mut queue = queue;
         while self.queues[queue as usize].output != NONE {
             let output = self.queues[queue as usize].output;
@@ -358,7 +373,7 @@ impl Network {
     }
 
     /// Counts a packet as lost on a link, unless it is already.
-    fn lose(&mut self, packet: u32, count: fn(&mut Losses) -> &mut u64, link: u32) {
+    pub(super) fn lose(&mut self, packet: u32, count: fn(&mut Losses) -> &mut u64, link: u32) {
         let at = &mut self.packets[packet];
         if !std::mem::replace(&mut at.lost, true) {
             let mark = at.mark;

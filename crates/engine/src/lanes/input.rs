@@ -171,6 +171,7 @@ impl Network {
         packet.left -= 1;
         let left = packet.left;
         at.delete -= u32::from(deletes);
+        at.moved_at = self.now;
         let port = &mut self.ports[link as usize];
         (port.last, port.amid) = (queue, left > 0);
         let port = &mut self.ports[self.fabric.link_of(output) as usize];

@@ -15,6 +15,7 @@
 //! | grant, release, order within a tick | `allocate.rs` |
 //! | who waits for whom | `deadlock.rs` |
 //! | faults: what is cut, spilled and discarded | `fault.rs` |
+//! | packets that are ended because they do not move | `timeout.rs` |
 //!
 //! A [`queue`](state) is named by a number: those of a lane follow each other in the order of the groups of its switch.
 
@@ -24,6 +25,7 @@ mod event;
 mod fault;
 mod input;
 mod state;
+mod timeout;
 mod wire;
 
 pub use deadlock::deadlock;

@@ -124,6 +124,10 @@ pub(super) struct Queue {
     pub asks_at: Time,
     /// Whether the rest of the first one is spilled.
     pub spills: bool,
+    /// When a character of it crossed last, or it was granted its lane, if switches have time-outs.
+    pub moved_at: Time,
+    /// When it is looked at whether that is too long ago.
+    pub watched_at: Time,
     /// When it asked.
     pub since: Time,
     /// The group it waits for, or [`NONE`].
@@ -141,8 +145,10 @@ pub(super) struct Queue {
 pub(super) struct Link {
     /// When the wire is free.
     pub free_at: Time,
-    /// Whether a fault keeps it from sending.
+    /// Whether a fault keeps it from running.
     pub down: bool,
+    /// Whether its receiver takes nothing.
+    pub stuck: bool,
     /// When it is looked at next.
     pub due: Time,
     /// Lane of the last character, or [`NONE`].
@@ -407,6 +413,7 @@ impl Link {
         Self {
             free_at: 0,
             down: false,
+            stuck: false,
             due: UNKNOWN,
             last: NONE,
             amid: 0,
@@ -446,6 +453,8 @@ fn lanes(fabric: &Fabric, groups: &[u32]) -> (Vec<Lane>, Vec<Queue>) {
             asked: false,
             asks_at: UNKNOWN,
             spills: false,
+            moved_at: 0,
+            watched_at: UNKNOWN,
             since: 0,
             awaits: NONE,
             strips: false,

@@ -35,7 +35,7 @@ impl Network {
     pub(super) fn start(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let (free_at, last) = (at.free_at, at.last);
-        if at.down {
+        if at.down || at.stuck {
             return;
         }
         if self.now < free_at {

@@ -224,6 +224,7 @@ impl Network for Lanes {
                 }
                 lanes::Event::Cross(link) => self.note_crossing(link),
                 lanes::Event::Wire(link) => self.note_start(link),
+                lanes::Event::Watch(queue) => self.watch(queue),
             }
         }
         self.lost_marks(&mut news.lost);

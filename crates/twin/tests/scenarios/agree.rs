@@ -83,11 +83,11 @@ fn stopped_links(seed: u64, fabric: &Fabric, until: Time, stops: &[Stop]) -> Twi
     twin
 }
 
-/// Packets lost per link: cut on it, and discarded at its end.
-fn losses(simulation: &Simulation) -> Vec<(u64, u64)> {
-    let network = |links: usize| vec![(0, 0); links];
+/// Packets lost per link: cut on it, discarded at its end, and timed out while they held it.
+fn losses(simulation: &Simulation) -> Vec<(u64, u64, u64)> {
+    let network = |links: usize| vec![(0, 0, 0); links];
     match (simulation.lanes(), simulation.worms()) {
-        (Some(lanes), _) => lanes.losses().iter().map(|at| (at.cut, at.discarded)).collect(),
+        (Some(lanes), _) => lanes.losses().iter().map(|at| (at.cut, at.discarded, at.timed_out)).collect(),
         (_, Some(worms)) => network(worms.fabric().links()),
         _ => Vec::new(),
     }

@@ -35,9 +35,24 @@ pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
             f.fault_link.push(link);
             f.fault_ended_ticks.push(ended);
             f.fault_up_ticks.push(up);
+            f.fault_stuck.push(u8::from(up < NEVER && draw.chance(15)));
         }
     }
     check(&f).expect("the generator makes legal faults");
+    f
+}
+
+/// The same, and in most of them switches end packets that do not move for a time, long or short.
+pub fn with_timeouts(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x7_1e0);
+    let mut f = if draw.chance(70) { with_faults(fabric, seed, until) } else { fabric.clone() };
+    let slowest = u64::from(*f.link_character_ticks.iter().max().expect("a fabric has links"));
+    let same = draw.pick(&[0, 1, 2, 5, 40, 400]) * slowest;
+    let mixed = draw.chance(40);
+    f.switch_timeout_ticks = (0..f.switches)
+        .map(|_| if mixed { draw.pick(&[0, 1, 3, 20, 100]) * slowest } else { same })
+        .collect();
+    check(&f).expect("the generator makes legal time-outs");
     f
 }
 

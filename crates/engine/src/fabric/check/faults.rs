@@ -1,11 +1,15 @@
 //! Checks of faults.
 
-use super::{Checked, Shapes, below, fail};
+use super::{Checked, Shapes, below, fail, known};
 use crate::fabric::{Fabric, NEVER};
 
 /// Refuses faults of links that are not there, out of order, or one within another.
 pub fn check(f: &Fabric) -> Checked {
     below("fault_link", &f.fault_link, f.links(), "a link")?;
+    known("fault_stuck", &f.fault_stuck, 1)?;
+    if let Some(row) = f.switch_timeout_ticks.iter().position(|&ticks| ticks >= NEVER / 4) {
+        return fail("switch_timeout_ticks", row, f.switch_timeout_ticks[row], "below 2^60 ticks");
+    }
     let mut runs_from = vec![0; f.links()];
     let mut last = 0;
     for (row, &link) in f.fault_link.iter().enumerate() {
@@ -19,6 +23,9 @@ pub fn check(f: &Fabric) -> Checked {
         if ended <= down || ended >= NEVER {
             return fail("fault_ended_ticks", row, ended, "after fault_down_ticks, and below 2^62");
         }
+        if f.fault_stuck[row] == 1 && up == NEVER {
+            return fail("fault_up_ticks", row, up, "below 2^62 of a link that is stuck");
+        }
         if up <= ended || up > NEVER {
             return fail("fault_up_ticks", row, up, "after fault_ended_ticks, at most 2^62");
         }
@@ -30,9 +37,12 @@ pub fn check(f: &Fabric) -> Checked {
 /// Of the columns of faults.
 pub fn shapes(f: &Fabric) -> Shapes {
     let faults = f.fault_link.len();
+    let timeouts = if f.switch_timeout_ticks.is_empty() { 0 } else { f.switches as usize };
     vec![
         ("fault_down_ticks", f.fault_down_ticks.len(), faults),
         ("fault_ended_ticks", f.fault_ended_ticks.len(), faults),
         ("fault_up_ticks", f.fault_up_ticks.len(), faults),
+        ("fault_stuck", f.fault_stuck.len(), faults),
+        ("switch_timeout_ticks", f.switch_timeout_ticks.len(), timeouts),
     ]
 }

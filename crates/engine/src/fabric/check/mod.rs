@@ -23,8 +23,8 @@ pub fn check(fabric: &Fabric) -> Checked {
     rows(&rings::shapes(fabric), rings)?;
     links(fabric)?;
     if rings { rings::check(fabric) } else { wormhole::check(fabric) }?;
-    if rings && fabric.has_faults() {
-        return fail("fault_link", 0, fabric.fault_link[0], "nothing in ring networks");
+    if rings && (fabric.has_faults() || fabric.has_timeouts()) {
+        return fail("fault_link", 0, "a fault or a time-out", "nothing in ring networks");
     }
     faults::check(fabric)?;
     terminals(fabric)?;

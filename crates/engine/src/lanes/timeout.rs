@@ -1,0 +1,59 @@
+//! Switches that end packets which have an output and do not move.
+
+use super::event::Event;
+use super::state::{Network, UNKNOWN};
+use crate::fabric::NONE;
+use crate::kernel::Time;
+
+impl Network {
+    /// Begins to watch the packet at the front of a queue, which has been granted its lane.
+    pub(super) fn watch_from_grant(&mut self, queue: u32) {
+        let timeout = self.fabric.timeout_of(self.switch_at(self.queues[queue as usize].lane));
+        if timeout > 0 {
+            self.queues[queue as usize].moved_at = self.now;
+            self.watch_until(queue, self.now + timeout);
+        }
+    }
+
+    fn watch_until(&mut self, queue: u32, time: Time) {
+        self.queues[queue as usize].watched_at = time;
+        self.schedule(Event::Watch(queue), time);
+    }
+
+    /// Ends the packet at the front of a queue if it has not moved for too long, or goes on to watch it.
+    pub fn watch(&mut self, queue: u32) {
+        let at = &mut self.queues[queue as usize];
+        if at.watched_at != self.now {
+            return;
+        }
+        at.watched_at = UNKNOWN;
+        let (lane, due) = (at.lane, at.moved_at);
+        if at.output == NONE {
+            return;
+        }
+        let due = due + self.fabric.timeout_of(self.switch_at(lane));
+        if due > self.now { self.watch_until(queue, due) } else { self.time_out(queue) }
+    }
+
+    /// Ends the packet at the front of a queue: an error end follows what has crossed of it, and the rest is spilled.
+    fn time_out(&mut self, queue: u32) {
+        let at = &self.queues[queue as usize];
+        let (output, packet, missing) = (at.output, at.packets[0].packet, at.packets[0].left - at.delete);
+        let (link, switch) = (self.fabric.link_of(output), self.switch_at(at.lane) as usize);
+        self.lose(packet, |losses| &mut losses.timed_out, link);
+        let to = &mut self.lanes[output as usize];
+        if to.outgoing.back().is_some_and(|sent| sent.length == missing) {
+            // Nothing has crossed, so there is nothing to end.
+            to.outgoing.pop_back();
+        } else {
+            self.shorten(queue, missing - 1);
+            self.packets[packet].pieces += 1;
+            let ready = self.now + Time::from(self.fabric.switch_forward_ticks[switch]);
+            self.lanes[output as usize].ready.push_back(ready);
+            self.wake_wire(link, ready);
+        }
+        let handover = Time::from(self.fabric.switch_handover_ticks[switch]);
+        self.schedule(Event::Release(output), self.now + handover);
+        self.spill(queue);
+    }
+}
