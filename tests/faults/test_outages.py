@@ -51,6 +51,17 @@ def test_a_repair_counts_from_when_both_ends_have_noticed() -> None:
     assert outages(GRAPH, [([0, 1], 1000, 1001)], CABLE)[0].up == 1120
 
 
+def test_a_link_that_fails_while_it_is_stuck_is_not_stuck_then() -> None:
+    found = outages(GRAPH, [([0], 500, 900)], LINK, [([0], 100, 2000), ([1], 300, 400)])
+    assert found == [
+        Outage(100, 0, 101, 500, stuck=True),
+        Outage(300, 1, 301, 400, stuck=True),
+        Outage(500, 0, 510, 1000),
+        Outage(1000, 0, 1001, 2000, stuck=True),
+    ]
+    assert outages(GRAPH, [([0], 500, None)], LINK, [([0], 600, 2000)]) == [Outage(500, 0, 510, None)]
+
+
 def test_faults_that_overlap_are_one() -> None:
     twice = [([0], 100, 500), ([0], 300, 900), ([0], 5000, None), ([0], 6000, 7000)]
     assert outages(GRAPH, twice, LINK) == [Outage(100, 0, 110, 1000), Outage(5000, 0, 5010, None)]

@@ -73,6 +73,39 @@ def test_nothing_is_left_to_do_but_what_waits_for_ever() -> None:
     assert "wait at terminals whose links never run again" in found.summary["end"]["message"]
 
 
+def test_a_stuck_terminal_blocks_others_until_a_watchdog_ends_its_packets() -> None:
+    stuck = {"terminal": 0, "stuck": True, "at": "50 us", "repaired": "450 us"}
+    traffic = {"pattern": "uniform", "length": "64 B", "load": 0.4}
+    blocked, watched = (
+        failing(stuck, traffic=traffic, technology={"preset": "spacewire-200", "watchdog": watchdog})
+        for watchdog in ("0 ns", "20 us")
+    )
+    assert blocked.summary["packets"]["lost"] == 0
+    assert watched.summary["faults"]["timed_out"] == watched.summary["packets"]["lost"] > 10
+    # Packets for it end, those behind them go on.
+    accepted = [found.summary["accepted_mbytes_per_s"] for found in (blocked, watched)]
+    assert accepted[1] > 1.5 * accepted[0]
+    table = watched.links
+    assert table["timed_out_packets"].sum() == watched.summary["faults"]["timed_out"]
+    [into] = table.filter(table["target"] == watched.graph.terminal_names[0]).iter_rows(named=True)
+    assert into["down_ns"] == 400_000.0
+    assert into["timed_out_packets"] > 0
+
+
+def test_a_watchdog_breaks_a_deadlock() -> None:
+    """The torus of the guide on deadlocks goes on, at the cost of some packets."""
+    found = results(
+        topology={"kind": "torus", "shape": [5, 5], "terminals_per_switch": 2},
+        routing={"kind": "dimension-order", "variant": "minimal"},
+        traffic={"pattern": "uniform", "length": "256 B", "arrivals": "backlog"},
+        technology={"preset": "ds-link-c104", "watchdog": "100 us"},
+        run={"duration": "2 ms", "warmup": "0 us", "precision": 0.0},
+    )
+    assert found.end_reason in ("time_limit", "saturated")
+    assert found.summary["faults"]["timed_out"] > 0
+    assert found.summary["packets"]["delivered"] > 1000
+
+
 @pytest.mark.parametrize("preset", ["spacewire-200", "generic"])
 def test_the_twin_agrees(preset: str) -> None:
     short = {**SHORT, "duration": "60 us" if preset == "spacewire-200" else "2 us"}

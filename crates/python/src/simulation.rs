@@ -250,11 +250,14 @@ fn links(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
     column(out, "link_stalled_ticks", &counts, |c| c.stalled_ticks)?;
     column(out, "link_wait_ticks", &counts, |c| c.wait_ticks)?;
     let losses = match network {
-        Fabrics::Lanes(lanes) if lanes.fabric().has_faults() => lanes.losses(),
+        Fabrics::Lanes(lanes) if lanes.fabric().has_faults() || lanes.fabric().has_timeouts() => {
+            lanes.losses()
+        }
         _ => &[],
     };
     column(out, "link_cut", losses, |losses| losses.cut)?;
-    column(out, "link_discarded", losses, |losses| losses.discarded)
+    column(out, "link_discarded", losses, |losses| losses.discarded)?;
+    column(out, "link_timed_out", losses, |losses| losses.timed_out)
 }
 
 /// What only rings and their buses count; empty and 0 for other networks.

@@ -179,6 +179,11 @@ def _bound(compiled: Compiled) -> Worst:
         raise BoundError(
             message, ("topology", "kind"), "run it with several seeds and look at the largest delay"
         )
+    if len(compiled.arrays["switch_timeout_ticks"]):
+        message = "there is no bound for switches with a watchdog: it ends packets"
+        raise BoundError(
+            message, ("technology",), "remove the watchdog: packets that it spares keep the bound"
+        )
     if compiled.scenario.fault:
         message = "there is no bound for a network in which links fail: packets take other ways then"
         raise BoundError(message, ("fault",), "remove the faults, and look at each failure by itself")

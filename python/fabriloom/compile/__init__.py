@@ -21,7 +21,7 @@ from ..technology import RingTechnology, Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
 from .columns import Arrays, Tenths, parallel, ports, unused
-from .faults import fault_columns
+from .faults import fault_columns, timeout_columns
 from .links import LinkParts
 from .programs import packet_demand, program_columns, program_durations, programs_of
 from .rings import RingParts
@@ -205,6 +205,8 @@ def _joined(
     columns = {**unused(), **counts, **several, **parts.columns(beside, tick), **terminals}
     if scenario.fault:
         columns |= fault_columns(scenario, parts.graph, parts.technology, tick)
+    if isinstance(parts, LinkParts):
+        columns |= timeout_columns(parts.graph, parts.technology, tick)
     return columns
 
 

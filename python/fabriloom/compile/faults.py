@@ -27,12 +27,16 @@ def fault_columns(scenario: Scenario, graph: Graph, technology: Technology, tick
     def moment(time_ps: int) -> int:
         return time_ps // technology.grain_ps * grain_ticks
 
-    failures = [
-        (links, moment(at_ps), None if repaired_ps is None else moment(repaired_ps))
-        for place in range(len(scenario.fault))
-        for links, at_ps, repaired_ps in _failures(scenario, graph, technology, place)
-    ]
-    return _columns(outages(graph, failures, _rules(technology, tick_ps)))
+    failures, stuck = [], []
+    for place, fault in enumerate(scenario.fault):
+        for links, at_ps, repaired_ps in _failures(scenario, graph, technology, place):
+            at, repaired = moment(at_ps), None if repaired_ps is None else moment(repaired_ps)
+            if fault.stuck:
+                into = [link for link in links if graph.link_target[link] >= graph.switches]
+                stuck.append((into, at, repaired or at))
+            else:
+                failures.append((links, at, repaired))
+    return _columns(outages(graph, failures, _rules(technology, tick_ps), stuck))
 
 
 def _failures(
@@ -73,6 +77,14 @@ def _rate(fault: Fault, graph: Graph, technology: Technology, links: list[int]) 
     return mtbf_of_bits_ps(float(fault.bit_error_rate or 0), float(sum(own))), 0.0
 
 
+def timeout_columns(graph: Graph, technology: Technology, tick_ps: int) -> Arrays:
+    """The time-outs of switches, rounded up to ticks; nothing if there are none."""
+    if not technology.watchdog_ps:
+        return {}
+    ticks = -(-technology.watchdog_ps // tick_ps)
+    return {"switch_timeout_ticks": np.full(graph.switches, ticks, np.uint64)}
+
+
 def _rules(technology: Technology, tick_ps: int) -> Rules:
     """Durations rounded up to ticks, and at least one."""
     disconnect, restart = (
@@ -90,4 +102,5 @@ def _columns(found: list[Outage]) -> Arrays:
         "fault_down_ticks": u64([one.down for one in found]),
         "fault_ended_ticks": u64([one.ended for one in found]),
         "fault_up_ticks": u64([NEVER_TICKS if one.up is None else one.up for one in found]),
+        "fault_stuck": np.array([one.stuck for one in found], np.uint8),
     }

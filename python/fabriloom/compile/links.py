@@ -95,6 +95,7 @@ class LinkParts:
         longest = max(longest, self.technology.payload_chars(packet))
         try:
             self.technology.check_whole_packets(longest, self.via)
+            self.technology.check_watchdog(longest, self.via)
         except TechnologyError as error:
             raise scenario.located(error, "technology") from error
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from ..topology import Graph
 
@@ -18,6 +18,8 @@ class Outage:
     """When what has come of a packet is ended with an error end."""
     up: int | None
     """When it runs again; none: never."""
+    stuck: bool = False
+    """It only starts nothing, and nothing is lost."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,15 @@ class Rules:
 
 
 def outages(
-    graph: Graph, failures: Iterable[tuple[list[int], int, int | None]], rules: Rules
+    graph: Graph,
+    failures: Iterable[tuple[list[int], int, int | None]],
+    rules: Rules,
+    stuck: Iterable[tuple[list[int], int, int]] = (),
 ) -> list[Outage]:
     """The outages of all links, by the tick in which they begin; one of a link at a time.
 
-    ``failures``: which links fail together, when, and when they are repaired (none: never).
+    ``failures``: which links fail together, when, and when they are repaired (none: never). ``stuck``: which
+    start nothing from when to when. A link that fails while it is stuck is stuck up to then only.
     """
     found: list[Outage] = []
     for links, at, repaired in failures:
@@ -46,7 +52,25 @@ def outages(
             reverse = int(graph.link_reverse[link])
             if rules.stops_cable and reverse >= 0 and reverse not in links:
                 found.append(_outage(reverse, at + rules.disconnect, at, repaired, rules))
-    return _joined(found)
+    failed = _joined(found)
+    held = _joined(Outage(at, link, at + 1, until, True) for links, at, until in stuck for link in links)
+    return sorted([*failed, *_between(held, failed)], key=lambda one: (one.down, one.link))
+
+
+def _between(held: list[Outage], failed: list[Outage]) -> Iterator[Outage]:
+    """What is left of links that are stuck before and between their failures; at least two ticks of each."""
+    of_link: dict[int, list[Outage]] = {}
+    for one in failed:
+        of_link.setdefault(one.link, []).append(one)
+    for one in held:
+        start, end = one.down, one.up or one.down
+        for failure in of_link.get(one.link, []):
+            if failure.down < end and (failure.up is None or failure.up > start):
+                if failure.down > start + 1:
+                    yield Outage(start, one.link, start + 1, failure.down, True)
+                start = end if failure.up is None else failure.up
+        if end > start + 1:
+            yield Outage(start, one.link, start + 1, end, True)
 
 
 def _outage(link: int, down: int, at: int, repaired: int | None, rules: Rules) -> Outage:
@@ -68,6 +92,6 @@ def _joined(found: Iterable[Outage]) -> list[Outage]:
             whole.append(outage)
             continue
         up = None if before.up is None or outage.up is None else max(before.up, outage.up)
-        joined = Outage(before.down, before.link, before.ended, up)
+        joined = replace(before, up=up)
         whole[whole.index(before)] = last[outage.link] = joined
     return whole

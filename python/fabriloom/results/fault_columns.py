@@ -8,14 +8,18 @@ from .column import Column, Table
 FAULT_SUMMARY = Table(
     "fault_summary",
     "Summary of runs with faults",
-    "Keys of the summary that only runs have in which links fail. Always offered = delivered + refused + lost + in flight there.",
+    "Keys of the summary that only runs have in which links fail, or switches have a watchdog. Always offered = delivered + refused + lost + in flight there.",
     (
         Column(
             "packets.lost",
             "count",
             "Packets cut or discarded in the whole run because links failed, each counted once, where it happened first.",
         ),
-        Column("faults.links", "count", "Links that did not run for some of the measuring window."),
+        Column(
+            "faults.links",
+            "count",
+            "Links that did not run, or whose terminal took nothing, for some of the measuring window.",
+        ),
         Column(
             "faults.cut", "count", "Packets of the window that were on a link, or held it, when it failed."
         ),
@@ -23,6 +27,11 @@ FAULT_SUMMARY = Table(
             "faults.discarded",
             "count",
             "Packets of the window that found all links down by which they could have gone on.",
+        ),
+        Column(
+            "faults.timed_out",
+            "count",
+            "Packets of the window that a switch ended because they had an output and did not move for the time of its watchdog.",
         ),
         Column(
             "faults.worst_link",
@@ -33,6 +42,22 @@ FAULT_SUMMARY = Table(
             "faults.availability",
             "0 to 1",
             "Share of the window in which links ran, averaged over all links.",
+        ),
+        Column(
+            "faults.before_mbytes_per_s",
+            "10^6 B/s",
+            "Accepted throughput before the first failure, from whole batches; null with fewer than four. The same for the next two.",
+        ),
+        Column(
+            "faults.during_mbytes_per_s",
+            "10^6 B/s",
+            "From the first failure to the last time that a link runs again, or to the end.",
+        ),
+        Column("faults.after_mbytes_per_s", "10^6 B/s", "After that."),
+        Column(
+            "faults.recovery_ns",
+            "ns",
+            "From when all links run again to the end of the first batch with 95 % of the throughput before; null if there was none.",
         ),
     ),
 )
@@ -80,6 +105,9 @@ FAULT_LINKS = Table(
             "discarded_packets",
             "count",
             "Packets that came by the link and were discarded at its end, because all links were down by which they could have gone on.",
+        ),
+        Column(
+            "timed_out_packets", "count", "Packets that were ended while they held the link and did not move."
         ),
         Column("down_ns", "ns", "Time in the measuring window in which the link did not run."),
     ),

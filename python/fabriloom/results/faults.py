@@ -15,9 +15,13 @@ if TYPE_CHECKING:
     from ..topology.graph import Graph
 
 
+CAUSES = ("cut", "discarded", "timed_out")
+"""Why packets are lost."""
+
+
 def has_faults(native: Mapping[str, Any]) -> bool:
-    """Whether links failed in a run, or were to."""
-    return len(tables.column(native, "fault_link")) > 0
+    """Whether links failed in a run or were to, or switches have a watchdog."""
+    return len(tables.column(native, "link_cut")) > 0
 
 
 def down_ticks(native: Mapping[str, Any], links: int) -> NDArray[np.int64]:
@@ -31,39 +35,85 @@ def down_ticks(native: Mapping[str, Any], links: int) -> NDArray[np.int64]:
     return found
 
 
-def summary(native: Mapping[str, Any], graph: Graph) -> dict[str, Any]:
+RECOVERED = 0.95
+"""Share of the throughput before that counts as recovered."""
+LEAST_BATCHES = 4
+"""Fewer than this many say nothing of a throughput."""
+
+
+def _span(native: Mapping[str, Any]) -> tuple[int, int]:
+    """From when on any link was down, and from when on none was any more; the end of the run if never."""
+    end = int(native["end_time_ticks"])
+    down, up = (tables.column(native, f"fault_{name}_ticks").astype(np.int64) for name in ("down", "up"))
+    return min(int(down.min(initial=end)), end), min(int(up.max(initial=0)), end)
+
+
+def around(native: Mapping[str, Any], tick_ns: float) -> dict[str, float | None]:
+    """Throughput before, while and after links were down, and how soon it was as before."""
+    first, last = _span(native)
+    inside, starts, ends = tables.batch_bounds(native)
+    size = tables.column(native, "batch_bytes")[inside].astype(np.float64)
+    rates = tables.per(size * 1e3, (ends - starts) * tick_ns)
+    parts = {"before": ends <= first, "during": (starts < last) & (ends > first), "after": starts >= last}
+
+    def mean(part: NDArray[np.bool_]) -> float | None:
+        length_ns = float((ends - starts)[part].sum()) * tick_ns
+        return float(size[part].sum()) * 1e3 / length_ns if part.sum() >= LEAST_BATCHES else None
+
+    found = {f"{name}_mbytes_per_s": mean(part) for name, part in parts.items()}
+    before, recovery_ns = found["before_mbytes_per_s"], None
+    if before is not None:
+        again = np.flatnonzero(parts["after"] & (rates >= RECOVERED * before))
+        recovery_ns = float(ends[again[0]] - last) * tick_ns if len(again) else None
+    return {**found, "recovery_ns": recovery_ns}
+
+
+def summary(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> dict[str, Any]:
     """The keys of ``columns.FAULT_SUMMARY`` but for the packets."""
-    cut, discarded = (tables.column(native, f"link_{what}").astype(np.int64) for what in ("cut", "discarded"))
+    lost_by = {what: tables.column(native, f"link_{what}").astype(np.int64) for what in CAUSES}
     window, down = tables.window_ticks(native), down_ticks(native, graph.links)
-    lost = cut + discarded
+    lost = sum(lost_by.values(), np.zeros(graph.links, np.int64))
     return {
         "links": int(np.count_nonzero(down)),
-        "cut": int(cut.sum()),
-        "discarded": int(discarded.sum()),
+        **{what: int(counted.sum()) for what, counted in lost_by.items()},
         "worst_link": graph.link_names[int(np.argmax(lost))] if lost.any() else "",
         "availability": 1.0 - float(down.mean()) / window if window else None,
+        **around(native, tick_ns),
     }
 
 
 def link_columns(native: Mapping[str, Any], links: int, tick_ns: float) -> dict[str, Any]:
     """The columns of ``columns.FAULT_LINKS``."""
     return {
-        "cut_packets": tables.column(native, "link_cut").astype(np.int64),
-        "discarded_packets": tables.column(native, "link_discarded").astype(np.int64),
+        **{f"{what}_packets": tables.column(native, f"link_{what}").astype(np.int64) for what in CAUSES},
         "down_ns": down_ticks(native, links) * tick_ns,
     }
+
+
+def around_text(faults: Mapping[str, Any]) -> str:
+    """The throughput around the time in which links were down; empty where it is not known."""
+    before, during, after = (faults[f"{name}_mbytes_per_s"] for name in ("before", "during", "after"))
+    if before is None or during is None:
+        return ""
+    text = f"{figures(before)} MB/s before, {figures(during)} from the first failure to the last repair"
+    if after is None:
+        return text
+    recovery_ns = faults["recovery_ns"]
+    soon = "" if recovery_ns is None else f", 95 % of that before within {figures(recovery_ns / 1e3)} µs"
+    return f"{text}, {figures(after)} after it{soon}"
 
 
 def lost_text(faults: Mapping[str, Any]) -> str:
     """How many packets were lost, how and where, as a part of a sentence."""
     worst = f"; most at {faults['worst_link']}" if faults["worst_link"] else ""
-    return f"{faults['cut']:,} cut, {faults['discarded']:,} discarded{worst}"
+    timed_out = f", {faults['timed_out']:,} timed out" if faults["timed_out"] else ""
+    return f"{faults['cut']:,} cut, {faults['discarded']:,} discarded{timed_out}{worst}"
 
 
 def verdict(summary: Mapping[str, Any]) -> str:
     """What a run says of a network in which links failed."""
     faults, offered = summary["faults"], summary["offered_mbytes_per_s"]
     accepted = summary["accepted_mbytes_per_s"]
-    links = f"{faults['links']} of {summary['network']['links']:,} links down for a time"
+    links = f"{faults['links']} of {summary['network']['links']:,} links down or stuck for a time"
     share = f", {in_percent(accepted / offered)} of what was offered" if offered else ""
     return f"With {links}, accepts {figures(accepted)} MB/s{share}; lost: {lost_text(faults)}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from .faults import lost_text
+from .faults import around_text, lost_text
 from .figures import figures, in_percent, measured
 
 
@@ -86,7 +86,9 @@ def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:
     """What only runs with faults have."""
     ran = faults["availability"]
     share = "" if ran is None else f"; on average a link ran {in_percent(ran)} of the time"
-    return [("faults", f"{faults['links']} links down for a time{share}; packets lost: {lost_text(faults)}")]
+    lost = f"{faults['links']} links down or stuck for a time{share}; packets lost: {lost_text(faults)}"
+    around = around_text(faults)
+    return [("faults", lost), *([("around them", around)] if around else [])]
 
 
 def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:

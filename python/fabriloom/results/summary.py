@@ -146,7 +146,7 @@ def summary(
         found["sci"] = _sci(native, graph, window, tick_ns)
     if faults.has_faults(native):
         found["packets"]["lost"] = int(native["lost"])
-        found["faults"] = faults.summary(native, graph)
+        found["faults"] = faults.summary(native, graph, tick_ns)
     if graph.several is not None:
         planes.add(found, native, graph)
     found["keeps_up"] = keeps_up(found, senders(native, graph))

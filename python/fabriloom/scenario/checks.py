@@ -261,6 +261,12 @@ def _fault(scenario: Scenario, path: Path, fault: Fault) -> None:
         if given is not None and fault.when != [needed]:
             message = f"{name} goes with {needed}, this fault has {fault.when[0]}"
             raise scenario.error(message, (*path, name), "remove it", key=True)
+    if fault.stuck and fault.what != ["terminal"]:
+        message = f"a {fault.what[0]} cannot be stuck: that is of terminals that take nothing"
+        raise scenario.error(message, (*path, "stuck"), "remove it, or name a terminal", key=True)
+    if fault.stuck and fault.repaired_ps is None:
+        message = "a terminal that is stuck goes on at some time"
+        raise scenario.error(message, (*path, "stuck"), 'write at and repaired, such as "200 us"', key=True)
     _fault_moments(scenario, path, fault)
 
 

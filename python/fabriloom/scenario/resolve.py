@@ -36,6 +36,9 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
         del resolved["fault"]
         for name in FAULT_SETTINGS:
             resolved["technology"].pop(name, None)
+    if not settings_of(scenario, "watchdog_ps", "watchdog_cycles"):
+        resolved["technology"].pop("watchdog", None)
+        resolved["technology"].pop("watchdog_cycles", None)
     fill_routing(resolved["routing"], scenario.topology.kind)
     if scenario.program is None:
         del resolved["output"]["messages"]
@@ -53,6 +56,11 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
             table = table[step]  # type: ignore[index]
         table["sha256"] = checksum(scenario.base_dir / table["path"])
     return resolved
+
+
+def settings_of(scenario: Scenario, *names: str) -> int:
+    """The sum of those settings of the technology that are written."""
+    return sum(getattr(scenario.technology, name, None) or 0 for name in names)
 
 
 def _filled(section: Section, preset: Mapping[str, Any], prefix: str = "") -> Section:

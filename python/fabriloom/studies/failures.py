@@ -71,6 +71,9 @@ class Ways:
             message = "failures are looked at in networks whose terminals have one port"
             hint = "look at one plane: take replicate away"
             raise compiled.scenario.error(message, ("topology", "replicate"), hint, key=True)
+        if compiled.graph.several is not None:
+            message = "failures are not looked at of terminals with several ports"
+            raise FailureError(message, "look at one of the equal networks", ("topology", "replicate"))
         if compiled.parts.via:
             message = "failures are not looked at with universal routing"
             raise FailureError(message, "leave out --fault, or universal", ("routing", "universal"))

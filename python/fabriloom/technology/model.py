@@ -107,6 +107,8 @@ class Technology:
     """From the repair of a link until it runs again."""
     fault_stops: FaultStops = "link"
     """Whether a direction that fails has the other one of its cable fall silent."""
+    watchdog_ps: int = 0
+    """After which a switch ends a packet that has an output and does not move; 0: never."""
     reverse_load: Fraction = Fraction(1)
     """How busy the opposite direction of a cable is, 0 to 1: the part of its flow-control share that a
     character pays. 1 for loads and bounds; what a run is simulated with is measured when it is matched."""
@@ -170,6 +172,17 @@ class Technology:
                 message += f", and credits come by {self.credit_quantum_chars}"
             hint = f"give it at least {least} flits, or send shorter packets"
             raise TechnologyError(message, "input_buffer", hint)
+
+    def check_watchdog(self, longest_chars: int, via: bool) -> None:
+        """Raise TechnologyError for a watchdog that ends packets which only wait for one other packet."""
+        packet_ps = round(self.mean_packet_ps(longest_chars, None, via))
+        if 0 < self.watchdog_ps < packet_ps:
+            name = "watchdog_cycles" if self.in_flits else "watchdog"
+            message = f"a watchdog of {units.format_time_ps(self.watchdog_ps)} is shorter than the longest "
+            message += (
+                f"packet takes, {units.format_time_ps(packet_ps)}: packets that wait their turn are ended"
+            )
+            raise TechnologyError(message, name, "make it some times as long, or send shorter packets")
 
     @property
     def holds_wire(self) -> bool:

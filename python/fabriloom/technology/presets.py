@@ -54,6 +54,7 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "disconnect": ("disconnect_ps", units.parse_time_ps),
     "router_clock": ("router_clock_millihz", units.parse_event_rate_millihz),
     "restart": ("restart_ps", units.parse_time_ps),
+    "watchdog": ("watchdog_ps", units.parse_time_ps),
     "cable_length": ("cable_length_m", units.parse_length_m),
     "cable_delay": ("cable_delay_ps_per_m", units.parse_delay_ps_per_m),
     "cycle": ("cycle_ps", units.parse_time_ps),
@@ -281,4 +282,5 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         disconnect_ps=values["disconnect_cycles"] * cycle_ps,
         restart_ps=values["restart_cycles"] * cycle_ps,
         fault_stops=values["fault_stops"],
+        watchdog_ps=values["watchdog_cycles"] * cycle_ps,
     )

@@ -7,11 +7,13 @@
 
 mod check;
 mod error;
+mod fault;
 mod ports;
 mod words;
 
 pub use check::check;
 pub use error::FabricError;
+pub use fault::NEVER;
 pub use ports::{Exits, ROUTE_BLOCK};
 pub use words::{
     ANY, CODES, CROSS, LAST, PASS, acknowledge, arbiter, arrival, choice, is_open, length, operation,
@@ -20,9 +22,6 @@ pub use words::{
 
 /// Lanes that a link can have.
 pub const MOST_LANES: u32 = 16;
-
-/// When a link runs again that never does.
-pub const NEVER: u64 = 1 << 62;
 
 /// Ports that a terminal can have.
 pub const MOST_PORTS: u32 = 8;
@@ -476,21 +475,6 @@ impl Fabric {
     /// credit for all of them, and when faults and time-outs cut packets.
     pub fn has_lanes(&self) -> bool {
         self.lanes > 1 || self.whole_packet_credit != 0 || self.has_faults() || self.has_timeouts()
-    }
-
-    /// True when switches end packets that do not move.
-    pub fn has_timeouts(&self) -> bool {
-        self.switch_timeout_ticks.iter().any(|&ticks| ticks > 0)
-    }
-
-    /// Ticks after which a switch ends a packet that does not move; 0: never.
-    pub fn timeout_of(&self, switch: u32) -> i64 {
-        self.switch_timeout_ticks.get(switch as usize).map_or(0, |&ticks| ticks as i64)
-    }
-
-    /// True when links fail.
-    pub fn has_faults(&self) -> bool {
-        !self.fault_link.is_empty()
     }
 
     /// Lanes of one group, in order of preference.

@@ -224,6 +224,8 @@ pub struct Network {
     pub(super) lost: Option<(u32, u32)>,
     pub(super) tells_heads: bool,
     pub(super) faults: Faults,
+    /// Queues whose packets are to be looked at in this tick.
+    pub(super) watched: Vec<u32>,
     /// Since when links count.
     pub(super) counted_from: Time,
     /// Ways of packets, if they are asked for.
@@ -279,6 +281,7 @@ impl Network {
             lost: None,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
             faults: Faults::new(&fabric),
+            watched: Vec::new(),
             counted_from: 0,
             hops: Hops::default(),
             grants: 0,

@@ -20,8 +20,21 @@ impl Network {
         self.schedule(Event::Watch(queue), time);
     }
 
+    /// The packet at the front of this queue is to be looked at when all else of the tick has happened.
+    pub fn note_watch(&mut self, queue: u32) {
+        self.watched.push(queue);
+    }
+
+    /// Looks at the packets that are to be looked at in this tick, in the order of their queues.
+    pub fn watch_all(&mut self) {
+        self.watched.sort_unstable_by_key(|&queue| std::cmp::Reverse(queue));
+        while let Some(queue) = self.watched.pop() {
+            self.watch(queue);
+        }
+    }
+
     /// Ends the packet at the front of a queue if it has not moved for too long, or goes on to watch it.
-    pub fn watch(&mut self, queue: u32) {
+    fn watch(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
         if at.watched_at != self.now {
             return;

@@ -224,9 +224,10 @@ impl Network for Lanes {
                 }
                 lanes::Event::Cross(link) => self.note_crossing(link),
                 lanes::Event::Wire(link) => self.note_start(link),
-                lanes::Event::Watch(queue) => self.watch(queue),
+                lanes::Event::Watch(queue) => self.note_watch(queue),
             }
         }
+        self.watch_all();
         self.lost_marks(&mut news.lost);
         count
     }

@@ -43,6 +43,11 @@ class Fault(Section):
         alias="mttr",
         description="With mtbf: mean time to repair, drawn likewise; it is never repaired if not given",
     )
+    stuck: bool = Field(
+        default=False,
+        description="Of a terminal: it does not fail, but takes nothing that comes from at to repaired; then "
+        "it goes on, and nothing is lost by it",
+    )
     bit_error_rate: Annotated[float, Field(gt=0, le=1e-3)] | None = Field(
         default=None,
         description="Instead of at, of links and cables that send characters all the time: probability that "

@@ -158,6 +158,12 @@ class CharacterLinks(SwitchedLinks):
     restart_ps: PositiveTimePs | None = Field(
         default=None, alias="restart", description="From the repair of a link until it runs again"
     )
+    watchdog_ps: TimePs | None = Field(
+        default=None,
+        alias="watchdog",
+        description="After this long a switch ends a packet that has an output and does not move; "
+        "0 ns: never",
+    )
 
 
 class Generic(SwitchedLinks):
@@ -223,6 +229,11 @@ class Generic(SwitchedLinks):
     )
     restart_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
         default=None, description="Cycles from the repair of a link until it runs again"
+    )
+    watchdog_cycles: Annotated[int, Field(ge=0, le=10**12)] | None = Field(
+        default=None,
+        description="Cycles after which a switch ends a packet that has an output and does not move; "
+        "0: never",
     )
 
 
