@@ -342,7 +342,7 @@ def test_a_folder_that_cannot_be_written_is_refused(file: Path) -> None:
         (["curve", "FILE", "--loads", "0.1,7"], "not above 0 and at most 1"),
         (["curve", "FILE", "--published"], "no published numbers about this network"),
         (["curve", "FILE", "--jobs", "0"], "--jobs"),
-        (["saturate", "FILE", "--definition", "best"], "backlog and peak"),
+        (["saturate", "FILE", "--definition", "best"], "backlog or peak"),
         (["reproduce", "nothing"], "macrame"),
         (["frobnicate"], "frobnicate"),
     ],

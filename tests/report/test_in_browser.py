@@ -105,7 +105,7 @@ def test_keys_reach_everything_that_is_drawn(shared: tuple[Tab, Path]) -> None:
     tab.key("Enter")
     assert tab.js(f"document.querySelector({SAID!r}).innerText").startswith(seen[-1])
     tab.key("Escape")
-    assert tab.text(SAID).startswith("Links and terminals show")
+    assert tab.text(SAID).startswith("Point at a link or a terminal")
     assert tab.js(f"document.querySelector({TIP!r}).hidden")
     tab.key("Tab")
     assert tab.js("document.activeElement.tagName") == "SELECT"
