@@ -86,7 +86,8 @@ def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:
     """What only runs with faults have."""
     ran = faults["availability"]
     share = "" if ran is None else f"; on average a link ran {in_percent(ran)} of the time"
-    lost = f"{faults['links']} links down or stuck for a time{share}; packets lost: {lost_text(faults)}"
+    links = f"{faults['links']} link{'' if faults['links'] == 1 else 's'}"
+    lost = f"{links} down or stuck for a time{share}; packets lost: {lost_text(faults)}"
     around = around_text(faults)
     return [("faults", lost), *([("around them", around)] if around else [])]
 
