@@ -244,8 +244,8 @@ BAD = {
     "none.csv": ("source,target\na,b\n", "the file has no terminals"),
     "one.csv": ("kind,source,target\nterminal,x,a\n", "1 terminal; a network needs two"),
     "twice.csv": (
-        TERMINALS + "cable,x,b\ncable,a,b\n",
-        'line 2: terminal "x" sends on 2 links to a and b (line 2',
+        TERMINALS + "cable,x,b\n" * 8 + "cable,a,b\n",
+        'line 2: terminal "x" sends on 9 links to a and b (line 2',
     ),
     "loose.csv": (TERMINALS + "terminal,z,\n", 'line 4: terminal "z" sends on 0 links'),
     "parts.csv": (

@@ -118,7 +118,7 @@ impl<'a> Twin<'a> {
             return self.enter_turn(self.now);
         }
         if let Some(ports) = &mut self.ports {
-            ports.ask(terminal);
+            ports.ask(terminal, self.now);
             let terminal = ports.terminal(terminal);
             return self.agenda.add(self.now, What::Ports { terminal });
         }

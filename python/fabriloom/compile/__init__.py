@@ -26,6 +26,7 @@ from .links import LinkParts
 from .programs import packet_demand, program_columns, program_durations, programs_of
 from .rings import RingParts
 from .schedule import check_schedule
+from .several import check_graph, check_pairs
 from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
 
 __all__ = ["Arrays", "Compiled", "LinkParts", "RingParts", "compile", "graph_of"]
@@ -126,6 +127,7 @@ def compile(scenario: Scenario) -> Compiled:
     """
     needed(scenario)
     parts = _parts(scenario)
+    check_graph(scenario, parts.graph)
     programs = programs_of(scenario, parts.graph)
     if isinstance(parts, LinkParts):
         check_schedule(scenario, parts.graph, parts.table, programs)
@@ -134,6 +136,8 @@ def compile(scenario: Scenario) -> Compiled:
     if isinstance(parts, LinkParts):
         parts.check_packets(scenario, arrays)
     compiled = Compiled(scenario, parts, arrays, programs=programs, sources=sources)
+    if parts.graph.several is not None:
+        check_pairs(scenario, parts.graph, compiled.demand())
     if scenario.of_rings and compiled.required_rows():
         message = (
             "requirements are of networks of links: nothing limits how often a ring sends a packet again"
@@ -163,6 +167,7 @@ def _parts(scenario: Scenario) -> LinkParts | RingParts:
         _known.move_to_end(made_of)
         return _known[made_of]
     graph = graph_of(scenario)
+    check_graph(scenario, graph)
     parts = RingParts(scenario, graph) if scenario.of_rings else LinkParts(scenario, graph)
     if made_of and graph.terminals <= _MOST_TERMINALS:
         _known[made_of] = parts

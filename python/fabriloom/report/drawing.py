@@ -53,9 +53,14 @@ def fabric_svg(
 
 
 def _one(
-    graph: Graph, values: Numbers | None, link_label: str, alone: bool, scale: Scale | None = None
+    graph: Graph,
+    values: Numbers | None,
+    link_label: str,
+    alone: bool,
+    scale: Scale | None = None,
+    name: str = "",
 ) -> str:
-    """Return a network without planes; ``scale`` is for its colours, if others have it as well."""
+    """Return a network without planes, or the plane ``name`` of several, which have one ``scale``."""
     if graph.rings is not None:
         rings = ring_plan(graph, graph.rings, values, link_label)
         boxes = ring_boxes(rings)
@@ -68,7 +73,7 @@ def _one(
         draw_outside_terminals(plan)
     else:
         draw_cable(plan)
-    notes = None if alone else _notes(plan)
+    notes = None if alone else [f"{name}{note}" for note in _notes(plan)]
     return _page(plan, boxes, notes, 18.0 + (0.24 * plan.pitch if plan.stubs else 0))
 
 
@@ -78,7 +83,7 @@ def _planes(graph: Graph, values: Numbers | None, link_label: str, alone: bool) 
     wide, top, shapes = 0.0, 0.0, list[tuple[float, float, str]]()
     for plane in graph.planes:
         own, last = None if values is None else values[plane.links], plane is graph.planes[-1]
-        svg = _one(plane.graph, own, link_label, alone or not last, scale)
+        svg = _one(plane.graph, own, link_label, alone or not last, scale, f"Plane {plane.name}: ")
         width, height = (float(side) for side in re.findall(r' (?:width|height)="([0-9.]+)"', svg)[:2])
         name = label(f"Plane {plane.name}", 14, top + 18, 13, "start")
         shapes.append((top + _NAME_PX, width, name + "\n" + _moved(svg, plane.first_link)))

@@ -14,6 +14,7 @@ from fabriloom.scenario.sections.ring_technology import RingLinks
 from fabriloom.scenario.sections.ring_topology import SciRings
 from fabriloom.scenario.sections.routing import AnyRouting, Auto, DimensionOrder, FewestBuses, Table
 from fabriloom.scenario.sections.technology import CharacterLinks
+from fabriloom.scenario.sections.topology import GraphFile
 from fabriloom.scenario.sections.traffic import (
     Backlog,
     Burst,
@@ -92,7 +93,8 @@ def _kind_of_network(scenario: Scenario) -> None:
 
 def _ports(scenario: Scenario) -> None:
     """Only where there are several ports one has to be chosen."""
-    if scenario.ports is not None and not has_ports(scenario.topology):
+    of_file = isinstance(scenario.topology, GraphFile)
+    if scenario.ports is not None and not has_ports(scenario.topology) and not of_file:
         message = "[ports] chooses among the ports of a terminal, and here every terminal has one"
         hint = "add for example replicate = 2 to [topology], or remove the section"
         raise scenario.error(message, ("ports",), hint, key=True)

@@ -180,7 +180,10 @@ def _bisection(graph: Graph, per_link_mbytes_per_s: float) -> dict[str, Any]:
     """The narrowest known cut into halves, as links and as payload rate, both directions together."""
     if graph.terminals > MOST_TERMINALS_FOR_CUT and graph.family in ("file", "networkx", "graph", ""):
         return {"links": None, "mbytes_per_s": None, "exact": False, "method": "not searched: too large"}
-    cut = measure.bisection(graph.face)
+    if len({id(plane.graph) for plane in graph.planes}) > 1:
+        method = "not searched: the terminals join different networks"
+        return {"links": None, "mbytes_per_s": None, "exact": False, "method": method}
+    cut = measure.bisection(graph.planes[0].graph)
     # The narrowest cut of one plane cuts the others, which are like it, in the same halves.
     links = cut.links * len(graph.planes)
     rate = links * per_link_mbytes_per_s

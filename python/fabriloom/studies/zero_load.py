@@ -10,6 +10,7 @@ import numpy as np
 from .. import _native
 from ..codes import ARRIVAL, LENGTH, number
 from ..compile import Compiled, RingParts
+from ..compile.several import reached
 from ..topology import Graph
 
 SOURCES = 16
@@ -60,6 +61,8 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     if graph.terminals < 2:
         return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
     source, target = _pairs(graph)
+    known = reached(graph, source, target)
+    source, target = source[known], target[known]
     characters = _longest(arrays)
     of_rings = isinstance(compiled.parts, RingParts)
     apart = _ring_apart(compiled, graph.links) if of_rings else _link_apart(compiled, characters)
@@ -127,7 +130,7 @@ def _run(
         "list_length": np.full(len(wait), characters, np.uint32),
         "list_wait_ticks": wait.astype(np.uint64),
         "list_repeat": np.zeros(terminals, np.uint8),
-        # Planes are alike, and by one port packets leave one after the other.
+        # By the first port that leads there: packets leave one after the other.
         "terminal_choice": np.full_like(arrays["terminal_choice"], number("port_choice", "nominal")),
         **_without_programs(arrays),
     }

@@ -50,6 +50,8 @@ def write(graph: Graph, path: str | Path, format: str | None = None) -> None:
     numbers."""
     path = Path(path)
     form = _format(path, format)
+    if graph.several is not None:
+        raise GraphError("a network of terminals with several ports is written plane by plane", "path")
     text = {"graphml": graphml.write, "json": node_link.write, "csv": edge_list.write}[form](graph)
     try:
         with output.file(path) as out:

@@ -162,12 +162,30 @@ class Graph:
             return self.several.planes
         return (Plane("", self, np.arange(self.terminals), 0, 0),)
 
-    @property
+    @cached_property
     def face(self) -> Graph:
-        """A network that has all terminals in order: itself, or the first plane if that has them all."""
-        first = self.planes[0]
-        whole = first.graph.terminal_names == self.terminal_names
-        return first.graph if whole else self
+        """The network as sources see it, with one port of each terminal: the first plane if that has all
+        terminals in order, else the first ports."""
+        if self.several is None:
+            return self
+        first = self.planes[0].graph
+        if first.terminal_names == self.terminal_names:
+            return first
+        terminal = self.several.terminal
+        is_first = np.concatenate([[True], np.diff(terminal) > 0])
+        place = np.concatenate([np.arange(self.switches), np.where(is_first, self.switches + terminal, -1)])
+        source, target = place[self.link_source], place[self.link_target]
+        kept = (source >= 0) & (target >= 0)
+        return Graph(
+            switch_names=self.switch_names,
+            terminal_names=self.terminal_names,
+            link_source=source[kept],
+            link_target=target[kept],
+            link_reverse=np.full(int(kept.sum()), -1),
+            link_names=[name for name, one in zip(self.link_names, kept, strict=True) if one],
+            family=self.family,
+            attributes={name: values[kept] for name, values in self.attributes.items()},
+        )
 
     @property
     def links(self) -> int:

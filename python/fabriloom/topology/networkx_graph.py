@@ -26,10 +26,10 @@ def to_networkx(graph: Graph) -> networkx.MultiDiGraph:
     family = family_line(graph)
     if family:
         found.graph["fabriloom"] = family
-    for vertex in range(graph.switches + graph.terminals):
+    for vertex in range(graph.switches + graph.ports):
         kind = "switch" if vertex < graph.switches else "terminal"
         found.add_node(graph.vertex_name(vertex), kind=kind, **place_of(graph, vertex))
-    names = [*graph.switch_names, *graph.terminal_names]
+    names = [*graph.switch_names, *graph.port_names]
     ends = zip(graph.link_source.tolist(), graph.link_target.tolist(), strict=True)
     for index, ((source, target), cable) in enumerate(zip(ends, cables_of(graph), strict=True)):
         more: dict[str, Any] = {"cable": cable} if cable >= 0 else {}

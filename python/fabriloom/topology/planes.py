@@ -22,6 +22,8 @@ class Member:
     graph: Graph
     terminal: Ints
     """Per terminal of ``graph``: the number, among all, of the terminal whose port it is."""
+    port: Ints
+    """Per terminal of ``graph``: a number by which the ports of one terminal are in order."""
 
 
 def replicate(graph: Graph, planes: int) -> Graph:
@@ -31,6 +33,8 @@ def replicate(graph: Graph, planes: int) -> Graph:
     """
     if planes == 1:
         return graph
+    if graph.several is not None:
+        raise GraphError("replicate is for networks whose terminals have one port", "replicate")
     if planes * graph.links > MAX_LINKS:
         raise GraphError(
             f"replicate asks for {counted(planes * graph.links)} links; at most {MAX_LINKS:,} are built. "
@@ -38,13 +42,19 @@ def replicate(graph: Graph, planes: int) -> Graph:
             "replicate",
         )
     own = np.arange(graph.terminals)
-    return join([Member(f"p{plane}", graph, own) for plane in range(planes)], graph.terminal_names)
+    return join(
+        [Member(f"p{plane}", graph, own, np.full(len(own), plane)) for plane in range(planes)],
+        graph.terminal_names,
+    )
 
 
-def join(members: Sequence[Member], terminal_names: list[str]) -> Graph:
-    """One graph of several networks: switches and links plane by plane, ports terminal by terminal."""
+def join(members: Sequence[Member], terminal_names: list[str], prefix: bool = True) -> Graph:
+    """One graph of several networks: switches and links plane by plane, ports terminal by terminal.
+
+    ``prefix``: names of the same thing in two networks are told apart by those of the networks.
+    """
     terminal = np.concatenate([member.terminal for member in members])
-    order = np.argsort(terminal, kind="stable")
+    order = np.lexsort((np.concatenate([member.port for member in members]), terminal))
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))
     ends = np.cumsum([0, *(len(member.terminal) for member in members)])
@@ -54,14 +64,20 @@ def join(members: Sequence[Member], terminal_names: list[str]) -> Graph:
         Plane(member.name, member.graph, number[ends[at] : ends[at + 1]], int(switches[at]), int(links[at]))
         for at, member in enumerate(members)
     ]
-    names = [f"{plane.name}/{name}" for plane in planes for name in plane.graph.terminal_names]
+
+    def named(kind: str) -> list[str]:
+        before = [f"{plane.name}/" if prefix else "" for plane in planes]
+        own = [getattr(plane.graph, kind) for plane in planes]
+        return [f"{head}{name}" for head, names in zip(before, own, strict=True) for name in names]
+
+    names = named("terminal_names")
     vertices = [_vertices(plane, int(switches[-1])) for plane in planes]
     reverse = [
         np.where(plane.graph.link_reverse < 0, -1, plane.graph.link_reverse + plane.first_link)
         for plane in planes
     ]
     return Graph(
-        switch_names=[f"{plane.name}/{name}" for plane in planes for name in plane.graph.switch_names],
+        switch_names=named("switch_names"),
         terminal_names=list(terminal_names),
         link_source=np.concatenate(
             [at[plane.graph.link_source] for at, plane in zip(vertices, planes, strict=True)]
@@ -70,7 +86,7 @@ def join(members: Sequence[Member], terminal_names: list[str]) -> Graph:
             [at[plane.graph.link_target] for at, plane in zip(vertices, planes, strict=True)]
         ),
         link_reverse=np.concatenate(reverse),
-        link_names=[f"{plane.name}/{name}" for plane in planes for name in plane.graph.link_names],
+        link_names=named("link_names"),
         family=members[0].graph.family,
         attributes=_attributes(planes),
         several=Ports([names[at] for at in order], terminal[order], tuple(planes)),

@@ -12,6 +12,8 @@ import numpy as np
 
 from ..printable import escaped, refused_in
 from .graph import MAX_TERMINALS, Graph, GraphError
+from .planes import MOST_PORTS
+from .several import with_ports
 
 PORTS = ("source_port", "target_port")
 ATTRIBUTES = ("rate_bits_per_s", "length_m", *PORTS)
@@ -154,7 +156,31 @@ class RawGraph:
             positions=positions,
             attributes=self._attributes(),
         )
+        cables = self._cables(graph)
+        if any(len(own) > 1 for own in cables):
+            self._check_port_names(graph, cables)
+            return with_ports(graph, cables)
         return self._as_family(graph)
+
+    def _cables(self, graph: Graph) -> list[list[tuple[int, int]]]:
+        """Per terminal the link out and the link in of each of its cables, in order of the file."""
+        found: list[list[tuple[int, int]]] = [[] for _ in graph.terminal_names]
+        first, waiting = graph.switches, dict[int, list[int]]()
+        for link, vertex in enumerate(graph.link_target.tolist()):
+            if vertex >= first and graph.link_reverse[link] < 0:
+                waiting.setdefault(vertex, []).append(link)
+        for link, vertex in enumerate(graph.link_source.tolist()):
+            if vertex >= first:
+                back = int(graph.link_reverse[link])
+                found[vertex - first].append((link, back if back >= 0 else waiting[vertex].pop(0)))
+        return found
+
+    def _check_port_names(self, graph: Graph, cables: list[list[tuple[int, int]]]) -> None:
+        for name, own in zip(graph.terminal_names, cables, strict=True):
+            for number in range(len(own) if len(own) > 1 else 0):
+                other = self.vertices.get(f"{name}/{number}")
+                if other is not None:
+                    self.fail(f'"{other.name}" is the name of a port of "{name}", too', other.where)
 
     def _hang_terminals(self, per_switch: int) -> None:
         if any(vertex.terminal for vertex in self.vertices.values()):
@@ -214,18 +240,25 @@ class RawGraph:
             self.fail(f"{len(terminals)} terminal; a network needs two")
         for does, link_ends in zip(("sends on", "receives on"), ends, strict=True):
             count = np.bincount(link_ends, minlength=len(number))[first:]
-            for index in np.flatnonzero(count != 1)[:1].tolist():
+            for index in np.flatnonzero((count < 1) | (count > MOST_PORTS))[:1].tolist():
                 vertex = terminals[index]
                 links = [self.links[at] for at in np.flatnonzero(link_ends == first + index)]
                 ends_at = sorted({link.target if does == "sends on" else link.source for link in links})
                 where = f" ({', '.join(link.where for link in links[:3])})" if links else ""
                 joined = f" to {' and '.join(ends_at[:3])}" if links else ""
                 self.fail(
-                    f'terminal "{vertex.name}" {does} {len(links)} links{joined}{where}; it must be exactly '
-                    "one. "
-                    "A machine on two switches is two terminals",
+                    f'terminal "{vertex.name}" {does} {len(links)} links{joined}{where}; it must be at least '
+                    f"one and at most {MOST_PORTS}",
                     vertex.where,
                 )
+        out, inward = (np.bincount(link_ends, minlength=len(number))[first:] for link_ends in ends)
+        for index in np.flatnonzero(out != inward)[:1].tolist():
+            vertex = terminals[index]
+            self.fail(
+                f'terminal "{vertex.name}" sends on {out[index]} links and receives on {inward[index]}; each '
+                "of its ports needs one of each",
+                vertex.where,
+            )
 
     def _check_ports(self) -> None:
         """A port of a switch has one cable."""

@@ -53,8 +53,8 @@ struct Terminal {
     made: u32,
     /// When its newest dispatched packet was made.
     newest: Time,
-    /// When it is asked again, at the latest.
-    wake: Time,
+    /// The port by which it is asked again, and when, though that sends nothing now.
+    wake: Option<(usize, Time)>,
 }
 
 /// The ports of all terminals, and what waits in front of them.
@@ -80,7 +80,7 @@ impl Ports {
                 last: of.len() - 1,
                 made: 0,
                 newest: 0,
-                wake: -1,
+                wake: None,
             }
         });
         let owner =
@@ -94,11 +94,13 @@ impl Ports {
         self.owner[port as usize]
     }
 
-    /// A port can take a packet, or was to be asked at this tick.
-    pub fn ask(&mut self, port: u32) {
+    /// A port can take a packet, or was to be asked at this tick: it may have begun to send since that was planned.
+    pub fn ask(&mut self, port: u32, now: Time) {
         let terminal = &mut self.terminals[self.owner[port as usize] as usize];
         let place = (port - terminal.first) as usize;
-        if terminal.ports[place].state == State::Busy {
+        if terminal.wake == Some((place, now)) {
+            terminal.wake = None;
+        } else if terminal.ports[place].state == State::Busy {
             terminal.ports[place].state = State::Ready;
         }
     }
@@ -116,26 +118,7 @@ impl Ports {
         now: Time,
     ) -> Result<Option<(u32, Packet)>, NoPlane> {
         let at = &mut self.terminals[terminal as usize];
-        let open = Sources::is_open(fabric, terminal as usize);
-        if at.ports.iter().any(|port| port.state == State::Ready) {
-            // What arrives with the end of a packet still finds it; without any place it can leave in its stead.
-            let limited = !matches!(fabric.source_queue[terminal as usize], 0 | NONE);
-            let before = now - Time::from(!limited);
-            if open && let Some(sent) = at.take_in(fabric, sources, terminal, before)? {
-                return Ok(Some(sent));
-            }
-            at.ports
-                .iter_mut()
-                .filter(|port| port.state == State::Ready)
-                .for_each(|port| port.state = State::Free);
-        }
-        if let Some(sent) = at.serve(fabric, terminal) {
-            return Ok(Some(sent));
-        }
-        let next = match open {
-            true => at.take_in(fabric, sources, terminal, now),
-            false => at.closed(fabric, sources, terminal, now),
-        }?;
+        let next = at.next(fabric, sources, terminal, now)?;
         Ok(next.map(|(port, packet)| (port, Packet { dispatch: now, ..packet })))
     }
 
@@ -160,10 +143,10 @@ impl Ports {
             false => at.held.filter(|(_, port)| port.is_none())?.0.dispatch,
         };
         let place = (0..at.ports.len()).find(|&place| at.is_free(place))?;
-        if time <= now || at.wake == time {
+        if time <= now || at.wake.is_some() {
             return None;
         }
-        at.wake = time;
+        at.wake = Some((place, time));
         Some((at.first + place as u32, time))
     }
 
@@ -224,6 +207,32 @@ impl Ports {
 }
 
 impl Terminal {
+    /// See [`Ports::next`].
+    fn next(
+        &mut self,
+        fabric: &Fabric,
+        sources: &mut Sources,
+        terminal: u32,
+        now: Time,
+    ) -> Result<Option<(u32, Packet)>, NoPlane> {
+        let open = Sources::is_open(fabric, terminal as usize);
+        if self.ports.iter().any(|port| port.state == State::Ready) {
+            // What arrives with the end of a packet still finds it; without any place it can leave in its stead.
+            let limited = !matches!(fabric.source_queue[terminal as usize], 0 | NONE);
+            let before = now - Time::from(!limited);
+            if open && let Some(sent) = self.take_in(fabric, sources, terminal, before)? {
+                return Ok(Some(sent));
+            }
+            let ready = self.ports.iter_mut().filter(|port| port.state == State::Ready);
+            ready.for_each(|port| port.state = State::Free);
+        }
+        match self.serve(fabric, terminal) {
+            Some(sent) => Ok(Some(sent)),
+            None if open => self.take_in(fabric, sources, terminal, now),
+            None => self.closed(fabric, sources, terminal, now),
+        }
+    }
+
     /// Takes the arrivals of an open source up to a tick, up to the first that leaves: the others wait or are refused.
     fn take_in(
         &mut self,
@@ -343,19 +352,19 @@ impl Terminal {
     }
 }
 
-/// The port of a terminal to which packets go from a port of another one: of those in its plane that of the same number,
-/// counted around.
+/// The port of a terminal to which packets go from a port of another one: where both have equally many ports in its plane
+/// the one in the same place among them, else by the number of the terminal that sends as well, counted around.
 fn other_end(fabric: &Fabric, port: u32, terminal: u32, target: u32) -> Option<u32> {
-    let own = port - fabric.ports_of(terminal).start;
     let plane = fabric.port_plane[port as usize];
-    let ports = fabric.ports_of(target);
-    let same = ports.start + own;
-    if ports.contains(&same) && fabric.port_plane[same as usize] == plane {
-        return Some(same);
+    let (own, ports) = (fabric.ports_of(terminal), fabric.ports_of(target));
+    let in_plane = |&other: &u32| fabric.port_plane[other as usize] == plane;
+    let count = ports.clone().filter(in_plane).count();
+    if count == 0 {
+        return None;
     }
-    let there = || ports.clone().filter(|&other| fabric.port_plane[other as usize] == plane);
-    let count = there().count();
-    if count == 0 { None } else { there().nth(own as usize % count) }
+    let place = own.clone().filter(in_plane).position(|other| other == port)?;
+    let shift = if own.filter(in_plane).count() == count { 0 } else { terminal as usize };
+    ports.filter(in_plane).nth((place + shift) % count)
 }
 
 /// The random intermediate switch in the plane of a port, where that of the first plane was drawn; none if it is the switch

@@ -21,6 +21,9 @@ pub fn with_ports(fabric: &Fabric, seed: u64) -> Fabric {
     } else {
         let planes = draw.between(2, 4);
         planes_alike(&mut f, planes);
+        if f.via_switch.is_empty() && draw.chance(60) {
+            lead_nowhere(&mut f, draw);
+        }
     }
     f.terminal_choice = (0..f.terminals).map(|_| draw.pick(&CHOICES)).collect();
     if draw.chance(40) {
@@ -29,6 +32,16 @@ pub fn with_ports(fabric: &Fabric, seed: u64) -> Fabric {
     }
     check(&f).expect("the generator makes legal fabrics");
     f
+}
+
+/// Some ports get a plane in which there is no other, so that packets have to go by the rest.
+fn lead_nowhere(f: &mut Fabric, draw: &mut Draw) {
+    for plane in &mut f.port_plane {
+        if *plane > 0 && draw.chance(40) {
+            *plane = f.planes;
+            f.planes += 1;
+        }
+    }
 }
 
 /// Terminals next to each other become one, of which each has a port.

@@ -21,7 +21,7 @@ impl Run {
     #[inline(never)]
     pub(super) fn ask_ports<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
         let (Some(ports), sources) = (&mut self.ports, &mut self.sources) else { return Ok(()) };
-        self.news.asking.iter().for_each(|&port| ports.ask(port));
+        self.news.asking.iter().for_each(|&port| ports.ask(port, self.now));
         for port in self.news.asking.drain(..) {
             let terminal = ports.terminal(port);
             let lost = |NoPlane { from, to }| RunError::NoPlane { from, to };
