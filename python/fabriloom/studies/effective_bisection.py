@@ -81,7 +81,9 @@ def shares(graph: Graph, table: RouteTable, target: Ints) -> Reals:
 def _joined(flow: Ints, part: Reals, ends: Ints, switches: int) -> tuple[Ints, Reals, Ints]:
     """Parts of a flow that come together at a switch go on as one."""
     key, place = np.unique(flow * switches + ends, return_inverse=True)
-    return key // switches, np.bincount(place, weights=part, minlength=len(key)), key % switches
+    parts = np.zeros(len(key))
+    np.add.at(parts, place, part)
+    return key // switches, parts, key % switches
 
 
 def line(told: dict[str, Any]) -> tuple[str, str]:
