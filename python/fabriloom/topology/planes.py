@@ -51,7 +51,7 @@ def replicate(graph: Graph, planes: int) -> Graph:
 def join(members: Sequence[Member], terminal_names: list[str], prefix: bool = True) -> Graph:
     """One graph of several networks: switches and links plane by plane, ports terminal by terminal.
 
-    ``prefix``: names of the same thing in two networks are told apart by those of the networks.
+    ``prefix``: switches and links have the name of their network in front, so that no two have the same name.
     """
     terminal = np.concatenate([member.terminal for member in members])
     order = np.lexsort((np.concatenate([member.port for member in members]), terminal))
