@@ -204,7 +204,7 @@ def test_what_is_no_measurement_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(find, "cores", lambda: 2)
     monkeypatch.setattr("fabriloom.measure.work.cores", lambda: 2)
     many = scenario(READY["funnel-in"])
-    assert "8 processes on 2 cores are no measurement" in refused(many, Settings())
+    assert "8 processes on 2 cores would not be a measurement" in refused(many, Settings())
     assert "--ranks 4: the program is for 8 terminals" in refused(many, Settings(ranks=4))
     (tmp_path / "hosts").write_text("# ours\nnode1:4\nnode2 slots=2\n", encoding="utf-8")
     assert "8 processes on the 6 of --hosts" in refused(many, Settings(hosts=tmp_path / "hosts"))
