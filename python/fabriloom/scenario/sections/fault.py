@@ -6,25 +6,26 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import FileName, PositiveTimePs, Section, Terminal, TimePs
+from fabriloom.scenario.fields import PositiveTimePs, Section, Terminal, TimePs
 
 KINDS = ("link", "cable", "switch", "terminal")
 """What can fail."""
 WHEN = ("at", "mtbf", "bit_error_rate")
 """How a fault says when."""
 
+Name = Annotated[str, Field(min_length=1, max_length=1000)]
+"""Of a link, a cable or a switch."""
+
 
 class Fault(Section):
     """A link, a cable, a switch or a terminal fails, once or again and again; "all": each of them."""
 
-    link: FileName | None = Field(
+    link: Name | None = Field(
         default=None,
         description='One direction of a cable, as results name it: "s0>s1", of several "s0>s1#2"',
     )
-    cable: FileName | None = Field(
-        default=None, description="Both directions of a cable, named by one of them"
-    )
-    switch: FileName | None = Field(default=None, description="A switch by name: all links at it fail")
+    cable: Name | None = Field(default=None, description="Both directions of a cable, named by one of them")
+    switch: Name | None = Field(default=None, description="A switch by name: all links at it fail")
     terminal: Terminal | None = Field(
         default=None, description="A terminal by number or name: all links at it fail"
     )
