@@ -31,12 +31,12 @@ def commands(path: Path) -> list[str]:
 
 
 def shorter(path: Path, command: str) -> list[str]:
-    """Settings that make a run short; a program comes to its end by itself."""
+    """Settings that make a run short; a program comes to its end by itself, and a fault comes before it."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     if command.startswith("check"):
         return []
     settings = {"run.duration": "60 us", "run.warmup": "10 us"}
-    if "program" in data:
+    if "program" in data or "fault" in data:
         settings = {"run.duration": "2 ms"}
     return [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
 
