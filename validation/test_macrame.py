@@ -101,7 +101,7 @@ def test_a_wrong_row_is_refused() -> None:
 
     with pytest.raises(ValueError, match="note"):
         row("macrame", published.numbers("macrame")["latency-10"], 1.0, kind="reported")
-    with pytest.raises(KeyError, match="nothing to reproduce"):
+    with pytest.raises(KeyError, match="there is no paper"):
         experiments.reproduce("another")
     with pytest.raises(KeyError, match="no published numbers"):
         published.numbers("another")

@@ -16,6 +16,7 @@ from fabriloom.topology.clos import MAX_PORTS
 from fabriloom.topology.file import MAX_FILE_BYTES
 from fabriloom.topology.graph import MAX_LINKS, MAX_TERMINALS
 from fabriloom.topology.grid import MAX_DIMENSIONS
+from fabriloom.topology.planes import MOST_PORTS
 from fabriloom.topology.rings import MAX_STATIONS
 from fabriloom.traffic import kinds as traffic
 from fabriloom.traffic import tables
@@ -26,6 +27,7 @@ KNOWN = {
     "links of a network, one per direction": MAX_LINKS,
     "entries of routing tables": table.MOST_ENTRIES,
     "stations of networks of rings": MAX_STATIONS,
+    "ports of a terminal": MOST_PORTS,
     "ports of a Clos switch": MAX_PORTS,
     "dimensions of a grid or torus": MAX_DIMENSIONS,
     "characters of a packet": traffic.MOST_CHARACTERS,

@@ -148,9 +148,9 @@ def test_workers_of_another_version_or_without_the_disk(tmp_path: Path) -> None:
 def test_a_batch_system(
     file: Path, tmp_path: Path, here: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that starts every job at once, on this machine."""
+    """One that starts every job at once, on this machine: from its copy, as the script is gone when `sbatch` ends."""
     (tmp_path / "bin").mkdir()
-    for name, does in (("sbatch", 'sh "$1" >/dev/null 2>&1 & echo 7'), ("scancel", "exit 0")):
+    for name, does in (("sbatch", f"sh {tmp_path}/job.sh >/dev/null 2>&1 & echo 7"), ("scancel", "exit 0")):
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\ncp $1 {tmp_path}/job.sh; {does}\n")
         (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")

@@ -7,7 +7,7 @@ import { download, element, figures, fromAddress, get, keep, kept, listen, openS
 const $ = (id) => document.getElementById(id);
 
 const state = {
-  session: "", shelf: [], first: null, beside: null, looked: [], colours: [], running: false, job: "",
+  session: "", shelf: [], first: null, beside: null, looked: [], colours: [], running: false, asked: false, job: "",
   live: [], points: [[], []], loaded: kept().loaded ?? null, turn: 0,
 };
 const charts = {
@@ -132,7 +132,7 @@ const stale = () => {
 };
 
 // Packets are fetched without being asked for; while something else runs they are left for later.
-const replaySoon = () => { if (state.session && !state.running) begin("replay", true); };
+const replaySoon = () => { if (state.session && !busy()) begin("replay", true); };
 
 const showLook = () => {
   const [first] = state.looked;
@@ -224,14 +224,15 @@ const forget = () => {
 
 // The button that began what is running goes, or cannot be pressed; with the keyboard one would begin at the top again.
 let pressed = null;
+const busy = () => state.running || state.asked;
 const buttons = () => {
-  const ready = state.looked.length > 0 && !state.running, focused = document.activeElement;
+  const running = busy(), ready = state.looked.length > 0 && !running, focused = document.activeElement;
   for (const name of ["run", "curve", "replay", "beside"]) $(name).disabled = !ready;
-  $("run").hidden = state.running;
-  $("cancel").hidden = !state.running;
-  $("share").hidden = !state.running;
-  if (state.running && ["run", "curve", "replay"].includes(focused.id)) { pressed = focused; $("cancel").focus(); }
-  if (!state.running && pressed) { if (focused === $("cancel")) pressed.focus(); pressed = null; }
+  $("run").hidden = running;
+  $("cancel").hidden = !running;
+  $("share").hidden = !running;
+  if (running && ["run", "curve", "replay"].includes(focused.id)) { pressed = focused; $("cancel").focus(); }
+  if (!running && pressed) { if (focused === $("cancel")) pressed.focus(); pressed = null; }
 };
 
 // From when on packets are replayed; null: the last ones.
@@ -239,12 +240,13 @@ const moment = () => ({ beginning: 0, end: null, moment: Math.max(0, Number($("f
 
 const begin = async (what, unasked = false) => {
   complain("");
-  [state.running, state.job] = [true, what];
+  // What runs is what the server says: a job that it refuses ends nothing that goes on.
+  state.asked = true;
   buttons();
   try {
     await post("api/begin", { session: state.session, do: what, first: state.first, beside: state.beside, from_ms: moment() });
   } catch (error) {
-    state.running = false;
+    state.asked = false;
     buttons();
     if (!unasked) complain(error.message);
     if (/not known any more/.test(error.message)) connect();
@@ -313,6 +315,7 @@ const saturation = (name, points) => {
 
 const hearers = {
   state(message) {
+    state.asked = false;
     state.running = message.running;
     state.job = message.job;
     news.clear();
@@ -324,7 +327,7 @@ const hearers = {
     if (message.job === "replay") player.clear();
     else { forget(); keep({ measured: chosen() }); view("use"); }
     stale();
-    state.running = true;
+    [state.running, state.asked] = [true, false];
     state.job = message.job;
     $("share").value = 0;
     status({ run: "Running …", curve: "Running eleven loads …", replay: "Running again to record the packets …" }[message.job] ?? "");
@@ -393,7 +396,7 @@ const listenToHands = () => {
   $("curve").addEventListener("click", () => begin("curve"));
   $("replay").addEventListener("click", () => begin("replay"));
   $("when").addEventListener("change", () => { showWhen($("when").value); if (!$("from").hidden) $("from").focus(); });
-  $("from").addEventListener("keydown", (event) => { if (event.key === "Enter" && !state.running) begin("replay"); });
+  $("from").addEventListener("keydown", (event) => { if (event.key === "Enter" && !busy()) begin("replay"); });
   $("beside").addEventListener("click", () => { if (state.beside) { state.beside = null; look(true); } else putBeside(""); });
   $("cancel").addEventListener("click", () => { status("Cancelling …"); post("api/cancel", { session: state.session }).catch((error) => complain(error.message)); });
   for (const name of ["accepted", "latency"]) charts[name].clicked = (time) => { $("from").value = Number(time.toPrecision(4)); showWhen("moment"); };
@@ -425,7 +428,7 @@ const share = async () => {
 // A point of a curve is a run: with its load, and seen.
 const runAt = async (load) => {
   const offered = state.looked[0]?.controls.find((one) => ["Offered load", "Rates multiplied by"].includes(one.label));
-  if (!offered || state.running) return;
+  if (!offered || busy()) return;
   const path = Object.keys(offered.options[0].settings)[0];
   for (const spec of [state.first, state.beside].filter(Boolean)) spec.settings[path] = load;
   if (await look(false, false)) begin("run");
