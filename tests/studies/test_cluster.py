@@ -148,7 +148,8 @@ def test_workers_of_another_version_or_without_the_disk(tmp_path: Path) -> None:
 def test_a_batch_system(
     file: Path, tmp_path: Path, here: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that starts every job at once, on this machine: from its copy, as the script is gone when `sbatch` ends."""
+    """One that starts every job at once, here: from a copy, as the script is gone when `sbatch` ends."""
+    monkeypatch.setattr(cluster, "QUEUE_S", 120.0)
     (tmp_path / "bin").mkdir()
     for name, does in (("sbatch", f"sh {tmp_path}/job.sh >/dev/null 2>&1 & echo 7"), ("scancel", "exit 0")):
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\ncp $1 {tmp_path}/job.sh; {does}\n")
