@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::source::at_grain;
+use super::draw::at_grain;
 use crate::fabric::{Fabric, arrival};
 use crate::kernel::Time;
 use crate::kernel::random::Stream;

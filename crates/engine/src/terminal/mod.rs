@@ -1,10 +1,12 @@
 //! What sits at a terminal: a source of packets, or a program and the protocol below it.
 
+mod draw;
 mod flow;
 mod ports;
 pub mod program;
 mod source;
 
+pub use draw::Packet;
 pub use ports::{NoPlane, Ports};
 pub use program::Programs;
-pub use source::{Packet, Sources, Totals};
+pub use source::{Sources, Totals};

@@ -5,7 +5,8 @@
 
 use std::collections::VecDeque;
 
-use super::source::{Packet, Sources, Totals, places};
+use super::draw::Packet;
+use super::source::{Sources, Totals, places};
 use crate::fabric::{Fabric, NONE, port_choice};
 use crate::kernel::Time;
 

@@ -1,34 +1,14 @@
-//! Sources: when each terminal makes a packet, for whom and how long.
+//! Sources: the packets that terminals have made, those that wait, and those that were refused.
 //!
 //! A source is asked for its next packet when its link has sent the last one, so open sources need no
 //! events and no stored queue of their own: arrivals are drawn in order, as far as they are needed.
-//! Every source draws from its own stream, per packet in this order: interval, destination, length,
-//! intermediate switch.
 
 use std::collections::VecDeque;
 
-use super::flow::Flows;
+use super::draw::{Drawing, Packet};
 use crate::fabric::{Fabric, NONE, arrival, is_open, length, target};
 use crate::kernel::Time;
-use crate::kernel::random::{Family, Stream, streams};
-
-/// A packet as its source describes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packet {
-    /// When the source made it.
-    pub created: Time,
-    /// When it is put on the terminal's link, at the earliest.
-    pub dispatch: Time,
-    /// Destination terminal.
-    pub target: u32,
-    /// Payload characters.
-    pub length: u32,
-    /// Position in `via_switch` of the random intermediate switch, or [`NONE`].
-    pub via: u32,
-    /// What it comes back with at its delivery: see [`super::program::mark`]. Packets of flows of sources
-    /// have the row of their flow, other packets of sources [`NONE`].
-    pub mark: u32,
-}
+use crate::kernel::random::{Family, streams};
 
 /// Packets made and refused up to a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,16 +27,11 @@ pub struct Totals {
 
 #[derive(Clone, Debug)]
 struct Source {
-    stream: Stream,
-    /// Arrival of the packet in `ahead` in grains, not rounded, so that intervals do not drift.
-    clock: f64,
+    drawing: Drawing,
     /// The next arrival of an open source, drawn already.
     ahead: Option<Packet>,
     /// Arrived and waiting; used only when the queue is limited.
     waiting: VecDeque<Packet>,
-    /// Packets left in the present burst, or the position in the list.
-    position: u64,
-    flows: Flows,
 }
 
 /// All sources of a fabric.
@@ -71,22 +46,14 @@ pub struct Sources {
 impl Sources {
     /// Sources at time zero.
     pub fn new(fabric: &Fabric) -> Self {
-        let sources = streams(fabric.seed, Family::Source, fabric.terminals as usize)
-            .into_iter()
-            .map(|stream| Source {
-                stream,
-                clock: 0.0,
-                ahead: None,
-                waiting: VecDeque::new(),
-                position: 0,
-                flows: Flows::default(),
-            })
-            .collect();
-        let mut all = Self { sources, totals: Totals::default(), last: Time::MAX };
-        for terminal in 0..fabric.terminals as usize {
-            all.start(fabric, terminal);
-        }
-        all
+        let streams = streams(fabric.seed, Family::Source, fabric.terminals as usize);
+        let source = |(terminal, stream)| {
+            let mut drawing = Drawing::new(stream);
+            let ahead = drawing.begin(fabric, terminal);
+            Source { drawing, ahead, waiting: VecDeque::new() }
+        };
+        let sources = streams.into_iter().enumerate().map(source).collect();
+        Self { sources, totals: Totals::default(), last: Time::MAX }
     }
 
     /// Has the sources make nothing more after this tick. What was made before is still handed out.
@@ -94,46 +61,12 @@ impl Sources {
         self.last = last;
     }
 
-    fn start(&mut self, fabric: &Fabric, terminal: usize) {
-        let source = &mut self.sources[terminal];
-        let kind = fabric.source_arrival[terminal];
-        match kind {
-            arrival::CONSTANT | arrival::TOGETHER => {
-                let phase = if kind == arrival::CONSTANT { source.stream.unit() } else { 0.0 };
-                source.clock = phase * fabric.source_interval_grains[terminal];
-                source.ahead = Some(source.packet(fabric, terminal, at_grain(fabric, source.clock)));
-                return;
-            }
-            arrival::FLOWS => source.flows = Flows::new(fabric, terminal, &mut source.stream),
-            // The first slot is at tick 0, one after the one before.
-            arrival::BERNOULLI => source.clock = -fabric.source_gap_grains[terminal],
-            arrival::BURSTS => source.begin_bursts(fabric, terminal),
-            _ => {}
-        }
-        if is_open(kind) {
-            source.ahead = source.draw(fabric, terminal);
-        }
-    }
-
     /// The next packet of a terminal whose link is free from `free_at` on, or nothing if there is none.
     pub fn next(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
-        let kind = fabric.source_arrival[terminal];
-        let source = &mut self.sources[terminal];
-        let packet = match kind {
-            arrival::SILENT => return None,
-            arrival::LIST => source.listed(fabric, terminal, free_at)?,
-            kind if is_open(kind) => return self.open(fabric, terminal, free_at),
-            _ => {
-                let mean = fabric.source_interval_grains[terminal];
-                let wait = match kind {
-                    // Given as a duration it is a whole number of ticks, and so it stays.
-                    arrival::WAIT => (mean * fabric.grain_ticks as f64).round() as Time,
-                    arrival::RANDOM_WAIT => at_grain(fabric, source.stream.exponential(mean)),
-                    _ => 0,
-                };
-                source.packet(fabric, terminal, free_at + wait)
-            }
-        };
+        if Self::is_open(fabric, terminal) {
+            return self.open(fabric, terminal, free_at);
+        }
+        let packet = self.sources[terminal].drawing.closed(fabric, terminal, free_at)?;
         if packet.created > self.last {
             return None;
         }
@@ -169,27 +102,20 @@ impl Sources {
         let source = &mut self.sources[terminal];
         if limit == 0 && !alike {
             let (refused, chars) = source.refuse(fabric, terminal, now);
-            self.totals.offered += refused;
-            self.totals.offered_chars += chars;
-            self.totals.refused += refused;
-            self.totals.refused_chars += chars;
+            self.totals.pass_over(refused, chars);
             return;
         }
         while let Some(next) = source.ahead.filter(|packet| packet.created <= now) {
             if alike && source.waiting.len() >= limit {
                 let skipped = source.skip(fabric, terminal, now);
-                self.totals.offered += skipped;
-                self.totals.offered_chars += skipped * u64::from(next.length);
-                self.totals.refused += skipped;
-                self.totals.refused_chars += skipped * u64::from(next.length);
+                self.totals.pass_over(skipped, skipped * u64::from(next.length));
             }
             let Some(packet) = source.arrive(fabric, terminal) else { return };
             self.totals.count(&packet);
             if source.waiting.len() < limit {
                 source.waiting.push_back(packet);
             } else {
-                self.totals.refused += 1;
-                self.totals.refused_chars += u64::from(packet.length);
+                self.totals.refuse(&packet);
             }
         }
     }
@@ -257,8 +183,7 @@ impl Sources {
 
     /// Counts a packet that was taken and found no place.
     pub fn refuse(&mut self, packet: &Packet) {
-        self.totals.refused += 1;
-        self.totals.refused_chars += u64::from(packet.length);
+        self.totals.refuse(packet);
     }
 
     /// Whether a source has made all that it ever makes, and nothing of it waits.
@@ -291,14 +216,6 @@ fn are_alike(fabric: &Fabric, terminal: usize) -> bool {
         && fabric.via_switch.is_empty()
 }
 
-/// The tick of a moment, or of a wait, that is given in grains: the last whole grain up to it. What lies further ahead than any
-/// run lasts stays there.
-#[inline(always)]
-pub(super) fn at_grain(fabric: &Fabric, grains: f64) -> Time {
-    const NEVER: Time = 1 << 61;
-    (grains as Time).saturating_mul(fabric.grain_ticks as Time).min(NEVER)
-}
-
 /// Packets that may wait at a source that refuses others.
 pub(super) fn places(fabric: &Fabric, terminal: usize) -> usize {
     match fabric.source_queue[terminal] {
@@ -312,25 +229,27 @@ impl Totals {
         self.offered += 1;
         self.offered_chars += u64::from(packet.length);
     }
+
+    fn refuse(&mut self, packet: &Packet) {
+        self.refused += 1;
+        self.refused_chars += u64::from(packet.length);
+    }
+
+    /// Counts packets that were made and refused at once.
+    fn pass_over(&mut self, packets: u64, chars: u64) {
+        self.offered += packets;
+        self.offered_chars += chars;
+        self.refused += packets;
+        self.refused_chars += chars;
+    }
 }
 
 impl Source {
     /// Takes the arrival drawn ahead and draws the one after it.
     fn arrive(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
         let now = self.ahead?;
-        self.ahead = self.draw(fabric, terminal);
+        self.ahead = self.drawing.arrival(fabric, terminal);
         Some(now)
-    }
-
-    /// The arrival after the one drawn last; nothing if there is none.
-    fn draw(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
-        match fabric.source_arrival[terminal] {
-            arrival::FLOWS => return self.of_flow(fabric, terminal),
-            arrival::BURSTS if !self.next_of_burst(fabric, terminal) => return None,
-            arrival::BURSTS => {}
-            _ => self.clock += self.interval(fabric, terminal),
-        }
-        Some(self.packet(fabric, terminal, at_grain(fabric, self.clock)))
     }
 
     /// Passes over the arrivals up to `now`; how many, and their characters.
@@ -339,160 +258,21 @@ impl Source {
         while let Some(next) = self.ahead.filter(|next| next.created <= now) {
             refused += 1;
             chars += u64::from(next.length);
-            self.ahead = self.draw(fabric, terminal);
+            self.ahead = self.drawing.arrival(fabric, terminal);
         }
         (refused, chars)
     }
 
-    fn begin_bursts(&mut self, fabric: &Fabric, terminal: usize) {
-        self.clock = fabric.source_first_grains[terminal];
-        self.position = fabric.source_burst[terminal] as u64;
-    }
-
-    /// Sets the clock to the next packet of a burst, or to the first of the next burst; whether there is one.
-    fn next_of_burst(&mut self, fabric: &Fabric, terminal: usize) -> bool {
-        let every = fabric.source_gap_grains[terminal];
-        if self.position == 0 {
-            if every == 0.0 {
-                return false;
-            }
-            self.clock += every;
-            self.position = fabric.source_burst[terminal] as u64;
-        }
-        self.position -= 1;
-        true
-    }
-
-    fn of_flow(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
-        let (created, row) = self.flows.next(fabric, &mut self.stream)?;
-        let (target, length) = (fabric.flow_target[row], fabric.flow_length[row]);
-        let via = self.via(fabric, terminal);
-        // In rings a mark says what a packet asks for.
-        let mark = if fabric.has_rings() { NONE } else { row as u32 };
-        Some(Packet { created, dispatch: created, target, length, via, mark })
-    }
-
-    /// Passes over arrivals that are alike, at least two before the last one up to `now`; how many. The sum of intervals
-    /// is rounded at each arrival, and is to be the same here: from one power of two to the next the rounding is the same
-    /// every time once it was the same twice.
+    /// Passes over arrivals that are alike, at least two before the last one up to `now`; how many.
     fn skip(&mut self, fabric: &Fabric, terminal: usize, now: Time) -> u64 {
-        const EXACT: Time = 1 << f64::MANTISSA_DIGITS;
-        let (interval, now) =
-            (fabric.source_interval_grains[terminal], now.div_euclid(fabric.grain_ticks as Time));
-        let Some(packet) = self.ahead.filter(|_| self.clock >= 1.0 && now < EXACT) else { return 0 };
-        let power = f64::from_bits(((self.clock.to_bits() >> 52) + 1) << 52);
-        let second = self.clock + interval;
-        let step = second + interval - second;
-        let steps = ((power.min((now + 1) as f64) - self.clock) / step).floor() - 2.0;
-        if second - self.clock != step || step <= 0.0 || steps < 1.0 {
-            return 0;
+        let Some(packet) = self.ahead else { return 0 };
+        let skipped = self.drawing.skip(fabric, terminal, now);
+        if skipped > 0 {
+            let created = self.drawing.time(fabric);
+            self.ahead = Some(Packet { created, dispatch: created, ..packet });
         }
-        self.clock += steps * step;
-        let created = at_grain(fabric, self.clock);
-        self.ahead = Some(Packet { created, dispatch: created, ..packet });
-        steps as u64
+        skipped
     }
-
-    #[inline(always)]
-    fn interval(&mut self, fabric: &Fabric, terminal: usize) -> f64 {
-        let mean = fabric.source_interval_grains[terminal];
-        match fabric.source_arrival[terminal] {
-            arrival::POISSON => self.stream.exponential(mean),
-            arrival::BERNOULLI => {
-                let slot = fabric.source_gap_grains[terminal];
-                slot * self.stream.geometric(mean / slot)
-            }
-            arrival::ON_OFF if self.position == 0 => {
-                self.position = self.stream.geometric(fabric.source_burst[terminal]) as u64 - 1;
-                mean + self.stream.exponential(fabric.source_gap_grains[terminal])
-            }
-            arrival::ON_OFF => {
-                self.position -= 1;
-                mean
-            }
-            _ => mean,
-        }
-    }
-
-    #[inline(always)]
-    fn packet(&mut self, fabric: &Fabric, terminal: usize, created: Time) -> Packet {
-        let target = self.target(fabric, terminal);
-        let length = match fabric.source_length[terminal] {
-            length::UNIFORM => {
-                let low = fabric.length_min[terminal];
-                low + self.stream.below(fabric.length_max[terminal] - low + 1)
-            }
-            length::TABLE => fabric.length_values[self.stream.index(&fabric.length_cumulative)],
-            _ => fabric.length_min[terminal],
-        };
-        let via = self.via(fabric, terminal);
-        Packet { created, dispatch: created, target, length, via, mark: NONE }
-    }
-
-    fn target(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
-        match fabric.source_target[terminal] {
-            target::FIXED => fabric.target_fixed[terminal],
-            target::WEIGHTED => {
-                let row = fabric.weight_start[terminal] as usize..fabric.weight_start[terminal + 1] as usize;
-                let index = self.stream.index(&fabric.weight_cumulative[row.clone()]);
-                fabric.weight_target[row][index]
-            }
-            target::ANY => self.stream.below(fabric.terminals),
-            target::HOT_SPOT if self.stream.unit() < fabric.target_share[terminal] => {
-                fabric.target_fixed[terminal]
-            }
-            _ => self.other(fabric, terminal),
-        }
-    }
-
-    /// Any terminal but this one; this one if it is alone.
-    fn other(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
-        if fabric.terminals < 2 {
-            return terminal as u32;
-        }
-        let draw = self.stream.below(fabric.terminals - 1);
-        draw + u32::from(draw >= terminal as u32)
-    }
-
-    fn via(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
-        if fabric.via_switch.is_empty() {
-            return NONE;
-        }
-        // Of several planes the first stands for all of them: which one it is to be is not known yet.
-        let port = fabric.ports_of(terminal as u32).start;
-        let home = fabric.link_target[fabric.terminal_out_link[port as usize] as usize];
-        let each = fabric.via_switch.len() / fabric.planes.max(1) as usize;
-        via(&mut self.stream, &fabric.via_switch[..each], home)
-    }
-
-    fn listed(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
-        let (start, end) =
-            (u64::from(fabric.list_start[terminal]), u64::from(fabric.list_start[terminal + 1]));
-        if start == end || (fabric.list_repeat[terminal] == 0 && self.position >= end - start) {
-            return None;
-        }
-        let length = end - start;
-        let row = (start + self.position % length) as usize;
-        let before = (start + (self.position + length - 1) % length) as usize;
-        let wait = if self.position == 0 { 0 } else { fabric.list_wait_ticks[before] as Time };
-        self.position += 1;
-        let created = free_at + wait;
-        let via = self.via(fabric, terminal);
-        Some(Packet {
-            created,
-            dispatch: created,
-            target: fabric.list_target[row],
-            length: fabric.list_length[row],
-            via,
-            mark: NONE,
-        })
-    }
-}
-
-/// A random intermediate switch; none when it is the terminal's own.
-pub(super) fn via(stream: &mut Stream, switches: &[u32], home: u32) -> u32 {
-    let via = stream.below(switches.len() as u32);
-    if switches[via as usize] == home { NONE } else { via }
 }
 
 #[cfg(test)]
@@ -512,8 +292,9 @@ mod tests {
         (fabric.length_min, fabric.length_max) = (vec![9; 2], vec![9; 2]);
         let mut sources = Sources::new(fabric);
         for (terminal, source) in sources.sources.iter_mut().enumerate() {
-            source.clock = clock + terminal as f64 * 0.7;
-            source.ahead = Some(source.packet(fabric, terminal, at_grain(fabric, source.clock)));
+            source.drawing.clock = clock + terminal as f64 * 0.7;
+            let created = source.drawing.time(fabric);
+            source.ahead = source.ahead.map(|packet| Packet { created, dispatch: created, ..packet });
         }
         sources
     }
@@ -536,7 +317,11 @@ mod tests {
                 });
                 assert_eq!(made, counted.sum::<u64>(), "{clock} {interval}");
                 for (one, other) in at_once.sources.iter().zip(&by_one.sources) {
-                    assert_eq!((one.clock, one.ahead), (other.clock, other.ahead), "{clock} {interval}");
+                    assert_eq!(
+                        (one.drawing.clock, one.ahead),
+                        (other.drawing.clock, other.ahead),
+                        "{clock} {interval}"
+                    );
                     assert_eq!(one.waiting, other.waiting);
                 }
                 assert_eq!(at_once.totals, by_one.totals);

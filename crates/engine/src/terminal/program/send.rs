@@ -6,7 +6,7 @@ use super::process::Doing;
 use super::{NO, NOT_YET, Programs, Row, allows, mark, pair, timer};
 use crate::kernel::Time;
 use crate::terminal::Packet;
-use crate::terminal::source::via;
+use crate::terminal::draw::via;
 
 impl Programs {
     /// Makes a message, which takes a slot.

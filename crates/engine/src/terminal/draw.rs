@@ -1,0 +1,250 @@
+//! What a source draws: when it makes a packet, for whom and how long.
+//!
+//! Every source draws from its own stream, per packet in this order: interval, destination, length,
+//! intermediate switch.
+
+use super::flow::Flows;
+use crate::fabric::{Fabric, NONE, arrival, is_open, length, target};
+use crate::kernel::Time;
+use crate::kernel::random::Stream;
+
+/// A packet as its source describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// When the source made it.
+    pub created: Time,
+    /// When it is put on the terminal's link, at the earliest.
+    pub dispatch: Time,
+    /// Destination terminal.
+    pub target: u32,
+    /// Payload characters.
+    pub length: u32,
+    /// Position in `via_switch` of the random intermediate switch, or [`NONE`].
+    pub via: u32,
+    /// What it comes back with at its delivery: see [`super::program::mark`]. Packets of flows of sources
+    /// have the row of their flow, other packets of sources [`NONE`].
+    pub mark: u32,
+}
+
+/// What the packets of one source are drawn from.
+#[derive(Clone, Debug)]
+pub(super) struct Drawing {
+    stream: Stream,
+    /// The arrival drawn last in grains, not rounded, so that intervals do not drift.
+    pub clock: f64,
+    /// Packets left in the present burst, or the position in the list.
+    position: u64,
+    flows: Flows,
+}
+
+impl Drawing {
+    pub fn new(stream: Stream) -> Self {
+        Self { stream, clock: 0.0, position: 0, flows: Flows::default() }
+    }
+
+    /// The first arrival of an open source, if it has any.
+    pub fn begin(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
+        let kind = fabric.source_arrival[terminal];
+        match kind {
+            arrival::CONSTANT | arrival::TOGETHER => {
+                let phase = if kind == arrival::CONSTANT { self.stream.unit() } else { 0.0 };
+                self.clock = phase * fabric.source_interval_grains[terminal];
+                return Some(self.packet(fabric, terminal, self.time(fabric)));
+            }
+            arrival::FLOWS => self.flows = Flows::new(fabric, terminal, &mut self.stream),
+            // The first slot is at tick 0, one after the one before.
+            arrival::BERNOULLI => self.clock = -fabric.source_gap_grains[terminal],
+            arrival::BURSTS => self.begin_bursts(fabric, terminal),
+            _ => {}
+        }
+        if is_open(kind) { self.arrival(fabric, terminal) } else { None }
+    }
+
+    /// The tick of the arrival drawn last.
+    pub fn time(&self, fabric: &Fabric) -> Time {
+        at_grain(fabric, self.clock)
+    }
+
+    /// The next packet of a closed source whose link is free from `free_at` on; nothing if there is none.
+    pub fn closed(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
+        let mean = fabric.source_interval_grains[terminal];
+        let wait = match fabric.source_arrival[terminal] {
+            arrival::SILENT => return None,
+            arrival::LIST => return self.listed(fabric, terminal, free_at),
+            // Given as a duration it is a whole number of ticks, and so it stays.
+            arrival::WAIT => (mean * fabric.grain_ticks as f64).round() as Time,
+            arrival::RANDOM_WAIT => at_grain(fabric, self.stream.exponential(mean)),
+            _ => 0,
+        };
+        Some(self.packet(fabric, terminal, free_at + wait))
+    }
+
+    /// The arrival after the one drawn last; nothing if there is none.
+    pub fn arrival(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
+        match fabric.source_arrival[terminal] {
+            arrival::FLOWS => return self.of_flow(fabric, terminal),
+            arrival::BURSTS if !self.next_of_burst(fabric, terminal) => return None,
+            arrival::BURSTS => {}
+            _ => self.clock += self.interval(fabric, terminal),
+        }
+        Some(self.packet(fabric, terminal, self.time(fabric)))
+    }
+
+    fn begin_bursts(&mut self, fabric: &Fabric, terminal: usize) {
+        self.clock = fabric.source_first_grains[terminal];
+        self.position = fabric.source_burst[terminal] as u64;
+    }
+
+    /// Sets the clock to the next packet of a burst, or to the first of the next burst; whether there is one.
+    fn next_of_burst(&mut self, fabric: &Fabric, terminal: usize) -> bool {
+        let every = fabric.source_gap_grains[terminal];
+        if self.position == 0 {
+            if every == 0.0 {
+                return false;
+            }
+            self.clock += every;
+            self.position = fabric.source_burst[terminal] as u64;
+        }
+        self.position -= 1;
+        true
+    }
+
+    fn of_flow(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
+        let (created, row) = self.flows.next(fabric, &mut self.stream)?;
+        let (target, length) = (fabric.flow_target[row], fabric.flow_length[row]);
+        let via = self.via(fabric, terminal);
+        // In rings a mark says what a packet asks for.
+        let mark = if fabric.has_rings() { NONE } else { row as u32 };
+        Some(Packet { created, dispatch: created, target, length, via, mark })
+    }
+
+    /// Moves the clock on over arrivals that are alike, at least two before the last one up to `now`; how many. The sum of intervals
+    /// is rounded at each arrival, and is to be the same here: from one power of two to the next the rounding is the same
+    /// every time once it was the same twice.
+    pub fn skip(&mut self, fabric: &Fabric, terminal: usize, now: Time) -> u64 {
+        const EXACT: Time = 1 << f64::MANTISSA_DIGITS;
+        let (interval, now) =
+            (fabric.source_interval_grains[terminal], now.div_euclid(fabric.grain_ticks as Time));
+        if self.clock < 1.0 || now >= EXACT {
+            return 0;
+        }
+        let power = f64::from_bits(((self.clock.to_bits() >> 52) + 1) << 52);
+        let second = self.clock + interval;
+        let step = second + interval - second;
+        let steps = ((power.min((now + 1) as f64) - self.clock) / step).floor() - 2.0;
+        if second - self.clock != step || step <= 0.0 || steps < 1.0 {
+            return 0;
+        }
+        self.clock += steps * step;
+        steps as u64
+    }
+
+    #[inline(always)]
+    fn interval(&mut self, fabric: &Fabric, terminal: usize) -> f64 {
+        let mean = fabric.source_interval_grains[terminal];
+        match fabric.source_arrival[terminal] {
+            arrival::POISSON => self.stream.exponential(mean),
+            arrival::BERNOULLI => {
+                let slot = fabric.source_gap_grains[terminal];
+                slot * self.stream.geometric(mean / slot)
+            }
+            arrival::ON_OFF if self.position == 0 => {
+                self.position = self.stream.geometric(fabric.source_burst[terminal]) as u64 - 1;
+                mean + self.stream.exponential(fabric.source_gap_grains[terminal])
+            }
+            arrival::ON_OFF => {
+                self.position -= 1;
+                mean
+            }
+            _ => mean,
+        }
+    }
+
+    #[inline(always)]
+    fn packet(&mut self, fabric: &Fabric, terminal: usize, created: Time) -> Packet {
+        let target = self.target(fabric, terminal);
+        let length = match fabric.source_length[terminal] {
+            length::UNIFORM => {
+                let low = fabric.length_min[terminal];
+                low + self.stream.below(fabric.length_max[terminal] - low + 1)
+            }
+            length::TABLE => fabric.length_values[self.stream.index(&fabric.length_cumulative)],
+            _ => fabric.length_min[terminal],
+        };
+        let via = self.via(fabric, terminal);
+        Packet { created, dispatch: created, target, length, via, mark: NONE }
+    }
+
+    fn target(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
+        match fabric.source_target[terminal] {
+            target::FIXED => fabric.target_fixed[terminal],
+            target::WEIGHTED => {
+                let row = fabric.weight_start[terminal] as usize..fabric.weight_start[terminal + 1] as usize;
+                let index = self.stream.index(&fabric.weight_cumulative[row.clone()]);
+                fabric.weight_target[row][index]
+            }
+            target::ANY => self.stream.below(fabric.terminals),
+            target::HOT_SPOT if self.stream.unit() < fabric.target_share[terminal] => {
+                fabric.target_fixed[terminal]
+            }
+            _ => self.other(fabric, terminal),
+        }
+    }
+
+    /// Any terminal but this one; this one if it is alone.
+    fn other(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
+        if fabric.terminals < 2 {
+            return terminal as u32;
+        }
+        let draw = self.stream.below(fabric.terminals - 1);
+        draw + u32::from(draw >= terminal as u32)
+    }
+
+    fn via(&mut self, fabric: &Fabric, terminal: usize) -> u32 {
+        if fabric.via_switch.is_empty() {
+            return NONE;
+        }
+        // Of several planes the first stands for all of them: which one it is to be is not known yet.
+        let port = fabric.ports_of(terminal as u32).start;
+        let home = fabric.link_target[fabric.terminal_out_link[port as usize] as usize];
+        let each = fabric.via_switch.len() / fabric.planes.max(1) as usize;
+        via(&mut self.stream, &fabric.via_switch[..each], home)
+    }
+
+    fn listed(&mut self, fabric: &Fabric, terminal: usize, free_at: Time) -> Option<Packet> {
+        let (start, end) =
+            (u64::from(fabric.list_start[terminal]), u64::from(fabric.list_start[terminal + 1]));
+        if start == end || (fabric.list_repeat[terminal] == 0 && self.position >= end - start) {
+            return None;
+        }
+        let length = end - start;
+        let row = (start + self.position % length) as usize;
+        let before = (start + (self.position + length - 1) % length) as usize;
+        let wait = if self.position == 0 { 0 } else { fabric.list_wait_ticks[before] as Time };
+        self.position += 1;
+        let created = free_at + wait;
+        let via = self.via(fabric, terminal);
+        Some(Packet {
+            created,
+            dispatch: created,
+            target: fabric.list_target[row],
+            length: fabric.list_length[row],
+            via,
+            mark: NONE,
+        })
+    }
+}
+
+/// The tick of a moment, or of a wait, that is given in grains: the last whole grain up to it. What lies further ahead than any
+/// run lasts stays there.
+#[inline(always)]
+pub(super) fn at_grain(fabric: &Fabric, grains: f64) -> Time {
+    const NEVER: Time = 1 << 61;
+    (grains as Time).saturating_mul(fabric.grain_ticks as Time).min(NEVER)
+}
+
+/// A random intermediate switch; none when it is the terminal's own.
+pub(super) fn via(stream: &mut Stream, switches: &[u32], home: u32) -> u32 {
+    let via = stream.below(switches.len() as u32);
+    if switches[via as usize] == home { NONE } else { via }
+}
