@@ -24,7 +24,7 @@ pub struct Losses {
 enum Turn {
     Up,
     Free,
-    Down { ended: Time },
+    Down { ended: Time, for_good: bool },
     Stuck,
 }
 
@@ -49,8 +49,9 @@ impl Faults {
         let mut turns = Vec::new();
         for (row, &link) in fabric.fault_link.iter().enumerate() {
             let ended = fabric.fault_ended_ticks[row] as Time;
+            let for_good = fabric.fault_up_ticks[row] == NEVER;
             let (fails, runs) = match fabric.fault_stuck[row] {
-                0 => (Turn::Down { ended }, Turn::Up),
+                0 => (Turn::Down { ended, for_good }, Turn::Up),
                 _ => (Turn::Stuck, Turn::Free),
             };
             turns.push((fabric.fault_down_ticks[row] as Time, fails, link));
@@ -90,7 +91,10 @@ impl Network {
         while let Some((_, turn, link)) = self.faults.turns.pop_if(|turn| turn.0 == self.now) {
             count += 1;
             match turn {
-                Turn::Down { ended } => self.go_down(link, ended, asking),
+                Turn::Down { ended, for_good } => {
+                    self.faults.for_good[link as usize] = for_good;
+                    self.go_down(link, ended, asking);
+                }
                 Turn::Up => self.go_up(link),
                 Turn::Stuck => self.links[link as usize].stuck = true,
                 Turn::Free => {
@@ -144,8 +148,6 @@ impl Network {
     }
 
     fn go_down(&mut self, link: u32, ended: Time, asking: &mut Vec<u32>) {
-        let again = self.faults.turns.iter().any(|turn| turn.1 == Turn::Up && turn.2 == link);
-        self.faults.for_good[link as usize] = !again;
         let at = &mut self.links[link as usize];
         (at.down, at.amid) = (true, 0);
         for lane in self.fabric.lanes_of(link) {
