@@ -322,8 +322,9 @@ impl Terminal {
         }
         let found = match fabric.terminal_choice[terminal as usize] {
             port_choice::DESTINATION => {
-                let those: Vec<usize> = (0..count).filter(|&place| leads(place)).collect();
-                return Ok(Some(those[target as usize % those.len()]));
+                let mut those = (0..count).filter(|&place| leads(place));
+                let among = target as usize % those.clone().count();
+                return Ok(those.nth(among));
             }
             port_choice::NOMINAL => return Ok((0..count).find(|&place| leads(place))),
             port_choice::SHORTEST_QUEUE => around.min_by_key(|&place| {
