@@ -5,24 +5,19 @@ mod scenarios;
 use fabriloom_engine::fabric::arrival;
 use fabriloom_engine::run::End;
 use fabriloom_twin::{FlowControl, run};
-use scenarios::agree::{self, emptied, links, simulate};
+use scenarios::agree::{self, Agreed, links, simulate};
 use scenarios::build::{C104, DS_LINK, Switch, grid, line, send_uniform};
 use scenarios::counts::same_deliveries;
 use scenarios::random::{random_fabric, random_stops, time_for};
 
 fn compare_many(seeds: std::ops::Range<u64>, packets: u32) {
-    let (mut delivered, mut deadlocked) = (0, 0);
-    for seed in seeds.clone() {
+    let mut agreed = Agreed::default();
+    for seed in seeds {
         let fabric = random_fabric(seed);
-        let until = time_for(&fabric, packets);
-        let twin = links(seed, &fabric, until);
-        emptied(seed, &fabric, until, &twin);
-        delivered += twin.deliveries.len();
-        deadlocked += u64::from(twin.deadlocked);
+        agreed.compare(seed, &fabric, time_for(&fabric, packets));
     }
-    let runs = seeds.end - seeds.start;
-    assert!(delivered as u64 > 30 * runs, "{delivered} deliveries in {runs} runs");
-    assert!(deadlocked > 0 && deadlocked < runs / 2, "{deadlocked} of {runs} runs deadlocked");
+    assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
+    assert!(agreed.deadlocked > 0 && agreed.deadlocked < agreed.runs / 2, "{agreed:?}");
 }
 
 /// The sizes and speeds of real networks: a grid of C104 from light load to an unlimited backlog.

@@ -2,31 +2,12 @@
 
 mod scenarios;
 
-use fabriloom_engine::fabric::Fabric;
-use scenarios::agree::{Seen, emptied, links};
+use scenarios::agree::{Agreed, Seen};
 use scenarios::lanes::with_lanes;
 use scenarios::networks::random_network;
 use scenarios::programs::random_programs;
 use scenarios::random::{random_fabric, time_for};
 use scenarios::seeds::seeds;
-
-/// Runs of which the deliveries and the rest agree; how many were, packets delivered, and runs that deadlocked.
-#[derive(Debug, Default)]
-struct Agreed {
-    runs: usize,
-    delivered: usize,
-    deadlocked: usize,
-}
-
-impl Agreed {
-    fn compare(&mut self, seed: u64, fabric: &Fabric, until: i64) {
-        let twin = links(seed, fabric, until);
-        emptied(seed, fabric, until, &twin);
-        self.runs += 1;
-        self.delivered += twin.deliveries.len();
-        self.deadlocked += usize::from(twin.deadlocked);
-    }
-}
 
 #[test]
 fn random_fabrics_with_lanes_agree() {

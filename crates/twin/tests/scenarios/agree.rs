@@ -99,6 +99,35 @@ pub fn emptied(seed: u64, fabric: &Fabric, until: Time, twin: &TwinRun) {
     same_use(seed, &drained, twin);
 }
 
+/// Runs in which all of that agrees, and what there was in them.
+#[derive(Debug, Default)]
+pub struct Agreed {
+    pub runs: u64,
+    /// Packets delivered, cut, discarded and timed out.
+    pub delivered: u64,
+    pub cut: u64,
+    pub discarded: u64,
+    pub timed_out: u64,
+    /// Runs that deadlocked.
+    pub deadlocked: u64,
+}
+
+impl Agreed {
+    /// One network more, up to a time limit and emptied after it.
+    pub fn compare(&mut self, seed: u64, fabric: &Fabric, until: Time) {
+        let twin = links(seed, fabric, until);
+        emptied(seed, fabric, until, &twin);
+        self.runs += 1;
+        self.delivered += twin.deliveries.len() as u64;
+        for &(cut, discarded, timed_out) in &twin.losses {
+            self.cut += cut;
+            self.discarded += discarded;
+            self.timed_out += timed_out;
+        }
+        self.deadlocked += u64::from(twin.deadlocked);
+    }
+}
+
 fn same_use(seed: u64, drained: &Simulation, twin: &TwinRun) {
     assert_eq!(drained.end() == Some(End::Deadlocked), twin.deadlocked, "deadlock, seed {seed}");
     assert_eq!(drained.cycle().is_empty(), !twin.deadlocked, "cycle, seed {seed}");
