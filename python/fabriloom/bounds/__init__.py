@@ -11,16 +11,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..compile import Compiled, RingParts, compile
+from ..scenario import Scenario, ScenarioError
 from .blocking import WORDS, Line, Part, parts
 from .calculus import Worst, worst
-from .flows import BoundError, Flow, Network, check_arbitration, flows_of, listed
+from .flows import Flow, Network, check_arbitration, flows_of, listed
 from .phases import Trials
 from .promises import Promise, promises
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..scenario import Scenario
 
 __all__ = ["Bounds", "Line", "Promise", "bound", "of_few_flows", "promises_of"]
 
@@ -149,11 +149,8 @@ def bound(
         ScenarioError: there is no bound for this scenario; it says why and where.
     """
     compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
-    try:
-        found = _bound(compiled)
-        return Bounds(compiled, found, _tried(compiled, found, tries, progress))
-    except BoundError as error:
-        raise compiled.scenario.error(str(error), error.path, error.hint) from error
+    found = _bound(compiled)
+    return Bounds(compiled, found, _tried(compiled, found, tries, progress))
 
 
 def of_few_flows(compiled: Compiled) -> Bounds | str:
@@ -164,8 +161,8 @@ def of_few_flows(compiled: Compiled) -> Bounds | str:
             return f"there are more than {FEW} flows: fabriloom bound says what is guaranteed"
     try:
         return Bounds(compiled, _bound(compiled), {})
-    except BoundError as error:
-        return str(error)
+    except ScenarioError as error:
+        return error.message
 
 
 def promises_of(compiled: Compiled, found: Bounds | str) -> list[Promise]:
@@ -174,33 +171,28 @@ def promises_of(compiled: Compiled, found: Bounds | str) -> list[Promise]:
 
 
 def _bound(compiled: Compiled) -> Worst:
+    refused = compiled.scenario.error
     if isinstance(compiled.parts, RingParts):
         message = "there is no bound for networks of rings: nothing limits how often a packet is sent again"
-        raise BoundError(
+        raise refused(
             message, ("topology", "kind"), "run it with several seeds and look at the largest delay"
         )
     if len(compiled.arrays["switch_timeout_ticks"]):
         message = "there is no bound for switches with a watchdog: it ends packets"
-        raise BoundError(
-            message, ("technology",), "remove the watchdog: packets that it spares keep the bound"
-        )
+        raise refused(message, ("technology",), "remove the watchdog: packets that it spares keep the bound")
     if compiled.scenario.fault:
         message = "there is no bound for a network in which links fail: packets take other ways then"
-        raise BoundError(message, ("fault",), "remove the faults, and look at each failure by itself")
+        raise refused(message, ("fault",), "remove the faults, and look at each failure by itself")
     if compiled.programs is not None:
         message = "there is no bound for programs: what they send depends on what they have received"
-        raise BoundError(
-            message, ("program",), "describe the same messages as [traffic], for example as flows"
-        )
+        raise refused(message, ("program",), "describe the same messages as [traffic], for example as flows")
     if compiled.graph.several is not None:
         message = "there is no bound for terminals of several ports"
-        raise BoundError(
-            message, ("topology", "replicate"), "work out that of one plane: take replicate away"
-        )
+        raise refused(message, ("topology", "replicate"), "work out that of one plane: take replicate away")
     if compiled.arrays["lanes"] > 1 or compiled.arrays["whole_packet_credit"]:
         message = "there is no bound for links of several lanes or for credit of whole packets"
         name = "lanes" if compiled.arrays["lanes"] > 1 else "switching"
-        raise BoundError(
+        raise refused(
             message, ("technology", name), "run it with several seeds and look at the largest delay"
         )
     network = Network(compiled)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from .flows import MOST_STATES, NONE, BoundError, Flow, Network, Way
+from ..routing import NONE
+from .flows import MOST_STATES, Flow, Network, Way
 
 
 @dataclass
@@ -73,7 +74,7 @@ class Worst:
 
 
 def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
-    """Work out every state, from the links into terminals backwards. Raises BoundError."""
+    """Work out every state, from the links into terminals backwards. Raises ScenarioError."""
     ways = _ways(network, flows)
     ahead = [1 + max(0, int(capacity) - 1) // shortest for capacity in network.costs.capacity]
     pace = [_pace(network, way) for way in ways]
@@ -95,7 +96,7 @@ def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
 
 
 def _ways(network: Network, flows: list[Flow]) -> list[Way]:
-    """Per flow its way. Raises BoundError if they are too many."""
+    """Per flow its way. Raises ScenarioError if they are too many."""
     ways, states = [], 0
     for flow in flows:
         ways.append(network.way(flow))
@@ -103,7 +104,7 @@ def _ways(network: Network, flows: list[Flow]) -> list[Way]:
         if states > MOST_STATES:
             message = f"{len(flows):,} flows are too many for a bound on a network of this size"
             hint = 'describe the flows that matter with pattern = { kind = "flows", … }'
-            raise BoundError(message, ("traffic", "pattern"), hint)
+            raise network.compiled.scenario.error(message, ("traffic", "pattern"), hint)
     return ways
 
 
@@ -165,7 +166,7 @@ def _latency(network: Network, way: Way, came: int, known: dict[int, int]) -> in
 
 
 def _backwards(network: Network, ways: list[Way]) -> list[int]:
-    """All links that are used, each after those behind it. Raises BoundError if there is a cycle."""
+    """All links that are used, each after those behind it. Raises ScenarioError if there is a cycle."""
     behind: dict[int, set[int]] = defaultdict(set)
     front: dict[int, set[int]] = defaultdict(set)
     used: set[int] = set()
@@ -189,7 +190,7 @@ def _backwards(network: Network, ways: list[Way]) -> list[int]:
     if len(order) < len(used):
         stuck = sorted(link for link in used if left[link] > 0)
         names = network.compiled.graph.link_names
-        raise BoundError(
+        raise network.compiled.scenario.error(
             "packets of these flows can wait for each other in a circle, so no delay is guaranteed; "
             f"{names[stuck[0]]} is on it",
             ("routing",),

@@ -9,20 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..compile import Compiled
+from ..routing import NONE
 from ..technology import Technology
 
-NONE = 0xFFFF_FFFF
 MOST_STATES = 1 << 20
 """Links times flows that are gone through at most; some seconds."""
-
-
-class BoundError(ValueError):
-    """There is no bound for this scenario. ``path`` is the field that stands in the way."""
-
-    def __init__(self, message: str, path: tuple[str, ...], hint: str) -> None:
-        super().__init__(message)
-        self.path = path
-        self.hint = hint
 
 
 @dataclass(frozen=True)
@@ -132,16 +123,16 @@ class Network:
 
 
 def check_arbitration(network: Network) -> None:
-    """Raise BoundError unless each input waits for each other one once at most."""
+    """Raise ScenarioError unless each input waits for each other one once at most."""
     compiled = network.compiled
-    tech = compiled.technology
+    refused, tech = compiled.scenario.error, compiled.technology
     assert isinstance(tech, Technology)
     if tech.arbiter not in ("fifo", "round-robin"):
         message = f'with arbiter "{tech.arbiter}" a packet can wait without end: there is no bound'
-        raise BoundError(message, ("technology", "arbiter"), 'choose "round-robin" or "fifo"')
+        raise refused(message, ("technology", "arbiter"), 'choose "round-robin" or "fifo"')
     if compiled.parts.via:
         message = "with universal routing every flow may pass every switch: no useful bound exists"
-        raise BoundError(message, ("routing", "universal"), "leave it out")
+        raise refused(message, ("routing", "universal"), "leave it out")
     links = [link for group in network.groups for link in group]
     if len(links) > len(set(links)):
         twice = min(link for link in set(links) if links.count(link) > 1)
@@ -150,7 +141,7 @@ def check_arbitration(network: Network) -> None:
             f"{name} is in two groups of links, and packets of one can go before those of the other always"
         )
         hint = "choose a routing whose groups have no link in common, such as adaptive = false"
-        raise BoundError(message, ("routing",), hint)
+        raise refused(message, ("routing",), hint)
 
 
 class Costs:

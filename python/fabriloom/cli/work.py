@@ -322,10 +322,7 @@ def _check_failures(scenario: Scenario, json: bool, kinds: str) -> int:
         near = units.nearest(kinds, list(failures.KINDS))
         meant = f'did you mean "{near}"? ' if near else ""
         raise Mistake(f"--fault {kinds}: {meant}there are {', '.join(failures.KINDS)}")
-    try:
-        found = failures.look(compile(scenario), kinds)
-    except failures.FailureError as error:
-        raise scenario.error(error.message, error.path, error.hint) from error
+    found = failures.look(compile(scenario), kinds)
     if json:
         show.line(jsonlib.dumps(found, indent=2, ensure_ascii=False))
     else:

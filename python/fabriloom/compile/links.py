@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from .. import routing
 from ..codes import number
-from ..routing import RouteTable, RoutingError
+from ..routing import NONE, RouteTable, RoutingError
 from ..scenario import Scenario
 from ..technology import Technology, TechnologyError, technology
 from ..topology import Graph
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
 from .ticks import MOST_LINK_TICKS, Durations
 
-_NONE = 0xFFFF_FFFF
 _SHARING = {"flit": number("sharing", "character"), "packet": number("sharing", "packet")}
 
 
@@ -236,7 +235,7 @@ def _links(graph: Graph, tech: Technology, times_ps: Times, tick: int) -> Arrays
         "link_output_buffer": fill(graph.links, tech.output_buffer_chars),
         "link_input_buffer": fill(graph.links, tech.input_buffer_chars),
         "link_quantum": fill(graph.links, tech.credit_quantum_chars),
-        "link_reverse": u32(np.where(graph.link_reverse < 0, _NONE, graph.link_reverse)),
+        "link_reverse": u32(np.where(graph.link_reverse < 0, NONE, graph.link_reverse)),
         "link_deletes_header": (to_terminal & tech.delete_header).astype(np.uint8),
         **terminal_links(graph),
     }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..programs import Programs
-from ..programs.kinds import Ints
+from ..programs.kinds import ANY, Ints
 from .errors import MeasureError
 from .plan import Plan
 
@@ -17,7 +17,6 @@ MADE = ("peer", "bytes", "tag", "made", "handed", "sent")
 RECEIVED = ("peer", "bytes", "tag", "began", "received")
 MARKED = ("tag", "at")
 _WIDTHS = (len(MADE), len(RECEIVED), len(MARKED))
-_NO_TAG = 0xFFFF_FFFF
 MOST_DRIFT = 1e-3
 """Clocks of crystals differ by less than a tenth of this."""
 
@@ -195,7 +194,7 @@ def native(parts: list[Part], plan: Plan, programs: Programs) -> dict[str, Any]:
         "message_source": found["source"],
         "message_target": found["target"],
         "message_bytes": size,
-        "message_tag": np.where(found["tag"] < 0, _NO_TAG, found["tag"]),
+        "message_tag": np.where(found["tag"] < 0, ANY, found["tag"]),
         "message_latency_values_ticks": values,
         "message_latency_counts": counts,
         "message_latency_min_ticks": int(values[0]) if count else 0,

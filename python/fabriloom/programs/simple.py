@@ -6,7 +6,7 @@ import numpy as np
 
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.errors import ProgramError
-from fabriloom.programs.kinds import BARRIER, MARK, RECEIVE, SEND, Ints, Settings
+from fabriloom.programs.kinds import ANY, BARRIER, MARK, RECEIVE, SEND, Ints, Settings
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import Programs, Rows
 from fabriloom.traffic.names import repeated
@@ -148,7 +148,7 @@ def _takes(rows: Rows, sources: Ints, targets: Ints, froms: Ints, rounds: int, c
 
     ``froms``: from whom a target takes; -1: anybody. Who takes from one source only marks its rounds.
     """
-    peer = np.where(froms < 0, 0xFFFF_FFFF, froms)
+    peer = np.where(froms < 0, ANY, froms)
     sends, one = np.isin(targets, sources), froms >= 0
     rows.end(sources, _LAST)
     if not rounds:

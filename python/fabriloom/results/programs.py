@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..programs.kinds import ANY
 from . import program_columns as words
 from . import statistics
 from .tables import column, flows, per, thinned_tail
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ..programs import Programs
     from ..topology.graph import Graph
 
-_NO_TAG = 0xFFFF_FFFF
 MOST_SPANS = 1000
 """Pairs of marks whose times are reported."""
 Floats = NDArray[np.float64]
@@ -263,7 +263,7 @@ class ProgramRun:
                 "source": list(names[column(self.native, "message_source").astype(np.int64)]),
                 "target": list(names[column(self.native, "message_target").astype(np.int64)]),
                 "bytes": column(self.native, "message_bytes").astype(np.int64),
-                "tag": pl.Series(tag).set(pl.Series(tag == _NO_TAG), None),
+                "tag": pl.Series(tag).set(pl.Series(tag == ANY), None),
                 "event": pl.Series(event).set(pl.Series(of_none), None),
                 "made_ns": made,
                 "sent_ns": sent,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..compile import Compiled, LinkParts
 from ..results.figures import figures, in_percent
+from ..routing import NONE
 from ..topology import Graph
 from .inspection import channel_load, mean_length_bytes
 
@@ -26,16 +27,6 @@ KINDS = ("all", "cables", "switches")
 MOST_STEPS = 1 << 33
 """Entries of tables times links times failures that are followed: some minutes."""
 SHOWN = 8
-
-
-class FailureError(ValueError):
-    """Failures that cannot be looked at. ``path``: of the setting that is in the way."""
-
-    def __init__(self, message: str, hint: str, path: tuple[str, ...]) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
-        self.path = path
 
 
 @dataclass(frozen=True)
@@ -64,25 +55,23 @@ class Ways:
     """The ways of all packets of a network, for many failures."""
 
     def __init__(self, compiled: Compiled) -> None:
+        refused = compiled.scenario.error
         if not isinstance(compiled.parts, LinkParts):
             message = "failures are looked at of networks of links, not of rings"
-            raise FailureError(message, "leave out --fault", ("topology", "kind"))
+            raise refused(message, ("topology", "kind"), "leave out --fault")
         if compiled.graph.several is not None:
             message = "failures are looked at in networks whose terminals have one port"
             hint = "look at one plane: take replicate away"
-            raise compiled.scenario.error(message, ("topology", "replicate"), hint, key=True)
-        if compiled.graph.several is not None:
-            message = "failures are not looked at of terminals with several ports"
-            raise FailureError(message, "look at one of the equal networks", ("topology", "replicate"))
+            raise refused(message, ("topology", "replicate"), hint, key=True)
         if compiled.parts.via:
             message = "failures are not looked at with universal routing"
-            raise FailureError(message, "leave out --fault, or universal", ("routing", "universal"))
+            raise refused(message, ("routing", "universal"), "leave out --fault, or universal")
         self.compiled, self.parts, self.graph = compiled, compiled.parts, compiled.graph
         self.length_bytes = mean_length_bytes(compiled)
         table, switches = self.parts.table, self.graph.switches
         self.classes = table.classes
         entry = np.asarray(table.route, np.int64).reshape(switches, self.classes)
-        rows = np.flatnonzero(entry.ravel() != 0xFFFF_FFFF)
+        rows = np.flatnonzero(entry.ravel() != NONE)
         group = entry.ravel()[rows] >> 1
         start = np.asarray(table.group_start, np.int64)
         size = start[group + 1] - start[group]
@@ -191,12 +180,12 @@ def failures(graph: Graph, kinds: str) -> list[tuple[str, str, Ints]]:
 
 
 def look(compiled: Compiled, kinds: str = "all") -> dict[str, Any]:
-    """Every single failure, the worst first, ready for JSON. Raises FailureError."""
+    """Every single failure, the worst first, ready for JSON. Raises ScenarioError."""
     ways = Ways(compiled)
     which = failures(ways.graph, kinds)
     if len(which) * len(ways.row) * 8 > MOST_STEPS:
         message = f"{len(which):,} failures of a table of {len(ways.row):,} ways are too many to follow"
-        raise FailureError(message, "take a smaller network", ("topology",))
+        raise compiled.scenario.error(message, ("topology",), "take a smaller network")
     nothing = ways.after("none", "", np.empty(0, np.int64))
     found = sorted((ways.after(*failure) for failure in which), key=lambda left: left.rank)
     return {
