@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..routing import NONE
 from .calculus import Worst
-from .flows import NONE
 
 
 @dataclass(frozen=True)

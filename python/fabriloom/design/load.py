@@ -36,7 +36,7 @@ def build(data: dict[str, Any], source: SourceMap, base_dir: Path) -> Requiremen
         found = Requirements.model_validate(data)
     except ValidationError as error:
         raise translate(error, data, source, Requirements) from None
-    found._raw, found._source, found._base_dir = data, source, base_dir
+    found._read_from(data, source, base_dir)
     if float(found.require.percentile) not in PERCENTILES:
         hint = f"there are {', '.join(f'{one:g}' for one in PERCENTILES)}"
         message = f"the {found.require.percentile:g} % percentile is not measured"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path as FilePath
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field
 
-from ..scenario.errors import Path, ScenarioError
 from ..scenario.fields import Count, LengthM, PositiveTimePs, Section
 from ..scenario.sections.program import Program
 from ..scenario.sections.protocol import Protocol
@@ -16,7 +14,7 @@ from ..scenario.sections.run import Run
 from ..scenario.sections.study import Values
 from ..scenario.sections.technology import Technology
 from ..scenario.sections.traffic import Traffic
-from ..scenario.source import SourceMap
+from ..scenario.written import Written
 
 SCENARIO = ("technology", "routing", "traffic", "protocol", "program", "run", "seed")
 """Sections that say the same as in a scenario, and are handed on to every network's."""
@@ -83,7 +81,7 @@ class Cost(Section):
     unit: Annotated[str, Field(max_length=12)] = Field(default="", description="Such as CHF")
 
 
-class Requirements(Section):
+class Requirements(Written):
     """What is asked, and what is looked at."""
 
     schema_address: str | None = Field(default=None, alias="$schema", exclude=True)
@@ -120,29 +118,3 @@ class Requirements(Section):
         description="Settings of this file and other values of them, for each of which the answer is found "
         "again",
     )
-
-    _raw: dict[str, Any] = PrivateAttr(default_factory=dict)
-    _source: SourceMap = PrivateAttr(default_factory=SourceMap)
-    _base_dir: FilePath = PrivateAttr(default_factory=FilePath)
-
-    @property
-    def source(self) -> SourceMap:
-        """Where each value stands in the file."""
-        return self._source
-
-    @property
-    def base_dir(self) -> FilePath:
-        """Folder that paths are relative to."""
-        return self._base_dir
-
-    @property
-    def raw(self) -> dict[str, Any]:
-        """As it is written."""
-        return self._raw
-
-    def error(
-        self, message: str, path: Path | None = None, hint: str = "", key: bool = False
-    ) -> ScenarioError:
-        """An error that points at the value (or the key) at a dotted path of the file."""
-        place = self._source.place(path, key) if path else None
-        return ScenarioError(message, path, hint, place, self._source.file)

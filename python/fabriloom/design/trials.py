@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..results.ends import STUCK
 from ..results.figures import figures
-from ..results.statistics import student_t95
+from ..results.statistics import mean_of_runs
 from ..studies.points import Advance, Point, run_points
 from ..studies.store import Store
 from .schema import PERCENTILES
@@ -188,6 +188,4 @@ def _mean(values: Sequence[float | None]) -> tuple[float | None, float | None]:
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return (known[0] if known else None), None
-    mean = sum(known) / len(known)
-    spread = (sum((value - mean) ** 2 for value in known) / (len(known) - 1)) ** 0.5
-    return mean, float(student_t95(len(known) - 1) * spread / len(known) ** 0.5)
+    return mean_of_runs(known)

@@ -7,16 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..published import Number
-from ..results.statistics import student_t95
 
 KINDS = ("arithmetic", "calibrated", "predicted", "reported")
-
-
-def mean_of_runs(values: Sequence[float]) -> tuple[float, float]:
-    """Mean of independent runs and the half-width of its 95 % confidence interval; needs two or more."""
-    mean = sum(values) / len(values)
-    spread = math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
-    return mean, student_t95(len(values) - 1) * spread / math.sqrt(len(values))
 
 
 def near(number: Number, part: float) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,13 @@ def student_t95(freedom: int) -> float:
         return _T95[freedom - 1]
     z = _Z95
     return z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+
+
+def mean_of_runs(values: Sequence[float]) -> tuple[float, float]:
+    """Mean of independent runs and the half-width of its 95 % confidence interval; needs two or more."""
+    mean = sum(values) / len(values)
+    spread = math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    return mean, student_t95(len(values) - 1) * spread / math.sqrt(len(values))
 
 
 def merge(values: Floats, fewest: int = FEWEST_BATCHES) -> Floats:

@@ -80,7 +80,7 @@ def _kind_of_network(scenario: Scenario) -> None:
         )
         raise scenario.error(message, ("routing",), "remove the section")
     if scenario.of_rings and isinstance(routing, Table):
-        for name in sorted(set(AnyRouting.model_fields) & set(scenario._raw["routing"])):
+        for name in sorted(set(AnyRouting.model_fields) & set(scenario.raw["routing"])):
             message = f"routing.{name} is not for rings: a table says one way to each terminal"
             raise scenario.error(message, ("routing", name), "remove it", key=True)
     if not scenario.of_rings and isinstance(routing, FewestBuses):
@@ -120,7 +120,7 @@ def _program(scenario: Scenario) -> None:
             message = "only programs send messages; traffic sends packets"
             raise scenario.error(message, ("output", "messages"), "write trace = true for every packet")
         return
-    if "traffic" in scenario._raw:
+    if "traffic" in scenario.raw:
         message = "a scenario has either traffic or a program"
         raise scenario.error(message, ("traffic",), "remove one of the two sections", key=True)
     if protocol is not None and protocol.transaction is not None and not scenario.of_rings:
@@ -234,7 +234,7 @@ def _faults(scenario: Scenario) -> None:
     from fabriloom.scenario.resolve import FAULT_SETTINGS
 
     for name in () if scenario.fault else FAULT_SETTINGS:
-        if name in scenario._raw.get("technology", {}):
+        if name in scenario.raw.get("technology", {}):
             message = f"technology.{name} has no effect: nothing fails"
             raise scenario.error(message, ("technology", name), "add [[fault]], or remove it", key=True)
     if scenario.fault and scenario.of_rings:

@@ -51,7 +51,7 @@ def from_dict(
 
 def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
     """See :meth:`Scenario.with_settings`."""
-    data, done = copy.deepcopy(scenario._raw), []
+    data, done = copy.deepcopy(scenario.raw), []
     for key, value in settings.items():
         place = _tried_at(scenario, str(key), _plain(value))
         override = Override(tuple(str(key).split(".")), str(key), _written(value), "the setting ", place)
@@ -86,7 +86,7 @@ def _written(value: Any) -> str:
 def points(scenario: Scenario) -> Iterator[tuple[dict[str, Any], Scenario]]:
     """See :meth:`Scenario.points`."""
     base = copy.copy(scenario)
-    base._raw = _alone(scenario._raw)
+    base._raw = _alone(scenario.raw)
     names = list(scenario.sweep)
     for values in itertools.product(*scenario.sweep.values()):
         settings = dict(zip(names, values, strict=True))
@@ -102,7 +102,7 @@ def build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scenar
         raise translate(error, with_preset(data), source) from None
     except RecursionError:
         raise ScenarioError("nested too deeply", file=source.file) from None
-    scenario._raw, scenario._source, scenario._base_dir = data, source, base_dir
+    scenario._read_from(data, source, base_dir)
     check(scenario)
     _check_sweep(scenario)
     _check_variants(scenario)
@@ -139,7 +139,7 @@ def _check_sweep(scenario: Scenario) -> None:
     if count > MOST_POINTS:
         message = f"{count} combinations are more than {MOST_POINTS}"
         raise scenario.error(message, ("sweep",), "shorten the lists")
-    base = _alone(scenario._raw)
+    base = _alone(scenario.raw)
     tried = sum(len(values) for values in scenario.sweep.values())
     if tried * _entries(base) > _MOST_ENTRIES:
         message = (
@@ -160,7 +160,7 @@ def _entries(data: Any) -> int:
 
 def _check_variants(scenario: Scenario) -> None:
     """Every path that a variant changes must be a setting, and its values legal together."""
-    base = _alone(scenario._raw)
+    base = _alone(scenario.raw)
     for name, settings in scenario.variants.items():
         _check_tried(scenario, base, settings, ("variants", name), ())
 

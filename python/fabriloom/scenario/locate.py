@@ -79,7 +79,7 @@ def _narrowed(found: ScenarioError, error: Exception, scenario: Scenario) -> Sce
     span, place = getattr(error, "span", None), found.place
     if span is None or place is None or not place.line:
         return found
-    value: Any = scenario._raw
+    value: Any = scenario.raw
     for step in found.path or ():
         value = value[step]
     start = place.text.find(str(value), place.column - 1)

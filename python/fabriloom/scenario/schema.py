@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PrivateAttr, model_validator
 
 from fabriloom.scenario.errors import Path, ScenarioError
-from fabriloom.scenario.fields import Section
 from fabriloom.scenario.sections.fault import Fault
 from fabriloom.scenario.sections.ports import Ports
 from fabriloom.scenario.sections.program import Program
@@ -23,6 +22,7 @@ from fabriloom.scenario.sections.technology import RING_PRESET, CharacterLinks, 
 from fabriloom.scenario.sections.topology import Topology
 from fabriloom.scenario.sections.traffic import Traffic
 from fabriloom.scenario.source import SourceMap
+from fabriloom.scenario.written import Written
 
 
 def with_preset(data: Any) -> Any:
@@ -53,7 +53,7 @@ def _is_one_burst(traffic: Any) -> bool:
     return isinstance(arrivals, dict) and arrivals.get("kind") == "burst" and "every" not in arrivals
 
 
-class Scenario(Section):
+class Scenario(Written):
     """A network, its traffic, and how to run it."""
 
     schema_address: str | None = Field(
@@ -104,9 +104,6 @@ class Scenario(Section):
     def _preset(cls, value: Any) -> Any:
         return with_preset(value)
 
-    _raw: dict[str, Any] = PrivateAttr(default_factory=dict)
-    _source: SourceMap = PrivateAttr(default_factory=SourceMap)
-    _base_dir: FilePath = PrivateAttr(default_factory=FilePath)
     _tried: tuple[dict[str, Any], SourceMap] | None = PrivateAttr(default=None)
     """What its sweep and variants try, and where that stands; kept in the scenarios that are made of it."""
 
@@ -131,16 +128,6 @@ class Scenario(Section):
         if self.program is None:
             return self.traffic.transaction or "nwrite"
         return (self.protocol and self.protocol.transaction) or "nwrite"
-
-    @property
-    def source(self) -> SourceMap:
-        """Where each value stands in the file."""
-        return self._source
-
-    @property
-    def base_dir(self) -> FilePath:
-        """Folder that paths in the scenario are relative to."""
-        return self._base_dir
 
     def __repr__(self) -> str:
         """One line: what it is of, and what it does."""
@@ -215,17 +202,6 @@ class Scenario(Section):
         elif section == "traffic":
             fill_traffic(values, self)
         return _complete(values, self._base_dir)
-
-    def error(
-        self, message: str, path: Path | None = None, hint: str = "", key: bool = False
-    ) -> ScenarioError:
-        """An error that points at the value (or the key) at a dotted path of this scenario's file."""
-        place = self._source.place(path, key) if path else None
-        tried = [override for override in self._source.overrides if override.written not in (None, place)]
-        if tried:
-            values = " and ".join(f"{override.key} = {override.value}" for override in tried)
-            hint = f"{hint}; tried with {values}" if hint else f"tried with {values}"
-        return ScenarioError(message, path, hint, place, self._source.file)
 
     def located(self, error: Exception, section: str, base: Path = ()) -> ScenarioError:
         """A :class:`ScenarioError` from an error of topology, technology, routing or traffic.

@@ -30,7 +30,7 @@ def check_study(scenario: Scenario, check_tried: Tried) -> None:
         message = f"a study of {count:,} points is more than {MOST_POINTS:,}"
         hint = "shorten the lists, take fewer samples or replications, or draw in place of a product"
         raise scenario.error(message, ("study",), hint, key=True)
-    base = {name: value for name, value in scenario._raw.items() if name not in OTHERS}
+    base = {name: value for name, value in scenario.raw.items() if name not in OTHERS}
     for path, values in study.zipped.items():
         for index, value in enumerate(values):
             check_tried(scenario, base, {path: value}, ("study", "zip"), (index,))

@@ -138,7 +138,7 @@ class DaskWorkers:
         self._client, self._end = client, close
         self._folder = str(store.place)
         base = plan.scenario
-        self._plan = (json.dumps(base._raw), str(base.base_dir.resolve()))
+        self._plan = (json.dumps(base.raw), str(base.base_dir.resolve()))
         self._check_workers()
         self.places = jobs or sum(client.nthreads().values())
         self._task_s = TASK_S if client.cluster is None or self._batched else LOCAL_TASK_S

@@ -131,7 +131,7 @@ class Folder:
         title = Provenance.of(scenario).name
         name = re.sub(r"[^\w.+-]+", "-", title).strip("-.")[:60] or "study"
         asked = {"name": title, "points": len(Plan(scenario)), "folder": str(scenario.base_dir.resolve())}
-        self._write(f"{STUDIES}/{name}.json", {**asked, "scenario": scenario._raw})
+        self._write(f"{STUDIES}/{name}.json", {**asked, "scenario": scenario.raw})
         return Asked(name, scenario)
 
     def studies(self, name: str | None = None) -> list[Asked]:

@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from ..results.statistics import student_t95
+from ..results.statistics import mean_of_runs
 from .folder import Asked, Folder
 from .plan import Plan
 from .points import Advance, Watch, computed, key
@@ -220,9 +220,8 @@ def _narrow(values: Sequence[float | None], precision: float) -> bool:
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return not known
-    mean = sum(known) / len(known)
-    spread = math.sqrt(sum((value - mean) ** 2 for value in known) / (len(known) - 1))
-    return student_t95(len(known) - 1) * spread / math.sqrt(len(known)) <= precision * abs(mean)
+    mean, half = mean_of_runs(known)
+    return half <= precision * abs(mean)
 
 
 def _run_all(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ import numpy as np
 
 from ..compile import graph_of
 from ..results import Provenance
-from ..results.statistics import student_t95
+from ..results.statistics import mean_of_runs
 from ..scenario import needed
 from .curves import Curve, varied
 from .points import Advance, Point, run_points
@@ -48,9 +47,9 @@ class Repetition(Curve):
         values = column.drop_nulls().to_numpy().astype(np.float64)
         if not len(values):
             return None
-        mean, count = float(values.mean()), len(values)
+        count = len(values)
+        mean, half = mean_of_runs(values.tolist()) if count > 1 else (float(values[0]), None)
         spread = float(values.std(ddof=1)) if count > 1 else None
-        half = None if spread is None else student_t95(count - 1) * spread / math.sqrt(count)
         return {
             "quantity": name,
             "runs": count,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...published import Number, numbers
+from ...results.statistics import mean_of_runs
 from ..characters import accepted_mbytes_per_s
 from ..lab import Effort, Findings, Lab, Scenario
-from ..rows import mean_of_runs, row, series
+from ..rows import row, series
 from . import networks
 
 LOADS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

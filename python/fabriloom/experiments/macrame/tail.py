@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...published import Number, numbers
+from ...results.statistics import mean_of_runs
 from ..lab import Effort, Findings, Lab, Measured, Scenario
-from ..rows import mean_of_runs, row, series
+from ..rows import row, series
 from . import networks
 from .latency import curve
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...published import Number, numbers
+from ...results.statistics import mean_of_runs
 from ..lab import Effort, Findings, Lab, Measured, Scenario
-from ..rows import mean_of_runs, row, series
+from ..rows import row, series
 from . import networks
 
 DELAYS_NS = (1, 50, 100, 200, 400, 800, 1600, 3200, 6400, 12800)
