@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -17,6 +18,8 @@ from websockets.sync.client import ClientConnection, connect
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PATIENCE_S = 90.0
+SLOWED = float(os.environ.get("FABRILOOM_BROWSER_SLOWED", "1"))
+"""How many times as slow as this machine the page runs: what holds on a slow one is tried with 6."""
 
 
 class Tab:
@@ -144,6 +147,8 @@ class Browser:
         for domain in ("Page", "Runtime", "Log"):
             tab.call(f"{domain}.enable")
         tab.size(1280, 900)
+        if SLOWED > 1:
+            tab.call("Emulation.setCPUThrottlingRate", rate=SLOWED)
         return tab
 
     def close(self, tab: Tab) -> None:

@@ -2,108 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from fabriloom import load
 
-from .browser import PROGRAM, Browser, Tab, browser
-
-pytestmark = pytest.mark.skipif(
-    PROGRAM is None, reason="no Chromium here: the page is not looked at in a browser"
-)
-
-SMALL = """name = "Mine"
-[topology]
-kind = "crossbar"
-terminals = 5
-[traffic]
-load = 0.3
-[run]
-duration = "2 ms"
-precision = 0.0
-"""
-LONG = SMALL.replace('"2 ms"', '"200 s"').replace("= 5", "= 30")
-BRIDGE = """[topology]
-kind = "sci-bridge"
-terminals = 3
-[traffic]
-load = 0.1
-[run]
-duration = "100 us"
-precision = 0.0
-"""
-DONE = "document.querySelector('#status').textContent === 'Done.'"
-QUIET = (
-    "document.querySelector('#status').textContent === '' && !document.querySelector('#run').disabled"
-    " && !document.querySelector('#player').hidden"
-)
-"""Its packets have come as well."""
-VIEW = "laboratory.player.views()[0]"
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """The page as the command serves it."""
-    command = [sys.executable, "-u", "-m", "fabriloom", "page", "--port", "0", "--no-browser"]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
-    )
-    assert process.stdout is not None
-    yield process.stdout.readline().rpartition(" ")[2].strip()
-    process.terminate()
-    assert process.wait(20) == 0
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def shared(chromium: Browser, address: str) -> Iterator[Tab]:
-    """One tab for all tests: opening takes longer than most of them."""
-    tab = chromium.tab()
-    tab.open(address)
-    yield tab
-    assert not tab.complaints
-
-
-@pytest.fixture
-def tab(shared: Tab) -> Tab:
-    """The tab with a scenario of our own in it."""
-    drop(shared, "mine.toml", SMALL)
-    shared.until(f"{QUIET} && document.querySelector('#title').textContent === 'Mine'")
-    return shared
-
-
-def coloured(tab: Tab, *rgb: int) -> int:
-    """Pixels of the canvas that have a colour."""
-    red, green, blue = rgb
-    return int(
-        tab.js(
-            f"(() => {{ const c = {VIEW}.canvas, of = c.getContext('2d');"
-            " const d = of.getImageData(0, 0, c.width, c.height).data; let n = 0;"
-            f" for (let at = 0; at < d.length; at += 4)"
-            f" n += d[at] === {red} && d[at + 1] === {green} && d[at + 2] === {blue}; return n; }})()"
-        )
-    )
-
-
-def drop(tab: Tab, name: str, text: str) -> None:
-    """Drop a file on the page."""
-    tab.js(
-        f"(() => {{ const data = new DataTransfer();"
-        f" data.items.add(new File([{json.dumps(text)}], {json.dumps(name)}));"
-        " dispatchEvent(new DragEvent('drop', {dataTransfer: data, cancelable: true})); })()"
-    )
+from .browser import Browser, Tab
+from .laboratory import BRIDGE, DONE, LONG, QUIET, SMALL, VIEW, drop
 
 
 def test_a_run_is_seen_as_it_goes_on(tab: Tab) -> None:
@@ -117,7 +23,7 @@ def test_a_run_is_seen_as_it_goes_on(tab: Tab) -> None:
     assert tab.js("document.querySelector('.fabric path[data-links]').getAttribute('stroke')") != cold
     assert tab.js("document.querySelectorAll('#chart-accepted path').length") > 3
     tab.click("#cancel")
-    tab.until("document.querySelector('#status').textContent.startsWith('Cancelled')", 5)
+    tab.until("document.querySelector('#status').textContent.startsWith('Cancelled')", 30)
     assert "interrupted" in tab.text(".side .ended")
 
 
@@ -226,19 +132,6 @@ def test_packets_are_seen_on_the_buses_between_rings(tab: Tab) -> None:
     assert tab.js(f"(() => {{ {begin} {steps} return seen; }})()") > 5
 
 
-def test_a_deadlock_shows_its_circle(tab: Tab) -> None:
-    tab.js(
-        "(() => { const s = document.querySelector('#shelf'); s.value = 'teaching-torus-deadlock.toml';"
-        " s.dispatchEvent(new Event('change')); })()"
-    )
-    tab.until(f"{QUIET} && document.querySelector('#title').textContent === 'Deadlock on a torus'")
-    tab.click("#to-deadlock")
-    tab.until(f"{QUIET} && {VIEW}.recording?.data.cycle.length >= 4")
-    tab.click("#to-deadlock")
-    assert "deadlocked" in tab.text("#replay-said")
-    assert coloured(tab, 0xE0, 0x00, 0x7A) > 500
-
-
 def test_what_is_shown_is_saved_and_outlives_a_reload(tab: Tab, address: str, tmp_path: Path) -> None:
     tab.js(
         "(() => { const s = document.querySelector('#traffic input'); s.value = 2;"
@@ -283,6 +176,44 @@ def test_another_tab_has_a_run_of_its_own(chromium: Browser, address: str, tab: 
     tab.until(DONE)
     assert other.js("document.querySelectorAll('.side dd').length") == 0
     assert not other.complaints
+    chromium.close(other)
+
+
+def test_packets_are_of_the_scenario_that_is_shown(tab: Tab) -> None:
+    """One that is chosen while another is still replayed gets its own packets."""
+    drop(tab, "grid.toml", SMALL.replace("crossbar", "grid").replace("terminals = 5", "shape = [3, 3]"))
+    tab.until("laboratory.state.running")
+    drop(tab, "bridge.toml", BRIDGE)
+    tab.until(f"{QUIET} && document.querySelectorAll('.fabric circle').length === 6")
+    assert tab.js(f"{VIEW}.recording.data.rings")
+    assert tab.js(f"{VIEW}.recording.names === {VIEW}.fabric.links")
+
+
+def test_a_run_of_a_scenario_that_is_left_ends(tab: Tab) -> None:
+    """Its numbers would stand under the name of the other one."""
+    drop(tab, "mine.toml", LONG)
+    tab.until(f"{QUIET} && document.querySelectorAll('.fabric circle').length === 30")
+    tab.click("#run")
+    tab.until("document.querySelector('.side dd')?.textContent.endsWith('MB/s')")
+    drop(tab, "bridge.toml", BRIDGE)
+    tab.until(f"{QUIET} && document.querySelectorAll('.fabric circle').length === 6")
+    assert tab.js("document.querySelector('.side dd')") is None
+    assert tab.js("document.querySelector('#live').hidden")
+
+
+def test_settings_that_change_during_a_run_mark_what_it_measures(tab: Tab) -> None:
+    drop(tab, "mine.toml", LONG)
+    tab.until(f"{QUIET} && document.querySelectorAll('.fabric circle').length === 30")
+    tab.click("#run")
+    tab.until("laboratory.state.running")
+    tab.js(
+        "(() => { const s = document.querySelector('#traffic input'); s.value = 2;"
+        " s.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+    tab.until("!document.querySelector('#old').hidden")
+    tab.click("#cancel")
+    tab.until(f"{QUIET} && laboratory.player.playing")
+    assert not tab.js("document.querySelector('#old').hidden")
 
 
 @pytest.mark.parametrize("wide", [1100, 420])
@@ -337,7 +268,7 @@ def test_what_is_seen_is_saved_as_a_picture_and_as_a_film(tab: Tab) -> None:
     )
     tab.js("laboratory.player.pause(); globalThis.saved = null")
     tab.click("#save-picture")
-    tab.until("globalThis.saved", 60)
+    tab.until("globalThis.saved")
     ending, kind, size, begin = tab.js("globalThis.saved")
     assert (ending, kind, begin[1:]) == ("png", "image/png", list(b"PNG"))
     tab.js("globalThis.saved = null; laboratory.player.show(laboratory.player.from)")
@@ -345,7 +276,7 @@ def test_what_is_seen_is_saved_as_a_picture_and_as_a_film(tab: Tab) -> None:
     tab.until("laboratory.player.now > laboratory.player.from")
     assert tab.text("#save-film") == "Stop and save"
     tab.click("#save-film")
-    tab.until("globalThis.saved", 60)
+    tab.until("globalThis.saved")
     ending, kind, size, begin = tab.js("globalThis.saved")
     assert (ending, kind, begin) == ("webm", "video/webm", [0x1A, 0x45, 0xDF, 0xA3])
     assert size > 1000
@@ -410,65 +341,6 @@ def test_everything_is_reached_by_the_keyboard(tab: Tab) -> None:
     assert unreachable == []
 
 
-SHELF = (
-    "(() => {{ const s = document.querySelector('#shelf'); s.value = '{}';"
-    " s.dispatchEvent(new Event('change')); }})()"
-)
-
-
-def lesson(tab: Tab, name: str, title: str) -> None:
-    """Open a lesson and wait for its packets."""
-    tab.js(SHELF.format(name))
-    tab.until(f"document.querySelector('#title').textContent === {title!r} && {QUIET}")
-    tab.js("laboratory.player.pause()")
-
-
-def test_head_of_line_blocking_shows_the_head_and_what_it_waits_for(tab: Tab) -> None:
-    """Its wanted output is taken by another packet, while other outputs of the switch are idle."""
-    lesson(tab, "teaching-head-of-line.toml", "Head-of-line blocking")
-    tab.click("#next-blocking")
-    tab.until("/Its head waits for s>t/.test(document.querySelector('#replay-said').textContent)")
-    wanted = f"[...{VIEW}.blocked.values()][0].wants"
-    assert tab.js(f"{VIEW}.recording.at(laboratory.player.now).some((row) => row.link === {wanted})")
-    used = f"new Set({VIEW}.shown.map((row) => row.link)).size"
-    assert tab.js(f"{used} < 32")
-    assert coloured(tab, 0xD4, 0x21, 0x3D) > 20
-
-
-def test_adaptive_routing_uses_every_link_up_and_deterministic_one(tab: Tab) -> None:
-    lesson(tab, "teaching-adaptive.toml", "Adaptive against deterministic")
-    tab.click("#beside")
-    both = "laboratory.player.views().filter((view) => view.recording).length === 2"
-    tab.until(f"{QUIET} && document.querySelectorAll('.side').length === 2 && {both}")
-    up = (
-        "laboratory.player.views().map((view) => new Set(view.recording.rows.map((row) =>"
-        " view.recording.names[row.link]).filter((name) => name.startsWith('edge(0)>centre'))).size)"
-    )
-    adaptive, deterministic = tab.js(up)
-    assert adaptive > deterministic
-
-
-def test_starvation_shows_queues_that_grow_at_the_last_stations(tab: Tab) -> None:
-    lesson(tab, "teaching-sci-starvation.toml", "Starvation on an SCI ring")
-    queue = f"(name, part) => {VIEW}.recording.queue(name, part * laboratory.player.until)"
-    grown = tab.js(f"((queue) => [queue('t0', 1), queue('t6', 0.5), queue('t6', 1)])({queue})")
-    assert grown[2] > grown[1] > 10
-    assert grown[2] > grown[0] + 10
-    tab.js("laboratory.player.show(laboratory.player.until)")
-    assert coloured(tab, 0x82, 0x56, 0xC9) > 100
-
-
-def test_incast_shows_the_crowd_before_one_builder(tab: Tab) -> None:
-    lesson(tab, "teaching-incast.toml", "Incast in event building")
-    crowd = (
-        f"(() => {{ const {{ player }} = laboratory, view = {VIEW}; let most = 0;"
-        " for (let part = 0; part < 60; part++) { player.show(player.until * part / 60); const to = {};"
-        " for (const packet of view.blocked.keys()) { const name = view.recording.ends(packet)[1];"
-        " to[name] = (to[name] ?? 0) + 1; most = Math.max(most, to[name]); } } return most; })()"
-    )
-    assert tab.js(crowd) >= 5
-
-
 def test_changed_settings_mark_what_was_measured(tab: Tab) -> None:
     tab.click("#run")
     tab.until(DONE)
@@ -500,12 +372,7 @@ def test_a_link_opens_the_same_again(chromium: Browser, tab: Tab) -> None:
 def test_files_are_dropped_with_the_scenario_that_names_them(tab: Tab) -> None:
     graph = "kind,source,target\nterminal,t0,s\nterminal,t1,s\nterminal,t2,s\n"
     text = SMALL.replace('kind = "crossbar"\nterminals = 5', 'kind = "file"\npath = "cables.csv"')
-    given = json.dumps({"cables.csv": graph, "two.toml": text.replace("Mine", "Two")})
-    tab.js(
-        "(() => { const data = new DataTransfer();"
-        f" for (const [name, text] of Object.entries({given})) data.items.add(new File([text], name));"
-        " dispatchEvent(new DragEvent('drop', {dataTransfer: data, cancelable: true})); })()"
-    )
+    drop(tab, "cables.csv", graph, **{"two.toml": text.replace("Mine", "Two")})
     tab.until(f"{QUIET} && document.querySelector('#title').textContent === 'Two'")
     drop(tab, "alone.toml", text.replace("cables", "missing"))
     tab.until("document.querySelector('#said').innerText.includes('drop it together with the scenario')")

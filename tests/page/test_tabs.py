@@ -12,11 +12,9 @@ from fabriloom.page import sessions
 from fabriloom.page.server import application
 from fabriloom.page.sessions import Session
 
-from .browser import PROGRAM, Browser, Tab, browser
+from .browser import Browser, Tab
+from .laboratory import LONG, SMALL, drop
 from .serving import at, served
-from .test_browser import LONG, SMALL, drop
-
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium here: tabs are not opened")
 
 APP = application()
 PATIENCE_S = 60.0
@@ -30,12 +28,6 @@ def address() -> Iterator[str]:
     with served(APP) as port:
         yield f"http://127.0.0.1:{port}{at(port, '/')}"
         APP.state.sessions.hang_up()
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as running:
-        yield running
 
 
 def started(chromium: Browser, address: str, text: str = LONG) -> Tab:

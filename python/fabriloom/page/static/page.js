@@ -9,6 +9,10 @@ const $ = (id) => document.getElementById(id);
 const state = {
   session: "", shelf: [], first: null, beside: null, looked: [], colours: [], running: false, asked: false, job: "",
   live: [], points: [[], []], loaded: kept().loaded ?? null, turn: 0,
+  // What is drawn; of what the last job is, and of what numbers and packets are; whether packets are still to be fetched.
+  drawn: "", wanted: "", measured: kept().measured ?? "", replayed: kept().replayed ?? "", owed: false,
+  // Nobody asked for what runs; what runs is of a fabric that is no longer there.
+  unasked: false, left: false,
 };
 const charts = {
   accepted: new Chart("chart-accepted", "simulated time (ms)", "accepted (MB/s)"),
@@ -82,7 +86,8 @@ const load = async (given) => {
 // Whether something is shown that was measured, and whether that was with the settings as they are now.
 const measured = () => state.live.length + state.points[0].length > 0;
 const chosen = () => JSON.stringify([state.first, state.beside]);
-const ofNow = () => kept().measured === chosen();
+const ofNow = () => state.measured === chosen();
+const keepOf = (of) => { Object.assign(state, of); keep(of); };
 
 const remember = () => keep({ first: state.first, beside: state.beside, loaded: state.loaded });
 
@@ -99,7 +104,7 @@ const showChoice = () => {
 
 // `anew`: what was measured is of another fabric and goes, once this one is there. `replayed`: its packets are fetched.
 const look = async (anew = false, replayed = true) => {
-  const turn = ++state.turn;
+  const turn = ++state.turn, of = chosen();
   remember();
   showChoice();
   status("Reading the scenario …");
@@ -107,14 +112,14 @@ const look = async (anew = false, replayed = true) => {
     const found = await post("api/look", { first: state.first, beside: state.beside });
     if (turn !== state.turn) return true;
     if (found.type === "error") throw new Error(found.text);
-    Object.assign(state, { looked: found.sides, colours: found.colours });
+    Object.assign(state, { looked: found.sides, colours: found.colours, drawn: of, owed: replayed });
     complain("");
     status("");
-    if (anew) { forget(); showWhen("beginning"); }
+    if (anew) { leave(); forget(); showWhen("beginning"); }
     showLook();
     stale();
     player.clear();
-    if (replayed) replaySoon();
+    replaySoon();
     return true;
   } catch (error) {
     if (turn === state.turn) { complain(error.message); status("The scenario was refused; the previous one stays."); }
@@ -131,8 +136,15 @@ const stale = () => {
   $("old").hidden = !old;
 };
 
-// Packets are fetched without being asked for; while something else runs they are left for later.
-const replaySoon = () => { if (state.session && !busy()) begin("replay", true); };
+// Packets are fetched without being asked for; while something else runs, once it has ended.
+const replaySoon = () => { if (state.owed && state.session && !busy()) begin("replay", true); };
+
+// What runs is of another fabric: nothing of it is shown, and it ends, unless that would take longer than to wait for it.
+const leave = () => {
+  state.left = busy();
+  if (state.left && !state.unasked) cancel();
+};
+const cancel = () => post("api/cancel", { session: state.session }).catch((error) => complain(error.message));
 
 const showLook = () => {
   const [first] = state.looked;
@@ -239,17 +251,20 @@ const buttons = () => {
 const moment = () => ({ beginning: 0, end: null, moment: Math.max(0, Number($("from").value) || 0) })[$("when").value];
 
 const begin = async (what, unasked = false) => {
-  complain("");
+  const before = state.wanted;
+  if (!unasked) complain("");
   // What runs is what the server says: a job that it refuses ends nothing that goes on.
-  state.asked = true;
+  Object.assign(state, { asked: true, unasked, left: false, wanted: chosen() });
+  if (what === "replay") state.owed = false;
   buttons();
   try {
     await post("api/begin", { session: state.session, do: what, first: state.first, beside: state.beside, from_ms: moment() });
   } catch (error) {
-    state.asked = false;
+    Object.assign(state, { asked: false, left: false, wanted: before });
     buttons();
     if (!unasked) complain(error.message);
     if (/not known any more/.test(error.message)) connect();
+    else replaySoon();
   }
 };
 
@@ -278,6 +293,7 @@ const showWhen = (value) => {
 };
 
 const showLive = () => {
+  stale();
   $("live").hidden = false;
   const live = state.live.filter(Boolean);
   charts.accepted.show(live.map(lineOf("accepted")));
@@ -288,6 +304,7 @@ const showLive = () => {
 };
 
 const showPoints = () => {
+  stale();
   $("study").hidden = false;
   const lines = (of) => state.points.map((points, side) => ({ name: named(side), side, marks: true, points: points.map(of) })).filter((line) => line.points.length);
   const ranged = (value, half) => (half === null ? [null, null] : [value - half, value + half]);
@@ -315,26 +332,29 @@ const saturation = (name, points) => {
 
 const hearers = {
   state(message) {
-    state.asked = false;
-    state.running = message.running;
-    state.job = message.job;
+    Object.assign(state, { asked: false, running: message.running, job: message.job, live: [], points: [[], []] });
     news.clear();
-    state.live = [];
-    state.points = [[], []];
+    told();
   },
   begun(message) {
     // A replay is of the run that is shown, which stays.
-    if (message.job === "replay") player.clear();
-    else { forget(); keep({ measured: chosen() }); view("use"); }
+    const replays = message.job === "replay";
+    Object.assign(state, { running: true, asked: false, job: message.job });
+    // A page that was opened again remembers of what it is.
+    if (state.wanted) keepOf(replays ? { replayed: state.wanted } : { measured: state.wanted, replayed: "" });
+    if (state.left) { if (!state.unasked) cancel(); return; }
+    if (replays) player.clear();
+    else { forget(); view("use"); }
     stale();
-    [state.running, state.asked] = [true, false];
-    state.job = message.job;
     $("share").value = 0;
     status({ run: "Running …", curve: "Running eleven loads …", replay: "Running again to record the packets …" }[message.job] ?? "");
   },
   live(message) {
-    if (!state.looked[message.side]) return;
-    state.live[message.side] = message;
+    const there = state.looked[message.side];
+    if (!there) return;
+    // Settings changed since may have changed the links: then the drawing is not of this run.
+    const here = message.busy.length === there.links.length ? {} : { busy: [], carried: [], columns: null, cycle: [] };
+    state.live[message.side] = { ...message, ...here };
     news.add(message.side);
     if (message.end) drawNews();
     else if (news.size === 1) requestAnimationFrame(drawNews);
@@ -351,7 +371,7 @@ const hearers = {
   },
   recording(message) { $("share").value = message.share; },
   replay(message) {
-    if (!state.looked[message.side]) return;
+    if (!state.looked[message.side] || state.replayed !== state.drawn) return;
     const what = measured() && ofNow() ? "The measured run, repeated with its packets recorded" : "A run with the current settings";
     card(message.side).packets.load(message);
     view("packets");
@@ -365,21 +385,36 @@ const hearers = {
     status(message.why === "cancelled" ? "Cancelled: these numbers were measured up to that time." : message.why || "Done.");
   },
   error(message) { complain(message.text); status(""); },
-  idle() { state.running = false; },
+  idle() {
+    if (state.left) status("");
+    Object.assign(state, { running: false, left: false });
+    replaySoon();
+  },
 };
 
+const OF_JOBS = ["live", "point", "study", "recording", "replay", "done", "error"];
 const hear = (message) => {
-  hearers[message.type]?.(message);
+  if (!(state.left && OF_JOBS.includes(message.type))) hearers[message.type]?.(message);
   buttons();
 };
 
+// Until the server has told of this tab, it is not known whether something runs in it.
+let told = () => {};
+
 const connect = async () => {
   try {
+    const before = kept().session;
     state.session = await openSession();
+    if (state.session !== before) state.replayed = "";
+    const heard = new Promise((done) => { told = done; });
     listen(state.session, hear, (closed) => {
       status("The connection to the server was lost; trying again …");
       if (closed) setTimeout(connect, 2000);
     }).onopen = () => { if ($("status").textContent.startsWith("The connection")) status(""); };
+    await heard;
+    // Packets of a tab that was opened again come without being fetched.
+    state.owed &&= state.replayed !== state.drawn;
+    replaySoon();
   } catch (error) {
     complain(error.message);
     setTimeout(connect, 3000);
@@ -398,7 +433,7 @@ const listenToHands = () => {
   $("when").addEventListener("change", () => { showWhen($("when").value); if (!$("from").hidden) $("from").focus(); });
   $("from").addEventListener("keydown", (event) => { if (event.key === "Enter" && !busy()) begin("replay"); });
   $("beside").addEventListener("click", () => { if (state.beside) { state.beside = null; look(true); } else putBeside(""); });
-  $("cancel").addEventListener("click", () => { status("Cancelling …"); post("api/cancel", { session: state.session }).catch((error) => complain(error.message)); });
+  $("cancel").addEventListener("click", () => { status("Cancelling …"); cancel(); });
   for (const name of ["accepted", "latency"]) charts[name].clicked = (time) => { $("from").value = Number(time.toPrecision(4)); showWhen("moment"); };
   $("view").addEventListener("change", () => view($("view").value));
   $("link").addEventListener("click", share);
@@ -443,7 +478,6 @@ const start = async () => {
   if (!await look() && memory.first) choose(state.shelf[0].name);
   await connect();
   buttons();
-  replaySoon();
   document.documentElement.dataset.ready = "yes";
 };
 

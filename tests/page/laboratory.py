@@ -1,0 +1,60 @@
+"""The laboratory as its tests look at it: scenarios for it, and what a hand and an eye do there."""
+
+from __future__ import annotations
+
+import json
+
+from .browser import Tab
+
+SMALL = """name = "Mine"
+[topology]
+kind = "crossbar"
+terminals = 5
+[traffic]
+load = 0.3
+[run]
+duration = "2 ms"
+precision = 0.0
+"""
+LONG = SMALL.replace('"2 ms"', '"200 s"').replace("= 5", "= 30")
+BRIDGE = """[topology]
+kind = "sci-bridge"
+terminals = 3
+[traffic]
+load = 0.1
+[run]
+duration = "100 us"
+precision = 0.0
+"""
+DONE = "document.querySelector('#status').textContent === 'Done.'"
+QUIET = (
+    "document.querySelector('#status').textContent === '' && !document.querySelector('#run').disabled"
+    " && !document.querySelector('#player').hidden"
+)
+"""Its packets have come as well."""
+VIEW = "laboratory.player.views()[0]"
+
+
+def coloured(tab: Tab, *rgb: int) -> int:
+    """Pixels of the canvas that have a colour."""
+    red, green, blue = rgb
+    return int(
+        tab.js(
+            f"(() => {{ const c = {VIEW}.canvas, of = c.getContext('2d');"
+            " const d = of.getImageData(0, 0, c.width, c.height).data; let n = 0;"
+            f" for (let at = 0; at < d.length; at += 4)"
+            f" n += d[at] === {red} && d[at + 1] === {green} && d[at + 2] === {blue}; return n; }})()"
+        )
+    )
+
+
+def drop(tab: Tab, name: str, text: str, **others: str) -> None:
+    """Drop files on the page, and wait until it reads them: until then it shows what it did before."""
+    files = json.dumps({name: text, **others})
+    turn = tab.js(
+        "(() => { const data = new DataTransfer();"
+        f" for (const [name, text] of Object.entries({files})) data.items.add(new File([text], name));"
+        " dispatchEvent(new DragEvent('drop', {dataTransfer: data, cancelable: true}));"
+        " return laboratory.state.turn; })()"
+    )
+    tab.until(f"laboratory.state.turn > {turn}")

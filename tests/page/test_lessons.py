@@ -1,0 +1,77 @@
+"""Lessons: what each of them must show, as the one who opens it sees it."""
+
+from __future__ import annotations
+
+from .browser import Tab
+from .laboratory import QUIET, VIEW, coloured
+
+SHELF = (
+    "(() => {{ const s = document.querySelector('#shelf'); s.value = '{}';"
+    " s.dispatchEvent(new Event('change')); }})()"
+)
+
+
+def lesson(tab: Tab, name: str, title: str) -> None:
+    """Open a lesson and wait for its packets."""
+    tab.js(SHELF.format(name))
+    tab.until(f"document.querySelector('#title').textContent === {title!r} && {QUIET}")
+    tab.js("laboratory.player.pause()")
+
+
+def test_head_of_line_blocking_shows_the_head_and_what_it_waits_for(tab: Tab) -> None:
+    """Its wanted output is taken by another packet, while other outputs of the switch are idle."""
+    lesson(tab, "teaching-head-of-line.toml", "Head-of-line blocking")
+    tab.click("#next-blocking")
+    tab.until("/Its head waits for s>t/.test(document.querySelector('#replay-said').textContent)")
+    wanted = f"[...{VIEW}.blocked.values()][0].wants"
+    assert tab.js(f"{VIEW}.recording.at(laboratory.player.now).some((row) => row.link === {wanted})")
+    used = f"new Set({VIEW}.shown.map((row) => row.link)).size"
+    assert tab.js(f"{used} < 32")
+    assert coloured(tab, 0xD4, 0x21, 0x3D) > 20
+
+
+def test_adaptive_routing_uses_every_link_up_and_deterministic_one(tab: Tab) -> None:
+    lesson(tab, "teaching-adaptive.toml", "Adaptive against deterministic")
+    tab.click("#beside")
+    both = "laboratory.player.views().filter((view) => view.recording).length === 2"
+    tab.until(f"{QUIET} && document.querySelectorAll('.side').length === 2 && {both}")
+    up = (
+        "laboratory.player.views().map((view) => new Set(view.recording.rows.map((row) =>"
+        " view.recording.names[row.link]).filter((name) => name.startsWith('edge(0)>centre'))).size)"
+    )
+    adaptive, deterministic = tab.js(up)
+    assert adaptive > deterministic
+
+
+def test_starvation_shows_queues_that_grow_at_the_last_stations(tab: Tab) -> None:
+    lesson(tab, "teaching-sci-starvation.toml", "Starvation on an SCI ring")
+    queue = f"(name, part) => {VIEW}.recording.queue(name, part * laboratory.player.until)"
+    grown = tab.js(f"((queue) => [queue('t0', 1), queue('t6', 0.5), queue('t6', 1)])({queue})")
+    assert grown[2] > grown[1] > 10
+    assert grown[2] > grown[0] + 10
+    tab.js("laboratory.player.show(laboratory.player.until)")
+    assert coloured(tab, 0x82, 0x56, 0xC9) > 100
+
+
+def test_incast_shows_the_crowd_before_one_builder(tab: Tab) -> None:
+    lesson(tab, "teaching-incast.toml", "Incast in event building")
+    crowd = (
+        f"(() => {{ const {{ player }} = laboratory, view = {VIEW}; let most = 0;"
+        " for (let part = 0; part < 60; part++) { player.show(player.until * part / 60); const to = {};"
+        " for (const packet of view.blocked.keys()) { const name = view.recording.ends(packet)[1];"
+        " to[name] = (to[name] ?? 0) + 1; most = Math.max(most, to[name]); } } return most; })()"
+    )
+    assert tab.js(crowd) >= 5
+
+
+def test_a_deadlock_shows_its_circle(tab: Tab) -> None:
+    tab.js(
+        "(() => { const s = document.querySelector('#shelf'); s.value = 'teaching-torus-deadlock.toml';"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
+    tab.until(f"{QUIET} && document.querySelector('#title').textContent === 'Deadlock on a torus'")
+    tab.click("#to-deadlock")
+    tab.until(f"{QUIET} && {VIEW}.recording?.data.cycle.length >= 4")
+    tab.click("#to-deadlock")
+    assert "deadlocked" in tab.text("#replay-said")
+    assert coloured(tab, 0xE0, 0x00, 0x7A) > 500
