@@ -8,6 +8,7 @@ mod scenarios;
 use scenarios::agree::{self, Seen, store};
 use scenarios::faults::with_faults;
 use scenarios::lanes::with_lanes;
+use scenarios::long::with_long_packets;
 use scenarios::networks::random_network;
 use scenarios::ports::with_ports;
 use scenarios::programs::random_programs;
@@ -41,6 +42,26 @@ fn stopped_links() {
 fn networks_of_links() {
     for seed in seeds("networks of links", 0..40) {
         let (fabric, until) = random_network(seed);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+/// Of packets that lie on all links of their way.
+#[test]
+fn small_networks_with_long_packets() {
+    for seed in seeds("small networks with long packets", 0..200) {
+        let (fabric, until) = with_long_packets(&random_fabric(seed), seed);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+/// The same, as users draw networks.
+#[test]
+fn networks_with_long_packets() {
+    for seed in seeds("networks with long packets", 0..40) {
+        let (fabric, until) = with_long_packets(&random_network(seed).0, seed);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }

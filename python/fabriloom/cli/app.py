@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from .. import experiments
 from . import exits, options
-from .options import Csv, File, Force, Jobs, Json, Loads, Out, Seed, Set, at_home
+from .options import Csv, File, Force, ForceFile, Jobs, Json, Loads, Out, Seed, Set, at_home
 from .study import study
 
 POINTS = "points"
@@ -86,7 +86,7 @@ def new(
         Path | None,
         typer.Argument(metavar="[FILE]", help="Written to this file; without it printed.", callback=at_home),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: ForceFile = False,
 ) -> int:
     """Write a commented scenario to start from."""
     from . import work
@@ -391,7 +391,7 @@ def draw(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE.svg", help="Where to.", callback=at_home)
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: ForceFile = False,
 ) -> int:
     """Draw the network as SVG; without -o to standard output."""
     from . import work

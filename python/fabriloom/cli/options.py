@@ -44,6 +44,7 @@ Seed = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write results and report.html here.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an earlier result of fabriloom.")]
+ForceFile = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Write every table as CSV too; with --out.")]
 Loads = Annotated[
     str | None, typer.Option("--loads", metavar="LOAD,LOAD…", help="Offered loads, such as 0.1,0.3,0.5.")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..results.figures import figures, in_percent
-from ..results.requirements import GUARANTEED, MISSED, counted, margin, said, worst_first
+from ..results.requirements import GUARANTEED, MISSED, counted, margin, said, without, worst_first
 from . import show
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def of_run(table: pl.DataFrame) -> None:
     )
     _more(len(rows))
     show.line(f"{said(counted(table))}. Times are from the making of a packet to its delivery.")
-    _reasons((row["flow"], row["no_bound"]) for row in rows)
+    for sentence in without((row["flow"], row["no_bound"]) for row in rows):
+        show.line(sentence)
 
 
 def of_slots(table: pl.DataFrame) -> None:
@@ -70,7 +72,7 @@ def of_slots(table: pl.DataFrame) -> None:
 
 def of_bounds(found: Bounds) -> None:
     """The requirements of a scenario beside what is guaranteed."""
-    rows = sorted(found.promises, key=lambda one: margin(one.requirement_ns, one.bound_ns) or -1e9)
+    rows = sorted(found.promises, key=_left)
     show.table(
         ["flow", "packet", "required", "guaranteed", "margin", "verdict"],
         [
@@ -89,7 +91,8 @@ def of_bounds(found: Bounds) -> None:
     _more(len(rows))
     kept = sum(_word(one) == GUARANTEED for one in rows)
     show.line(f"{kept} of {len(rows)} are guaranteed. Times are from the making of a packet to its delivery.")
-    _reasons((one.flow, one.no_bound) for one in rows)
+    for sentence in without((one.flow, one.no_bound) for one in rows):
+        show.line(sentence)
 
 
 def document(promises: Sequence[Promise]) -> list[dict[str, Any]]:
@@ -115,6 +118,12 @@ def are_guaranteed(promises: Sequence[Promise]) -> bool:
     return all(_word(one) == GUARANTEED for one in promises)
 
 
+def _left(one: Promise) -> float:
+    """What a promise is sorted by: its margin; those without a bound come first."""
+    left = margin(one.requirement_ns, one.bound_ns)
+    return -math.inf if left is None else left
+
+
 def _word(one: Promise) -> str:
     kept = one.bound_ns is not None and one.bound_ns <= one.requirement_ns
     return GUARANTEED if kept else f"not {GUARANTEED}"
@@ -123,17 +132,6 @@ def _word(one: Promise) -> str:
 def _more(count: int) -> None:
     if count > ROWS:
         show.line(f"{count - ROWS:,} with larger margins are not shown; --json and --out have all.")
-
-
-def _reasons(flows: Iterable[tuple[str, str]]) -> None:
-    """Why there is no guarantee, each reason with the flows that it is of."""
-    found: dict[str, list[str]] = {}
-    for flow, why in flows:
-        if why:
-            found.setdefault(why, []).append(flow)
-    for why, names in found.items():
-        some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        show.line(f"No guarantee for {some}: {why}.")
 
 
 def _us(value_ns: float | None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import exits
-from .options import File, Json, Set, at_home
+from .options import File, ForceFile, Json, Set, at_home
 
 if TYPE_CHECKING:
     from ..studies import Study
@@ -175,7 +175,7 @@ def export(
     ],
     which: Which = None,
     means: Annotated[bool, typer.Option("--means", help="Means over seeds in place of single runs.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: ForceFile = False,
 ) -> int:
     """Write all points of a study as one table."""
     from ..output import Plain

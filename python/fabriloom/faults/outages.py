@@ -83,15 +83,16 @@ def _outage(link: int, down: int, at: int, repaired: int | None, rules: Rules) -
 
 def _joined(found: Iterable[Outage]) -> list[Outage]:
     """The same with those of one link that overlap made one."""
-    last: dict[int, Outage] = {}
     whole: list[Outage] = []
+    last: dict[int, int] = {}
     for outage in sorted(found, key=lambda one: (one.down, one.link)):
-        before = last.get(outage.link)
-        if before is None or (before.up is not None and before.up <= outage.down):
-            last[outage.link] = outage
+        place = last.setdefault(outage.link, len(whole))
+        if place == len(whole):
             whole.append(outage)
-            continue
-        up = None if before.up is None or outage.up is None else max(before.up, outage.up)
-        joined = replace(before, up=up)
-        whole[whole.index(before)] = last[outage.link] = joined
+        elif (up := whole[place].up) is not None and up <= outage.down:
+            last[outage.link] = len(whole)
+            whole.append(outage)
+        else:
+            up = None if up is None or outage.up is None else max(up, outage.up)
+            whole[place] = replace(whole[place], up=up)
     return whole

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..results.figures import in_percent
-from ..results.requirements import GUARANTEED, MISSED, UNKNOWN, counted, said, worst_first
+from ..results.requirements import GUARANTEED, MISSED, UNKNOWN, counted, said, without, worst_first
 from .drawing_style import FONT, INK, PAPER, SOFT, label, number, text_width, title
 from .page import Cell, Drawing, Table, Text
 from .page import number as typeset
@@ -145,10 +145,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     note = (
         "From the making of a packet to its delivery. A margin is the share of the requirement that is left."
     )
-    for why in dict.fromkeys(row["no_bound"] for row in rows if row["no_bound"]):
-        flows = [row["flow"] for row in rows if row["no_bound"] == why]
-        more = f" and {len(flows) - 3} more" if len(flows) > 3 else ""
-        note += f" No guarantee for {', '.join(flows[:3])}{more}: {why}."
+    note = " ".join([note, *without((row["flow"], row["no_bound"]) for row in rows)])
     return Table("Requirements in numbers", head, cells, [False, *[True] * 6, False], note)
 
 

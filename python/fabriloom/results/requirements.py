@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -129,3 +129,16 @@ def said(counts: Mapping[str, int]) -> str:
     some = [f"{counts[key]} {words[counts[key] > 1]}" for key, words in parts.items() if counts[key]]
     whole = "requirement" if counts["count"] == 1 else "requirements"
     return f"Of {counts['count']} {whole} {', '.join(some)}"
+
+
+def without(flows: Iterable[tuple[str, str]]) -> list[str]:
+    """Why there is no guarantee, in sentences: each reason with the flows that it is of."""
+    found: dict[str, list[str]] = {}
+    for flow, why in flows:
+        if why:
+            found.setdefault(why, []).append(flow)
+    sentences = []
+    for why, names in found.items():
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        sentences.append(f"No guarantee for {', '.join(names[:3])}{more}: {why}.")
+    return sentences
