@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from .. import traffic
 from ..compile import Compiled, RingParts, compile
 from ..scenario import Scenario, ScenarioError
 from .blocking import WORDS, Line, Part, parts
@@ -156,8 +157,8 @@ def bound(
 def of_few_flows(compiled: Compiled) -> Bounds | str:
     """The bounds of all flows; of more than ``FEW``, or where there are none, why not."""
     if compiled.programs is None and not isinstance(compiled.parts, RingParts):
-        demand = compiled.demand()
-        if len(demand.source) + int((demand.even > 0).sum()) * (compiled.graph.terminals - 1) > FEW:
+        even = int(traffic.to_all(compiled.arrays).sum()) * (compiled.graph.terminals - 1)
+        if even > FEW or even + len(compiled.demand().source) > FEW:
             return f"there are more than {FEW} flows: fabriloom bound says what is guaranteed"
     try:
         return Bounds(compiled, _bound(compiled), {})

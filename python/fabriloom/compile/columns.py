@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,11 @@ _DTYPES = {"u8": np.uint8, "u32": np.uint32, "u64": np.uint64, "f64": np.float64
 
 def unused() -> Arrays:
     """Every column of the engine empty and every scalar 0: what a network has not."""
+    return dict(_unused())
+
+
+@cache
+def _unused() -> Arrays:
     return {
         **{name: 0 for name, _ in _native.scalars()},
         **{name: np.empty(0, _DTYPES[kind]) for name, kind in _native.columns()},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from .ticks import MOST_LINK_TICKS, Durations
 
 _SHARING = {"flit": number("sharing", "character"), "packet": number("sharing", "packet")}
 
+_KEPT = 4
+
 
 class LinkParts:
     """The parts of a network of links; each mistake points into the file."""
@@ -34,6 +36,7 @@ class LinkParts:
             raise scenario.located(error, "technology") from error
         check_rates(scenario, graph, self.technology)
         self._check_credit(scenario)
+        self._kept()
         try:
             parameters = scenario.parameters("routing")
             self._choice = parameters.pop("lane_choice", None)
@@ -48,6 +51,13 @@ class LinkParts:
             self.lane_table = routing.together(graph, divided, lanes)
         except RoutingError as error:
             raise scenario.located(error, "routing") from error
+
+    def _kept(self) -> None:
+        """Keep what runs of one network have in common: how busy opposite directions are decides about it."""
+        self._times_of = lru_cache(maxsize=4096)(partial(_times_of, self.technology))
+        self._times = lru_cache(maxsize=_KEPT)(self._times_ps)
+        self._durations = lru_cache(maxsize=_KEPT)(self._durations_of)
+        self._columns = lru_cache(maxsize=_KEPT)(self._columns_of)
 
     @property
     def via(self) -> bool:
@@ -100,9 +110,13 @@ class LinkParts:
 
     def times_ps(self, beside: Tenths | None) -> Times:
         """Per link its durations; ``beside``: how busy its opposite direction is, None: as bounds have it."""
+        return self._times(_key(beside))
+
+    def _times_ps(self, key: bytes | None) -> Times:
+        beside = None if key is None else np.frombuffer(key, np.int64)
 
         def times_of(rate: int | None, length: float | None, tenths: int) -> dict[str, int]:
-            return _times_of(self.technology, None if beside is None else tenths, rate, length)
+            return self._times_of(None if beside is None else tenths, rate, length)
 
         times = per_link(self.graph, times_of, beside)
         switches, tech = self.graph.switches, self.technology
@@ -125,7 +139,10 @@ class LinkParts:
 
     def durations(self, beside: Tenths | None) -> list[Durations]:
         """All durations of links and switches."""
-        found = _durations_ps(self.technology, self.times_ps(beside))
+        return self._durations(_key(beside))
+
+    def _durations_of(self, key: bytes | None) -> list[Durations]:
+        found = _durations_ps(self.technology, self._times(key))
         return [
             Durations.of(f"technology.{name}", ("technology", name), values, MOST_LINK_TICKS)
             for name, values in found.items()
@@ -133,7 +150,10 @@ class LinkParts:
 
     def columns(self, beside: Tenths | None, tick_ps: int) -> Arrays:
         """The engine's columns of the network."""
-        links = _links(self.graph, self.technology, self.times_ps(beside), tick_ps)
+        return self._columns(_key(beside), tick_ps)
+
+    def _columns_of(self, key: bytes | None, tick_ps: int) -> Arrays:
+        links = _links(self.graph, self.technology, self._times(key), tick_ps)
         return {**links, **self._switches(self.technology, tick_ps)}
 
     def _switches(self, tech: Technology, tick: int) -> Arrays:
@@ -186,11 +206,15 @@ def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, Route
     return [(plane.graph, known[id(plane.graph)]) for plane in graph.planes]
 
 
-@lru_cache(maxsize=4096)
+def _key(beside: Tenths | None) -> bytes | None:
+    """How busy opposite directions are, as something to look things up by."""
+    return None if beside is None else np.ascontiguousarray(beside, np.int64).tobytes()
+
+
 def _times_of(
     tech: Technology, tenths: int | None, rate: int | None, length_m: float | None
 ) -> dict[str, int]:
-    """The durations of a link whose opposite direction is so busy; of many runs they are the same."""
+    """The durations of a link whose opposite direction is so busy."""
     tech = tech if tenths is None else tech.beside(Fraction(tenths, 10))
     return {
         "character": tech.character_ps(rate),

@@ -39,7 +39,7 @@ class Durations:
         name: str, path: Path, values_ps: int | Sequence[int] | NDArray[np.int64], most_ticks: int
     ) -> Durations:
         """Those of a list or a column."""
-        values = np.unique(np.atleast_1d(np.asarray(values_ps, np.int64)))
+        values = np.atleast_1d(np.asarray(values_ps, np.int64))
         common = int(np.gcd.reduce(values)) if len(values) else 0
         return Durations(name, path, common, int(values.max(initial=0)), most_ticks)
 

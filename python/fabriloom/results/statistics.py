@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +123,12 @@ def neighbours_alike(ratios: Floats) -> float:
     return (1.0 - steps / (2.0 * spread)) * math.sqrt((count**2 - 1) / (count - 2))
 
 
+@lru_cache(maxsize=64)
+def _pairs(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All pairs of batches, the earlier first."""
+    return np.triu_indices(count, 1)
+
+
 def trend(ratios: Floats) -> float:
     """Kendall's count of pairs in order less those out of order, as a standard normal value: above 0 values
     rise; 0 for fewer than eight batches.
@@ -132,7 +139,7 @@ def trend(ratios: Floats) -> float:
     count = len(ratios)
     if count < 8:
         return 0.0
-    later = np.triu_indices(count, 1)
+    later = _pairs(count)
     ordered = float(np.sign(ratios[later[1]] - ratios[later[0]]).sum())
     return ordered / math.sqrt(count * (count - 1) * (2 * count + 5) / 18)
 

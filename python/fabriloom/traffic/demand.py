@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabriloom.traffic.kinds import (
     ANY,
@@ -81,7 +82,7 @@ def demand(columns: Columns) -> Demand:
     source, target, packets = (np.concatenate([part[i] for part in parts]) for i in range(3))
     some = packets > 0
     cold = 1 - np.where(kind == HOT_SPOT, columns["target_share"], np.where(kind == ANY, 1 / count, 0.0))
-    even = np.where(active & np.isin(kind, (UNIFORM, HOT_SPOT, ANY)), rate * cold, 0.0)
+    even = np.where(to_all(columns), rate * cold, 0.0)
     return Demand(
         source[some].astype(np.int64),
         target[some].astype(np.int64),
@@ -91,6 +92,12 @@ def demand(columns: Columns) -> Demand:
         mean_chars,
         _per_grain(columns),
     )
+
+
+def to_all(columns: Columns) -> NDArray[np.bool_]:
+    """Per terminal: whether it sends to all others."""
+    arrival, kind = columns["source_arrival"], columns["source_target"]
+    return ~np.isin(arrival, (SILENT, LIST, FLOWS)) & np.isin(kind, (UNIFORM, HOT_SPOT, ANY))
 
 
 def _periods(columns: Columns) -> np.ndarray:
