@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from .. import experiments
 from . import exits, options
-from .options import Csv, File, Force, ForceFile, Jobs, Json, Loads, Out, Seed, Set, at_home
+from .options import Csv, CurvePoints, File, Force, ForceFile, Jobs, Json, Loads, Out, Seed, Set, at_home
 from .study import study
 
 POINTS = "points"
@@ -145,6 +145,7 @@ def curve(
     settings: Set = None,
     seed: Seed = None,
     loads: Loads = None,
+    points: CurvePoints = None,
     jobs: Jobs = 2,
     json: Json = False,
     out: Out = None,
@@ -163,7 +164,8 @@ def curve(
 
     with folders.taken(out, "curve", force, POINTS, csv=csv) as folder:
         scenario = _load(file, settings, seed)
-        return work.curve(scenario, work.loads_of(loads, [scenario]), jobs, json, folder, published, csv)
+        asked = work.loads_of(loads, [scenario])
+        return work.curve(scenario, asked, points, jobs, json, folder, published, csv)
 
 
 @app.command()

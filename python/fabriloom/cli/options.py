@@ -49,6 +49,16 @@ Csv = Annotated[bool, typer.Option("--csv", help="Write every table as CSV too; 
 Loads = Annotated[
     str | None, typer.Option("--loads", metavar="LOAD,LOAD…", help="Offered loads, such as 0.1,0.3,0.5.")
 ]
+CurvePoints = Annotated[
+    int | None,
+    typer.Option(
+        "--points",
+        metavar="N",
+        min=4,
+        max=500,
+        help="This many loads: a few from 10 to 100 %, or --loads, then more where the curve bends.",
+    ),
+]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, max=1024, help="Runs at a time.")]
 Fault = Annotated[
     str | None,

@@ -171,6 +171,7 @@ def beside_twin(scenario: Scenario, json: bool) -> int:
 def curve(
     scenario: Scenario,
     loads: list[float] | None,
+    points: int | None,
     jobs: int,
     json: bool,
     folder: Output | None,
@@ -188,11 +189,12 @@ def curve(
         beside = Beside.of(scenario)
         if beside is None:
             raise Mistake(f"--published: {_nothing_published()}")
+    options: dict[str, Any] = {"points": points, "jobs": jobs, "out": folder and folder.kept}
     with bars.bar("Curve") as bar:
-        found = studies.curve(scenario, loads, jobs=jobs, out=folder and folder.kept, progress=bar.study)
+        found = studies.curve(scenario, loads, progress=bar.study, **options)
     if beside is None:
         return _study(found, folder, json, csv, lambda: show.curve(found), lambda: for_curve(found))
-    rows, points = beside.rows(found), beside.points(found)
+    rows, printed = beside.rows(found), beside.points(found)
 
     def tell() -> None:
         show.curve(found)
@@ -201,7 +203,7 @@ def curve(
     def text() -> str:
         return jsonlib.dumps({**found.summary, "published": rows}, indent=2)
 
-    return _study(found, folder, json, csv, tell, lambda: for_curve(found, points, rows), text)
+    return _study(found, folder, json, csv, tell, lambda: for_curve(found, printed, rows), text)
 
 
 def compare(

@@ -14,6 +14,7 @@ from ..results import Provenance
 from ..results.figures import settings_text
 from ..results.tabled import Tabled
 from ..scenario import needed
+from . import bends
 from .points import Advance, Point, run_points
 from .store import Out, Store
 from .verdict import of_curve
@@ -182,6 +183,7 @@ def curve(
     scenario: Scenario,
     loads: Sequence[float] | None = None,
     *,
+    points: int | None = None,
     jobs: int = 2,
     out: Out = None,
     progress: Callable[[Advance], None] | None = None,
@@ -193,6 +195,8 @@ def curve(
         scenario: what to run; its ``[sweep]`` may name any settings, all combinations are run.
         loads: offered loads, each above 0 and up to 1, in place of ``traffic.load`` in ``[sweep]``; with
             rates or flows, values of ``traffic.scale``, which may be above 1.
+        points: so many loads in all, for every combination of the other settings of the sweep: ``loads``, or
+            a few from 10 to 100 %, and then those between them where the curve bends (see ``bends``).
         jobs: runs at a time; the points do not depend on it.
         out: folder in which every finished point is kept at once. A point that is there already, of the
             same resolved scenario and version, is not run again.
@@ -206,16 +210,33 @@ def curve(
     raised = load_of(scenario)
     if loads is not None:
         sweep = {**{path: values for path, values in sweep.items() if path != raised}, raised: list(loads)}
-    if not sweep:
+    if points is not None:
+        sweep[raised] = sorted(sweep.pop(raised, bends.FIRST))
+    elif not sweep:
         sweep = {raised: list(LOADS)}
-    base = scenario.alone()
-    runs = [(settings, varied(base, settings)) for settings in settings_of(sweep)]
-    store = Store.of(out)
-    points, interrupted = run_points(runs, jobs=jobs, store=store, progress=progress, on_point=on_point)
-    finished = [point for point in points if point is not None]
+    base, todo = scenario.alone(), settings_of(sweep)
+    wanted = len(todo) if points is None else len(todo) // len(sweep[raised]) * points
+    options: dict[str, Any] = {"jobs": jobs, "store": Store.of(out), "on_point": on_point}
+    before = 0
+
+    def shown(advance: Advance) -> None:
+        if progress:
+            progress(advance.of_more(before, wanted))
+
+    def run(settings: list[dict[str, Any]]) -> bends.Found:
+        nonlocal before
+        ended = run_points([(one, varied(base, one)) for one in settings], progress=shown, **options)
+        before += len(settings)
+        return ended
+
+    found, interrupted = run(todo)
+    finished = [point for point in found if point is not None]
+    if points is not None and not interrupted:
+        finished, interrupted = bends.refined(finished, raised, points, run)
+        wanted = wanted if interrupted else len(finished)
     graph = None if any(path.startswith("topology.") for path in sweep) else graph_of(base)
     verdicts = _verdicts(base, finished, raised, list(sweep))
-    return Curve(finished, list(sweep), Provenance.of(scenario), len(runs), interrupted, graph, verdicts)
+    return Curve(finished, list(sweep), Provenance.of(scenario), wanted, interrupted, graph, verdicts)
 
 
 def _verdicts(base: Scenario, points: list[Point], raised: str, varied_paths: list[str]) -> dict[str, str]:

@@ -66,6 +66,11 @@ class Advance:
     events: int
     """Events worked off so far by all runs."""
 
+    def of_more(self, before: int, runs: int) -> Advance:
+        """The same of more runs, of which some were finished before these began."""
+        share = (before + self.share * self.runs) / runs
+        return Advance(before + self.finished, runs, share, self.events)
+
 
 class Watch:
     """Collects the progress of runs in several threads."""
