@@ -12,7 +12,7 @@ const state = {
   // What is drawn; of what the last job is, and of what numbers and packets are; whether packets are still to be fetched.
   drawn: "", wanted: "", measured: kept().measured ?? "", replayed: kept().replayed ?? "", owed: false,
   // Nobody asked for what runs; what runs is of a fabric that is no longer there.
-  unasked: false, left: false,
+  unasked: false, left: false, reading: false,
 };
 const charts = {
   accepted: new Chart("chart-accepted", "simulated time (ms)", "accepted (MB/s)"),
@@ -105,6 +105,8 @@ const showChoice = () => {
 // `anew`: what was measured is of another fabric and goes, once this one is there. `replayed`: its packets are fetched.
 const look = async (anew = false, replayed = true) => {
   const turn = ++state.turn, of = chosen();
+  // What is chosen anew cannot be run before it is there: it would be left at once.
+  state.reading = anew;
   remember();
   showChoice();
   status("Reading the scenario …");
@@ -119,12 +121,14 @@ const look = async (anew = false, replayed = true) => {
     showLook();
     stale();
     player.clear();
+    state.reading = false;
     replaySoon();
     return true;
   } catch (error) {
     if (turn === state.turn) { complain(error.message); status("The scenario was refused; the previous one stays."); }
     return false;
   } finally {
+    if (turn === state.turn) state.reading = false;
     buttons();
   }
 };
@@ -137,7 +141,7 @@ const stale = () => {
 };
 
 // Packets are fetched without being asked for; while something else runs, once it has ended.
-const replaySoon = () => { if (state.owed && state.session && !busy()) begin("replay", true); };
+const replaySoon = () => { if (state.owed && state.session && !state.reading && !busy()) begin("replay", true); };
 
 // What runs is of another fabric: nothing of it is shown, and it ends, unless that would take longer than to wait for it.
 const leave = () => {
@@ -238,7 +242,7 @@ const forget = () => {
 let pressed = null;
 const busy = () => state.running || state.asked;
 const buttons = () => {
-  const running = busy(), ready = state.looked.length > 0 && !running, focused = document.activeElement;
+  const running = busy(), ready = state.looked.length > 0 && !running && !state.reading, focused = document.activeElement;
   for (const name of ["run", "curve", "replay", "beside"]) $(name).disabled = !ready;
   $("run").hidden = running;
   $("cancel").hidden = !running;
@@ -381,12 +385,13 @@ const hearers = {
   done(message) {
     $("report").hidden = !message.report;
     $("report").href = "api/report?session=" + encodeURIComponent(state.session);
+    if (state.reading) return;
     if (state.job === "replay" && !message.why) { status(""); return; }
     status(message.why === "cancelled" ? "Cancelled: these numbers were measured up to that time." : message.why || "Done.");
   },
   error(message) { complain(message.text); status(""); },
   idle() {
-    if (state.left) status("");
+    if (state.left && !state.reading) status("");
     Object.assign(state, { running: false, left: false });
     replaySoon();
   },
