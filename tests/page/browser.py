@@ -68,7 +68,8 @@ class Tab:
                 return
             time.sleep(0.05)
         raise AssertionError(
-            f"never came true: {expression}; the page says: {self.js('document.body.innerText')[:1500]}"
+            f"never came true: {expression}; the console says: {self.complaints};"
+            f" the page says: {self.js('document.body.innerText')[:1500]}"
         )
 
     def click(self, selector: str) -> None:

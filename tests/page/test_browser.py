@@ -372,7 +372,8 @@ def test_a_link_opens_the_same_again(chromium: Browser, tab: Tab) -> None:
 def test_files_are_dropped_with_the_scenario_that_names_them(tab: Tab) -> None:
     graph = "kind,source,target\nterminal,t0,s\nterminal,t1,s\nterminal,t2,s\n"
     text = SMALL.replace('kind = "crossbar"\nterminals = 5', 'kind = "file"\npath = "cables.csv"')
-    drop(tab, "cables.csv", graph, **{"two.toml": text.replace("Mine", "Two")})
+    described = f'description = "{"Two cables. " * 40}"\n'
+    drop(tab, "cables.csv", graph, **{"two.toml": described + text.replace("Mine", "Two")})
     tab.until(f"{QUIET} && document.querySelector('#title').textContent === 'Two'")
     drop(tab, "alone.toml", text.replace("cables", "missing"))
     tab.until("document.querySelector('#said').innerText.includes('drop it together with the scenario')")

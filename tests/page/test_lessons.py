@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .browser import Tab
 from .laboratory import QUIET, VIEW, coloured
 
@@ -75,3 +77,35 @@ def test_a_deadlock_shows_its_circle(tab: Tab) -> None:
     tab.click("#to-deadlock")
     assert "deadlocked" in tab.text("#replay-said")
     assert coloured(tab, 0xE0, 0x00, 0x7A) > 500
+
+
+def test_a_cut_worm_shows_the_cable_that_is_down_and_what_is_spilled(tab: Tab) -> None:
+    """Its front goes on, its rest falls out at the switch before the cable, and the other cable carries on."""
+    lesson(tab, "teaching-cut-worm.toml", "A worm is cut")
+    tab.click("#next-loss")
+    assert tab.js("laboratory.player.now") == pytest.approx(150_000, rel=1e-3)
+    assert "cut on s(0," in tab.text("#replay-said")
+    assert "2 links are down" in tab.text("#replay-count")
+    assert coloured(tab, 0xB3, 0x00, 0x5E) > 10, "the cross"
+    spill = f"{VIEW}.recording.spills.find((one) => one.until - one.from > {VIEW}.recording.stay / 4)"
+    tab.js(f"laboratory.player.choose(-1, 0); laboratory.player.show(({spill}.from + {spill}.until) / 2)")
+    assert coloured(tab, 0xB3, 0x00, 0x5E) > 2, "the drops"
+    ending = f"{VIEW}.recording.losses.every((one) => {VIEW}.recording.byPacket.get(one.packet).every("
+    assert tab.js(f"{ending}(row) => !{VIEW}.recording.waits(row, one.time + 1)))"), (
+        "none waits after its loss"
+    )
+    tab.js("laboratory.player.show(laboratory.player.until)")
+    assert "down" not in tab.text("#replay-count")
+
+
+def test_a_stuck_receiver_is_marked_and_blocks_others(tab: Tab) -> None:
+    """With a watchdog beside it packets are lost, and fewer are blocked."""
+    lesson(tab, "teaching-stuck-receiver.toml", "A receiver that is stuck")
+    tab.js("laboratory.player.show(340e3)")
+    assert "1 terminal takes nothing" in tab.text("#replay-count")
+    assert coloured(tab, 0x3B, 0x41, 0x45) > 30
+    for_it = (
+        f"[...{VIEW}.blocked.keys()].filter((one) => {VIEW}.recording.ends(one)[1] === 't(0,1).0').length"
+    )
+    assert tab.js(for_it) > 0
+    assert tab.js(f"{VIEW}.blocked.size > {for_it}"), "others as well"

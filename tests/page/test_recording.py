@@ -167,3 +167,18 @@ def test_a_deadlock_shows_the_packets_that_stand_in_its_circle() -> None:
     standing = {link for link, end in zip(shown["link"], shown["end"], strict=True) if end is None}
     assert set(shown["cycle"]) <= standing
     assert max(shown["begin"]) <= shown["until_ns"]
+
+
+def test_every_loss_of_a_run_with_faults_is_recorded() -> None:
+    """Once each, where and when it was, and with the links that were down."""
+    scenario = chosen({"shelf": "teaching-cut-worm.toml"}).scenario
+    shown = record(scenario, 0, lambda: None, lambda share: None)
+    faults = run(scenario).summary["faults"]
+    lost = faults["cut"] + faults["discarded"]
+    assert len(shown["losses"]) == lost > 0
+    packets = [packet for _, _, packet in shown["losses"]]
+    assert len(set(packets)) == len(packets)
+    assert sorted({down for _, down, _, _ in shown["outages"]})[0] == 150_000
+    assert {link for _, link, _ in shown["losses"]} <= {link for link, *_ in shown["outages"]}
+    blocked = record(scenario.with_settings({"routing.adaptive": False}), 0, lambda: None, lambda share: None)
+    assert len(blocked["losses"]) > 2 * lost, "those that belong on the cable are discarded"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -90,12 +91,16 @@ def _refuse_files(
     inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in inner:
         here = (*path, key)
-        came = folder is not None and Path(str(value)).name == value and (folder / str(value)).is_file()
-        if str(key).split(".")[-1] in FILE_KEYS and not came:
+        if str(key).split(".")[-1] in FILE_KEYS and not _came(folder, value):
             message = "the page does not have this file"
             hint = "drop it together with the scenario, or start the page with both: fabriloom page FILE"
             raise ScenarioError(message, here, hint, source.place(here), source.file)
         _refuse_files(value, source, folder, here)
+
+
+def _came(folder: Path | None, value: Any) -> bool:
+    """Whether a file that is named came with the scenario. Other texts are no names: one may be too long for that."""
+    return folder is not None and Path(str(value)).name == value and value in os.listdir(folder)
 
 
 def put(data: dict[str, Any], steps: list[str], value: Any) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compile import Compiled, compile
+from ..compile.faults import NEVER_TICKS
 from ..results import Results
 from ..results.limit import arrivals
 from ..results.tables import column
@@ -22,7 +23,8 @@ HOPS = 12_000
 _KEPT = 1 << 19
 """This many are kept during a run: more than there can be between two looks at it."""
 _NOBODY = 2**32 - 1
-_BUS = 8
+_BUS, _LOST = 8, 16
+_MOST_OUTAGES = 2000
 _EVERY_S = 0.2
 
 Told = Callable[[float], None]
@@ -50,7 +52,8 @@ def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], 
 
     compiled = compile(scenario)
     results = run(compiled, progress, hops=_KEPT, hops_since_ps=since_ps or 0)
-    return {**recording(results, since_ps), **_around(compiled)}
+    shown = recording(results, since_ps)
+    return {**shown, **_around(compiled), "outages": _outages(compiled, shown)}
 
 
 def _around(compiled: Compiled) -> dict[str, Any]:
@@ -70,23 +73,47 @@ def _around(compiled: Compiled) -> dict[str, Any]:
     }
 
 
+def _outages(compiled: Compiled, shown: Mapping[str, Any]) -> list[list[float | int | None]]:
+    """Links that are down in what is shown: link, from when to when in ns of the run (None: for good), and
+    whether it is only its terminal that takes nothing.
+    """
+    arrays, tick_ns = compiled.arrays, compiled.tick_ps / 1000
+    if "fault_link" not in arrays:
+        return []
+    first, last = shown["from_ns"], shown["from_ns"] + shown["until_ns"]
+    names = ("fault_link", "fault_down_ticks", "fault_up_ticks", "fault_stuck")
+    rows = zip(*(arrays[name].tolist() for name in names), strict=True)
+    found = [
+        [link, down * tick_ns, None if up >= NEVER_TICKS else up * tick_ns, stuck]
+        for link, down, up, stuck in rows
+        if down * tick_ns <= last and up * tick_ns >= first
+    ]
+    return found[:_MOST_OUTAGES]
+
+
 def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -> dict[str, Any]:
     """Every stay of a packet on a link, in ns from the first moment shown: columns of equal length.
 
     ``packet`` numbers what moves as one, -1 for echoes; ``kind`` is 0 for packets and requests, 1 for
     responses, 2 for echoes, 3 for busy echoes, 4 more when it is sent again; ``bus`` is the port to which
-    the packet is moved from the port of ``link``, or -1; ``last``: it arrives by it.
+    the packet is moved from the port of ``link``, or -1; ``last``: it arrives by it. ``losses``: when, where
+    and which packet was cut, discarded or timed out.
     """
     native, graph = results.native, results.graph
     rows = {name: column(native, f"hop_{name}") for name in ("source", "target", "link", "kind")}
     rows |= {
         name: column(native, f"hop_{name}_ticks").astype(np.int64) for name in ("started", "begin", "end")
     }
-    rows, first, last = _shown(rows, results, since_ps, most)
+    lost = rows["kind"] == _LOST
+    losses = {name: values[lost] for name, values in rows.items()}
+    rows, first, last = _shown(
+        {name: values[~lost] for name, values in rows.items()}, results, since_ps, most
+    )
     tick_ns, count = results.tick_ps / 1000, len(rows["begin"])
     ended = last == int(native["end_time_ticks"])
     shown = {"from_ns": first * tick_ns, "until_ns": (last - first) * tick_ns, "rows": count, "cycle": []}
     packet, number = _packets(rows)
+    shown["losses"] = _losses(losses, rows, packet, first, last, tick_ns)
     shown["said"] = _said(shown, number) + (" " + results.summary["end"]["message"] if ended else "")
     if ended:
         shown["cycle"] = column(native, "deadlock_links").tolist()
@@ -143,6 +170,26 @@ def _packets(rows: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.int64], int]:
     packet = np.full(len(source), -1, np.int64)
     packet[known] = inverse.ravel()
     return packet, found.shape[1]
+
+
+def _losses(
+    losses: Mapping[str, NDArray[Any]],
+    rows: Mapping[str, NDArray[Any]],
+    packet: NDArray[np.int64],
+    first: int,
+    last: int,
+    tick_ns: float,
+) -> list[list[float]]:
+    """Time in ns from the first moment shown, link and packet of each loss of a packet that is shown."""
+    numbers = dict(
+        zip(zip(rows["source"].tolist(), rows["started"].tolist(), strict=True), packet.tolist(), strict=True)
+    )
+    keys = zip(*(losses[name].tolist() for name in ("begin", "link", "source", "started")), strict=True)
+    return [
+        [round((begin - first) * tick_ns, 2), link, numbers[source, started]]
+        for begin, link, source, started in keys
+        if first <= begin <= last and (source, started) in numbers
+    ]
 
 
 def _ends(rows: Mapping[str, NDArray[Any]], packet: NDArray[np.int64], number: int) -> list[list[int]]:

@@ -4,9 +4,10 @@
 //! onwards: the lengths that links and buffers further on were told are corrected at once, and the error end is noted as
 //! arriving when it will.
 
-use super::state::{Network, Outgoing, UNKNOWN};
+use super::state::{Network, Outgoing, Packet, UNKNOWN};
 use crate::fabric::{Fabric, NEVER, NONE};
 use crate::kernel::Time;
+use crate::measure::{Hop, hop_kind};
 
 /// Packets lost on a link since the counts were last cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -379,6 +380,18 @@ impl Network {
         let at = &mut self.packets[packet];
         if !std::mem::replace(&mut at.lost, true) {
             let mark = at.mark;
+            if self.hops.limit > 0 {
+                let (now, &mut Packet { source, target, started, .. }) = (self.now, at);
+                self.hops.record(Hop {
+                    source,
+                    started,
+                    target,
+                    link,
+                    begin: now,
+                    end: now,
+                    kind: hop_kind::LOST,
+                });
+            }
             *count(&mut self.faults.losses[link as usize]) += 1;
             self.faults.remains += 1;
             self.faults.lost += 1;

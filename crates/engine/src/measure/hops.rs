@@ -36,6 +36,8 @@ pub mod hop_kind {
     pub const AGAIN: u8 = 4;
     /// Added to a packet or a response that is moved over a bus of a switch.
     pub const BUS: u8 = 8;
+    /// In place of the others: where and when a packet was cut, discarded or timed out first; its begin is its end.
+    pub const LOST: u8 = 16;
 }
 
 /// The newest hops.

@@ -61,7 +61,7 @@ class Way {
 
 // Per link its way, per terminal's link without a stroke of its own its dot.
 export const waysOf = (place) => {
-  const ways = new Map(), dots = new Map(), strokes = new Map(), widths = new Map();
+  const ways = new Map(), dots = new Map(), strokes = new Map(), widths = new Map(), bundles = new Map();
   const boxes = [...place.querySelectorAll("svg > rect, svg > g > rect")].slice(1).map((box) => Object.fromEntries(["x", "y", "width", "height"].map((name) => [name, Number(box.getAttribute(name))])));
   for (const shape of place.querySelectorAll("[data-links]")) {
     const links = shape.dataset.links.split(" ").map(Number);
@@ -75,6 +75,7 @@ export const waysOf = (place) => {
       const parts = strokes.get(link) ?? [];
       if (back) parts.unshift([...points].reverse()); else parts.push(points);
       strokes.set(link, parts);
+      if (!bundles.has(link)) bundles.set(link, links);
       widths.set(link, Number(shape.getAttribute("stroke-width")) || 2);
     }
   }
@@ -84,6 +85,8 @@ export const waysOf = (place) => {
     if (way.length <= 0) continue;
     way.wide = Math.min(4.4, Math.max(1.5, 2.2 * widths.get(link)));
     way.trim(boxes);
+    // Links that are drawn as one.
+    way.bundle = bundles.get(link);
     ways.set(link, way);
   }
   return { ways, dots };

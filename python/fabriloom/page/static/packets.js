@@ -1,8 +1,9 @@
 // Packets on the drawn fabric: a canvas over the drawing, so that thousands of links cost nothing while they move.
 import { straight, waysOf } from "./geometry.js";
+import { failures, losses, queues } from "./marks.js";
 import { Recording } from "./recording.js";
 
-const BLOCKED = "#d4213d", CYCLE = "#e0007a", ECHO = "#888", BUSY = "#d11", QUEUE = "#8256c9";
+const BLOCKED = "#d4213d", CYCLE = "#e0007a", ECHO = "#888", BUSY = "#d11";
 const hue = (number) => (number * 137.508) % 360;
 
 export class Packets {
@@ -90,10 +91,12 @@ export class Packets {
     for (const row of this.shown) if (row.packet >= 0 && !(heads.get(row.packet)?.begin > row.begin)) heads.set(row.packet, row);
     this.blocked = new Map([...heads].filter(([, row]) => this.recording.waits(row, now)));
     context.lineCap = "butt";
+    this.failed = failures(context, this, now);
     for (const row of this.shown) this.worm(context, row, now, by, followed);
     for (const [packet, row] of this.blocked) this.head(context, row, followed < 0 ? this.blocked.size < 120 : packet === followed);
+    if (this.recording.losses.length) losses(context, this, now);
     if (this.scale * this.shown.length < 4000) this.buffers(context, now);
-    this.queues(context, now);
+    queues(context, this, now);
     const { cycle } = this.recording.data;
     if (cycle.length && now >= this.recording.until - 1e-3 * this.recording.stay) this.circle(context, cycle);
   }
@@ -180,25 +183,6 @@ export class Packets {
       context.fillRect(-6, -1.9, 12 * fill, 3.8);
       context.strokeRect(-6, -1.9, 12, 3.8);
       context.restore();
-    }
-  }
-
-  // How many packets wait at a source, as a bar beside it that grows.
-  queues(context, now) {
-    const senders = Object.keys(this.recording.data.intervals_ns ?? {});
-    if (senders.length > 64) return;
-    const { x: left, y: top, width, height } = this.fabric.zoom.whole, middle = { x: left + width / 2, y: top + height / 2 };
-    context.globalAlpha = 1;
-    for (const source of senders) {
-      const count = this.recording.queue(source, now), place = this.place[source];
-      if (!place || !(count > 1)) continue;
-      const long = Math.min(26, 3.5 * Math.log2(count + 1)), inward = place.x > middle.x + 1;
-      const x = inward ? place.x - 9 - long : place.x + 9, y = place.y + (place.y > middle.y ? -9 : 5);
-      context.fillStyle = QUEUE;
-      context.fillRect(x, y, long, 5);
-      context.font = "7px system-ui, sans-serif";
-      context.textAlign = inward ? "right" : "left";
-      context.fillText(String(count), inward ? x - 2 : x + long + 2, y + 5);
     }
   }
 

@@ -32,6 +32,7 @@ export class Player {
     this.jumps = {
       blocking: button("Next blocking", () => this.blocking(), "Jump to the next packet that is blocked", "next-blocking"),
       deadlock: button("Deadlock", () => this.deadlock(), "Jump to the deadlock", "to-deadlock"),
+      loss: button("Next loss", () => this.loss(), "Jump to the next packet that is cut, discarded or timed out", "next-loss"),
       slowest: button("Slowest packet", () => this.slowest(), "Follow the packet that took longest", "to-slowest"),
     };
     this.picture = button("Save picture", () => this.shoot(), "Save what is seen as a PNG file", "save-picture");
@@ -77,6 +78,7 @@ export class Player {
     this.followed = -1;
     this.told = said;
     this.jumps.blocking.disabled = !all.some((one) => one.blockings.length);
+    this.jumps.loss.hidden = !all.some((one) => one.losses.length);
     this.jumps.slowest.disabled = !all.some((one) => one.slowest.packet >= 0);
     for (const row of this.place.querySelectorAll(".row")) row.hidden = !all.some((one) => one.rows.length);
     this.place.querySelector("datalist").replaceChildren(...this.namesOf(all).map((name) => new Option(name)));
@@ -103,6 +105,9 @@ export class Player {
       ? [mark("echo", "echo"), mark("busy", "busy echo: rejected, comes again"), ["thick: sent again"], ["across a switch: over its bus"]]
       : [mark("blocked", "blocked: the bar is the head that waits, the thread leads to the output it waits for"), mark("buffer", "buffer behind a link, how full"), [""]];
     if (all.some((one) => Object.keys(one.data.intervals_ns ?? {}).length)) parts.push(mark("queue", "packets waiting at their source, by the offered rate"));
+    if (all.some((one) => one.data.outages?.some(([, , , stuck]) => !stuck))) parts.push(mark("down", "link that is down"));
+    if (all.some((one) => one.data.outages?.some(([, , , stuck]) => stuck))) parts.push(mark("stuck", "terminal that takes nothing"));
+    if (all.some((one) => one.losses.length)) parts.push(mark("lost", "cross: packet lost; drops: its rest, thrown away at the switch"));
     this.legend.replaceChildren(...parts.filter((part) => part[0] !== "").map((part) => made("span", {}, ...part)));
   }
 
@@ -110,7 +115,7 @@ export class Player {
   get keys() {
     const step = (way) => () => this.step(way);
     const jump = (name) => () => { if (!this.jumps[name].disabled && !this.jumps[name].hidden) this.jumps[name].click(); };
-    return { " ": () => this.toggle(), ",": step(-1), ".": step(1), b: jump("blocking"), d: jump("deadlock"), s: jump("slowest") };
+    return { " ": () => this.toggle(), ",": step(-1), ".": step(1), b: jump("blocking"), l: jump("loss"), d: jump("deadlock"), s: jump("slowest") };
   }
 
   // ---- time ----
@@ -186,6 +191,15 @@ export class Player {
     this.choose(row ? row.packet : -1, side);
   }
 
+  // The next packet that is lost; after the last one the first.
+  loss() {
+    this.pause();
+    const all = this.recordings().flatMap(({ recording }, side) => recording.losses.map((loss) => ({ ...loss, side }))).sort((a, b) => a.time - b.time);
+    const { time, packet, side } = all.find((loss) => loss.time > this.now) ?? all[0];
+    this.now = time + 1e-3 * this.recordings()[side].recording.stay;
+    this.choose(packet, side);
+  }
+
   deadlock() {
     const side = this.recordings().findIndex(({ recording }) => recording.data.cycle.length);
     if (side < 0) { this.further(); return; }
@@ -217,7 +231,10 @@ export class Player {
   tell(views) {
     const counts = views.map((view) => {
       const there = new Set(view.shown.map((row) => row.packet)).size, over = this.now > view.recording.until ? " (recorded up to here)" : "";
-      return view.recording.data.rings ? `${there} packets under way${over}` : `${there} packets under way, ${view.blocked.size} of them blocked${over}`;
+      const { down, stuck, lost } = view.failed, some = (count, one, more) => (count ? `, ${count} ${count === 1 ? one : more}` : "");
+      const failed = `${some(down, "link is down", "links are down")}${some(stuck, "terminal takes nothing", "terminals take nothing")}${some(lost, "packet lost so far", "packets lost so far")}`;
+      const packets = `${there} ${there === 1 ? "packet" : "packets"} under way`;
+      return view.recording.data.rings ? `${packets}${over}` : `${packets}, ${view.blocked.size} blocked${failed}${over}`;
     });
     const text = counts.length > 1 ? counts.map((count, side) => `${side ? "second" : "first"}: ${count}`).join("; ") : counts[0] ?? "";
     if (this.count.textContent !== text) this.count.textContent = text;

@@ -9,6 +9,8 @@ export class Recording {
     this.names = names;
     this.from = data.from_ns;
     this.until = data.from_ns + data.until_ns;
+    // Per packet when and where it was lost first.
+    this.lost = new Map((data.losses ?? []).map(([time, link, packet]) => [packet, { time: this.from + time, link, packet }]));
     this.rows = this.stays();
     this.byPacket = new Map();
     for (const row of this.rows) {
@@ -23,7 +25,21 @@ export class Recording {
     this.blockings = this.blocked();
     this.slowest = this.last();
     this.starts = this.bySource();
+    this.losses = [...this.lost.values()].sort((a, b) => a.time - b.time);
+    this.spills = this.losses.flatMap((loss) => this.spill(loss));
   }
+
+  // Where the rest of a lost packet is thrown away: at the end of the last link by which it still comes.
+  spill({ time, link, packet }) {
+    const rows = this.byPacket.get(packet) ?? [], on = rows.findIndex((row) => row.link === link);
+    // One that was cut or timed out never gets onto that link, one that was discarded came by it.
+    const goesOn = on >= 0 && (on + 1 < rows.length || rows[on].arrived || rows[on].end <= time);
+    const row = goesOn ? rows[on - 1] : on < 0 ? rows.at(-1) : rows[on], until = row ? row.end + row.cross : 0;
+    return until > time && until < Infinity ? [{ link: row.link, packet, from: time, until }] : [];
+  }
+
+  // Links that are down at a moment, and those whose terminal takes nothing.
+  down(now) { return (this.data.outages ?? []).filter(([, from, until]) => from <= now && (until === null || now < until)); }
 
   // Rows with how long a head takes over a link and what comes after it. A link is crossed in the shortest time in
   // which any packet went on to the next; a head that takes longer waits at the end of the link.
@@ -42,7 +58,9 @@ export class Recording {
       const begin = this.from + data.begin[row], ended = data.end[row];
       const end = ended === null || ended === undefined ? Infinity : this.from + ended;
       const arrived = Boolean(data.last[row]), bus = data.bus[row];
-      const goes = to < 0 ? (arrived || data.rings ? end : Infinity) : this.from + data.begin[to];
+      // The head of one that was lost waits for nothing any more.
+      const over = this.lost.get(data.packet[row])?.time;
+      const goes = to < 0 ? (arrived || data.rings ? end : over ?? Infinity) : this.from + data.begin[to];
       const cross = bus < 0 ? least : end - begin, link = data.link[row];
       const wants = to >= 0 ? data.link[to] : goes === Infinity ? wanted.get(link) ?? -1 : -1;
       return { row, begin, end, cross, arrived, goes, wants, bus, link, packet: data.packet[row], kind: data.kind[row], gone: Math.max(end, Math.min(goes, 1e18)) + cross };
@@ -128,7 +146,16 @@ export class Recording {
     const name = (row) => (row.bus < 0 ? called(row.link) : `the bus from the port of ${called(row.link)} to that of ${called(row.bus)}`);
     const waits = head && this.waits(head, now);
     const wants = waits && head.wants >= 0 ? ` Its head waits for ${called(head.wants)}, for ${((now - head.begin - head.cross) / 1000).toFixed(2)} µs now.` : "";
+    const loss = this.lost.get(packet), over = loss && loss.time <= now ? ` It was lost at ${(loss.time / 1000).toFixed(2)} µs: ${this.how(loss)}.` : "";
     const where = on.length ? `on ${on.map(name).join(", ")}` : now < rows[0].begin ? "not started yet" : now >= last.end ? (last.arrived ? "arrived" : `behind ${name(last)}`) : "in a switch";
-    return `The ${KINDS[rows[0].kind & 3]} from ${from} to ${to}, started at ${(started / 1000).toFixed(2)} µs: ${where}.${wants}`;
+    return `The ${KINDS[rows[0].kind & 3]} from ${from} to ${to}, started at ${(started / 1000).toFixed(2)} µs: ${where}.${wants}${over}`;
+  }
+
+  // What happened to a packet, by what was known of its link then.
+  how({ time, link, packet }) {
+    const name = this.names[link] ?? `link ${link}`, cut = this.down(time).some(([one, , , stuck]) => one === link && !stuck);
+    if (cut) return `cut on ${name}, which failed; the rest of it is spilled at the switch before`;
+    const last = this.byPacket.get(packet)?.at(-1);
+    return last?.link === link && !last.arrived ? `discarded at the end of ${name}, where no link to its destination runs` : `timed out before ${name}, by the watchdog`;
   }
 }

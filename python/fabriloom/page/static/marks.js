@@ -1,0 +1,124 @@
+// What stands beside the packets of a drawing: links that are down, packets that are lost, queues at sources.
+
+const DOWN = "#3b4145", LOST = "#b3005e", QUEUE = "#8256c9", PAPER = "#fff";
+// How long a loss is seen, in times that a packet takes to pass.
+const SEEN = 2;
+
+const text = (context, what, x, y, size = 9) => {
+  context.font = `600 ${size}px system-ui, sans-serif`;
+  context.lineWidth = 2.4;
+  context.strokeStyle = PAPER;
+  context.strokeText(what, x, y);
+  context.fillText(what, x, y);
+};
+
+const cross = (context, { x, y }, size, colour) => {
+  for (const [wide, ink] of [[4.6, PAPER], [2.4, colour]]) {
+    context.strokeStyle = ink;
+    context.lineWidth = wide;
+    context.beginPath();
+    for (const way of [-1, 1]) { context.moveTo(x - size, y - way * size); context.lineTo(x + size, y + way * size); }
+    context.stroke();
+  }
+};
+
+// Links that are down at a moment: dashed and crossed out; of several drawn as one, how many.
+const outages = (context, { ways, dots }, down) => {
+  const gone = new Set(down.filter(([, , , stuck]) => !stuck).map(([link]) => link)), bundles = new Map();
+  for (const link of gone) { const way = ways.get(link); if (way) bundles.set(way.bundle, way); else if (dots.has(link)) cross(context, dots.get(link), dots.get(link).r, DOWN); }
+  // Both directions of a cable are crossed out once.
+  const crossed = [];
+  for (const [bundle, way] of bundles) {
+    const count = bundle.filter((link) => gone.has(link)).length, all = count === bundle.length, at = way.place(way.length / 2);
+    if (all) {
+      for (const [wide, ink, dash] of [[(way.wide ?? 3) + 1.6, PAPER, []], [2, DOWN, [3.5, 3]]]) {
+        Object.assign(context, { lineWidth: wide, strokeStyle: ink });
+        context.setLineDash(dash);
+        context.beginPath();
+        way.trace(context, 0, way.length);
+        context.stroke();
+      }
+      context.setLineDash([]);
+    }
+    if (crossed.some(({ x, y }) => Math.hypot(at.x - x, at.y - y) < 14)) continue;
+    crossed.push(at);
+    cross(context, at, 4, DOWN);
+    context.fillStyle = DOWN;
+    context.textAlign = "left";
+    if (!all) text(context, `${count} of ${bundle.length} down`, at.x + 8, at.y + 3);
+  }
+  // A terminal that takes nothing: a bar across it.
+  for (const [link] of down.filter(([, , , stuck]) => stuck)) {
+    const dot = dots.get(link) ?? ways.get(link)?.place(ways.get(link).length);
+    if (!dot) continue;
+    context.lineWidth = 2.2;
+    context.strokeStyle = DOWN;
+    context.strokeRect(dot.x - (dot.r ?? 4) - 3, dot.y - (dot.r ?? 4) - 3, 2 * (dot.r ?? 4) + 6, 2 * (dot.r ?? 4) + 6);
+  }
+};
+
+// Where packets were lost just now, and the rest of them, which falls out at the switch as long as it comes.
+export const losses = (context, { ways, dots, recording }, now) => {
+  const seen = SEEN * recording.stay;
+  for (const { link, time } of recording.losses) {
+    if (time > now || now > time + seen) continue;
+    const way = ways.get(link), at = way ? way.place(recording.down(time).some(([one]) => one === link) ? way.length / 2 : way.length) : dots.get(link);
+    context.globalAlpha = 1 - (now - time) / seen;
+    if (at) cross(context, at, 5.5, LOST);
+  }
+  context.globalAlpha = 1;
+  context.fillStyle = LOST;
+  for (const { link, from, until } of recording.spills) {
+    if (now < from || now > until) continue;
+    const way = ways.get(link), end = way ? way.place(way.length) : dots.get(link);
+    if (!end) continue;
+    const at = way ? { x: end.x + 12 * Math.cos(end.angle), y: end.y + 12 * Math.sin(end.angle) } : end;
+    for (let drop = 0; drop < 6; drop++) {
+      const part = (drop / 6 + (now - from) / (0.5 * recording.stay)) % 1;
+      context.globalAlpha = 1 - 0.8 * part;
+      context.beginPath();
+      context.arc(at.x + 9 * Math.sin(2.4 * drop), at.y + 4 + 15 * part, 1.7, 0, 7);
+      context.fill();
+    }
+  }
+  context.globalAlpha = 1;
+};
+
+// What has failed at a moment and how much was lost until then; links that are down are drawn.
+export const failures = (context, packets, now) => {
+  const { recording } = packets, down = recording.down(now);
+  context.globalAlpha = 1;
+  if (down.length) outages(context, packets, down);
+  return { down: down.filter(([, , , stuck]) => !stuck).length, stuck: down.filter(([, , , stuck]) => stuck).length, lost: recording.losses.filter(({ time }) => time <= now).length };
+};
+
+// How many packets wait at a source, as a bar beside it that grows; upright and without a number where terminals stand close.
+export const queues = (context, { recording, place, fabric }, now) => {
+  const senders = Object.keys(recording.data.intervals_ns ?? {});
+  if (senders.length > 64) return;
+  const { x: left, y: top, width, height } = fabric.zoom.whole, middle = { x: left + width / 2, y: top + height / 2 };
+  const room = nearest(Object.values(place));
+  context.globalAlpha = 1;
+  for (const source of senders) {
+    const count = recording.queue(source, now), at = place[source];
+    if (!at || !(count > 1)) continue;
+    const long = 3.5 * Math.log2(count + 1);
+    context.fillStyle = QUEUE;
+    if (room < 34) {
+      const high = Math.min(0.45 * room, 0.07 * room * Math.log2(count + 1));
+      context.fillRect(at.x + 0.3 * room, at.y + 0.25 * room - high, 0.14 * room, high);
+      continue;
+    }
+    const inward = at.x > middle.x + 1, x = inward ? at.x - 9 - Math.min(26, long) : at.x + 9, y = at.y + (at.y > middle.y ? -9 : 5);
+    context.fillRect(x, y, Math.min(26, long), 5);
+    context.textAlign = inward ? "right" : "left";
+    text(context, String(count), inward ? x - 2 : x + Math.min(26, long) + 2, y + 5, 7);
+  }
+};
+
+// The least distance between two of the places.
+const nearest = (places) => {
+  let least = Infinity;
+  places.slice(0, 64).forEach((one, at) => places.slice(at + 1, 64).forEach((other) => { least = Math.min(least, Math.hypot(one.x - other.x, one.y - other.y)); }));
+  return least;
+};
