@@ -80,7 +80,7 @@ def test_a_deadlock_shows_its_circle(tab: Tab) -> None:
 
 
 def test_a_cut_worm_shows_the_cable_that_is_down_and_what_is_spilled(tab: Tab) -> None:
-    """Its front goes on, its rest falls out at the switch before the cable, and the other cable carries on."""
+    """Its front goes on, its rest falls out at the switch before the cable, and the other cable works."""
     lesson(tab, "teaching-cut-worm.toml", "A worm is cut")
     tab.click("#next-loss")
     assert tab.js("laboratory.player.now") == pytest.approx(150_000, rel=1e-3)

@@ -99,7 +99,7 @@ def _refuse_files(
 
 
 def _came(folder: Path | None, value: Any) -> bool:
-    """Whether a file that is named came with the scenario. Other texts are no names: one may be too long for that."""
+    """Whether a file came with the scenario. It is not asked of the machine: a long text is no name there."""
     return folder is not None and Path(str(value)).name == value and value in os.listdir(folder)
 
 

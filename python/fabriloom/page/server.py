@@ -29,8 +29,9 @@ from .sessions import Message, Session, Sessions
 
 _KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html", "svg": "image/svg+xml"}
 _SCRIPTS = (
-    "page", "card", "fabric", "film", "zoom", "geometry", "marks", "recording", "packets", "player", "charts", "state",
-)  # fmt: skip
+    *("page", "card", "fabric", "film", "zoom", "geometry"),
+    *("marks", "recording", "packets", "player", "charts", "state"),
+)
 _PAGE = ("index.html", "page.css", *(f"{name}.js" for name in _SCRIPTS))
 _OF_REPORTS = {"charts.min.js": "vendor/charts.min.js", "reach.js": "reach.js", "style.css": "style.css"}
 _KEY_BYTES = 18

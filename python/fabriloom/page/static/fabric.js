@@ -76,7 +76,7 @@ export class Fabric {
   // Where terminals stand: their dots have the link out and the link in.
   terminals() {
     const dots = this.shapes.filter((one) => one.dot && one.links.length === 2);
-    return dots.map(({ shape, links }) => ({ name: String(this.links[links[0]]).split(">")[0], x: Number(shape.getAttribute("cx")), y: Number(shape.getAttribute("cy")) }));
+    return dots.map(({ shape, links }) => ({ name: String(this.links[links[0]]).split(">")[0], links, x: Number(shape.getAttribute("cx")), y: Number(shape.getAttribute("cy")) }));
   }
 
   say(shape) {

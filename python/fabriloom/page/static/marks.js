@@ -93,7 +93,7 @@ export const failures = (context, packets, now) => {
 };
 
 // How many packets wait at a source, as a bar beside it that grows; upright and without a number where terminals stand close.
-export const queues = (context, { recording, place, fabric }, now) => {
+export const queues = (context, { recording, place, fabric, ways }, now) => {
   const senders = Object.keys(recording.data.intervals_ns ?? {});
   if (senders.length > 64) return;
   const { x: left, y: top, width, height } = fabric.zoom.whole, middle = { x: left + width / 2, y: top + height / 2 };
@@ -102,17 +102,26 @@ export const queues = (context, { recording, place, fabric }, now) => {
   for (const source of senders) {
     const count = recording.queue(source, now), at = place[source];
     if (!at || !(count > 1)) continue;
-    const long = 3.5 * Math.log2(count + 1);
+    const share = count / recording.longestQueue, long = Math.max(1, 20 * share);
     context.fillStyle = QUEUE;
-    if (room < 34) {
-      const high = Math.min(0.45 * room, 0.07 * room * Math.log2(count + 1));
+    if (room < 40 && at.links.some((link) => ways.has(link))) {
+      // Beside its links, towards the switch; its name is on the other side.
+      context.save();
+      context.translate(at.x, at.y);
+      context.rotate(Math.atan2(middle.y - at.y, middle.x - at.x));
+      context.fillRect(0, 0.27 * room, long, 0.13 * room);
+      context.restore();
+      continue;
+    }
+    if (room < 40) {
+      const high = 0.5 * room * share;
       context.fillRect(at.x + 0.3 * room, at.y + 0.25 * room - high, 0.14 * room, high);
       continue;
     }
-    const inward = at.x > middle.x + 1, x = inward ? at.x - 9 - Math.min(26, long) : at.x + 9, y = at.y + (at.y > middle.y ? -9 : 5);
-    context.fillRect(x, y, Math.min(26, long), 5);
+    const inward = at.x > middle.x + 1, x = inward ? at.x - 9 - long : at.x + 9, y = at.y + (at.y > middle.y ? -9 : 5);
+    context.fillRect(x, y, long, 5);
     context.textAlign = inward ? "right" : "left";
-    text(context, String(count), inward ? x - 2 : x + Math.min(26, long) + 2, y + 5, 7);
+    text(context, String(count), inward ? x - 2 : x + long + 2, y + 5, 6);
   }
 };
 

@@ -27,7 +27,7 @@ export class Packets {
     }
     const ends = [...new Set((data.packets ?? []).flatMap(([from, to]) => [from, to]))];
     this.numbers = new Map(ends.map((name, at) => [name, at]));
-    this.place = Object.fromEntries(this.fabric.terminals().map(({ name, x, y }) => [name, { x, y }]));
+    this.place = Object.fromEntries(this.fabric.terminals().map(({ name, ...there }) => [name, there]));
     this.fabric.unmark();
     this.fabric.paint([]);
   }

@@ -1,6 +1,12 @@
 // A recording of packets as the page plays it: who is where, who waits, for what, and since when.
 
 const KINDS = ["packet", "response", "echo", "busy echo"];
+// How many of some ascending times have come.
+const upTo = (times, now) => {
+  let low = 0, high = times.length;
+  while (low < high) { const middle = (low + high) >> 1; if (times[middle] <= now) low = middle + 1; else high = middle; }
+  return low;
+};
 const clamp = (value) => Math.min(1, Math.max(0, value));
 
 export class Recording {
@@ -96,9 +102,7 @@ export class Recording {
 
   // Rows that are somewhere at a moment. They are in the order of their begin, and none lasts longer than the longest.
   at(now) {
-    let low = 0, high = this.begins.length;
-    while (low < high) { const middle = (low + high) >> 1; if (this.begins[middle] <= now) low = middle + 1; else high = middle; }
-    const found = [];
+    const low = upTo(this.begins, now), found = [];
     for (let at = low - 1; at >= 0; at--) {
       const row = this.rows[at];
       if (row.begin < now - this.longest) break;
@@ -127,14 +131,19 @@ export class Recording {
 
   next(times, now, way) { return way > 0 ? times.find((time) => time > now + 1e-6) : times.findLast((time) => time < now - 1e-6); }
 
-  nextBegin(now) { return this.begins.find((time) => time > now); }
+  nextBegin(now) { return this.begins[upTo(this.begins, now)]; }
 
   // Packets that have come to a source and not started, where all sources offer the same rate from the beginning on.
   queue(source, now) {
     const interval = this.data.intervals_ns?.[source];
     if (!interval || this.from > 0) return null;
-    const times = this.starts.get(source) ?? [], started = times.filter((time) => time <= now).length;
-    return Math.max(0, Math.floor(now / interval) - started);
+    return Math.max(0, Math.floor(now / interval) - upTo(this.starts.get(source) ?? [], now));
+  }
+
+  // The longest queue at the end: what bars of queues are measured by.
+  get longestQueue() {
+    this.most ??= Math.max(8, ...Object.keys(this.data.intervals_ns ?? {}).map((source) => this.queue(source, this.until)));
+    return this.most;
   }
 
   ends(packet) { return this.data.packets[packet]; }
