@@ -140,6 +140,7 @@ impl Simulation {
         programs::flows(&out, "flow", self.0.run.measure.flows.as_ref())?;
         watched(&out, &self.0.run.measure.watched.delays)?;
         planes(&out, &self.0.run.planes)?;
+        signals(&out, &self.0)?;
         trace(&out, &self.0.run.trace.packets)?;
         hops(&out, &self.0)?;
         programs::result(&out, self.0.run.programs.as_deref(), self.0.now())?;
@@ -298,6 +299,36 @@ fn watched(out: &Bound<'_, PyDict>, delays: &[Delays]) -> PyResult<()> {
     column(out, "watched_total_min_ticks", delays, |one| one.total.min.max(0) as u64)?;
     column(out, "watched_total_max_ticks", delays, |one| one.total.max as u64)?;
     column(out, "watched_latency_max_ticks", delays, |one| one.latency_max as u64)
+}
+
+/// Time-codes and interrupts: how many each source made, per source and port when they came, and what links did.
+fn signals(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
+    let codes = &run.run.codes;
+    let (mut values, mut counts, mut start) = (Vec::new(), Vec::new(), vec![0]);
+    for delays in &codes.delays {
+        let (some, many) = cells(&delays.histogram);
+        values.extend(some);
+        counts.extend(many);
+        start.push(values.len() as u64);
+    }
+    column(out, "code_start", &start, |&at| at)?;
+    column(out, "code_values_ticks", &values, |&value| value)?;
+    column(out, "code_counts", &counts, |&count| count)?;
+    column(out, "code_made", &codes.made, |&count| count)?;
+    column(out, "code_taken", &codes.delays, |delays| delays.count)?;
+    column(out, "code_sum_ticks", &codes.delays, |delays| delays.sum as u64)?;
+    column(
+        out,
+        "code_min_ticks",
+        &codes.delays,
+        |delays| if delays.count > 0 { delays.min as u64 } else { 0 },
+    )?;
+    column(out, "code_max_ticks", &codes.delays, |delays| delays.max as u64)?;
+    let links = run.lanes().map_or(&[][..], |lanes| lanes.code_counts());
+    column(out, "link_codes_sent", links, |counts| counts.sent)?;
+    column(out, "link_codes_lost", links, |counts| counts.lost)?;
+    column(out, "link_codes_duplicate", links, |counts| counts.duplicates)?;
+    column(out, "link_codes_invalid", links, |counts| counts.invalid)
 }
 
 /// What came by each plane; no rows where terminals have one port each.

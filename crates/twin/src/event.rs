@@ -5,6 +5,8 @@ use std::collections::BinaryHeap;
 
 use fabriloom_engine::kernel::Time;
 
+use crate::parts::Code;
+
 /// What happens, in the order of the phases of one tick: faults, effects, arbitration, crossbars in two steps, wires.
 ///
 /// No event makes another one for an earlier phase of the same tick, so a tick is over when its events are.
@@ -16,6 +18,12 @@ pub enum What {
     Down { link: u32, ended: Time },
     /// What has come of a packet by a link that failed is ended.
     End { link: u32 },
+    /// A source makes a code.
+    MakeCode { source: u32, number: u64 },
+    /// A code has come by the link. `faults`: as with characters.
+    CodeArrives { link: u32, faults: u32, code: Code },
+    /// A code is ready for the wire of the link.
+    CodeReady { link: u32, code: Code },
     /// A character has come through the lane and can be used in the input buffer at its target. `faults`: how often the link had
     /// failed when it started, here and in what follows; if it has failed since, this does not happen.
     Arrive { lane: u32, faults: u32 },

@@ -46,6 +46,9 @@ impl Twin<'_> {
         let state = &mut self.links[link as usize];
         state.down = true;
         state.faults += 1;
+        state.code_counts.lost += state.codes.len() as u64 + state.codes_on_wire;
+        state.codes.clear();
+        state.codes_on_wire = 0;
         for lane in self.fabric.lanes_of(link) {
             self.take_from_holder(lane);
             let state = &mut self.lanes[lane as usize];

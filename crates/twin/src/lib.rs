@@ -7,6 +7,7 @@
 //!
 //! Networks of rings have a twin of their own, [`run_rings`], written from `docs/background/ring-model.md`.
 
+mod code;
 mod event;
 mod fault;
 mod parts;
@@ -63,6 +64,32 @@ pub struct LinkCounts {
     pub wait_ticks: u64,
 }
 
+/// A time-code or an interrupt that has come to a port and was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TakenCode {
+    /// The row of its source.
+    pub source: u32,
+    /// The port.
+    pub port: u32,
+    /// When it was made, in ticks.
+    pub made: Time,
+    /// When it came, in ticks.
+    pub at: Time,
+}
+
+/// What a link and its end did with codes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CodeCounts {
+    /// Sent on it.
+    pub sent: u64,
+    /// Lost on it or in front of it because it was down.
+    pub lost: u64,
+    /// Dropped at its end as known.
+    pub duplicates: u64,
+    /// Dropped at its end as out of order.
+    pub invalid: u64,
+}
+
 /// What happened in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TwinRun {
@@ -79,6 +106,10 @@ pub struct TwinRun {
     /// Per link: packets lost on it when it failed, at its end because there was nowhere to go, and because they held it
     /// and did not move.
     pub losses: Vec<(u64, u64, u64)>,
+    /// Codes taken at ports, in order.
+    pub codes: Vec<TakenCode>,
+    /// Per link: what became of codes.
+    pub code_counts: Vec<CodeCounts>,
     /// Events of this engine up to the end.
     pub events: u64,
     /// Grants: one for each packet at each switch.

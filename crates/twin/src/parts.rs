@@ -6,7 +6,7 @@ use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::Stream;
 use fabriloom_engine::terminal::Packet;
 
-use crate::LinkCounts;
+use crate::{CodeCounts, LinkCounts};
 
 /// What a character is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,6 +141,28 @@ impl Lane {
     }
 }
 
+/// A time-code, or an interrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Code {
+    /// Time-codes go first.
+    pub is_interrupt: bool,
+    /// Of six bits.
+    pub number: u8,
+    /// The row of its source.
+    pub source: u32,
+    /// When it was made.
+    pub made: Time,
+}
+
+/// What a switch or a port knows of codes.
+#[derive(Clone, Debug, Default)]
+pub struct Register {
+    /// The number of the last time-code.
+    pub time: u8,
+    /// Interrupts that were passed on, and when they are forgotten.
+    pub held: BTreeMap<u8, Time>,
+}
+
 /// One direction of a cable: what its lanes share.
 #[derive(Clone, Debug, Default)]
 pub struct Link {
@@ -179,8 +201,15 @@ pub struct Link {
     /// When a character crossed last to this link, to which lane, and whether it was not an end of packet.
     pub last_entered: Option<(Time, u32, bool)>,
 
+    /// Codes that wait for the wire, and since when.
+    pub codes: Vec<(Time, Code)>,
+    /// How many are on it.
+    pub codes_on_wire: u64,
+
     /// What it has done.
     pub counts: LinkCounts,
+    /// What became of codes.
+    pub code_counts: CodeCounts,
 }
 
 /// A head that waits for a lane of a group.

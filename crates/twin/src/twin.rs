@@ -6,8 +6,8 @@ use fabriloom_engine::kernel::random::{Family, streams};
 use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources};
 
 use crate::event::{Agenda, What};
-use crate::parts::{Character, Group, Kind, Lane, Link, Place, Worm};
-use crate::{Delivery, FlowControl, TwinRun, delivery_key, messages};
+use crate::parts::{Character, Group, Kind, Lane, Link, Place, Register, Worm};
+use crate::{Delivery, FlowControl, TakenCode, TwinRun, delivery_key, messages};
 
 /// Everything there is.
 pub struct Twin<'a> {
@@ -22,6 +22,9 @@ pub struct Twin<'a> {
     pub(crate) groups_of_lane: Vec<Vec<u32>>,
     pub(crate) worms: Vec<Worm>,
     pub(crate) packet_hops: u64,
+    /// What switches, then ports, know of codes.
+    pub(crate) registers: Vec<Register>,
+    pub(crate) codes: Vec<TakenCode>,
     sources: Sources,
     /// The ports of terminals that have several.
     ports: Option<Ports>,
@@ -60,6 +63,8 @@ impl<'a> Twin<'a> {
             groups_of_lane,
             worms: Vec::new(),
             packet_hops: 0,
+            registers: vec![Register::default(); (fabric.switches + fabric.ports()) as usize],
+            codes: Vec::new(),
             sources: Sources::new(fabric),
             ports: fabric.has_ports().then(|| Ports::new(fabric)),
             programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
@@ -70,6 +75,7 @@ impl<'a> Twin<'a> {
         };
         twin.promise_all();
         twin.plan_faults();
+        twin.plan_codes();
         for terminal in 0..fabric.ports() {
             twin.agenda.add(0, What::Ask { terminal });
         }
@@ -86,6 +92,13 @@ impl<'a> Twin<'a> {
                 What::Up { link } => self.go_up(link),
                 What::Down { link, ended } => self.go_down(link, ended),
                 What::End { link } => self.end_early(link),
+                What::MakeCode { source, number } => self.make_code(source, number),
+                What::CodeArrives { link, faults, code } => {
+                    if faults == self.links[link as usize].faults {
+                        self.code_arrives(link, code);
+                    }
+                }
+                What::CodeReady { link, code } => self.code_ready(link, code),
                 What::Arrive { lane, faults }
                 | What::Credit { lane, faults }
                 | What::PlaceFree { lane, faults }
@@ -281,6 +294,8 @@ impl<'a> Twin<'a> {
             totals.offered.checked_sub(delivered + totals.refused + lost).expect("more came than was sent");
         assert!(in_flight >= in_fabric, "the fabric holds packets that no source made");
         let (events, packet_hops) = (self.events, self.packet_hops);
+        let codes = self.codes.clone();
+        let code_counts = self.links.iter().map(|link| link.code_counts).collect();
         self.sources.stop_after(until);
         self.drop_later(until);
         self.run_until(Time::MAX);
@@ -292,6 +307,8 @@ impl<'a> Twin<'a> {
             in_flight,
             lost,
             losses,
+            codes,
+            code_counts,
             events,
             packet_hops,
             end_time,

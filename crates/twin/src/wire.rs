@@ -17,10 +17,16 @@ impl Twin<'_> {
         self.fabric.is_terminal(self.fabric.link_target[link as usize])
     }
 
-    /// Starts what comes next on the wire of a link, if it is free: flow control first, then data.
+    /// Starts what comes next on the wire of a link, if it is free: codes, flow control, then data.
     pub(crate) fn start_on_wire(&mut self, link: u32) {
         let state = &self.links[link as usize];
-        if self.now < state.wire_free || self.now < state.stopped_until || state.down {
+        if self.now < state.wire_free || state.down {
+            return;
+        }
+        if !state.codes.is_empty() {
+            return self.start_code(link);
+        }
+        if self.now < state.stopped_until {
             return;
         }
         let waiting = &self.links[link as usize].flow_control;

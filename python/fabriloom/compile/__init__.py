@@ -20,6 +20,7 @@ from ..scenario import Scenario, needed
 from ..technology import RingTechnology, Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
+from .codes import code_columns, code_durations
 from .columns import Arrays, Tenths, parallel, ports, unused
 from .faults import fault_columns, timeout_columns
 from .links import LinkParts
@@ -199,6 +200,8 @@ def _joined(
             own += [Durations.of("a wait", path, scenario.traffic.arrivals.wait_ps, MOST_WAIT_TICKS)]
     else:
         own = program_durations(scenario, programs)
+    if isinstance(parts, LinkParts):
+        own += code_durations(scenario, parts.graph, parts.technology)
     tick = tick_ps(scenario, [*parts.durations(beside), *own], parts.technology.grain_ps)
     if programs is None:
         terminals = {name: column for name, column in sources.items() if name not in _NOT_OF_ENGINE}
@@ -212,6 +215,7 @@ def _joined(
         columns |= fault_columns(scenario, parts.graph, parts.technology, tick)
     if isinstance(parts, LinkParts):
         columns |= timeout_columns(parts.graph, parts.technology, tick)
+        columns |= code_columns(scenario, parts.graph, parts.technology, tick)
     return columns
 
 

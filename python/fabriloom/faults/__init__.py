@@ -1,7 +1,7 @@
 """What fails: links by name, and from when to when each of them is down."""
 
 from .outages import Outage, outages
-from .places import FaultError, each_of, links_of
+from .places import FaultError, each_of, links_of, vertices_of
 from .rates import drawn, mtbf_of_bits_ps
 
-__all__ = ["FaultError", "Outage", "drawn", "each_of", "links_of", "mtbf_of_bits_ps", "outages"]
+__all__ = ["FaultError", "Outage", "drawn", "each_of", "links_of", "mtbf_of_bits_ps", "outages", "vertices_of"]

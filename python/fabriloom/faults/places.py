@@ -44,7 +44,7 @@ def links_of(graph: Graph, kind: str, name: str | int) -> list[int]:
         link = _link(graph, str(name))
         reverse = int(graph.link_reverse[link])
         return sorted({link, reverse} - {-1}) if kind == "cable" else [link]
-    vertices = _vertices(graph, kind, name)
+    vertices = vertices_of(graph, kind, name)
     at = np.isin(graph.link_source, vertices) | np.isin(graph.link_target, vertices)
     return [int(link) for link in np.flatnonzero(at)]
 
@@ -64,8 +64,8 @@ def _link(graph: Graph, name: str) -> int:
     raise FaultError(f'there is no link "{name[:60]}"', hint)
 
 
-def _vertices(graph: Graph, kind: str, name: str | int) -> list[int]:
-    """A switch, a port of a terminal by its own name, or a terminal with all its ports."""
+def vertices_of(graph: Graph, kind: str, name: str | int) -> list[int]:
+    """A switch, a port of a terminal by its own name, or a terminal with all its ports. Raises FaultError."""
     if kind == "switch" or graph.several is None:
         return [_vertex(graph, kind, name)]
     if name in graph.port_names:

@@ -10,6 +10,7 @@ from ..results import ends
 from ..results.figures import settings_text, value_text
 from ..results.html import of_programs
 from . import (
+    code_sections,
     fault_sections,
     flow_sections,
     heat_map,
@@ -119,6 +120,7 @@ def _network(results: Results) -> list[Any]:
         *sections.fabric(results.graph, results.utilisation, table=results.links),
         *plane_sections.planes(results.planes),
         *sections.batches(results.batches),
+        *code_sections.codes(results),
         *fault_sections.lost(results.links),
         *_links(results),
         *flow_sections.flows(results.flows),

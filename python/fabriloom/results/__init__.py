@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..output import file
-from . import confidence, faults, files, html, planes, tables
+from . import confidence, faults, files, html, planes, signals, tables
 from .figures import figures
 from .histogram import Histogram
 from .programs import ProgramRun
@@ -84,6 +84,8 @@ class Results(Tabled):
             summary["measured"] = dict(self.measured)
         if self.promises:
             summary["requirements"] = counted(self.requirements)
+        if self.has_codes:
+            summary["codes"] = signals.summary(self.native, self.codes)
         return {**summary, "warnings": [*self.warnings, *self._doubts(summary)]}
 
     def _doubts(self, summary: dict[str, Any]) -> list[str]:
@@ -115,9 +117,10 @@ class Results(Tabled):
         """One row per link: utilisation, packets, and what else its kind of network has."""
         table = tables.links if self.graph.rings is None else tables.ring_links
         found = table(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
-        if not faults.has_faults(self.native):
-            return found
-        return found.with_columns(**faults.link_columns(self.native, self.graph.links, self.tick_ps / 1000))
+        if faults.has_faults(self.native):
+            more = faults.link_columns(self.native, self.graph.links, self.tick_ps / 1000)
+            found = found.with_columns(**more)
+        return found.with_columns(**signals.link_columns(self.native)) if self.has_codes else found
 
     @cached_property
     def planes(self) -> pl.DataFrame:
@@ -144,6 +147,16 @@ class Results(Tabled):
     def requirements(self) -> pl.DataFrame:
         """One row per flow that has a requirement: what is guaranteed and seen, and whether it is kept."""
         return requirements(self.native, self.promises, self.tick_ps / 1000)
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether terminals sent time-codes or interrupts, or were to."""
+        return signals.has_codes(self.native)
+
+    @cached_property
+    def codes(self) -> pl.DataFrame:
+        """One row per source of time-codes or interrupts and terminal: latency and jitter; no rows without."""
+        return signals.codes(self.native, self.graph, self.tick_ps / 1000)
 
     @cached_property
     def batches(self) -> pl.DataFrame:

@@ -40,6 +40,8 @@ class Table:
             "summary",
             "ring_summary",
             "program_summary",
+            "fault_summary",
+            "code_summary",
             "requirement_summary",
             "port_summary",
             "port_check",

@@ -8,6 +8,7 @@ Run ``python -m fabriloom.results.reference docs/reference/results.md`` after a 
 
 from __future__ import annotations
 
+from .code_columns import CODE_LINKS, CODE_SUMMARY, CODES
 from .column import Column, Table, percentile_columns
 from .fault_columns import FAILURES, FAULT_LINKS, FAULT_SUMMARY
 from .port_columns import PLANES, PORT_CHECK, PORT_SUMMARY
@@ -31,6 +32,9 @@ __all__ = [
     "BUSES",
     "CCDF",
     "CHECK",
+    "CODES",
+    "CODE_LINKS",
+    "CODE_SUMMARY",
     "EVENTS",
     "FAILURES",
     "FAULT_LINKS",
@@ -454,18 +458,21 @@ TABLES = (
     SUMMARY,
     RING_SUMMARY,
     FAULT_SUMMARY,
+    CODE_SUMMARY,
     PROGRAM_SUMMARY,
     REQUIREMENT_SUMMARY,
     PORT_SUMMARY,
     MEASURED,
     LINKS,
     FAULT_LINKS,
+    CODE_LINKS,
     RING_LINKS,
     RINGS,
     BUSES,
     PLANES,
     FLOWS,
     REQUIREMENTS,
+    CODES,
     BATCHES,
     CCDF,
     TRACE,

@@ -72,6 +72,8 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
     tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}
     if len(results.promises):
         tables["requirements"] = results.requirements
+    if results.has_codes:
+        tables["codes"] = results.codes
     if results.program is not None:
         tables |= _of_programs(results)
     if results.has_trace:

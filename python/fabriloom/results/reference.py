@@ -41,6 +41,7 @@ remains is printed (`statistics.lag1_correlation`) and tested (`statistics.trust
 | Planes | `results.planes` | `planes.parquet` (terminals of several ports) |
 | Flows | `results.flows` | `flows.parquet` |
 | Requirements | `results.requirements` | `requirements.parquet` (flows with requirements) |
+| Time-codes and interrupts | `results.codes` | `codes.parquet` (if terminals send any) |
 | Batches | `results.batches` | `batches.parquet` |
 | Complementary cumulative latency | `results.ccdf()` | `latency.parquet` |
 | Packet trace | `results.trace` | `trace.parquet`, `trace.json` (Chrome trace format, opens in Perfetto) |

@@ -6,6 +6,7 @@ import stat
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, get_args
 
+from fabriloom.scenario.check_codes import check_codes
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.sections.fault import Fault
 from fabriloom.scenario.sections.flows import Flows
@@ -46,6 +47,7 @@ def check(scenario: Scenario) -> None:
     _rate(scenario)
     _routing(scenario)
     _faults(scenario)
+    check_codes(scenario)
     _files(scenario)
 
 

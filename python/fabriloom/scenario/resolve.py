@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 FAULT_SETTINGS = ("disconnect", "restart", "fault_stops", "disconnect_cycles", "restart_cycles")
 """Settings of a technology that say what a fault does; without one they mean nothing."""
 
+CODE_SETTINGS = ("time_code_bits", "time_code_latency", "time_code_forward", "interrupt_hold")
+"""Settings of a technology that say how time-codes and interrupts travel; without any they mean nothing."""
+
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
     """See :meth:`Scenario.resolve`."""
@@ -35,6 +38,12 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     if not scenario.fault:
         del resolved["fault"]
         for name in FAULT_SETTINGS:
+            resolved["technology"].pop(name, None)
+    for name in ("time_code", "interrupt"):
+        if not getattr(scenario, name):
+            del resolved[name]
+    if not has_codes(scenario):
+        for name in CODE_SETTINGS:
             resolved["technology"].pop(name, None)
     if not settings_of(scenario, "watchdog_ps", "watchdog_cycles"):
         resolved["technology"].pop("watchdog", None)
@@ -56,6 +65,11 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
             table = table[step]  # type: ignore[index]
         table["sha256"] = checksum(scenario.base_dir / table["path"])
     return resolved
+
+
+def has_codes(scenario: Scenario) -> bool:
+    """Whether any terminal sends time-codes or interrupts."""
+    return bool(scenario.time_code or scenario.interrupt)
 
 
 def settings_of(scenario: Scenario, *names: str) -> int:

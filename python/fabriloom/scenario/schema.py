@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PrivateAttr, model_validator
 
 from fabriloom.scenario.errors import Path, ScenarioError
+from fabriloom.scenario.sections.codes import Interrupt, TimeCode
 from fabriloom.scenario.sections.fault import Fault
 from fabriloom.scenario.sections.ports import Ports
 from fabriloom.scenario.sections.program import Program
@@ -83,6 +84,12 @@ class Scenario(Written):
     )
     fault: Annotated[list[Fault], Field(max_length=4096)] = Field(
         default=[], description="What fails during the run, as [[fault]] one after the other"
+    )
+    time_code: Annotated[list[TimeCode], Field(max_length=64)] = Field(
+        default=[], description="Who sends time-codes, as [[time_code]] one after the other"
+    )
+    interrupt: Annotated[list[Interrupt], Field(max_length=256)] = Field(
+        default=[], description="Who sends distributed interrupts, as [[interrupt]] one after the other"
     )
     run: Run = Field(default=Run(), description="When a run ends")
     output: Output = Field(default=Output(), description="What is kept of a run")

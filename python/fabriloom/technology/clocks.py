@@ -57,22 +57,41 @@ def settings(
     ``switching``: the part of its own clock that the router needs to choose an output, which the header of
     the next packet waits for. Raises TechnologyError.
     """
-    whole = parse(latency, "router_latency")
+    whole = _whole(latency, "router_latency", character_bits, clock_millihz)
     choosing = parse(switching, "router_switching") if switching else Delay()
     if choosing.rx or choosing.tx or choosing.sys > whole.sys:
         message = f"choosing an output takes some of the {float(whole.sys):g} sys of router_latency"
         raise TechnologyError(message, "router_switching", 'write it such as "4 sys"')
-    own = Fraction(character_bits, BITS)
-    if whole.tx < own:
-        message = f"router_latency ends with the last bit out, so it has at least {float(own):g} tx"
-        raise TechnologyError(message, "router_latency", "count the bits of the character, two to a tx")
-    if whole.sys and clock_millihz is None:
-        message = "router_latency counts periods of the router's clock, and there is none"
-        raise TechnologyError(message, "router_latency", 'write router_clock = "30 MHz" beside it')
-    period_ps = Fraction(1000 * _PS_PER_S, clock_millihz or 1)
+    period_ps = _period_ps(clock_millihz)
     return {
         "decode_latency_ps": round(choosing.sys * period_ps),
         "forward_latency_ps": round((whole.sys - choosing.sys) * period_ps),
         "receive_bits": whole.rx * BITS,
-        "transmit_bits": (whole.tx - own) * BITS,
+        "transmit_bits": whole.tx * BITS - character_bits,
     }
+
+
+def code_settings(latency: str, clock_millihz: int | None, code_bits: int) -> dict[str, object]:
+    """The delays of time-codes in a technology whose routers have this latency for them."""
+    whole = _whole(latency, "time_code_latency", code_bits, clock_millihz)
+    return {
+        "code_forward_ps": round(whole.sys * _period_ps(clock_millihz)),
+        "code_receive_bits": whole.rx * BITS,
+        "code_transmit_bits": whole.tx * BITS - code_bits,
+    }
+
+
+def _whole(latency: str, parameter: str, bits: int, clock_millihz: int | None) -> Delay:
+    """A delay up to the last bit out, of so many."""
+    whole, own = parse(latency, parameter), Fraction(bits, BITS)
+    if whole.tx < own:
+        message = f"{parameter} ends with the last bit out, so it has at least {float(own):g} tx"
+        raise TechnologyError(message, parameter, "count the bits of the character, two to a tx")
+    if whole.sys and clock_millihz is None:
+        message = f"{parameter} counts periods of the router's clock, and there is none"
+        raise TechnologyError(message, parameter, 'write router_clock = "30 MHz" beside it')
+    return whole
+
+
+def _period_ps(clock_millihz: int | None) -> Fraction:
+    return Fraction(1000 * _PS_PER_S, clock_millihz or 1)

@@ -109,6 +109,15 @@ class Technology:
     """Whether a direction that fails has the other one of its cable fall silent."""
     watchdog_ps: int = 0
     """After which a switch ends a packet that has an output and does not move; 0: never."""
+    code_bits: int = 0
+    """Bits of a time-code or an interrupt on the wire; 0: there are none."""
+    code_forward_ps: int = 0
+    """From a code that has come to a switch to its being ready for the wires."""
+    code_receive_bits: Fraction | None = None
+    """As ``receive_bits``, of codes."""
+    code_transmit_bits: Fraction = Fraction(0)
+    interrupt_hold_ps: int = 0
+    """For how long a switch or a terminal takes no interrupt of a number that it has taken."""
     reverse_load: Fraction = Fraction(1)
     """How busy the opposite direction of a cable is, 0 to 1: the part of its flow-control share that a
     character pays. 1 for loads and bounds; what a run is simulated with is measured when it is matched."""
@@ -258,6 +267,20 @@ class Technology:
     def transmitter_ps(self, rate_bits_per_s: int | None = None) -> int:
         """Picoseconds that a character needs on its way out of a switch before its first bit is sent."""
         return round(self._bits_ps(self.transmit_bits, rate_bits_per_s))
+
+    def code_ps(self, rate_bits_per_s: int | None = None) -> int:
+        """Picoseconds that a time-code or an interrupt occupies the wire."""
+        return round(self._bits_ps(Fraction(self.code_bits), rate_bits_per_s))
+
+    def code_arrival_ps(
+        self, into_switch: bool, out_of_switch: bool, rate: int | None = None, length_m: float | None = None
+    ) -> int:
+        """Picoseconds from the start of a code on a wire until it has come to the target."""
+        bits = self.code_transmit_bits if out_of_switch else Fraction(0)
+        receiver_ps = self.receiver_latency_ps
+        if into_switch and self.code_receive_bits is not None:
+            bits, receiver_ps = bits + self.code_receive_bits, 0
+        return self.code_ps(rate) + self.cable_ps(length_m) + receiver_ps + round(self._bits_ps(bits, rate))
 
     @property
     def crossbar_ps(self) -> int:

@@ -54,6 +54,8 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "disconnect": ("disconnect_ps", units.parse_time_ps),
     "router_clock": ("router_clock_millihz", units.parse_event_rate_millihz),
     "restart": ("restart_ps", units.parse_time_ps),
+    "time_code_forward": ("time_code_forward_ps", units.parse_time_ps),
+    "interrupt_hold": ("interrupt_hold_ps", units.parse_time_ps),
     "watchdog": ("watchdog_ps", units.parse_time_ps),
     "cable_length": ("cable_length_m", units.parse_length_m),
     "cable_delay": ("cable_delay_ps_per_m", units.parse_delay_ps_per_m),
@@ -101,6 +103,8 @@ underscore."""
 
 _CLOCKED = ("router_latency", "router_clock_millihz", "router_switching")
 """Settings of character links that a preset may leave out."""
+_CODES = ("time_code_bits", "time_code_latency", "time_code_forward_ps", "interrupt_hold_ps")
+"""The same of time-codes and interrupts."""
 _PARTS = ("decode_latency", "forward_latency")
 """Settings that follow from these where they are given."""
 
@@ -125,6 +129,8 @@ def read(file: str) -> Mapping[str, Preset]:
             entries[key] = Entry(entry["value"], entry["kind"], entry["source"])
         if "router_latency" in entries:
             entries = {key: entry for key, entry in entries.items() if key not in _PARTS}
+        if "time_code_latency" in entries:
+            entries.pop("time_code_forward")
         found[name] = Preset(name, title, about, base, entries)
     return found
 
@@ -187,6 +193,10 @@ def _check_latency(preset: str, overrides: Mapping[str, Any]) -> None:
         for name in _PARTS:
             if overrides.get(f"{name}_ps") is not None:
                 raise TechnologyError(f"{name} is a part of router_latency", name, "keep one of the two")
+    if overrides.get("time_code_latency") or settings(preset).get("time_code_latency"):
+        if overrides.get("time_code_forward_ps") is not None:
+            message = "time_code_forward is a part of time_code_latency"
+            raise TechnologyError(message, "time_code_forward", "keep one of the two")
 
 
 def ring_technology(preset: str, overrides: Mapping[str, Any] | None = None) -> RingTechnology:
@@ -206,7 +216,7 @@ def _names(ring: bool) -> str:
 def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any]:
     values = settings(preset)
     if "credit_quantum_bytes" in values:
-        values = {**dict.fromkeys(_CLOCKED), **values}
+        values = {**dict.fromkeys((*_CLOCKED, *_CODES)), **values}
     for name, value in (overrides or {}).items():
         if name not in values:
             near = units.nearest(name, list(values))
@@ -220,6 +230,7 @@ def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any
 def _characters(preset: str, values: dict[str, Any]) -> Technology:
     size = values["character_bytes"]
     latency, clock, switching = (values.pop(name) for name in _CLOCKED)
+    values |= _codes(*(values.pop(name) for name in _CODES), clock)
     if latency:
         values |= clocks.settings(latency, clock, switching, values["data_bits"])
     elif clock or switching:
@@ -231,6 +242,18 @@ def _characters(preset: str, values: dict[str, Any]) -> Technology:
     limit = values.pop("credit_limit_bytes", None)
     values["credit_limit_chars"] = None if limit is None else limit // size
     return Technology(preset=preset, **values)
+
+
+def _codes(
+    bits: int | None, latency: str | None, forward_ps: int | None, hold_ps: int | None, clock: int | None
+) -> dict[str, Any]:
+    """What is said of time-codes and interrupts; nothing of links that have none."""
+    if bits is None:
+        return {}
+    found = {"code_bits": bits, "interrupt_hold_ps": hold_ps or 0}
+    if latency is None:
+        return {**found, "code_forward_ps": forward_ps or 0}
+    return {**found, **clocks.code_settings(latency, clock, bits)}
 
 
 def _generic(preset: str, values: dict[str, Any]) -> Technology:

@@ -6,12 +6,14 @@
 //! The meaning of every column is given once, here; Python reads the names from [`COLUMNS`].
 
 mod check;
+mod code;
 mod error;
 mod fault;
 mod ports;
 mod words;
 
 pub use check::check;
+pub use code::{CODE_NUMBERS, TIME};
 pub use error::FabricError;
 pub use fault::NEVER;
 pub use ports::{Exits, ROUTE_BLOCK};
@@ -93,6 +95,8 @@ columns! {
         whole_packet_credit: u8,
         /// 1: input buffers have a queue for each group; only with `whole_packet_credit`.
         output_queues: u8,
+        /// Ticks for which a switch or a port takes no interrupt of a number that it has passed on.
+        interrupt_hold_ticks: u64,
 
         /// Ring networks: bytes of a request without data. All scalars below are 0 in networks without rings.
         ring_request_header_bytes: u32,
@@ -263,6 +267,23 @@ columns! {
         fault_up_ticks: u64,
         /// Per fault: 1: the link only starts nothing while it is down, and nothing is lost.
         fault_stuck: u8,
+
+        /// Per link (or empty: there are no codes): ticks that a time-code or an interrupt occupies the wire.
+        link_code_ticks: u32,
+        /// Per link (or empty): ticks from its start on the wire until it has come to the target.
+        link_code_arrival_ticks: u32,
+        /// Per switch (or empty): ticks from a code that has come to its being ready for the wires.
+        switch_code_ticks: u32,
+        /// Per source of codes: its port.
+        code_port: u32,
+        /// Per source of codes: [`TIME`], or the number of the interrupt, below [`CODE_NUMBERS`].
+        code_number: u8,
+        /// Per source of codes: when it makes the first one.
+        code_first_ticks: u64,
+        /// Per source of codes: from one to the next.
+        code_period_ticks: u64,
+        /// Per source of codes: how many it makes.
+        code_count: u64,
 
         /// Per terminal: one of [`arrival`].
         source_arrival: u8,
@@ -472,9 +493,10 @@ impl Fabric {
     }
 
     /// True when what a link does next can only be told character by character: when its lanes share it, when packets wait for
-    /// credit for all of them, and when faults and time-outs cut packets.
+    /// credit for all of them, when faults and time-outs cut packets, and when codes go before characters.
     pub fn has_lanes(&self) -> bool {
-        self.lanes > 1 || self.whole_packet_credit != 0 || self.has_faults() || self.has_timeouts()
+        let cuts = self.has_faults() || self.has_timeouts();
+        self.lanes > 1 || self.whole_packet_credit != 0 || cuts || self.has_codes()
     }
 
     /// Lanes of one group, in order of preference.

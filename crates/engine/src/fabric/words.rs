@@ -47,6 +47,12 @@ codes! {
         PACKET = 1,
     }
 
+    /// What stands in place of the number of an interrupt.
+    signal {
+        /// A source of time-codes.
+        TIME = 255,
+    }
+
     /// When a terminal makes its packets.
     arrival {
         /// Never.

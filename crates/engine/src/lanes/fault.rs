@@ -151,6 +151,7 @@ impl Network {
     fn go_down(&mut self, link: u32, ended: Time, asking: &mut Vec<u32>) {
         let at = &mut self.links[link as usize];
         (at.down, at.amid) = (true, 0);
+        self.lose_codes(link);
         for lane in self.fabric.lanes_of(link) {
             let mut hit = self.empty_sender(lane, asking);
             if self.links[link as usize].to_terminal {

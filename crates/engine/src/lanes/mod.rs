@@ -16,10 +16,12 @@
 //! | who waits for whom | `deadlock.rs` |
 //! | faults: what is cut, spilled and discarded | `fault.rs` |
 //! | packets that are ended because they do not move | `timeout.rs` |
+//! | time-codes and interrupts | `code.rs` |
 //!
 //! A [`queue`](state) is named by a number: those of a lane follow each other in the order of the groups of its switch.
 
 mod allocate;
+mod code;
 mod deadlock;
 mod event;
 mod fault;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::code::Codes;
 use super::event::Event;
 use super::fault::Faults;
 use crate::fabric::{Fabric, NONE, arbiter, choice, sharing};
@@ -9,7 +10,7 @@ use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
-use crate::measure::{Hop, Hops, LinkCounts, hop_kind};
+use crate::measure::{CodeCounts, Hop, Hops, LinkCounts, hop_kind};
 
 /// A time that is not known yet.
 pub(super) const UNKNOWN: Time = Time::MAX;
@@ -224,6 +225,8 @@ pub struct Network {
     pub(super) lost: Option<(u32, u32)>,
     pub(super) tells_heads: bool,
     pub(super) faults: Faults,
+    /// Time-codes and interrupts, if there are any.
+    pub(super) codes: Option<Box<Codes>>,
     /// Queues whose packets are to be looked at in this tick.
     pub(super) watched: Vec<u32>,
     /// Since when links count.
@@ -281,6 +284,7 @@ impl Network {
             lost: None,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
             faults: Faults::new(&fabric),
+            codes: Codes::new(&fabric),
             watched: Vec::new(),
             counted_from: 0,
             hops: Hops::default(),
@@ -303,10 +307,8 @@ impl Network {
 
     /// The tick of the next event, if there is one.
     pub fn next(&self) -> Option<Time> {
-        match (self.wheel.peek(), self.faults.next()) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        }
+        let codes = self.codes.as_ref().and_then(|codes| codes.next());
+        [self.wheel.peek(), self.faults.next(), codes].into_iter().flatten().min()
     }
 
     /// Goes on to a tick without events.
@@ -396,6 +398,9 @@ impl Network {
         self.counted_from = self.now;
         self.links.iter_mut().for_each(|link| link.counts = LinkCounts::default());
         self.faults.clear_counts();
+        if let Some(codes) = &mut self.codes {
+            codes.counts.fill(CodeCounts::default());
+        }
     }
 
     /// A packet on a link.

@@ -35,11 +35,14 @@ impl Network {
     pub(super) fn start(&mut self, link: u32) {
         let at = &self.links[link as usize];
         let (free_at, last) = (at.free_at, at.last);
-        if at.down || at.stuck {
+        if at.down {
             return;
         }
         if self.now < free_at {
             return self.wake_wire(link, free_at);
+        }
+        if self.send_code(link) || self.links[link as usize].stuck {
+            return;
         }
         let amid = last != NONE && self.lanes[last as usize].is_amid();
         let lanes = self.fabric.lanes_of(link);

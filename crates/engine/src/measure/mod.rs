@@ -1,6 +1,7 @@
 //! What is kept of a run: batches, latency histograms, flows, packet traces.
 
 mod batches;
+mod codes;
 mod flows;
 mod hops;
 mod planes;
@@ -13,6 +14,7 @@ use crate::fabric::NONE;
 use crate::kernel::Time;
 
 pub use batches::{Batch, Batches, warmup_end};
+pub use codes::{Code, CodeCounts, Codes};
 pub use flows::{Flow, Flows, Multiply};
 pub use hops::{Hop, Hops, hop_kind};
 pub use planes::Planes;

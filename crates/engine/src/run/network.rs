@@ -4,7 +4,7 @@ use super::RunError;
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::lanes::{self, Network as Lanes};
-use crate::measure::Delivery;
+use crate::measure::{Code, Delivery};
 use crate::ring::{Asking, Rings, deadlock as ring_deadlock};
 use crate::switched::{Event, Network as Worms, PacketState, Standstill, deadlock, standstill};
 use crate::terminal::Packet;
@@ -22,6 +22,8 @@ pub(super) struct News {
     pub over: Vec<(u32, u32)>,
     /// Marks of packets that were lost.
     pub lost: Vec<u32>,
+    /// Time-codes and interrupts that were made or taken.
+    pub codes: Vec<Code>,
     /// Packets that ask for the buses of their terminals' hosts.
     pub at_bus: Vec<Asking>,
 }
@@ -30,13 +32,13 @@ impl News {
     /// Whether there is nothing for sources and measurements.
     #[inline]
     pub fn is_quiet(&self) -> bool {
-        self.deliveries.is_empty() && self.asking.is_empty()
+        self.deliveries.is_empty() && self.asking.is_empty() && self.codes.is_empty()
     }
 
     /// Whether there is anything that programs have to be told.
     #[inline]
     pub fn is_for_programs(&self) -> bool {
-        let Self { deliveries, asking, heads, over, lost, at_bus } = self;
+        let Self { deliveries, asking, heads, over, lost, at_bus, codes: _ } = self;
         let told = deliveries.len() + asking.len() + heads.len() + over.len() + lost.len() + at_bus.len();
         told > 0
     }
@@ -94,6 +96,11 @@ pub(super) trait Network {
     /// Packets in flight that stand at links which never run again.
     fn stranded(&self) -> u64 {
         0
+    }
+
+    /// Whether nothing is to happen but time-codes and interrupts.
+    fn has_only_codes(&self) -> bool {
+        false
     }
 
     /// Starts counting anew.
@@ -207,7 +214,7 @@ impl Network for Lanes {
 
     fn happen(&mut self, now: Time, news: &mut News) -> u64 {
         self.go_to_next(now);
-        let mut count = self.fail(&mut news.asking);
+        let mut count = self.fail(&mut news.asking) + self.pass_codes(&mut news.codes);
         while let Some(event) = self.pop() {
             count += 1;
             match event {
@@ -281,6 +288,10 @@ impl Network for Lanes {
 
     fn stranded(&self) -> u64 {
         Lanes::stranded(self)
+    }
+
+    fn has_only_codes(&self) -> bool {
+        Lanes::has_only_codes(self)
     }
 
     fn clear_counts(&mut self) {

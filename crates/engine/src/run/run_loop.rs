@@ -8,7 +8,7 @@ use super::network::{Network, News};
 use super::{End, Options, RunError};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
-use crate::measure::{Delivery, Flows, Measure, Planes, Trace, Watched};
+use crate::measure::{Codes, Delivery, Flows, Measure, Planes, Trace, Watched};
 use crate::ring::Asking;
 use crate::switched::{Fault, Standstill};
 use crate::terminal::{Packet, Ports, Programs, Sources, Totals};
@@ -39,6 +39,8 @@ pub struct Run {
     pub measure: Measure,
     /// What came by which plane, where there are several ports.
     pub planes: Planes,
+    /// Time-codes and interrupts.
+    pub codes: Codes,
     /// Packets, if asked for.
     pub trace: Trace,
     /// Up to when sources have drawn what they refuse, and ticks in which they make so much that it is to be drawn.
@@ -110,6 +112,7 @@ impl Run {
             },
             measure: Measure::new(0, options.batch, flows, Watched::new(&options.watched)),
             planes: Planes::new(fabric.planes),
+            codes: Codes::new(fabric, 0),
             trace: Trace { limit: options.trace, ..Trace::default() },
             caught_up: 0,
             catch_up_ticks: catch_up_ticks(fabric),
@@ -186,6 +189,8 @@ impl Run {
         let Some(programs) = &self.programs else { return network.next() };
         match (network.next(), programs.next()) {
             (Some(one), Some(other)) => Some(one.min(other)),
+            // Codes go on for ever; programs end a run without them.
+            (Some(_), None) if network.has_only_codes() => None,
             (one, other) => one.or(other),
         }
     }
@@ -215,6 +220,9 @@ impl Run {
         }
         for at in 0..self.news.deliveries.len() {
             self.deliver(self.news.deliveries[at]);
+        }
+        for code in self.news.codes.drain(..) {
+            self.codes.record(code);
         }
         if let Some(programs) = &self.programs
             && (self.news.is_for_programs() || programs.next() == Some(now))
@@ -383,6 +391,7 @@ impl Run {
         let watched = Watched::new(&self.options.watched);
         self.measure = Measure::new(start, length.min(self.options.batch * 4), flows, watched);
         self.planes.clear();
+        self.codes = Codes::new(network.fabric(), start);
         if let Some(programs) = &mut self.programs {
             programs.clear_counts(start);
         }

@@ -7,6 +7,7 @@ use fabriloom_twin::{
     FlowControl, LinkCounts, Messages, RingTwinRun, TwinRun, messages, run, run_rings, run_with_stops,
 };
 
+use super::codes::same_codes;
 use super::counts::{same_counts, same_deliveries};
 
 /// A link, and the ticks from which on and until which it starts nothing.
@@ -80,6 +81,9 @@ fn stopped_links(seed: u64, fabric: &Fabric, until: Time, stops: &[Stop]) -> Twi
         assert_eq!(counts, (twin.offered, twin.refused, twin.in_flight), "packets, seed {seed}");
     }
     assert_eq!((balance.lost, losses(&fast)), (twin.lost, twin.losses.clone()), "lost, seed {seed}");
+    if fast.now() == until {
+        same_codes(&fast, &twin, &format!("seed {seed}, until {until}"));
+    }
     twin
 }
 

@@ -3,6 +3,7 @@
 
 pub mod agree;
 pub mod build;
+pub mod codes;
 pub mod counts;
 pub mod faults;
 pub mod lanes;

@@ -158,6 +158,24 @@ class CharacterLinks(SwitchedLinks):
     restart_ps: PositiveTimePs | None = Field(
         default=None, alias="restart", description="From the repair of a link until it runs again"
     )
+    time_code_bits: Bits | None = Field(
+        default=None, description="SpaceWire: bits of a time-code or an interrupt on the wire"
+    )
+    time_code_latency: Annotated[str, Field(max_length=100)] | None = Field(
+        default=None,
+        description="Delay of a time-code through a switch as data sheets give it, such as "
+        '"5 rx + 6 sys + 16 tx", in the clocks of router_latency. In place of time_code_forward',
+    )
+    time_code_forward_ps: TimePs | None = Field(
+        default=None,
+        alias="time_code_forward",
+        description="From a time-code that has come to a switch to its being ready for the wires",
+    )
+    interrupt_hold_ps: TimePs | None = Field(
+        default=None,
+        alias="interrupt_hold",
+        description="For how long switches and terminals take no interrupt of a number that they have taken",
+    )
     watchdog_ps: TimePs | None = Field(
         default=None,
         alias="watchdog",

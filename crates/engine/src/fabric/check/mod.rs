@@ -1,5 +1,6 @@
 //! Checks that make every later index safe: shapes first, then indices, then ranges.
 
+mod codes;
 mod faults;
 mod ports;
 mod programs;
@@ -19,6 +20,7 @@ pub fn check(fabric: &Fabric) -> Checked {
     rows(&shapes(fabric), true)?;
     rows(&programs::shapes(fabric), true)?;
     rows(&faults::shapes(fabric), true)?;
+    rows(&codes::shapes(fabric), true)?;
     rows(&wormhole::shapes(fabric), !rings)?;
     rows(&rings::shapes(fabric), rings)?;
     links(fabric)?;
@@ -26,7 +28,11 @@ pub fn check(fabric: &Fabric) -> Checked {
     if rings && (fabric.has_faults() || fabric.has_timeouts()) {
         return fail("fault_link", 0, "a fault or a time-out", "nothing in ring networks");
     }
+    if rings && fabric.has_codes() {
+        return fail("code_port", 0, fabric.code_port[0], "nothing in ring networks");
+    }
     faults::check(fabric)?;
+    codes::check(fabric)?;
     terminals(fabric)?;
     traffic::check(fabric)?;
     programs::check(fabric)?;

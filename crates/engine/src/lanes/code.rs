@@ -1,0 +1,220 @@
+//! Time-codes and interrupts: sent before characters of packets, and passed on to all sides.
+//!
+//! The model is the section on codes of `docs/background/wormhole-model.md`. Codes are few: what happens to them waits
+//! in a heap of its own, in the order that the page gives to a tick.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::state::Network;
+use crate::fabric::{CODE_NUMBERS, Fabric, TIME};
+use crate::kernel::Time;
+use crate::measure::{Code as Seen, CodeCounts};
+
+/// A time-code or an interrupt on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Code {
+    is_interrupt: bool,
+    number: u8,
+    source: u32,
+    made: Time,
+}
+
+/// What happens to codes, in the order of one tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    /// A source makes its next one.
+    Make { source: u32, left: u64 },
+    /// It has come by a link.
+    Arrive { link: u32, code: Code },
+    /// It is ready for the wire of a link.
+    Ready { link: u32, code: Code },
+}
+
+/// What a switch or a port remembers.
+#[derive(Clone, Debug)]
+struct Register {
+    /// The last time-code.
+    time: u8,
+    /// Per interrupt: from when on it is taken again.
+    free_at: [Time; CODE_NUMBERS as usize],
+}
+
+/// All that concerns codes.
+#[derive(Clone, Debug)]
+pub(super) struct Codes {
+    turns: BinaryHeap<Reverse<(Time, Turn)>>,
+    registers: Vec<Register>,
+    /// Per link: those that are ready, in the order in which they are sent.
+    waiting: Vec<VecDeque<(bool, Time, Code)>>,
+    /// Per switch: the links out of it.
+    outputs: Vec<Vec<u32>>,
+    pub counts: Vec<CodeCounts>,
+}
+
+impl Codes {
+    /// What there is of a network with codes.
+    pub fn new(fabric: &Fabric) -> Option<Box<Self>> {
+        fabric.has_codes().then(|| {
+            let turns = (0..).zip(&fabric.code_first_ticks).zip(&fabric.code_count);
+            let turns = turns.filter(|&(_, &count)| count > 0);
+            let turns =
+                turns.map(|((source, &first), &left)| Reverse((first as Time, Turn::Make { source, left })));
+            let mut outputs = vec![Vec::new(); fabric.switches as usize];
+            for (link, &from) in (0..).zip(&fabric.link_source) {
+                if let Some(links) = outputs.get_mut(from as usize) {
+                    links.push(link);
+                }
+            }
+            let register = Register { time: 0, free_at: [0; CODE_NUMBERS as usize] };
+            Box::new(Self {
+                turns: turns.collect(),
+                registers: vec![register; (fabric.switches + fabric.ports()) as usize],
+                waiting: vec![VecDeque::new(); fabric.links()],
+                outputs,
+                counts: vec![CodeCounts::default(); fabric.links()],
+            })
+        })
+    }
+
+    /// The tick of the next thing that happens to a code.
+    pub fn next(&self) -> Option<Time> {
+        self.turns.peek().map(|turn| turn.0.0)
+    }
+
+    fn enter(&mut self, time: Time, turn: Turn) {
+        self.turns.push(Reverse((time, turn)));
+    }
+
+    /// Takes the code that is sent next on a wire.
+    fn take(&mut self, link: u32) -> Option<Code> {
+        self.waiting[link as usize].pop_front().map(|(_, _, code)| code)
+    }
+}
+
+impl Network {
+    /// All that happens to codes in the present tick, before the network decides; how much that is.
+    pub fn pass_codes(&mut self, seen: &mut Vec<Seen>) -> u64 {
+        let Some(mut codes) = self.codes.take() else { return 0 };
+        let mut count = 0;
+        while codes.next() == Some(self.now) {
+            count += 1;
+            match codes.turns.pop() {
+                Some(Reverse((_, Turn::Make { source, left }))) => self.make(&mut codes, source, left, seen),
+                Some(Reverse((_, Turn::Arrive { link, code }))) => self.arrive(&mut codes, link, code, seen),
+                Some(Reverse((_, Turn::Ready { link, .. }))) if self.links[link as usize].down => {
+                    codes.counts[link as usize].lost += 1;
+                }
+                Some(Reverse((_, Turn::Ready { link, code }))) => {
+                    let (waiting, one) =
+                        (&mut codes.waiting[link as usize], (code.is_interrupt, self.now, code));
+                    let place = waiting.partition_point(|other| *other <= one);
+                    waiting.insert(place, one);
+                    self.wake_wire(link, self.now);
+                }
+                None => {}
+            }
+        }
+        self.codes = Some(codes);
+        count
+    }
+
+    fn make(&mut self, codes: &mut Codes, source: u32, left: u64, seen: &mut Vec<Seen>) {
+        let row = source as usize;
+        if left > 1 {
+            let next = self.now + self.fabric.code_period_ticks[row] as Time;
+            codes.enter(next, Turn::Make { source, left: left - 1 });
+        }
+        seen.push(Seen::Made { source });
+        let (port, number) = (self.fabric.code_port[row], self.fabric.code_number[row]);
+        let register = &mut codes.registers[(self.fabric.switches + port) as usize];
+        let is_interrupt = number != TIME;
+        if !is_interrupt {
+            register.time = (register.time + 1) % CODE_NUMBERS;
+        } else if !hold(register, number, self.now, self.fabric.interrupt_hold_ticks) {
+            return;
+        }
+        let number = if is_interrupt { number } else { register.time };
+        let code = Code { is_interrupt, number, source, made: self.now };
+        codes.enter(self.now, Turn::Ready { link: self.fabric.terminal_out_link[port as usize], code });
+    }
+
+    /// A code has come by a link: the switch or port at its end drops it, or takes it and passes it on.
+    fn arrive(&mut self, codes: &mut Codes, link: u32, code: Code, seen: &mut Vec<Seen>) {
+        let vertex = self.fabric.link_target[link as usize];
+        let register = &mut codes.registers[vertex as usize];
+        let (counts, last) = (&mut codes.counts[link as usize], register.time);
+        if code.is_interrupt {
+            if !hold(register, code.number, self.now, self.fabric.interrupt_hold_ticks) {
+                return counts.duplicates += 1;
+            }
+        } else {
+            register.time = code.number;
+            if code.number == last {
+                return counts.duplicates += 1;
+            }
+            if code.number != (last + 1) % CODE_NUMBERS {
+                return counts.invalid += 1;
+            }
+        }
+        if self.fabric.is_terminal(vertex) {
+            let port = vertex - self.fabric.switches;
+            return seen.push(Seen::Taken { source: code.source, port, made: code.made, at: self.now });
+        }
+        let back = self.fabric.link_reverse[link as usize];
+        let ready = self.now + Time::from(self.fabric.switch_code_ticks[vertex as usize]);
+        let outputs = std::mem::take(&mut codes.outputs[vertex as usize]);
+        for &link in outputs.iter().filter(|&&link| link != back) {
+            codes.enter(ready, Turn::Ready { link, code });
+        }
+        codes.outputs[vertex as usize] = outputs;
+    }
+
+    /// Sends the code that waits for a wire that is free, if there is one.
+    pub(super) fn send_code(&mut self, link: u32) -> bool {
+        let Some(code) = self.codes.as_mut().and_then(|codes| codes.take(link)) else { return false };
+        let row = link as usize;
+        let occupied = Time::from(self.fabric.link_code_ticks[row]);
+        let arrival = self.now + Time::from(self.fabric.link_code_arrival_ticks[row]);
+        let shared = &mut self.links[row];
+        if shared.amid > 0 {
+            shared.counts.stalled_ticks += (self.now - shared.free_at.max(self.counted_from)) as u64;
+        }
+        shared.counts.busy_ticks += occupied as u64;
+        shared.free_at = self.now + occupied;
+        let codes = self.codes.as_mut().expect("there is a code");
+        codes.counts[row].sent += 1;
+        codes.enter(arrival, Turn::Arrive { link, code });
+        self.wake_wire(link, self.now + occupied);
+        true
+    }
+
+    /// Loses the codes that are on a link which fails, or wait for it.
+    pub(super) fn lose_codes(&mut self, link: u32) {
+        let Some(codes) = &mut self.codes else { return };
+        let before = codes.turns.len();
+        codes.turns.retain(|turn| !matches!(turn.0.1, Turn::Arrive { link: on, .. } if on == link));
+        let waiting = std::mem::take(&mut codes.waiting[link as usize]).len();
+        codes.counts[link as usize].lost += (before - codes.turns.len() + waiting) as u64;
+    }
+
+    /// Whether nothing is to happen but codes.
+    pub fn has_only_codes(&self) -> bool {
+        self.codes.is_some() && self.wheel.peek().is_none() && self.faults.next().is_none()
+    }
+
+    /// What every link did with codes; nothing where there are none.
+    pub fn code_counts(&self) -> &[CodeCounts] {
+        self.codes.as_ref().map_or(&[], |codes| &codes.counts)
+    }
+}
+
+/// Takes an interrupt and holds its number, unless that is held already.
+fn hold(register: &mut Register, number: u8, now: Time, ticks: u64) -> bool {
+    let free_at = &mut register.free_at[number as usize];
+    let is_free = *free_at <= now;
+    if is_free {
+        *free_at = now + ticks as Time;
+    }
+    is_free
+}

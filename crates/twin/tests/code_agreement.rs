@@ -1,0 +1,56 @@
+//! The engine and the twin pass on, drop and lose the same time-codes and interrupts, at the same ticks.
+
+mod scenarios;
+
+use scenarios::agree::{emptied, links};
+use scenarios::codes::with_codes;
+use scenarios::faults::with_timeouts;
+use scenarios::lanes::with_lanes;
+use scenarios::random::{random_fabric, time_for};
+use scenarios::seeds::seeds;
+
+use fabriloom_engine::fabric::Fabric;
+
+/// What became of the codes of all runs.
+#[derive(Debug, Default)]
+struct Seen {
+    taken: usize,
+    lost: u64,
+    duplicates: u64,
+    invalid: u64,
+}
+
+impl Seen {
+    fn compare(&mut self, seed: u64, fabric: &Fabric, until: i64) {
+        let twin = links(seed, fabric, until);
+        emptied(seed, fabric, until, &twin);
+        self.taken += twin.codes.len();
+        self.lost += twin.code_counts.iter().map(|at| at.lost).sum::<u64>();
+        self.duplicates += twin.code_counts.iter().map(|at| at.duplicates).sum::<u64>();
+        self.invalid += twin.code_counts.iter().map(|at| at.invalid).sum::<u64>();
+    }
+}
+
+#[test]
+fn random_fabrics_with_codes_agree() {
+    let mut seen = Seen::default();
+    for seed in seeds("fabrics with codes", 0..20) {
+        let fabric = random_fabric(seed);
+        let until = time_for(&fabric, 15);
+        seen.compare(seed, &with_codes(&fabric, seed, until), until);
+    }
+    assert!(seen.taken > 1000 && seen.duplicates > 500 && seen.invalid > 30, "{seen:?}");
+}
+
+#[test]
+fn codes_beside_faults_and_lanes_agree() {
+    let mut seen = Seen::default();
+    for seed in seeds("faults with codes", 0..20) {
+        let fabric = random_fabric(seed);
+        let fabric = if seed % 3 == 0 { with_lanes(&fabric, seed) } else { fabric };
+        let until = time_for(&fabric, 15);
+        let fabric = with_codes(&with_timeouts(&fabric, seed, until), seed, until);
+        seen.compare(seed, &fabric, until);
+    }
+    assert!(seen.taken > 500 && seen.lost > 30 && seen.invalid > 30, "{seen:?}");
+}

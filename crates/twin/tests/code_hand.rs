@@ -1,0 +1,135 @@
+//! Time-codes and interrupts in the twin, and so in the engine, against times that can be worked out on paper.
+
+mod scenarios;
+
+use fabriloom_engine::fabric::{Fabric, TIME, check};
+use fabriloom_twin::{FlowControl, TakenCode, TwinRun, run};
+use scenarios::agree::links;
+use scenarios::build::{C104, DS_LINK, add_cable, line, send_list};
+
+/// Terminal 0, switch, switch, terminal 1; a code has 14 ticks on a wire and needs 20 in a switch.
+fn two_routers() -> Fabric {
+    let mut f = line(&[C104; 2], DS_LINK);
+    f.link_code_ticks = vec![14; f.links()];
+    f.link_code_arrival_ticks = vec![14; f.links()];
+    f.switch_code_ticks = vec![20; 2];
+    f
+}
+
+fn source(f: &mut Fabric, port: u32, number: u8, first: u64, period: u64, count: u64) {
+    f.code_port.push(port);
+    f.code_number.push(number);
+    f.code_first_ticks.push(first);
+    f.code_period_ticks.push(period);
+    f.code_count.push(count);
+}
+
+fn counted(f: &Fabric) -> TwinRun {
+    check(f).expect("a legal fabric");
+    links(0, f, 100_000);
+    run(f, FlowControl::Counted, i64::MAX)
+}
+
+fn at(taken: &[TakenCode], port: u32) -> Vec<i64> {
+    taken.iter().filter(|code| code.port == port).map(|code| code.at).collect()
+}
+
+/// Three links of 14 ticks and two switches of 20.
+#[test]
+fn an_idle_network_delays_every_time_code_alike() {
+    let mut f = two_routers();
+    source(&mut f, 0, TIME, 100, 1000, 3);
+    let result = counted(&f);
+    assert_eq!(at(&result.codes, 1), [100 + 82, 1100 + 82, 2100 + 82]);
+    assert_eq!(at(&result.codes, 0), []);
+    // Each occupies the wire of each link there once, and none goes back.
+    let sent: Vec<u64> = result.code_counts.iter().map(|at| at.sent).collect();
+    assert_eq!(sent, [3, 0, 3, 0, 3, 0]);
+}
+
+/// A packet starts at 0 on the first link, at 110 on the second and at 220 on the third, a character of 10 ticks after the
+/// other.
+#[test]
+fn a_time_code_waits_for_the_character_on_the_wire_and_no_longer() {
+    let mut f = two_routers();
+    send_list(&mut f, &[&[(1, 200, 0)], &[]]);
+    source(&mut f, 0, TIME, 303, 1000, 1);
+    let result = counted(&f);
+    // On at 310, there at 324, ready at 344. The data behind is 14 ticks later than it was from 310 on: the character that
+    // would have started at 310 does at 324, is there at 334, and crosses to be sent at 354. So the second wire is in the
+    // character of 340 when the code is ready, and goes on with it at 350. It is there at 364, ready at 384. On the third wire
+    // characters start at 220, 230, ...: the one of 380 ends at 390.
+    assert_eq!(at(&result.codes, 1), [390 + 14]);
+    // The packet is as much later as one code takes: it is held up on each link, but by the same gap.
+    f.code_count = vec![0];
+    let plain = counted(&f);
+    let late = result.deliveries[0].delivered - plain.deliveries[0].delivered;
+    assert_eq!(late, 14, "the gap travels with the code");
+    let busy = |run: &TwinRun, link: usize| run.links[link].busy_ticks;
+    assert_eq!(busy(&result, 4) - busy(&plain, 4), 14);
+}
+
+/// A code that is lost is missed once on its link, and once more behind each router: the next one is not one more than
+/// the last there, and goes no further.
+#[test]
+fn a_lost_time_code_is_missed_again_at_every_router() {
+    let mut f = two_routers();
+    source(&mut f, 0, TIME, 100, 1000, 6);
+    // The first cable is down for the second code.
+    f.fault_link = vec![0];
+    f.fault_down_ticks = vec![1090];
+    f.fault_ended_ticks = vec![1150];
+    f.fault_up_ticks = vec![1500];
+    f.fault_stuck = vec![0];
+    let result = counted(&f);
+    assert_eq!(result.code_counts[0].lost, 1);
+    let invalid: Vec<u64> = result.code_counts.iter().map(|at| at.invalid).collect();
+    assert_eq!(invalid, [1, 0, 1, 0, 1, 0]);
+    // The first, then the fifth and the sixth: the third ends at the first switch, the fourth at the second one and
+    // the fifth at the terminal.
+    assert_eq!(at(&result.codes, 1), [182, 5182]);
+}
+
+/// Two ways to a switch: what comes later by the longer one is a duplicate.
+#[test]
+fn a_second_way_gives_duplicates() {
+    let mut f = two_routers();
+    add_cable(&mut f, 0, 1, DS_LINK);
+    f.link_code_ticks.extend([14; 2]);
+    f.link_code_arrival_ticks.extend([18; 2]);
+    source(&mut f, 0, TIME, 0, 500, 2);
+    let result = counted(&f);
+    assert_eq!(at(&result.codes, 1), [82, 582]);
+    // By the second cable to the second switch, and by it back to the first.
+    assert_eq!((result.code_counts[6].duplicates, result.code_counts[7].duplicates), (2, 2));
+}
+
+/// An interrupt is held for 300 ticks at every vertex.
+#[test]
+fn an_interrupt_is_held() {
+    let mut f = two_routers();
+    f.interrupt_hold_ticks = 300;
+    source(&mut f, 0, 5, 0, 200, 4);
+    source(&mut f, 1, 5, 10, 1000, 1);
+    let result = counted(&f);
+    // Terminal 0 makes it at 0 and 400, and is not heard at 200 and 600. Terminal 1 made it at 10; both meet, and are
+    // dropped as known.
+    let taken: Vec<(u32, i64)> = result.codes.iter().map(|code| (code.port, code.at)).collect();
+    assert_eq!(taken, [(1, 482)]);
+}
+
+/// Terminals that take nothing take codes.
+#[test]
+fn a_stuck_terminal_takes_time_codes() {
+    let mut f = two_routers();
+    send_list(&mut f, &[&[(1, 200, 0)], &[]]);
+    source(&mut f, 0, TIME, 2000, 1000, 3);
+    f.fault_link = vec![4];
+    f.fault_down_ticks = vec![50];
+    f.fault_ended_ticks = vec![51];
+    f.fault_up_ticks = vec![50_000];
+    f.fault_stuck = vec![1];
+    let result = counted(&f);
+    assert_eq!(at(&result.codes, 1), [2082, 3082, 4082]);
+    assert_eq!(result.deliveries.len(), 1);
+}

@@ -1,0 +1,58 @@
+//! Networks with time-codes and interrupts: any other network, with sources of them.
+
+use fabriloom_engine::fabric::{Fabric, TIME, check};
+use fabriloom_engine::kernel::Time;
+use fabriloom_engine::run::Simulation;
+use fabriloom_twin::{CodeCounts, TakenCode, TwinRun};
+
+use super::random::draw_for;
+
+/// Has one port make time-codes, seldom two, and some make interrupts, often the same ones.
+pub fn with_codes(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0xc0_de5);
+    let mut f = fabric.clone();
+    f.link_code_ticks = f.link_character_ticks.iter().map(|&ticks| ticks + ticks * 2 / 5).collect();
+    let arrivals = f.link_arrival_ticks.iter().zip(&f.link_code_ticks);
+    f.link_code_arrival_ticks = arrivals.map(|(&arrival, &code)| code + draw.between(0, arrival)).collect();
+    let slowest = *f.link_code_ticks.iter().max().expect("a fabric has links");
+    f.switch_code_ticks = (0..f.switches).map(|_| draw.pick(&[0, 1, slowest])).collect();
+    // Shorter, and they could go round for ever.
+    f.interrupt_hold_ticks = u64::from(slowest) * draw.pick(&[300_u64, 1000]);
+    let masters = if draw.chance(15) { 2 } else { 1 };
+    for place in 0..masters + draw.between(0, 3) {
+        let number = if place < masters { TIME } else { draw.pick(&[0, 5, 5, 63]) };
+        let about = slowest * draw.pick(&[5, 20, 60]);
+        let period = u64::from(about + draw.between(0, about));
+        let first = u64::from(draw.between(0, slowest * 20));
+        f.code_port.push(draw.between(0, f.ports() - 1));
+        f.code_number.push(number);
+        f.code_first_ticks.push(first);
+        f.code_period_ticks.push(period);
+        f.code_count.push((until as u64).saturating_sub(first).div_ceil(period).min(200));
+    }
+    check(&f).expect("the generator makes legal codes");
+    f
+}
+
+/// Both engines took and dropped the same codes.
+pub fn same_codes(fast: &Simulation, twin: &TwinRun, what: &str) {
+    let Some(lanes) = fast.lanes().filter(|lanes| lanes.fabric().has_codes()) else { return };
+    let ours = lanes.code_counts().iter().map(|at| CodeCounts {
+        sent: at.sent,
+        lost: at.lost,
+        duplicates: at.duplicates,
+        invalid: at.invalid,
+    });
+    for (link, (ours, theirs)) in ours.zip(&twin.code_counts).enumerate() {
+        assert_eq!(ours, *theirs, "codes on link {link}, {what}");
+    }
+    let ports = lanes.fabric().ports() as usize;
+    for (row, ours) in fast.run.codes.delays.iter().enumerate() {
+        let of = |code: &&TakenCode| (code.source as usize, code.port as usize) == (row / ports, row % ports);
+        let delays: Vec<i64> = twin.codes.iter().filter(of).map(|code| code.at - code.made).collect();
+        let (count, sum) = (delays.len() as u64, delays.iter().map(|&delay| i128::from(delay)).sum());
+        let (min, max) = (delays.iter().min().copied(), delays.iter().max().copied());
+        let theirs = (count, sum, min.unwrap_or(i64::MAX), max.unwrap_or(0));
+        assert_eq!((ours.count, ours.sum, ours.min, ours.max), theirs, "codes of row {row}, {what}");
+    }
+}

@@ -1,0 +1,171 @@
+"""The columns of time-codes and interrupts, which are those of their sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..codes import number
+from ..faults import FaultError, vertices_of
+from ..scenario import Scenario
+from ..scenario.errors import Path
+from ..technology import Technology
+from ..topology import Graph
+from .columns import Arrays, Times, fill, per_link, u32
+from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
+
+MOST_CODES = 10_000_000
+"""More than this many are not made in a run."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A port that sends codes; in ps."""
+
+    port: int
+    number: int | None
+    """Of an interrupt; none of time-codes."""
+    first_ps: int
+    every_ps: int
+    until_ps: int
+    path: Path
+    """Where it stands in the scenario."""
+
+    @property
+    def count(self) -> int:
+        """How many it sends."""
+        return max(0, -(-(self.until_ps - self.first_ps) // self.every_ps))
+
+
+def code_sources(scenario: Scenario, graph: Graph) -> list[Source]:
+    """All ports that send codes. Raises ScenarioError."""
+    found, duration_ps = [], scenario.run.duration_ps
+    for place, one in enumerate(scenario.time_code):
+        path: Path = ("time_code", place)
+        first_ps = one.every_ps if one.first_ps is None else one.first_ps
+        until_ps = min(one.until_ps or duration_ps, duration_ps)
+        for port in _ports(scenario, graph, one.master, (*path, "master")):
+            found.append(Source(port, None, first_ps, one.every_ps, until_ps, path))
+    for place, other in enumerate(scenario.interrupt):
+        path = ("interrupt", place)
+        every_ps = other.every_ps or duration_ps
+        for port in _ports(scenario, graph, other.source, (*path, "source")):
+            found.append(Source(port, other.number, other.first_ps, every_ps, duration_ps, path))
+    _check_masters(scenario, graph, found)
+    _check_count(scenario, found)
+    return found
+
+
+def _ports(scenario: Scenario, graph: Graph, name: str | int, path: Path) -> list[int]:
+    try:
+        return [vertex - graph.switches for vertex in vertices_of(graph, "terminal", name)]
+    except FaultError as error:
+        raise scenario.error(error.message, path, error.hint) from error
+
+
+def _check_masters(scenario: Scenario, graph: Graph, sources: list[Source]) -> None:
+    """Refuse two masters of time at a time on one network."""
+    masters = [one for one in sources if one.number is None]
+    for place, one in enumerate(masters):
+        for before in masters[:place]:
+            if one.path == before.path or _plane(graph, one.port) != _plane(graph, before.port):
+                continue
+            if one.first_ps < before.until_ps and before.first_ps < one.until_ps:
+                message = f"{graph.port_names[before.port]} is the master of time on this network already: "
+                message += "time-codes of two would not follow each other"
+                hint = "keep one, or have one end with until before the other begins with first"
+                raise scenario.error(message, (*one.path, "master"), hint)
+
+
+def _plane(graph: Graph, port: int) -> int:
+    return 0 if graph.several is None else int(graph.several.plane[port])
+
+
+def _check_count(scenario: Scenario, sources: list[Source]) -> None:
+    for one in sources:
+        if one.count > MOST_CODES:
+            message = f"{one.count:,} of them in the run are more than {MOST_CODES:,}"
+            raise scenario.error(message, (*one.path, "every"), "send them less often, or shorten the run")
+
+
+def code_times_ps(graph: Graph, tech: Technology) -> Times:
+    """Per link how long a code is on its wire, and when it has come."""
+    source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
+    ends = 2 * (source < graph.switches) + (target < graph.switches)
+
+    def times_of(rate: int | None, length_m: float | None, end: int) -> dict[str, int]:
+        arrival = tech.code_arrival_ps(bool(end & 1), bool(end & 2), rate, length_m)
+        return {"code": tech.code_ps(rate), "code_arrival": arrival}
+
+    return per_link(graph, times_of, ends.astype(np.int64))
+
+
+def code_durations(scenario: Scenario, graph: Graph, tech: Technology) -> list[Durations]:
+    """What the tick has to divide, and what a network with codes must keep to."""
+    if not (scenario.time_code or scenario.interrupt):
+        return []
+    times = code_times_ps(graph, tech)
+    _check_rate(scenario, graph, int(times["code"].max()))
+    if scenario.interrupt:
+        _check_hold(scenario, graph, tech, times)
+    path = ("technology",)
+    every = [*times["code"], *times["code_arrival"], tech.code_forward_ps]
+    return [
+        Durations.of("technology.time_code_bits", path, every, MOST_LINK_TICKS),
+        Durations.of("technology.interrupt_hold", path, tech.interrupt_hold_ps, MOST_DELAY_TICKS),
+    ]
+
+
+def _check_rate(scenario: Scenario, graph: Graph, code_ps: int) -> None:
+    """Refuse more codes than the slowest wire can carry."""
+    sources = code_sources(scenario, graph)
+    busy = {one.path: code_ps / one.every_ps for one in sources}
+    if sum(busy.values()) > 0.5:
+        worst = max(busy, key=lambda path: busy[path])
+        message = f"codes would take {sum(busy.values()):.0%} of the slowest link"
+        raise scenario.error(message, (*worst, "every"), "send them less often: half of it is the most")
+
+
+def _check_hold(scenario: Scenario, graph: Graph, tech: Technology, times: Times) -> None:
+    """Refuse interrupts that could go round in circles for ever."""
+    vertices = graph.switches + len(graph.port_names)
+    if graph.links <= 2 * (vertices - len(graph.planes)):
+        return
+    slowest = graph.attributes.get("rate_bits_per_s")
+    rate = None if slowest is None or np.isnan(slowest).all() else round(float(np.nanmin(slowest)))
+    others = len(scenario.time_code) + len(scenario.interrupt)
+    hop_ps = int((others * times["code"] + times["code_arrival"]).max())
+    hop_ps += tech.code_forward_ps + tech.character_ps(rate)
+    least_ps = hop_ps * (graph.switches + 1)
+    if tech.interrupt_hold_ps < least_ps:
+        message = "an interrupt could go round in the circles of this network for ever: it is forgotten "
+        message += "before it has come everywhere"
+        hint = f'write technology.interrupt_hold = "{-(-least_ps // 1_000_000)} us"'
+        path: Path = ("technology", "interrupt_hold")
+        written = getattr(scenario.technology, "interrupt_hold_ps", None) is not None
+        raise scenario.error(message, path if written else ("interrupt",), hint)
+
+
+def code_columns(scenario: Scenario, graph: Graph, tech: Technology, tick_ps: int) -> Arrays:
+    """The columns of codes; nothing if there are none. Raises ScenarioError."""
+    sources = code_sources(scenario, graph)
+    if not sources:
+        return {}
+    grain_ticks = tech.grain_ps // tick_ps
+
+    def moments(values_ps: list[int]) -> np.ndarray:
+        return np.array([value // tech.grain_ps * grain_ticks for value in values_ps], np.uint64)
+
+    times = code_times_ps(graph, tech)
+    numbers = [number("signal", "time") if one.number is None else one.number for one in sources]
+    return {
+        **{f"link_{name}_ticks": u32(column // tick_ps) for name, column in times.items()},
+        "switch_code_ticks": fill(graph.switches, tech.code_forward_ps // tick_ps),
+        "interrupt_hold_ticks": tech.interrupt_hold_ps // tick_ps,
+        "code_port": u32([one.port for one in sources]),
+        "code_number": np.array(numbers, np.uint8),
+        "code_first_ticks": moments([one.first_ps for one in sources]),
+        "code_period_ticks": moments([one.every_ps for one in sources]),
+        "code_count": np.array([one.count for one in sources], np.uint64),
+    }

@@ -1,0 +1,71 @@
+# ruff: noqa: E501  (the meanings are prose, one to a line)
+"""Keys and columns that only runs with time-codes or interrupts have; see ``columns.py``."""
+
+from __future__ import annotations
+
+from .column import Column, Table
+
+_JITTER = "The longest less the shortest time."
+
+CODE_SUMMARY = Table(
+    "code_summary",
+    "Summary of runs with time-codes or interrupts",
+    "Keys of the summary that only runs have in which terminals send time-codes or interrupts. Counts are of the measuring window.",
+    (
+        Column("codes.made", "count", "Time-codes and interrupts that their sources made."),
+        Column("codes.taken", "count", "How often a terminal took one."),
+        Column("codes.lost", "count", "Codes on links, or in front of them, when these were down."),
+        Column(
+            "codes.duplicates",
+            "count",
+            "Codes that switches and terminals dropped because they knew them: those that came by a second way.",
+        ),
+        Column(
+            "codes.invalid",
+            "count",
+            "Time-codes that switches and terminals dropped because they were not one more than the last one there.",
+        ),
+        Column(
+            "codes.latency_ns_max",
+            "ns",
+            "The longest time from the making of a code to its being taken; null if none was.",
+        ),
+        Column("codes.jitter_ns_max", "ns", f"{_JITTER} Of the terminal and the code of which that is most."),
+        Column("codes.worst", "text", "That code and that terminal."),
+    ),
+)
+
+CODES = Table(
+    "codes",
+    "Time-codes and interrupts",
+    "One row per source of codes and terminal, of several ports per port, but for the source itself: how the codes of the window came to it.",
+    (
+        Column("code", "text", "`time-code`, or `interrupt` and its number."),
+        Column("source", "text", "The terminal that sends it."),
+        Column("terminal", "text", "The terminal that it comes to."),
+        Column("made", "count", "How many the source made."),
+        Column("taken", "count", "How many the terminal took."),
+        Column(
+            "missed",
+            "count",
+            "Made and not taken: lost, dropped on the way, or still on it at the end of the run.",
+        ),
+        Column("latency_ns_min", "ns", "Shortest time from the making to the end received; null if none was taken."),
+        Column("latency_ns_mean", "ns", "Their mean."),
+        Column("latency_ns_p99", "ns", "99 % took at most as long."),
+        Column("latency_ns_max", "ns", "The longest."),
+        Column("jitter_ns", "ns", _JITTER),
+    ),
+)
+
+CODE_LINKS = Table(
+    "code_links",
+    "Links with time-codes or interrupts",
+    "Columns of the table of links that only runs have in which terminals send codes.",
+    (
+        Column("codes", "count", "Codes sent on the link."),
+        Column("lost_codes", "count", "Codes lost on it, or in front of it, because it was down."),
+        Column("duplicate_codes", "count", "Codes that came by it and were known at its end already."),
+        Column("invalid_codes", "count", "Time-codes that came by it and were not one more than the last one there."),
+    ),
+)

@@ -1,0 +1,114 @@
+"""How time-codes and interrupts came to terminals: latency, jitter, and what was missed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codes import number
+from . import statistics, tables
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ..topology.graph import Graph
+
+_LINKS = {
+    "codes": "sent",
+    "lost_codes": "lost",
+    "duplicate_codes": "duplicate",
+    "invalid_codes": "invalid",
+}
+"""Columns of links, and what the engine calls them."""
+
+
+def has_codes(native: Mapping[str, Any]) -> bool:
+    """Whether terminals sent time-codes or interrupts, or were to."""
+    return len(tables.column(native, "code_made")) > 0
+
+
+def _name(code: int) -> str:
+    return "time-code" if code == number("signal", "time") else f"interrupt {code}"
+
+
+def codes(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> pl.DataFrame:
+    """The table of ``columns.CODES``."""
+    import polars as pl
+
+    ports, rows = graph.port_names, []
+    made, source, of = (tables.column(native, f"code_{name}") for name in ("made", "port", "number"))
+    taken, total, low, high = (
+        tables.column(native, f"code_{name}") for name in ("taken", "sum_ticks", "min_ticks", "max_ticks")
+    )
+    for row in range(len(made) * len(ports)):
+        at, port = divmod(row, len(ports))
+        if port == source[at] or not _same_plane(graph, port, int(source[at])):
+            continue
+        count, shortest, longest = int(taken[row]), float(low[row]), float(high[row])
+        p99 = statistics.percentiles(*_cells(native, row), shortest, longest)["p99"] if count else None
+        mean = float(total[row]) / count if count else None
+        times = (shortest, mean, p99, longest, longest - shortest) if count else (None,) * 5
+        names = (_name(int(of[at])), ports[int(source[at])], ports[port])
+        counts = (int(made[at]), count, int(made[at]) - count)
+        rows.append((*names, *counts, *(None if time is None else time * tick_ns for time in times)))
+    schema: dict[str, Any] = dict.fromkeys(("code", "source", "terminal"), pl.String)
+    schema |= dict.fromkeys(("made", "taken", "missed"), pl.Int64)
+    schema |= dict.fromkeys((f"latency_ns_{what}" for what in ("min", "mean", "p99", "max")), pl.Float64)
+    return pl.DataFrame(rows, schema={**schema, "jitter_ns": pl.Float64}, orient="row")
+
+
+def _same_plane(graph: Graph, port: int, other: int) -> bool:
+    return graph.several is None or graph.several.plane[port] == graph.several.plane[other]
+
+
+def _cells(native: Mapping[str, Any], row: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Values in ticks and how often they were, of one source and port."""
+    start = tables.column(native, "code_start").astype(np.int64)
+    part = slice(int(start[row]), int(start[row + 1]))
+    values = tables.column(native, "code_values_ticks")[part].astype(np.float64)
+    return values, tables.column(native, "code_counts")[part].astype(np.int64)
+
+
+def tails(native: Mapping[str, Any], tick_ns: float) -> dict[str, dict[str, list[float]]]:
+    """Per code the tail of its latency, of all terminals."""
+    found: dict[str, dict[str, list[float]]] = {}
+    made, of = tables.column(native, "code_made"), tables.column(native, "code_number")
+    if not len(made):
+        return found
+    ports = len(tables.column(native, "code_taken")) // len(made)
+    for code in dict.fromkeys(of.tolist()):
+        rows = [at * ports + port for at in np.flatnonzero(of == code) for port in range(ports)]
+        values, counts = (np.concatenate(parts) for parts in zip(*(_cells(native, row) for row in rows), strict=True))
+        if not len(values):
+            continue
+        order = np.argsort(values, kind="stable")
+        found[f"{_name(int(code))}"] = statistics.tail(values[order] * tick_ns, counts[order])
+    return found
+
+
+def summary(native: Mapping[str, Any], table: pl.DataFrame) -> dict[str, Any]:
+    """The keys of ``columns.CODE_SUMMARY``."""
+    taken = table.filter(table["taken"] > 0)
+    worst = taken.sort("jitter_ns", descending=True).to_dicts()[:1]
+    counts = {
+        name: int(tables.column(native, f"link_codes_{what}").sum())
+        for name, what in (("lost", "lost"), ("duplicates", "duplicate"), ("invalid", "invalid"))
+    }
+    return {
+        "made": int(tables.column(native, "code_made").sum()),
+        "taken": int(table["taken"].sum()),
+        **counts,
+        "latency_ns_max": taken["latency_ns_max"].max() if len(taken) else None,
+        "jitter_ns_max": worst[0]["jitter_ns"] if worst else None,
+        "worst": f"{worst[0]['code']} at {worst[0]['terminal']}" if worst else "",
+    }
+
+
+def link_columns(native: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of ``columns.CODE_LINKS``."""
+    return {
+        name: tables.column(native, f"link_codes_{what}").astype(np.int64) for name, what in _LINKS.items()
+    }
