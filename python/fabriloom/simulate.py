@@ -77,7 +77,9 @@ def run(
         compiled, native = interrupted.compiled, interrupted.native
     native = _in_bytes(native, compiled)
     native["reverse_load"] = compiled.reverse_load
-    native |= {name: column for name, column in compiled.arrays.items() if name.startswith(("fault_", "code_"))}
+    native |= {
+        name: column for name, column in compiled.arrays.items() if name.startswith(("fault_", "code_"))
+    }
     wall_s = time.perf_counter() - began
     provenance = Provenance.of(compiled.scenario, "rings" if compiled.scenario.of_rings else "trains")
     program = _program_run(compiled, native)

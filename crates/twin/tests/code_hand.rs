@@ -85,8 +85,7 @@ fn a_lost_time_code_is_missed_again_at_every_router() {
     assert_eq!(result.code_counts[0].lost, 1);
     let invalid: Vec<u64> = result.code_counts.iter().map(|at| at.invalid).collect();
     assert_eq!(invalid, [1, 0, 1, 0, 1, 0]);
-    // The first, then the fifth and the sixth: the third ends at the first switch, the fourth at the second one and
-    // the fifth at the terminal.
+    // The third ends at the first switch, the fourth at the second one, and the fifth at the terminal.
     assert_eq!(at(&result.codes, 1), [182, 5182]);
 }
 

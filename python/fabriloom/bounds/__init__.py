@@ -184,6 +184,10 @@ def _bound(compiled: Compiled) -> Worst:
     if compiled.scenario.fault:
         message = "there is no bound for a network in which links fail: packets take other ways then"
         raise refused(message, ("fault",), "remove the faults, and look at each failure by itself")
+    if len(compiled.arrays["code_port"]):
+        message = "there is no bound beside time-codes and interrupts, which go before characters of packets"
+        path = ("time_code",) if compiled.scenario.time_code else ("interrupt",)
+        raise refused(message, path, "remove them to see what is guaranteed without")
     if compiled.programs is not None:
         message = "there is no bound for programs: what they send depends on what they have received"
         raise refused(message, ("program",), "describe the same messages as [traffic], for example as flows")

@@ -70,6 +70,25 @@ def of_slots(table: pl.DataFrame) -> None:
     _more(len(rows))
 
 
+def of_codes(table: pl.DataFrame) -> None:
+    """Time-codes and interrupts by terminal, those with the most jitter first."""
+    rows = table.sort("jitter_ns", descending=True, nulls_last=True).to_dicts()
+    show.table(
+        ["code", "from", "to", "taken", "missed", "mean", "longest", "jitter"],
+        [
+            [
+                *(row[key] for key in ("code", "source", "terminal")),
+                *(f"{row[key]:,}" for key in ("taken", "missed")),
+                *(_us(row[key]) for key in ("latency_ns_mean", "latency_ns_max", "jitter_ns")),
+            ]
+            for row in rows[:ROWS]
+        ],
+        [False] * 3 + [True] * 5,
+    )
+    if len(rows) > ROWS:
+        show.line(f"{len(rows) - ROWS:,} with less jitter are not shown; --out has all.")
+
+
 def of_bounds(found: Bounds) -> None:
     """The requirements of a scenario beside what is guaranteed."""
     rows = sorted(found.promises, key=_left)

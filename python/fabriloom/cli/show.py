@@ -97,7 +97,7 @@ def run(results: Results) -> None:
             from .promised import of_slots
 
             of_slots(results.slots)
-        return
+        return _codes(results)
     line(
         f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the source's wait. "
         "± is half of a 95 % interval."
@@ -106,6 +106,15 @@ def run(results: Results) -> None:
         from .promised import of_run
 
         of_run(results.requirements)
+    _codes(results)
+
+
+def _codes(results: Results) -> None:
+    """How time-codes and interrupts came to terminals, if there are any."""
+    if results.has_codes:
+        from .promised import of_codes
+
+        of_codes(results.codes)
 
 
 def _program_latencies(summary: Mapping[str, Any]) -> None:

@@ -4,4 +4,13 @@ from .outages import Outage, outages
 from .places import FaultError, each_of, links_of, vertices_of
 from .rates import drawn, mtbf_of_bits_ps
 
-__all__ = ["FaultError", "Outage", "drawn", "each_of", "links_of", "mtbf_of_bits_ps", "outages", "vertices_of"]
+__all__ = [
+    "FaultError",
+    "Outage",
+    "drawn",
+    "each_of",
+    "links_of",
+    "mtbf_of_bits_ps",
+    "outages",
+    "vertices_of",
+]

@@ -46,11 +46,14 @@ def _table(table: Any) -> list[Table]:
             *(_time(row[f"latency_ns_{what}"]) for what in ("min", "mean", "p99", "max")),
             _time(row["jitter_ns"], most),
         ]
-        for row in table.sort("jitter_ns", descending=True, nulls_last=True).head(MOST_ROWS).iter_rows(named=True)
+        for row in table.sort("jitter_ns", descending=True, nulls_last=True)
+        .head(MOST_ROWS)
+        .iter_rows(named=True)
     ]
     times = [f"{what} (µs)" for what in ("Shortest", "Mean", "99 %", "Longest", "Jitter")]
     head = ["Code", "From", "To", "Taken", "Missed", *times]
-    note = "Jitter is the longest less the shortest time. Missed: made and not taken; the last one may be on its way."
+    note = "Jitter is the longest less the shortest time. Missed: made and not taken; the last one may still "
+    note += "be on its way."
     if len(table) > len(rows):
         note += f" The {number(len(rows))} of {number(len(table))} rows with most jitter."
     return [Table("Time-codes and interrupts by terminal", head, rows, [False] * 3 + [True] * 7, note)]
@@ -58,4 +61,6 @@ def _table(table: Any) -> list[Table]:
 
 def _time(value_ns: float | None, most_ns: float = 0.0) -> Cell:
     share = value_ns / most_ns if most_ns and value_ns is not None else None
-    return Cell(number(None if value_ns is None else value_ns / 1e3), share, -1.0 if value_ns is None else value_ns)
+    return Cell(
+        number(None if value_ns is None else value_ns / 1e3), share, -1.0 if value_ns is None else value_ns
+    )

@@ -155,7 +155,7 @@ class Results(Tabled):
 
     @cached_property
     def codes(self) -> pl.DataFrame:
-        """One row per source of time-codes or interrupts and terminal: latency and jitter; no rows without."""
+        """One row per source of time-codes or interrupts and terminal: latency, jitter; no rows without."""
         return signals.codes(self.native, self.graph, self.tick_ps / 1000)
 
     @cached_property

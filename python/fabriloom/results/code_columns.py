@@ -50,7 +50,11 @@ CODES = Table(
             "count",
             "Made and not taken: lost, dropped on the way, or still on it at the end of the run.",
         ),
-        Column("latency_ns_min", "ns", "Shortest time from the making to the end received; null if none was taken."),
+        Column(
+            "latency_ns_min",
+            "ns",
+            "Shortest time from the making to the end received; null if none was taken.",
+        ),
         Column("latency_ns_mean", "ns", "Their mean."),
         Column("latency_ns_p99", "ns", "99 % took at most as long."),
         Column("latency_ns_max", "ns", "The longest."),
@@ -66,6 +70,10 @@ CODE_LINKS = Table(
         Column("codes", "count", "Codes sent on the link."),
         Column("lost_codes", "count", "Codes lost on it, or in front of it, because it was down."),
         Column("duplicate_codes", "count", "Codes that came by it and were known at its end already."),
-        Column("invalid_codes", "count", "Time-codes that came by it and were not one more than the last one there."),
+        Column(
+            "invalid_codes",
+            "count",
+            "Time-codes that came by it and were not one more than the last one there.",
+        ),
     ),
 )

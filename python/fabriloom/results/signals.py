@@ -80,8 +80,10 @@ def tails(native: Mapping[str, Any], tick_ns: float) -> dict[str, dict[str, list
         return found
     ports = len(tables.column(native, "code_taken")) // len(made)
     for code in dict.fromkeys(of.tolist()):
-        rows = [at * ports + port for at in np.flatnonzero(of == code) for port in range(ports)]
-        values, counts = (np.concatenate(parts) for parts in zip(*(_cells(native, row) for row in rows), strict=True))
+        rows = [int(at) * ports + port for at in np.flatnonzero(of == code) for port in range(ports)]
+        values, counts = (
+            np.concatenate(parts) for parts in zip(*(_cells(native, row) for row in rows), strict=True)
+        )
         if not len(values):
             continue
         order = np.argsort(values, kind="stable")

@@ -18,7 +18,7 @@ def check_codes(scenario: Scenario) -> None:
 
     if not has_codes(scenario):
         for name in CODE_SETTINGS:
-            if name in scenario._raw.get("technology", {}):
+            if name in scenario.raw.get("technology", {}):
                 message = f"technology.{name} has no effect: nothing sends time-codes or interrupts"
                 hint = "add [[time_code]], or remove it"
                 raise scenario.error(message, ("technology", name), hint, key=True)

@@ -47,6 +47,11 @@ are refused, because they are read in two ways.
 """
 
 
+_CODES = "[time-codes and interrupts](../guides/spacewire-time.md)"
+_SEE = {"fault": "[faults](faults.md)", "time_code": _CODES, "interrupt": _CODES}
+"""The pages about lists of tables."""
+
+
 def scenario_page() -> str:
     """``docs/reference/scenario.md``."""
     schema = json_schema()
@@ -56,14 +61,16 @@ def scenario_page() -> str:
     lines += [f"| {what} | {', '.join(names)} | {example} |" for what, names, example in _UNITS]
     lines += ["", "## At the top", ""]
     tables = ("topology", "technology", "routing", "ports", "traffic", "protocol", "program", "run", "output")
-    tables = (*tables, "study")
-    lines += property_table({k: v for k, v in properties.items() if k not in (*tables, "fault")}, [])
+    tables, lists = (*tables, "study"), ("fault", "time_code", "interrupt")
+    lines += property_table({k: v for k, v in properties.items() if k not in (*tables, *lists)}, [])
     for name in tables:
         lines += ["", f"## [{name}]", ""]
         lines += _section(_given(properties[name]), definitions)
-    lines += ["", "## [[fault]]", "", f"{properties['fault']['description']}. See [faults](faults.md).", ""]
-    [fault] = _entries(properties["fault"], definitions)
-    lines += property_table(fault["properties"], [])
+    for name in lists:
+        see = _SEE[name]
+        lines += ["", f"## [[{name}]]", "", f"{properties[name]['description']}. See {see}.", ""]
+        [entry] = _entries(properties[name], definitions)
+        lines += property_table(entry["properties"], entry.get("required", []))
     return "\n".join(lines) + "\n"
 
 
@@ -219,7 +226,9 @@ picoseconds; where a rate gives none they are rounded to the nearest one.
 A character can be used at the far end one character time, the cable delay and `receiver_latency` after its
 start. A place that becomes free gives credit to the sender a flow-control character, the cable delay and
 `turn_around` later. `disconnect`, `restart` and `fault_stops` say what happens when a link fails, see
-[faults](faults.md); without faults they mean nothing and are not in the resolved form.
+[faults](faults.md); without faults they mean nothing and are not in the resolved form. So it is with
+`time_code_bits`, `time_code_latency`, `time_code_forward` and `interrupt_hold` and
+[time-codes and interrupts](../guides/spacewire-time.md).
 
 Presets of rings are of another kind: packets of symbols, stations with places, buses. What their settings
 mean is on [the page of the model](../background/ring-model.md). A load of 1 is requests of the transaction,

@@ -31,7 +31,7 @@ def with_preset(data: Any) -> Any:
 
     A network of rings that names no preset has its own, and protocols of SpaceWire have packets of any
     length. A program runs to its end, or for a second, and is measured from its beginning, unless it is
-    said otherwise; so are a single burst and a run with faults.
+    said otherwise; so are a single burst and a run with faults, time-codes or interrupts.
     """
     if not isinstance(data, dict):
         return data
@@ -43,7 +43,9 @@ def with_preset(data: Any) -> Any:
         data = {"protocol": {"preset": "spacewire"}, **data}
     if data.get("program") is not None and isinstance(run, dict):
         data = {**data, "run": {"duration": "1 s", "warmup": "0 ps", "precision": 0.0, **run}}
-    unsteady = bool(data.get("fault")) or _is_one_burst(data.get("traffic"))
+    unsteady = any(data.get(name) for name in ("fault", "time_code", "interrupt")) or _is_one_burst(
+        data.get("traffic")
+    )
     if unsteady and isinstance(run, dict):
         data = {**data, "run": {"warmup": "0 ps", "precision": 0.0, **run}}
     return data

@@ -82,7 +82,7 @@ def code_settings(latency: str, clock_millihz: int | None, code_bits: int) -> di
 
 
 def _whole(latency: str, parameter: str, bits: int, clock_millihz: int | None) -> Delay:
-    """A delay up to the last bit out, of so many."""
+    """A delay up to the last bit out of a character of this many bits."""
     whole, own = parse(latency, parameter), Fraction(bits, BITS)
     if whole.tx < own:
         message = f"{parameter} ends with the last bit out, so it has at least {float(own):g} tx"

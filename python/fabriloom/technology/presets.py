@@ -193,10 +193,10 @@ def _check_latency(preset: str, overrides: Mapping[str, Any]) -> None:
         for name in _PARTS:
             if overrides.get(f"{name}_ps") is not None:
                 raise TechnologyError(f"{name} is a part of router_latency", name, "keep one of the two")
-    if overrides.get("time_code_latency") or settings(preset).get("time_code_latency"):
-        if overrides.get("time_code_forward_ps") is not None:
-            message = "time_code_forward is a part of time_code_latency"
-            raise TechnologyError(message, "time_code_forward", "keep one of the two")
+    codes = overrides.get("time_code_latency") or settings(preset).get("time_code_latency")
+    if codes and overrides.get("time_code_forward_ps") is not None:
+        message = "time_code_forward is a part of time_code_latency"
+        raise TechnologyError(message, "time_code_forward", "keep one of the two")
 
 
 def ring_technology(preset: str, overrides: Mapping[str, Any] | None = None) -> RingTechnology:
@@ -230,7 +230,7 @@ def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any
 def _characters(preset: str, values: dict[str, Any]) -> Technology:
     size = values["character_bytes"]
     latency, clock, switching = (values.pop(name) for name in _CLOCKED)
-    values |= _codes(*(values.pop(name) for name in _CODES), clock)
+    values |= _codes({name: values.pop(name) for name in _CODES}, clock)
     if latency:
         values |= clocks.settings(latency, clock, switching, values["data_bits"])
     elif clock or switching:
@@ -244,16 +244,15 @@ def _characters(preset: str, values: dict[str, Any]) -> Technology:
     return Technology(preset=preset, **values)
 
 
-def _codes(
-    bits: int | None, latency: str | None, forward_ps: int | None, hold_ps: int | None, clock: int | None
-) -> dict[str, Any]:
+def _codes(given: Mapping[str, Any], clock_millihz: int | None) -> dict[str, Any]:
     """What is said of time-codes and interrupts; nothing of links that have none."""
+    bits, latency = given["time_code_bits"], given["time_code_latency"]
     if bits is None:
         return {}
-    found = {"code_bits": bits, "interrupt_hold_ps": hold_ps or 0}
+    found = {"code_bits": bits, "interrupt_hold_ps": given["interrupt_hold_ps"] or 0}
     if latency is None:
-        return {**found, "code_forward_ps": forward_ps or 0}
-    return {**found, **clocks.code_settings(latency, clock, bits)}
+        return {**found, "code_forward_ps": given["time_code_forward_ps"] or 0}
+    return {**found, **clocks.code_settings(latency, clock_millihz, bits)}
 
 
 def _generic(preset: str, values: dict[str, Any]) -> Technology:

@@ -9,6 +9,7 @@ mod check;
 mod code;
 mod error;
 mod fault;
+mod lanes;
 mod ports;
 mod words;
 
@@ -475,28 +476,6 @@ impl Fabric {
     /// Number of groups.
     pub fn groups(&self) -> usize {
         self.group_switch.len()
-    }
-
-    /// Number of lanes of all links.
-    pub fn all_lanes(&self) -> usize {
-        self.links() * self.lanes as usize
-    }
-
-    /// The link of a lane.
-    pub fn link_of(&self, lane: u32) -> u32 {
-        lane / self.lanes
-    }
-
-    /// Lanes of one link.
-    pub fn lanes_of(&self, link: u32) -> std::ops::Range<u32> {
-        link * self.lanes..(link + 1) * self.lanes
-    }
-
-    /// True when what a link does next can only be told character by character: when its lanes share it, when packets wait for
-    /// credit for all of them, when faults and time-outs cut packets, and when codes go before characters.
-    pub fn has_lanes(&self) -> bool {
-        let cuts = self.has_faults() || self.has_timeouts();
-        self.lanes > 1 || self.whole_packet_credit != 0 || cuts || self.has_codes()
     }
 
     /// Lanes of one group, in order of preference.

@@ -1,0 +1,129 @@
+"""Time-codes and interrupts: when they come, what is missed, and what they do to packets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fabriloom import Results, Scenario, run
+from fabriloom.bounds import bound
+from fabriloom.report.pages import for_run
+from fabriloom.results import columns
+from fabriloom.scenario import ScenarioError
+from fabriloom.simulate import compare
+
+EVERY = {"master": 0, "every": "10 us"}
+TWO_ROUTERS = {"kind": "grid", "shape": [1, 2], "terminals_per_switch": 1}
+RING = {"kind": "ring", "switches": 4, "terminals_per_switch": 1}
+
+
+def scenario(**sections: Any) -> Scenario:
+    base: dict[str, Any] = {
+        "seed": 3,
+        "topology": TWO_ROUTERS,
+        "technology": {"preset": "spw-10x"},
+        "traffic": {"pattern": "uniform", "load": 1e-6},
+        "time_code": [EVERY],
+        "run": {"duration": "200 us"},
+    }
+    return Scenario.from_dict({**base, **sections})
+
+
+def results(**sections: Any) -> Results:
+    return run(scenario(**sections))
+
+
+def test_an_idle_network_has_the_latency_that_the_manual_prints() -> None:
+    # 14 bits to the first router and, at each, 5 rx + 6 sys + 16 tx from the last bit in to the last bit out,
+    # with two bits of 200 Mbit/s and periods of 30 MHz; three times 2 m of cable at 5 ns/m, and the receiver.
+    router_ns = 5 * 10 + 6 * 1e3 / 30 + 16 * 10
+    found = results()
+    [row] = found.codes.iter_rows(named=True)
+    assert row["latency_ns_max"] == pytest.approx(70 + 2 * router_ns + 3 * 10 + 50)
+    assert (row["taken"], row["missed"], row["jitter_ns"]) == (19, 0, 0.0)
+    assert "all latencies are equal" in for_run(found)
+
+
+def busy(**sections: Any) -> Results:
+    traffic = {"pattern": "uniform", "length": "200 B", "load": 0.6}
+    return results(**{"traffic": traffic, "topology": RING, **sections})
+
+
+def test_every_key_and_column_is_defined() -> None:
+    found = busy()
+    defined = [*columns.SUMMARY.names, *columns.CODE_SUMMARY.names]
+    assert sorted(columns.flatten(found.summary)) == sorted(defined)
+    assert found.codes.columns == columns.CODES.names
+    assert found.links.columns == [*columns.LINKS.names, *columns.CODE_LINKS.names]
+    assert "Time-codes and interrupts by terminal" in for_run(found)
+
+
+def test_a_code_waits_for_one_character_on_each_link_at_most() -> None:
+    found = busy()
+    # To the other side of the ring: from the master, two between switches, to the terminal. With flow control
+    # a character has 10.5 bits.
+    assert 0 < found.summary["codes"]["jitter_ns_max"] <= 4 * 10.5 * 5
+    # It comes by both sides there, and the second time it is known.
+    assert found.summary["codes"]["duplicates"] >= found.summary["codes"]["made"] - 1
+
+
+def test_codes_take_time_from_packets() -> None:
+    often = [{"master": 0, "every": "300 ns"}]
+    run_to = {"duration": "200 us", "warmup": "0 us", "precision": 0.0}
+    mirror = {"kind": "map", "map": [1, 0]}
+    backlog = {"pattern": mirror, "senders": [0], "length": "200 B", "arrivals": "backlog"}
+    # A code every 300 ns has the wire for 70 ns of them.
+    with_codes = results(time_code=often, traffic=backlog, run=run_to)
+    without = results(time_code=[], traffic=backlog, run=run_to)
+    [full, more] = (found.summary["accepted_mbytes_per_s"] for found in (with_codes, without))
+    assert full / more == pytest.approx(1 - 70 / 300, abs=0.05)
+
+
+def test_the_twin_agrees() -> None:
+    fails = [{"cable": "s(0)>s(1)", "at": "50 us", "repaired": "70 us"}]
+    interrupts = [{"source": 2, "number": 7, "every": "13 us"}]
+    traffic = {"pattern": "uniform", "length": "64 B", "load": 0.5}
+    described = scenario(topology=RING, traffic=traffic, fault=fails, interrupt=interrupts)
+    found = compare(described)
+    assert found.identical
+    assert found.packets > 50
+
+
+def test_a_lost_time_code_is_missed_again_at_every_router() -> None:
+    cut = [{"cable": "t(0,0).0>s(0,0)", "at": "45 us", "repaired": "46 us"}]
+    found = results(fault=cut, topology={"kind": "grid", "shape": [1, 3], "terminals_per_switch": 1})
+    rows = {row["terminal"]: row for row in found.codes.iter_rows(named=True)}
+    lost = found.links["lost_codes"].sum()
+    # It takes 20.9 us until the link runs again.
+    assert lost == 2
+    assert [rows[name]["missed"] - lost for name in ("t(0,1).0", "t(0,2).0")] == [3, 4]
+    assert found.summary["codes"]["invalid"] == 1 + 2 + 2
+
+
+def test_each_plane_may_have_its_master() -> None:
+    twice = {**TWO_ROUTERS, "replicate": 2}
+    found = results(topology=twice, time_code=[{**EVERY, "master": "t(0,0).0"}])
+    assert len(found.codes) == 2
+    assert found.codes["taken"].to_list() == [19, 19]
+
+
+def test_a_redundant_master_takes_over() -> None:
+    one = {"master": 0, "every": "10 us", "until": "100 us"}
+    other = {"master": 1, "every": "10 us", "first": "100 us"}
+    found = results(time_code=[one, other])
+    assert found.codes["missed"].to_list() == [0, 0]
+    assert found.summary["codes"]["invalid"] == 0
+
+
+def test_a_program_ends_its_run_beside_time_codes() -> None:
+    ping = {"kind": "ping-pong", "size": "64 B", "rounds": 10}
+    base = {"topology": TWO_ROUTERS, "technology": {"preset": "spw-10x"}, "time_code": [EVERY]}
+    found = run(Scenario.from_dict({**base, "program": ping, "protocol": {"preset": "spacewire"}}))
+    assert found.end_reason == "drained"
+    assert found.summary["simulated_ns"] < 1e6
+    assert found.summary["codes"]["taken"] > 0
+
+
+def test_no_delay_is_guaranteed_beside_codes() -> None:
+    with pytest.raises(ScenarioError, match="no bound beside time-codes"):
+        bound(scenario())
