@@ -107,6 +107,20 @@ def test_growth_and_survival_refuse_by_themselves() -> None:
     assert ("crossbar", "require.survive_switches") in names
 
 
+def test_too_little_arrives_after_a_failure() -> None:
+    """Of a tree half is cut off by its root; two centres of a Clos stand in for each other."""
+    asked = SMALL | {"require": {"terminals": 16, "after_failure": 0.9}, "limits": {"switch_ports": 16}}
+    found = design(from_dict(asked | {"families": {"clos": {}, "tree": {}, "crossbar": {}}}), finalists=1)
+    best = found.met[0]
+    assert best.candidate.family == "clos"
+    assert best.facts["after_failure"] >= 0.9
+    assert best.facts["delivered_after"] == pytest.approx(best.facts["after_failure"], abs=0.15)
+    refused = {miss.requirement: one for one in found.looked for miss in one.misses}["require.after_failure"]
+    assert refused.cost <= best.cost
+    assert "of the packets arrive after the failure of" in refused.misses[0].text
+    assert any("after the failure of" in sentence for sentence in found.failing())
+
+
 def test_arithmetic_takes_microseconds_a_candidate() -> None:
     """The goal is 100,000 candidates a minute; the clock here is shared, so a tenth of it is asked."""
     asked = load(SCENARIOS / "macrame-random.toml", ["families={}", "limits.switches=40"])

@@ -81,6 +81,8 @@ def _tell(found: Design) -> None:
     rows = [_row(number, one) for number, one in enumerate(found.met, 1)]
     show.table(head, rows, [True, False, *[True] * 6], folds=False)
     show.line("carries: times the traffic that is asked for.")
+    for sentence in found.failing():
+        show.line(sentence)
     _tell_refused(found)
     for most, one in found.growing_load():
         show.line(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..scenario import Scenario
 from ..studies.points import Advance
 from ..studies.store import Out, Store
+from .aftermath import suffers
 from .candidates import base_of, candidates, check_settings, families_of
 from .contradiction import check_possible
 from .load import changed
@@ -95,6 +96,7 @@ def _answer(
     if met and not trials.interrupted:
         trials.most(met)
         trials.confirm(met)
+        trials.broken(met)
     met = sorted((one for one in met if not one.misses), key=_order)
     return Design(requirements, base, looked, met, search.tried, trials)
 
@@ -196,7 +198,9 @@ class _Search:
 
     def _try(self, batch: list[Looked]) -> None:
         self._say("candidates simulated", self.tried, 0)
-        self.met += self._trials.judge(batch)
+        for one in self._trials.judge(batch):
+            suffers(self._asked, self._trials.scenario(one, 1.0), one)
+            self.met += [] if one.misses else [one]
         self.tried += len(batch)
         margin = self._asked.require.margin
         for one in batch:

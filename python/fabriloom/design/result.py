@@ -9,7 +9,7 @@ from html import escape
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..results.figures import figures
+from ..results.figures import figures, in_percent
 from ..results.tabled import Tabled
 from .contradiction import nearest
 from .sieve import Looked
@@ -94,6 +94,25 @@ class Design(Tabled):
             )
         return rows
 
+    def failing(self) -> list[str]:
+        """In words, what the worst single failure does to each network; nothing where it is not asked."""
+        said = []
+        percent = f"{self.requirements.require.percentile:g} % of them within"
+        for one in self.met:
+            share, after = one.facts.get("after_failure"), one.facts.get("delivered_after")
+            if share is None:
+                continue
+            failed = str(one.facts["worst_failure"])
+            own = " between other terminals" if failed.startswith("switch") else ""
+            text = f"{one.candidate.name}: after the failure of {failed} "
+            text += f"{in_percent(share)} of the packets{own} arrive"
+            if after is not None:
+                tail_us = figures((one.facts["tail_after_ns"] or 0.0) / 1e3)
+                of_all = " of all" if own else ""
+                text += f" (simulated: {in_percent(after)}{of_all}, {percent} {tail_us} µs)"
+            said.append(f"{text}.")
+        return said
+
     def growing_load(self) -> list[tuple[float, Looked]]:
         """Up to how many times the traffic each network is the cheapest of the finalists."""
         found: list[tuple[float, Looked]] = []
@@ -146,6 +165,10 @@ class Design(Tabled):
             "mean_ns": facts.get("mean_ns"),
             "tail_ns": tail,
             "tail_ns_ci95": facts.get("tail_ns_ci95"),
+            "worst_failure": facts.get("worst_failure"),
+            "after_failure": facts.get("after_failure"),
+            "delivered_after": facts.get("delivered_after"),
+            "tail_after_ns": facts.get("tail_after_ns"),
             "breaks": first.requirement if first else None,
             "have": first.have if first else None,
             "need": first.need if first else None,

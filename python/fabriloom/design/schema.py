@@ -48,6 +48,12 @@ class Require(Section):
         description="Switches that may fail, any, while the terminals of all others stay joined; of several "
         "networks a whole one may",
     )
+    after_failure: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        default=None,
+        description="This share of the packets has to arrive after any single failure with routing tables as "
+        "they are: of a cable between switches or of a switch (packets of its own terminals are left out); "
+        "of those kinds that are to be survived, if any are. The worst one is simulated too",
+    )
     growth: Annotated[int, Field(ge=1, le=64)] = Field(
         default=1,
         description="There has to be a network of the same family for this multiple of the terminals, which "

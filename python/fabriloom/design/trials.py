@@ -26,6 +26,8 @@ KEPT_UP = 0.99
 """Share of the events due while it is measured that have to become complete then."""
 BY_CHANCE = 1.5
 """Events that may be missing all the same: a window begins and ends between two."""
+BROKEN = 0.0
+"""In place of a factor: the traffic that is asked for, with the worst failure."""
 SEEDS = 3
 """Runs of a finalist at the traffic that is asked for."""
 
@@ -50,7 +52,11 @@ class Trials:
         self.interrupted = False
 
     def scenario(self, looked: Looked, factor: float, seed: int = 0) -> Scenario:
-        """One of the candidate's networks at ``factor`` times its part of the traffic."""
+        """One of the candidate's networks at ``factor`` times its part of the traffic; at 0 times with its
+        worst failure instead, at the traffic that is asked for.
+        """
+        if factor == BROKEN:
+            return self.scenario(looked, 1.0, seed).with_settings({"fault": [looked.facts["failure"]]})
         part = factor / looked.candidate.networks
         asked = self._asked
         changed: dict[str, Any] = {"seed": self._base.seed + seed}
@@ -117,6 +123,18 @@ class Trials:
                 ends[id(one)][0 if carried(summary) else 1] = factor
         for one in batch:
             one.facts["carries"] = ends[id(one)][0]
+
+    def broken(self, batch: Sequence[Looked]) -> None:
+        """What arrives after the worst failure of each, and how late; routing tables stay as they are."""
+        hit = [one for one in batch if one.facts.get("failure") and not one.misses]
+        if not self.run((one, BROKEN, 0) for one in hit):
+            return
+        for one in hit:
+            summary, count = self.point(one, BROKEN).summary, one.candidate.networks
+            packets = summary["packets"]
+            share = 1.0 - packets["lost"] / max(1, packets["offered"])
+            one.facts["delivered_after"] = (count - 1 + share) / count
+            one.facts["tail_after_ns"] = tail_of(summary, self._asked)["tail_ns"]
 
     def confirm(self, batch: Sequence[Looked]) -> None:
         """More seeds: the tail with its interval, and whether every seed carries the traffic."""

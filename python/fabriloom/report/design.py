@@ -219,6 +219,9 @@ def _refused(design: Design) -> list[Table]:
 
 def _sensitivity(design: Design) -> list[Any]:
     found: list[Any] = []
+    if failing := design.failing():
+        note = "Routing tables stay as they are, and groups shrink to the links that are left. "
+        found.append(Prose("After the worst single failure", note + " ".join(failing)))
     said = [
         f"Up to {figures(most, 3)} times the traffic the cheapest of these is {one.candidate.name}."
         for most, one in design.growing_load()

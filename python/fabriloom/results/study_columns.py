@@ -193,6 +193,20 @@ CANDIDATES = Table(
         Column("mean_ns", "ns", "Mean latency from the making of a packet or an event."),
         Column("tail_ns", "ns", "Its percentile that the requirements name."),
         Column("tail_ns_ci95", "ns", "Half-width of its 95 % interval over seeds."),
+        Column(
+            "worst_failure", "text", "The single failure after which least arrives; with `after_failure`."
+        ),
+        Column(
+            "after_failure",
+            "0 to 1",
+            "Share of the packets that then arrives, counted on the routes; without those of terminals at a failed switch.",
+        ),
+        Column(
+            "delivered_after",
+            "0 to 1",
+            "Share of all packets in a simulation with that failure from the beginning.",
+        ),
+        Column("tail_after_ns", "ns", "The percentile of those that arrived there."),
         Column("breaks", "text", "The first requirement that it breaks, by its path."),
         Column("have", "unit", "What it has there."),
         Column("need", "unit", "What is asked."),

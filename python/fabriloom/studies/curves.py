@@ -195,7 +195,7 @@ def curve(
         scenario: what to run; its ``[sweep]`` may name any settings, all combinations are run.
         loads: offered loads, each above 0 and up to 1, in place of ``traffic.load`` in ``[sweep]``; with
             rates or flows, values of ``traffic.scale``, which may be above 1.
-        points: so many loads in all, for every combination of the other settings of the sweep: ``loads``, or
+        points: number of loads, for every combination of the other settings of the sweep: ``loads``, or
             a few from 10 to 100 %, and then those between them where the curve bends (see ``bends``).
         jobs: runs at a time; the points do not depend on it.
         out: folder in which every finished point is kept at once. A point that is there already, of the

@@ -41,6 +41,8 @@ class Left:
     """The same of which some packets do not arrive."""
     delivered_share: float
     """Of the packets of the scenario's traffic, those of terminals at a failed switch included."""
+    others_share: float
+    """The same of the packets between terminals that are not at a failed switch."""
     bound: dict[str, Any]
     """As ``channel_load`` of ``fabriloom check``."""
 
@@ -159,8 +161,11 @@ class Ways:
         delivered = float((self.demand * between).sum()) / total if total else 1.0
         if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
             bound["accepted_mbytes_per_s_bound"] *= delivered * total / float(sent.sum())
+        some = np.ix_(asked, asked)
+        theirs = float(self.demand[some].sum())
+        others = float((self.demand[some] * kept).sum()) / theirs if theirs else 1.0
         lossy = int(np.count_nonzero(kept < 1 - 1e-9))
-        return Left(kind, name, int(np.count_nonzero(kept == 0)), lossy, delivered, bound)
+        return Left(kind, name, int(np.count_nonzero(kept == 0)), lossy, delivered, others, bound)
 
 
 def failures(graph: Graph, kinds: str) -> list[tuple[str, str, Ints]]:
