@@ -2,8 +2,8 @@
 
 A part between two points is worth splitting by the triangles that its ends make with their neighbours, in a
 picture in which load, accepted throughput and the logarithm of latency each go from 0 to 1; a little also by
-its length. Runs that do not keep up are drawn at the top: how late their packets were depends on how long they
-were run.
+its length. Runs that do not keep up are drawn at the top: how late their packets were depends on how long
+they were run.
 """
 
 from __future__ import annotations
