@@ -57,6 +57,8 @@ fn totals(out: &Bound<'_, PyDict>, account: Option<&Account>) -> PyResult<()> {
     out.set_item("messages_sent", of(|a| a.sent))?;
     out.set_item("messages_received", of(|a| a.received))?;
     out.set_item("messages_lost", of(|a| a.lost))?;
+    let order = account.and_then(|account| account.order.as_ref());
+    out.set_item("messages_overtaken", order.map_or(0, |order| order.overtaken))?;
     out.set_item("messages_repeated", of(|a| a.repeated))?;
     out.set_item("measured_messages", of(|a| a.measured))?;
     out.set_item("measured_message_bytes", of(|a| a.measured_bytes))?;

@@ -141,6 +141,7 @@ impl Simulation {
         watched(&out, &self.0.run.measure.watched.delays)?;
         planes(&out, &self.0.run.planes)?;
         signals(&out, &self.0)?;
+        out.set_item("overtaken", self.0.run.order.overtaken)?;
         trace(&out, &self.0.run.trace.packets)?;
         hops(&out, &self.0)?;
         programs::result(&out, self.0.run.programs.as_deref(), self.0.now())?;
@@ -336,8 +337,7 @@ fn planes(out: &Bound<'_, PyDict>, planes: &Planes) -> PyResult<()> {
     column(out, "plane_packets", &planes.sums, |sum| sum.packets)?;
     column(out, "plane_bytes", &planes.sums, |sum| sum.chars)?;
     column(out, "plane_latency_sum_ticks", &planes.sums, |sum| sum.latency_sum as u64)?;
-    column(out, "plane_latency_max_ticks", &planes.sums, |sum| sum.latency_max as u64)?;
-    out.set_item("overtaken", planes.overtaken)
+    column(out, "plane_latency_max_ticks", &planes.sums, |sum| sum.latency_max as u64)
 }
 
 fn trace(out: &Bound<'_, PyDict>, packets: &[Delivery]) -> PyResult<()> {

@@ -3,7 +3,7 @@
 use fabriloom_engine::fabric::{Fabric, NONE};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::{Family, streams};
-use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources};
+use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources, Ways};
 
 use crate::event::{Agenda, What};
 use crate::parts::{Character, Group, Kind, Lane, Link, Place, Register, Worm};
@@ -26,7 +26,9 @@ pub struct Twin<'a> {
     pub(crate) registers: Vec<Register>,
     pub(crate) codes: Vec<TakenCode>,
     sources: Sources,
-    /// The ports of terminals that have several.
+    /// Which port is whose.
+    ways: Ways,
+    /// The ports of terminals that have several, for what sources make.
     ports: Option<Ports>,
     /// What drives the terminals instead, if there are any.
     pub(crate) programs: Option<Programs>,
@@ -66,6 +68,7 @@ impl<'a> Twin<'a> {
             registers: vec![Register::default(); (fabric.switches + fabric.ports()) as usize],
             codes: Vec::new(),
             sources: Sources::new(fabric),
+            ways: Ways::new(fabric),
             ports: fabric.has_ports().then(|| Ports::new(fabric)),
             programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
             turn: -1,
@@ -194,7 +197,7 @@ impl<'a> Twin<'a> {
         }
         let packet = worm.packet;
         if let Some(programs) = &mut self.programs {
-            programs.head_came(packet.target, packet.mark);
+            programs.head_came(self.ways.terminal(packet.target), packet.mark);
             self.enter_turn(self.now);
         }
     }
@@ -245,19 +248,19 @@ impl<'a> Twin<'a> {
         assert_eq!(worm.received, worm.packet.length, "a packet lost characters");
         assert!(!worm.delivered, "a packet came twice");
         worm.delivered = true;
-        let of = |port: u32| self.ports.as_ref().map_or(port, |ports| ports.terminal(port));
+        let (source, target) = (self.ways.terminal(worm.source), self.ways.terminal(terminal));
         let delivery = Delivery {
-            source: of(worm.source),
-            target: of(terminal),
+            source,
+            target,
             created: worm.packet.created,
             started: worm.started.expect("it was sent"),
             delivered: self.now,
             length: worm.packet.length,
         };
-        let (source, mark) = (worm.source, worm.packet.mark);
+        let mark = worm.packet.mark;
         self.deliveries.push(delivery);
         if let Some(programs) = &mut self.programs {
-            programs.delivered(source, terminal, mark);
+            programs.delivered(source, target, mark);
             self.enter_turn(self.now);
         }
         self.take_from_terminal(lane);

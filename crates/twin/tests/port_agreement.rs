@@ -5,9 +5,11 @@ mod scenarios;
 
 use fabriloom_engine::fabric::{Fabric, port_choice};
 use fabriloom_twin::{FlowControl, run};
-use scenarios::agree::{emptied, links, simulate};
+use scenarios::agree::{Agreed, Seen, emptied, links, simulate};
+use scenarios::faults::with_faults;
 use scenarios::lanes::with_lanes;
 use scenarios::ports::with_ports;
+use scenarios::programs::random_programs;
 use scenarios::random::{draw_for, random_fabric, random_stops, time_for};
 use scenarios::seeds::seeds;
 
@@ -18,7 +20,7 @@ fn compare(seed: u64, fabric: &Fabric) -> (usize, u64) {
     let engine = simulate(fabric, until, false, 1 << 50).expect("a route for every packet");
     let by_plane: u64 = engine.run.planes.sums.iter().map(|sum| sum.packets).sum();
     assert_eq!(by_plane as usize, twin.deliveries.len(), "seed {seed}");
-    (twin.deliveries.len(), engine.run.planes.overtaken)
+    (twin.deliveries.len(), engine.run.order.overtaken)
 }
 
 #[test]
@@ -39,6 +41,53 @@ fn several_ports_with_lanes_agree() {
     for seed in seeds("several ports with lanes", 0..20) {
         compare(seed, &with_lanes(&with_ports(&random_fabric(seed), seed), seed));
     }
+}
+
+/// Messages that overtook one another in a run of programs.
+fn overtaken(fabric: &Fabric, until: i64) -> u64 {
+    let run = simulate(fabric, until, false, 1 << 50).expect("a route for every packet").run;
+    run.programs.and_then(|programs| programs.account.order).map_or(0, |order| order.overtaken)
+}
+
+#[test]
+fn programs_on_several_ports_agree() {
+    let (mut seen, mut late) = (Seen::default(), 0);
+    for seed in seeds("programs on several ports", 0..150) {
+        let fabric = random_programs(&with_ports(&random_fabric(seed), seed), seed);
+        let until = time_for(&fabric, 60);
+        seen.compare(seed, &fabric, until);
+        late += if seed < 40 { overtaken(&fabric, until) } else { 0 };
+    }
+    assert!(seen.received > 1000 && seen.drained > 10 && late > 0, "{seen:?}, {late} late");
+}
+
+#[test]
+fn programs_on_several_ports_with_lanes_agree() {
+    let mut seen = Seen::default();
+    for seed in seeds("programs on several ports with lanes", 0..30) {
+        let fabric = with_lanes(&with_ports(&random_fabric(seed), seed), seed);
+        let fabric = random_programs(&fabric, seed);
+        seen.compare(seed, &fabric, time_for(&fabric, 40));
+    }
+    assert!(seen.received > 200, "{seen:?}");
+}
+
+/// Terminals that know that a link of theirs is down send by others.
+#[test]
+fn several_ports_with_faults_agree() {
+    let (mut agreed, mut seen) = (Agreed::default(), Seen::default());
+    for seed in seeds("several ports with faults", 0..60) {
+        let fabric = with_ports(&random_fabric(seed), seed);
+        let until = time_for(&fabric, 15);
+        agreed.compare(seed, &with_faults(&fabric, seed, until), until);
+        if seed % 3 == 0 {
+            let fabric = random_programs(&fabric, seed);
+            let until = time_for(&fabric, 40);
+            seen.compare(seed, &with_faults(&fabric, seed, until), until);
+        }
+    }
+    assert!(agreed.delivered > 30 * agreed.runs && agreed.cut > agreed.runs, "{agreed:?}");
+    assert!(seen.received > 50, "{seen:?}");
 }
 
 /// Links that stop for a while hold up the packets behind them, not those at other ports.
@@ -63,6 +112,10 @@ fn with_one_port_every_choice_is_the_same() {
         let choice = draw_for(seed).between(0, u32::from(port_choice::NOMINAL)) as u8;
         one.terminal_choice = vec![choice; plain.terminals as usize];
         let until = time_for(&plain, 15);
+        if seed % 2 == 0 && choice != port_choice::FIRST_FREE {
+            let [plain, one] = [&plain, &one].map(|fabric| random_programs(fabric, seed));
+            assert!(run(&plain, FlowControl::Counted, until) == run(&one, FlowControl::Counted, until));
+        }
         let (theirs, ours) = (links(seed, &plain, until), links(seed, &one, until));
         assert_eq!((theirs.offered, theirs.refused), (ours.offered, ours.refused), "seed {seed}");
         assert!(theirs.deliveries == ours.deliveries, "seed {seed}");

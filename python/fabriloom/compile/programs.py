@@ -21,6 +21,7 @@ from . import costs
 from .columns import Arrays
 from .links import LinkParts
 from .rings import RingParts
+from .several import no_plane
 from .ticks import MOST_WAIT_TICKS, Durations
 
 _WINDOWS = (
@@ -161,11 +162,16 @@ def _path(parameter: str) -> tuple[str | int, ...]:
     return ("program", *(int(step) if step.isdecimal() else step for step in parameter.split(".")))
 
 
+_APART = re.compile(r"terminal (\d+) has no port in a plane of terminal (\d+)")
 _AT_OPERATION = re.compile(r"terminal (\d+), operation (\d+): (.*)", re.DOTALL)
 
 
 def failed(scenario: Scenario, found: Programs | None, error: RuntimeError) -> Exception:
     """The error of an operation that could not be done, at its place; other errors as they are."""
+    apart = _APART.fullmatch(str(error))
+    if apart is not None and found is not None:
+        one, other = (found.terminal_names[int(terminal)] for terminal in apart.groups())
+        return no_plane(scenario, one, other)
     match = _AT_OPERATION.fullmatch(str(error))
     if match is None or found is None:
         return error

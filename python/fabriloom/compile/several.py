@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..scenario import Scenario
+from ..scenario import Scenario, ScenarioError
 from ..topology import Graph
 
 if TYPE_CHECKING:
     from ..traffic import Demand
+
+Ints = NDArray[np.int64]
 
 _PAIRS_AT_ONCE = 1 << 22
 
@@ -24,9 +26,6 @@ def check_graph(scenario: Scenario, graph: Graph) -> None:
             hint = "give a terminal of the file several cables, or remove the section"
             raise scenario.error(message, ("ports",), hint, key=True)
         return
-    if scenario.program is not None:
-        message = "programs have one port per terminal, and here terminals have several"
-        raise scenario.error(message, ("program",), "describe the messages as [traffic]", key=True)
     if scenario.routing.kind == "table" and len({id(plane.graph) for plane in graph.planes}) > 1:
         message = "a table of your own is for one network, and the terminals of this one join several"
         raise scenario.error(message, ("routing", "kind"), "leave it out, or describe a plane by itself")
@@ -53,6 +52,63 @@ def reached(graph: Graph, source: np.ndarray, target: np.ndarray) -> NDArray[np.
     return found
 
 
+def port_pairs(
+    graph: Graph, choice: str, source: Ints, target: Ints, runs: NDArray[np.bool_] | None = None
+) -> tuple[Ints, Ints, Ints]:
+    """By which ports packets of pairs of terminals go: numbers of pairs, ports and the ports that they go to.
+
+    One row per pair with ``destination`` and ``nominal``, else one for each port that leads there; none of a
+    pair without a plane in common. ``runs``: per port, whether its link does; of those that do not, packets
+    go by others if there are any. See ``docs/background/ports.md``.
+    """
+    leads, ends = _leads(graph, source, target)
+    if runs is not None:
+        first = _first_ports(graph)[source]
+        own = np.minimum(first[:, None] + np.arange(leads.shape[1]), graph.ports - 1)
+        running = leads & runs[own]
+        leads = np.where(running.any(axis=1)[:, None], running, leads)
+    if choice in ("destination", "nominal"):
+        count = np.maximum(leads.sum(axis=1), 1)
+        nth = target % count if choice == "destination" else np.zeros(len(target), np.int64)
+        leads = leads & (np.cumsum(leads, axis=1) == nth[:, None] + 1)
+    pair, own = np.nonzero(leads)
+    return pair, _first_ports(graph)[source[pair]] + own, ends[pair, own]
+
+
+def _first_ports(graph: Graph) -> Ints:
+    assert graph.several is not None
+    counts = np.bincount(graph.several.terminal, minlength=graph.terminals)
+    return np.concatenate([[0], np.cumsum(counts)])[:-1]
+
+
+def _leads(graph: Graph, source: Ints, target: Ints) -> tuple[NDArray[np.bool_], Ints]:
+    """Per pair and port of its source, by its place: whether that leads to the target, and to which port."""
+    assert graph.several is not None
+    plane, first = graph.several.plane, _first_ports(graph)
+    counts = np.bincount(graph.several.terminal, minlength=graph.terminals)
+    most = int(counts.max())
+    numbers = np.arange(most)
+
+    def planes_of(terminal: Ints) -> Ints:
+        """Per place the plane of that port; -1: there is no such port."""
+        at = np.minimum(first[terminal][:, None] + numbers, graph.ports - 1)
+        return np.where(numbers < counts[terminal][:, None], plane[at], -1)
+
+    ours, theirs = planes_of(source), planes_of(target)
+    leads, ends = np.zeros((len(source), most), bool), np.zeros((len(source), most), np.int64)
+    for own in range(most):
+        here = ours[:, own]
+        fits = (theirs == here[:, None]) & (here >= 0)[:, None]
+        count = fits.sum(axis=1)
+        beside = ours == here[:, None]
+        place = beside[:, :own].sum(axis=1)
+        shift = np.where(beside.sum(axis=1) == count, 0, source)
+        nth = (place + shift) % np.maximum(count, 1)
+        leads[:, own] = count > 0
+        ends[:, own] = first[target] + (fits & (np.cumsum(fits, axis=1) == nth[:, None] + 1)).argmax(axis=1)
+    return leads, ends
+
+
 def check_pairs(scenario: Scenario, graph: Graph, demand: Demand) -> None:
     """Raise ScenarioError for packets between terminals without a plane in common."""
     if graph.several is None or in_planes(graph).all(axis=0).any():
@@ -68,6 +124,12 @@ def check_pairs(scenario: Scenario, graph: Graph, demand: Demand) -> None:
             break
     if found:
         one, other = (graph.terminal_names[terminal] for terminal in found[0])
-        message = f'"{one}" sends to "{other}", and they have ports in no network together'
-        hint = "terminals pass nothing on: name targets that a port leads to, or join the networks by a cable"
-        raise scenario.error(message, ("traffic", "pattern"), hint)
+        raise no_plane(scenario, one, other)
+
+
+def no_plane(scenario: Scenario, one: str, other: str) -> ScenarioError:
+    """The error of a terminal that sends to another one to which no port leads."""
+    message = f'"{one}" sends to "{other}", and they have ports in no network together'
+    hint = "terminals pass nothing on: name targets that a port leads to, or join the networks by a cable"
+    path = ("traffic", "pattern") if scenario.program is None else ("program",)
+    return scenario.error(message, path, hint)

@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from ..topology.graph import Graph
 
 
-def add(summary: dict[str, Any], native: Mapping[str, Any], graph: Graph) -> None:
-    """Add the keys of ``columns.PORT_SUMMARY``."""
+def add(summary: dict[str, Any], native: Mapping[str, Any], graph: Graph, programs: bool) -> None:
+    """Add the keys of ``columns.PORT_SUMMARY``, those of messages apart."""
     summary["network"] |= {"ports": graph.ports, "planes": len(graph.planes)}
-    summary["packets"]["overtaken"] = int(native["overtaken"])
+    if not programs:
+        summary["packets"]["overtaken"] = int(native["overtaken"])
 
 
 def doubts(summary: Mapping[str, Any]) -> list[str]:
     """A sentence about packets that overtook each other, if any did."""
-    late, measured = summary["packets"].get("overtaken", 0), summary["packets"]["measured"]
-    if not late:
-        return []
     return [
-        f"{late:,} packets ({in_percent(late / measured)}) came behind a later one of the same pair of "
-        "terminals, by another port or another way: who needs them in order has to sort them"
+        f"{late:,} {what} ({in_percent(late / summary[what]['measured'])}) came behind a later one of the "
+        "same pair of terminals, by another port or another way: who needs them in order has to sort them"
+        for what in ("packets", "messages")
+        if (late := summary.get(what, {}).get("overtaken", 0))
     ]

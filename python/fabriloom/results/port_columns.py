@@ -15,7 +15,12 @@ PORT_SUMMARY = Table(
         Column(
             "packets.overtaken",
             "count",
-            "Packets delivered in the measuring window behind a packet that the same source had made later for the same target.",
+            "Of traffic: packets delivered in the measuring window behind a packet that the same source had made later for the same target.",
+        ),
+        Column(
+            "messages.overtaken",
+            "count",
+            "Of programs: messages received in the measuring window behind a message that the same terminal had made later for the same target.",
         ),
     ),
 )

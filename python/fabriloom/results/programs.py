@@ -134,7 +134,7 @@ class ProgramRun:
         made, received = int(native["messages_made"]), int(native["messages_received"])
         lost = int(native["messages_lost"])
         measured, size = int(native["measured_messages"]), int(native["measured_message_bytes"])
-        return {
+        found = {
             "made": made,
             "sent": int(native["messages_sent"]),
             "received": received,
@@ -145,6 +145,9 @@ class ProgramRun:
             "per_s": measured / seconds if seconds else None,
             "mbytes_per_s": size / seconds / 1e6 if seconds else None,
         }
+        if self.graph.several is not None and not self.measured:
+            found["overtaken"] = int(native["messages_overtaken"])
+        return found
 
     def _message_latency(self) -> dict[str, Any]:
         native = self.native

@@ -148,7 +148,7 @@ def summary(
         found["packets"]["lost"] = int(native["lost"])
         found["faults"] = faults.summary(native, graph, tick_ns)
     if graph.several is not None:
-        planes.add(found, native, graph)
+        planes.add(found, native, graph, "program" in provenance.resolved)
     found["keeps_up"] = keeps_up(found, senders(native, graph))
     found["limit"] = limit(native, graph)
     found["verdict"] = verdict(found, provenance.resolved)

@@ -100,11 +100,6 @@ def _ports(scenario: Scenario) -> None:
         message = "[ports] chooses among the ports of a terminal, and here every terminal has one"
         hint = "add for example replicate = 2 to [topology], or remove the section"
         raise scenario.error(message, ("ports",), hint, key=True)
-    if has_ports(scenario.topology) and scenario.program is not None:
-        message = "programs have one port per terminal"
-        raise scenario.error(
-            message, ("topology", "replicate"), "describe the messages as [traffic]", key=True
-        )
 
 
 def _choices(model: type[RingLinks]) -> str:
@@ -307,7 +302,7 @@ def _files(scenario: Scenario) -> None:
     for path in files(scenario):
         table: Any = scenario
         for step in path[:-1]:
-            table = getattr(table, str(step))
+            table = table[step] if isinstance(step, int) else getattr(table, step)
         file = scenario.base_dir / table.path
         _ordinary(scenario, file, table.path, path)
         try:

@@ -17,7 +17,7 @@ pub use batches::{Batch, Batches, warmup_end};
 pub use codes::{Code, CodeCounts, Codes};
 pub use flows::{Flow, Flows, Multiply};
 pub use hops::{Hop, Hops, hop_kind};
-pub use planes::Planes;
+pub use planes::{Order, Planes};
 pub use precision::{Known, Precision, precision};
 pub use watched::{Delays, Watched};
 

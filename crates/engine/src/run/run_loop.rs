@@ -8,10 +8,10 @@ use super::network::{Network, News};
 use super::{End, Options, RunError};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
-use crate::measure::{Codes, Delivery, Flows, Measure, Planes, Trace, Watched};
+use crate::measure::{Codes, Delivery, Flows, Measure, Order, Planes, Trace, Watched};
 use crate::ring::Asking;
 use crate::switched::{Fault, Standstill};
-use crate::terminal::{Packet, Ports, Programs, Sources, Totals};
+use crate::terminal::{NoPlane, Packet, Ports, Programs, Sources, Totals, Ways};
 
 /// Deadlock is looked for at most so many times less often where looking takes long.
 const MOST_BETWEEN_SEARCHES: Time = 64;
@@ -25,7 +25,8 @@ pub struct Run {
     sources: Sources,
     /// What drives the terminals instead of their sources, if the fabric has any.
     pub programs: Option<Box<Programs>>,
-    /// The ports of terminals that have several, for what sources make.
+    /// The ports of terminals that have several, and for what sources make what waits there.
+    ways: Option<Box<Ways>>,
     ports: Option<Box<Ports>>,
     options: Options,
     /// Per terminal: the packet it has asked for and not dispatched yet.
@@ -41,6 +42,8 @@ pub struct Run {
     pub planes: Planes,
     /// Time-codes and interrupts.
     pub codes: Codes,
+    /// Packets of sources that overtook each other, where there are.
+    pub order: Order,
     /// Packets, if asked for.
     pub trace: Trace,
     /// Up to when sources have drawn what they refuse, and ticks in which they make so much that it is to be drawn.
@@ -86,7 +89,7 @@ impl Run {
         if let Some(programs) = programs.as_mut().filter(|_| options.drain) {
             programs.stop_after(options.until);
         }
-        let ports = fabric.has_ports().then(|| Box::new(Ports::new(fabric)));
+        let ports = (fabric.has_ports() && programs.is_none()).then(|| Box::new(Ports::new(fabric)));
         let flows = (options.flows > 0).then(|| Flows::new(fabric.terminals, options.flows));
         if let Some(programs) = &mut programs {
             programs.account.flows.clone_from(&flows);
@@ -96,6 +99,7 @@ impl Run {
         Self {
             sources,
             programs,
+            ways: fabric.has_ports().then(|| Box::new(Ways::new(fabric))),
             ports,
             pending: vec![None; terminals],
             newest: vec![0; terminals],
@@ -113,6 +117,7 @@ impl Run {
             measure: Measure::new(0, options.batch, flows, Watched::new(&options.watched)),
             planes: Planes::new(fabric.planes),
             codes: Codes::new(fabric, 0),
+            order: Order::default(),
             trace: Trace { limit: options.trace, ..Trace::default() },
             caught_up: 0,
             catch_up_ticks: catch_up_ticks(fabric),
@@ -215,7 +220,7 @@ impl Run {
         } else {
             network.go_to(now);
         }
-        if self.ports.is_some() {
+        if self.ways.is_some() {
             self.name_terminals(network.fabric());
         }
         for at in 0..self.news.deliveries.len() {
@@ -270,9 +275,10 @@ impl Run {
         for (terminal, held) in programs.off_bus() {
             network.off_bus(terminal, held);
         }
-        match programs.astray() {
-            Some((terminal, operation)) => Err(RunError::NoPeer { terminal, operation }),
-            None => Ok(()),
+        match (programs.astray(), programs.no_plane()) {
+            (Some((terminal, operation)), _) => Err(RunError::NoPeer { terminal, operation }),
+            (_, Some(NoPlane { from, to })) => Err(RunError::NoPlane { from, to }),
+            _ => Ok(()),
         }
     }
 
@@ -392,6 +398,7 @@ impl Run {
         self.measure = Measure::new(start, length.min(self.options.batch * 4), flows, watched);
         self.planes.clear();
         self.codes = Codes::new(network.fabric(), start);
+        self.order.clear();
         if let Some(programs) = &mut self.programs {
             programs.clear_counts(start);
         }

@@ -5,8 +5,10 @@ mod flow;
 mod ports;
 pub mod program;
 mod source;
+mod ways;
 
 pub use draw::Packet;
-pub use ports::{NoPlane, Ports};
+pub use ports::Ports;
 pub use program::Programs;
 pub use source::{Sources, Totals};
+pub use ways::{NoPlane, Ways};

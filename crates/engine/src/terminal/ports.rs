@@ -7,17 +7,9 @@ use std::collections::VecDeque;
 
 use super::draw::Packet;
 use super::source::{Sources, Totals, places};
+use super::ways::{NoPlane, Ways};
 use crate::fabric::{Fabric, NONE, port_choice};
 use crate::kernel::Time;
-
-/// A packet is to go from a terminal to another one with which it has no plane in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoPlane {
-    /// The terminal it is to leave.
-    pub from: u32,
-    /// Where to.
-    pub to: u32,
-}
 
 /// What a port does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,16 +46,17 @@ struct Terminal {
     made: u32,
     /// When its newest dispatched packet was made.
     newest: Time,
-    /// The port by which it is asked again, and when, though that sends nothing now.
-    wake: Option<(usize, Time)>,
+    /// Ports by which it is asked again, and when, though they send nothing now.
+    wakes: Vec<(usize, Time)>,
+    /// What it knows of its links is that of this tick.
+    known: Time,
 }
 
 /// The ports of all terminals, and what waits in front of them.
 #[derive(Clone, Debug)]
 pub struct Ports {
     terminals: Vec<Terminal>,
-    /// Per port: its terminal.
-    owner: Vec<u32>,
+    ways: Ways,
 }
 
 impl Ports {
@@ -81,26 +74,25 @@ impl Ports {
                 last: of.len() - 1,
                 made: 0,
                 newest: 0,
-                wake: None,
+                wakes: Vec::new(),
+                known: -1,
             }
         });
-        let owner =
-            (0..fabric.terminals).flat_map(|terminal| fabric.ports_of(terminal).map(move |_| terminal));
-        Self { terminals: terminals.collect(), owner: owner.collect() }
+        Self { terminals: terminals.collect(), ways: Ways::new(fabric) }
     }
 
     /// The terminal of a port.
     #[inline]
     pub fn terminal(&self, port: u32) -> u32 {
-        self.owner[port as usize]
+        self.ways.terminal(port)
     }
 
     /// A port can take a packet, or was to be asked at this tick: it may have begun to send since that was planned.
     pub fn ask(&mut self, port: u32, now: Time) {
-        let terminal = &mut self.terminals[self.owner[port as usize] as usize];
+        let terminal = &mut self.terminals[self.ways.terminal(port) as usize];
         let place = (port - terminal.first) as usize;
-        if terminal.wake == Some((place, now)) {
-            terminal.wake = None;
+        if let Some(at) = terminal.wakes.iter().position(|&wake| wake == (place, now)) {
+            terminal.wakes.swap_remove(at);
         } else if terminal.ports[place].state == State::Busy {
             terminal.ports[place].state = State::Ready;
         }
@@ -119,18 +111,19 @@ impl Ports {
         now: Time,
     ) -> Result<Option<(u32, Packet)>, NoPlane> {
         let at = &mut self.terminals[terminal as usize];
-        let next = at.next(fabric, sources, terminal, now)?;
+        let next = at.next(fabric, &self.ways, sources, terminal, now)?;
         Ok(next.map(|(port, packet)| (port, Packet { dispatch: now, ..packet })))
     }
 
     /// A port has taken a packet, and can take another one at once or not.
     pub fn took(&mut self, port: u32, more: bool) {
-        let terminal = &mut self.terminals[self.owner[port as usize] as usize];
+        let terminal = &mut self.terminals[self.ways.terminal(port) as usize];
         let place = (port - terminal.first) as usize;
         terminal.ports[place].state = if more { State::Free } else { State::Busy };
     }
 
-    /// A port and the tick at which it is to be asked, if a packet that is made then could leave by it.
+    /// A port and the tick at which it is to be asked, if a packet that is made then could leave by it, or one that waits for
+    /// another one.
     pub fn wake(
         &mut self,
         fabric: &Fabric,
@@ -139,15 +132,18 @@ impl Ports {
         now: Time,
     ) -> Option<(u32, Time)> {
         let at = &mut self.terminals[terminal as usize];
-        let time = match Sources::is_open(fabric, terminal as usize) {
-            true => sources.next_arrival(terminal as usize)?,
-            false => at.held.filter(|(_, port)| port.is_none())?.0.dispatch,
+        let makes = match Sources::is_open(fabric, terminal as usize) {
+            true => sources.next_arrival(terminal as usize),
+            false => at.held.filter(|(_, port)| port.is_none()).map(|(packet, _)| packet.dispatch),
         };
+        let waits = at.queued() > 0 || at.held.is_some();
+        let learns = if waits { self.ways.next_change(terminal, now) } else { None };
         let place = (0..at.ports.len()).find(|&place| at.is_free(place))?;
-        if time <= now || at.wake.is_some() {
+        let time = makes.into_iter().chain(learns).filter(|&time| time > now).min()?;
+        if at.wakes.iter().any(|wake| wake.1 <= time) {
             return None;
         }
-        at.wake = Some((place, time));
+        at.wakes.push((place, time));
         Some((at.first + place as u32, time))
     }
 
@@ -158,7 +154,7 @@ impl Ports {
             let all_busy = at.ports.iter().all(|port| port.state == State::Busy);
             if all_busy && Sources::may_refuse(fabric, terminal) {
                 let before = at.made;
-                let drawn = at.take_in(fabric, sources, terminal as u32, now);
+                let drawn = at.take_in(fabric, &self.ways, sources, terminal as u32, now);
                 // Of a packet without a way the next turn makes an error.
                 made += u64::from(at.made.wrapping_sub(before)) + u64::from(drawn.is_err());
             }
@@ -212,6 +208,7 @@ impl Terminal {
     fn next(
         &mut self,
         fabric: &Fabric,
+        ways: &Ways,
         sources: &mut Sources,
         terminal: u32,
         now: Time,
@@ -221,16 +218,17 @@ impl Terminal {
             // What arrives with the end of a packet still finds it; without any place it can leave in its stead.
             let limited = !matches!(fabric.source_queue[terminal as usize], 0 | NONE);
             let before = now - Time::from(!limited);
-            if open && let Some(sent) = self.take_in(fabric, sources, terminal, before)? {
+            if open && let Some(sent) = self.take_in(fabric, ways, sources, terminal, before)? {
                 return Ok(Some(sent));
             }
             let ready = self.ports.iter_mut().filter(|port| port.state == State::Ready);
             ready.for_each(|port| port.state = State::Free);
         }
-        match self.serve(fabric, terminal) {
+        self.learn(ways, terminal, now);
+        match self.serve(ways, terminal) {
             Some(sent) => Ok(Some(sent)),
-            None if open => self.take_in(fabric, sources, terminal, now),
-            None => self.closed(fabric, sources, terminal, now),
+            None if open => self.take_in(fabric, ways, sources, terminal, now),
+            None => self.closed(fabric, ways, sources, terminal, now),
         }
     }
 
@@ -238,50 +236,55 @@ impl Terminal {
     fn take_in(
         &mut self,
         fabric: &Fabric,
+        ways: &Ways,
         sources: &mut Sources,
         terminal: u32,
         until: Time,
     ) -> Result<Option<(u32, Packet)>, NoPlane> {
         let any = fabric.terminal_choice[terminal as usize] == port_choice::FIRST_FREE;
         let unlimited = fabric.source_queue[terminal as usize] == 0;
-        while sources.next_arrival(terminal as usize).is_some_and(|created| created <= until) {
+        while let Some(created) = sources.next_arrival(terminal as usize).filter(|&created| created <= until)
+        {
             if any && unlimited && self.ports.iter().all(|port| port.state != State::Free) {
                 break; // they wait where they are not made yet
             }
             let Some(packet) = sources.take_arrival(fabric, terminal as usize) else { break };
             let packet = self.number(packet);
-            let chosen = self.choose(fabric, terminal, packet.target)?;
+            self.learn(ways, terminal, if any { until } else { created });
+            let chosen = self.choose(ways, terminal, packet.target)?;
             let port = chosen.filter(|_| !any || self.queue.is_empty());
             self.last = port.unwrap_or(self.last);
             match port.filter(|&port| self.is_free(port)) {
-                Some(port) => return Ok(Some(self.send(fabric, terminal, port, packet))),
+                Some(port) => return Ok(Some(self.send(ways, port, packet))),
                 None if unlimited || self.queued() < places(fabric, terminal as usize) => {
                     port.map_or(&mut self.queue, |port| &mut self.ports[port].queue).push_back(packet);
                 }
                 None => sources.refuse(&packet),
             }
         }
+        self.learn(ways, terminal, until);
         Ok(None)
     }
 
     /// A packet that waits for a port that is free.
-    fn serve(&mut self, fabric: &Fabric, terminal: u32) -> Option<(u32, Packet)> {
+    fn serve(&mut self, ways: &Ways, terminal: u32) -> Option<(u32, Packet)> {
         let waits = |place: &usize| self.is_free(*place) && !self.ports[*place].queue.is_empty();
         if let Some(place) = (0..self.ports.len()).find(waits) {
             let packet = self.ports[place].queue.pop_front()?;
-            return Some(self.send(fabric, terminal, place, packet));
+            return Some(self.send(ways, place, packet));
         }
         let &packet = self.queue.front()?;
-        let port = self.choose(fabric, terminal, packet.target).ok()??;
+        let port = self.choose(ways, terminal, packet.target).ok()??;
         self.queue.pop_front();
         self.last = port;
-        Some(self.send(fabric, terminal, port, packet))
+        Some(self.send(ways, port, packet))
     }
 
     /// What a closed source has for a port that is free: it makes a packet when one is free and the last one has left.
     fn closed(
         &mut self,
         fabric: &Fabric,
+        ways: &Ways,
         sources: &mut Sources,
         terminal: u32,
         now: Time,
@@ -295,13 +298,41 @@ impl Terminal {
             return Ok(None);
         };
         if port.is_none() {
-            port = self.choose(fabric, terminal, packet.target)?;
+            port = self.choose(ways, terminal, packet.target)?;
             self.last = port.unwrap_or(self.last);
             self.held = Some((packet, port));
         }
         let Some(port) = port.filter(|&port| self.is_free(port)) else { return Ok(None) };
         self.held = None;
-        Ok(Some(self.send(fabric, terminal, port, packet)))
+        Ok(Some(self.send(ways, port, packet)))
+    }
+
+    /// Has a terminal know of its links what it knows at a tick: what waits for one that is down by then goes by another.
+    fn learn(&mut self, ways: &Ways, terminal: u32, now: Time) {
+        if !ways.ever_change(terminal) {
+            return;
+        }
+        while let Some(time) = ways.next_change(terminal, self.known).filter(|&time| time <= now) {
+            self.known = time;
+            self.choose_again(ways, terminal);
+        }
+        self.known = self.known.max(now);
+    }
+
+    fn choose_again(&mut self, ways: &Ways, terminal: u32) {
+        for place in 0..self.ports.len() {
+            if ways.runs(self.first + place as u32, self.known) {
+                continue;
+            }
+            for packet in std::mem::take(&mut self.ports[place].queue) {
+                let port = self.choose(ways, terminal, packet.target).ok().flatten().unwrap_or(place);
+                self.last = port;
+                self.ports[port].queue.push_back(packet);
+            }
+            if let Some((_, port)) = &mut self.held {
+                port.take_if(|port| *port == place);
+            }
+        }
     }
 
     /// A packet with its number, by which one sees whether it is overtaken.
@@ -312,37 +343,20 @@ impl Terminal {
     }
 
     /// The port by which a packet goes, free or not; with `FIRST_FREE` none if no port that leads there is free.
-    fn choose(&self, fabric: &Fabric, terminal: u32, target: u32) -> Result<Option<usize>, NoPlane> {
-        let (count, last) = (self.ports.len(), self.last);
-        let leads = |place: usize| other_end(fabric, self.first + place as u32, terminal, target).is_some();
-        let mut around =
-            (1..=count).map(|step| (last + step) % count).filter(|&place| leads(place)).peekable();
-        if around.peek().is_none() {
-            return Err(NoPlane { from: terminal, to: target });
-        }
-        let found = match fabric.terminal_choice[terminal as usize] {
-            port_choice::DESTINATION => {
-                let mut those = (0..count).filter(|&place| leads(place));
-                let among = target as usize % those.clone().count();
-                return Ok(those.nth(among));
-            }
-            port_choice::NOMINAL => return Ok((0..count).find(|&place| leads(place))),
-            port_choice::SHORTEST_QUEUE => around.min_by_key(|&place| {
-                let Port { state, queue } = &self.ports[place];
-                queue.len() + usize::from(*state != State::Free)
-            }),
-            port_choice::FIRST_FREE => around.find(|&place| self.is_free(place)),
-            _ => around.next(),
+    fn choose(&self, ways: &Ways, terminal: u32, target: u32) -> Result<Option<usize>, NoPlane> {
+        let queued = |place: usize| {
+            let Port { state, queue } = &self.ports[place];
+            queue.len() + usize::from(*state != State::Free)
         };
-        Ok(found)
+        ways.choose(terminal, target, self.last, self.known, queued, |place| self.is_free(place))
     }
 
     /// A packet as it leaves by a port.
-    fn send(&mut self, fabric: &Fabric, terminal: u32, place: usize, packet: Packet) -> (u32, Packet) {
+    fn send(&mut self, ways: &Ways, place: usize, packet: Packet) -> (u32, Packet) {
         let port = self.first + place as u32;
         self.newest = packet.created;
-        let target = other_end(fabric, port, terminal, packet.target).expect("its port was chosen so");
-        (port, Packet { target, via: via_of(fabric, port, packet.via), ..packet })
+        let target = ways.other_end(port, packet.target).expect("its port was chosen so");
+        (port, Packet { target, via: ways.via(port, packet.via), ..packet })
     }
 
     fn is_free(&self, place: usize) -> bool {
@@ -352,31 +366,4 @@ impl Terminal {
     fn queued(&self) -> usize {
         self.queue.len() + self.ports.iter().map(|port| port.queue.len()).sum::<usize>()
     }
-}
-
-/// The port of a terminal to which packets go from a port of another one: where both have equally many ports in its plane
-/// the one in the same place among them, else by the number of the terminal that sends as well, counted around.
-fn other_end(fabric: &Fabric, port: u32, terminal: u32, target: u32) -> Option<u32> {
-    let plane = fabric.port_plane[port as usize];
-    let (own, ports) = (fabric.ports_of(terminal), fabric.ports_of(target));
-    let in_plane = |&other: &u32| fabric.port_plane[other as usize] == plane;
-    let count = ports.clone().filter(in_plane).count();
-    if count == 0 {
-        return None;
-    }
-    let place = own.clone().filter(in_plane).position(|other| other == port)?;
-    let shift = if own.filter(in_plane).count() == count { 0 } else { terminal as usize };
-    ports.filter(in_plane).nth((place + shift) % count)
-}
-
-/// The random intermediate switch in the plane of a port, where that of the first plane was drawn; none if it is the switch
-/// that the port sends into.
-fn via_of(fabric: &Fabric, port: u32, via: u32) -> u32 {
-    if via == NONE {
-        return NONE;
-    }
-    let each = fabric.via_switch.len() as u32 / fabric.planes.max(1);
-    let via = via % each + each * fabric.port_plane[port as usize];
-    let home = fabric.link_target[fabric.terminal_out_link[port as usize] as usize];
-    if fabric.via_switch[via as usize] == home { NONE } else { via }
 }

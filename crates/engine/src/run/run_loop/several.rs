@@ -5,16 +5,20 @@ use crate::fabric::Fabric;
 use crate::terminal::NoPlane;
 
 impl Run {
-    /// Has what was delivered be of terminals, where it was of ports.
+    /// Has what came be of terminals, where it was of ports.
     #[inline(never)]
     pub(super) fn name_terminals(&mut self, fabric: &Fabric) {
-        let Some(ports) = &self.ports else { return };
+        let Some(ways) = &self.ways else { return };
         for delivery in &mut self.news.deliveries {
             let plane = fabric.port_plane[delivery.target as usize];
-            delivery.source = ports.terminal(delivery.source);
-            delivery.target = ports.terminal(delivery.target);
+            delivery.source = ways.terminal(delivery.source);
+            delivery.target = ways.terminal(delivery.target);
             self.planes.record(plane, delivery);
+            if self.ports.is_some() {
+                self.order.record(delivery);
+            }
         }
+        self.news.heads.iter_mut().for_each(|(port, _)| *port = ways.terminal(*port));
     }
 
     /// Terminals send what they have by the ports that ask, all ports of a tick at once.
@@ -32,7 +36,8 @@ impl Run {
                 ports.took(port, more);
             }
             let wake = ports.wake(network.fabric(), sources, terminal, self.now);
-            if let Some((port, time)) = wake.filter(|&(_, time)| time <= self.options.until) {
+            let is_run = |time| time <= self.options.until || self.options.drain;
+            if let Some((port, time)) = wake.filter(|&(_, time)| is_run(time)) {
                 network.schedule_source(port, time);
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
-use crate::measure::{Delivery, Flows, Spread};
+use crate::measure::{Delivery, Flows, Order, Spread};
 
 /// A time that has not come.
 pub const NOT_YET: Time = -1;
@@ -119,6 +119,8 @@ pub struct Account {
     pub latency: Spread,
     /// The same by pair, if asked for.
     pub flows: Option<Flows>,
+    /// Messages that overtook each other, where terminals have several ports.
+    pub order: Option<Order>,
     /// The first messages, if asked for.
     pub table: Vec<Row>,
     /// How many may be kept.
@@ -150,6 +152,7 @@ impl Account {
             measured_bytes: 0,
             latency: Spread::default(),
             flows: None,
+            order: fabric.has_ports().then(Order::default),
             table: Vec::new(),
             keep,
             dropped: 0,
@@ -166,6 +169,7 @@ impl Account {
         (self.measured, self.measured_bytes) = (0, 0);
         self.latency = Spread::default();
         self.flows.iter_mut().for_each(Flows::clear);
+        self.order.iter_mut().for_each(Order::clear);
         for done in &mut self.terminals {
             done.blocked.clear(now);
             done.receiving.clear(now);
@@ -210,6 +214,7 @@ impl Account {
         self.terminals[at as usize].bytes_received += u64::from(bytes);
         self.latency.record(delivery.latency());
         self.flows.iter_mut().for_each(|flows| flows.record(delivery));
+        self.order.iter_mut().for_each(|order| order.record(delivery));
         if let Some(row) = self.table.get_mut(row as usize) {
             row.received = now;
         }

@@ -61,7 +61,7 @@ impl Programs {
     fn transferred(&mut self, terminal: u32, transfer: Transfer) {
         match transfer {
             Transfer::Out { message } => {
-                self.hosts[terminal as usize].make_ready(message);
+                self.interface(message).make_ready(message);
                 self.touch(terminal);
             }
             Transfer::Store { message } => self.stored(terminal, message),

@@ -1,20 +1,11 @@
-//! A terminal: its process, and what stands between it and its link.
+//! The host of a terminal: its process, and what its ports share.
 
 use std::collections::VecDeque;
 
-use super::NO;
 use super::bus::Bus;
 use super::process::{Doing, Loop, barriers};
 use crate::fabric::{Fabric, operation};
-use crate::kernel::Time;
 use crate::kernel::slab::Queue;
-
-/// Packets of a message, one behind the other, that are ready for the link.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ready {
-    pub message: u32,
-    pub count: u32,
-}
 
 /// How deep repeats can be within each other.
 pub(super) const DEPTH: usize = 4;
@@ -38,35 +29,13 @@ pub(super) struct Host {
     pub receives: bool,
     pub touched: bool,
 
-    /// Whether the link takes a packet.
-    pub open: bool,
     /// Messages that have a slot.
     pub unsent: u32,
-    /// Channels that have a place.
-    pub placed: u32,
-    /// Packets begun and not acknowledged.
-    pub on_way: u32,
-    /// Message of the packet being filled and the packet's bytes.
-    pub filling: u32,
-    pub filling_bytes: u32,
-    /// From when on a packet may be begun, and whether a timer tells when that is.
-    pub begins: Time,
-    pub gap_timed: bool,
-    /// From when on a packet may be taken in to be acknowledged.
-    pub takes_in: Time,
-    /// Since when a packet waits only for a place among those of the terminal.
-    pub kept_back: Option<Time>,
-    /// Channels that may begin a packet.
-    pub able: Queue,
-    /// Channels that wait for a place.
-    pub waiting: Queue,
-    pub ready: VecDeque<Ready>,
-    /// Messages of which a packet's acknowledgement is ready.
-    pub acks: VecDeque<u32>,
-    /// The same, not ready yet.
-    pub acks_soon: VecDeque<u32>,
-    /// Messages of which an acknowledgement has come and has not had its effect.
-    pub resumes: VecDeque<u32>,
+    /// Messages handed over whose port is not known yet, and the place of the port chosen last.
+    pub leaving: VecDeque<u32>,
+    pub chosen: usize,
+    /// Whether a timer tells when more is known of links.
+    pub learns: bool,
     /// Messages being checked.
     pub checks: VecDeque<u32>,
     pub bus: Bus,
@@ -97,22 +66,10 @@ impl Host {
             barriers: barriers(fabric, begin as usize..end as usize),
             receives: kinds.contains(&operation::RECEIVE),
             touched: false,
-            open: false,
             unsent: 0,
-            placed: 0,
-            on_way: 0,
-            filling: NO,
-            filling_bytes: 0,
-            begins: 0,
-            gap_timed: false,
-            takes_in: 0,
-            kept_back: None,
-            able: Queue::EMPTY,
-            waiting: Queue::EMPTY,
-            ready: VecDeque::new(),
-            acks: VecDeque::new(),
-            acks_soon: VecDeque::new(),
-            resumes: VecDeque::new(),
+            leaving: VecDeque::new(),
+            chosen: fabric.ports_of(terminal as u32).len() - 1,
+            learns: false,
             checks: VecDeque::new(),
             bus: Bus::default(),
             taking: 0,
@@ -125,26 +82,5 @@ impl Host {
     /// The repeats that the present operation is within.
     pub fn loops(&self) -> &[Loop] {
         &self.loops[..usize::from(self.depth)]
-    }
-
-    /// Puts a packet of a message behind what is ready for the link.
-    #[inline]
-    pub fn make_ready(&mut self, message: u32) {
-        match self.ready.back_mut() {
-            Some(last) if last.message == message => last.count += 1,
-            _ => self.ready.push_back(Ready { message, count: 1 }),
-        }
-    }
-
-    /// Takes the message of the first packet that is ready.
-    #[inline]
-    pub fn take_ready(&mut self) -> Option<u32> {
-        let first = self.ready.front_mut()?;
-        let message = first.message;
-        first.count -= 1;
-        if first.count == 0 {
-            self.ready.pop_front();
-        }
-        Some(message)
     }
 }

@@ -44,6 +44,8 @@ pub(super) struct Message {
     pub bytes: u32,
     pub tag: u32,
     pub made: Time,
+    /// How many messages had been made before it.
+    pub number: u32,
     /// Packets it is cut into.
     pub packets: u32,
     /// Packets begun, handed to the link and acknowledged in this round.
@@ -82,10 +84,12 @@ impl Message {
     }
 }
 
-/// Messages from one terminal to another, one behind the other.
+/// Messages from a port to another one, one behind the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Channel {
+    /// Port that sends them.
     pub source: u32,
+    /// Port that gets them.
     pub target: u32,
     /// The message that is begun next, or of which more packets are to be begun.
     pub first: u32,

@@ -1,7 +1,7 @@
 //! Terminals that run programs: what they make ready for their links, and what comes of it.
 //!
-//! The rules are those of `docs/background/programs.md`. Nothing here knows how packets travel: the network says when a
-//! terminal's link takes a packet and when a packet has been delivered or its transaction is over, and is given packets.
+//! The rules are those of `docs/background/programs.md`, of several ports those of `docs/background/ports.md`. Nothing here knows how packets travel: the network says when the
+//! link of a port takes a packet and when a packet has been delivered or its transaction is over, and is given packets.
 //!
 //! A tick is: what has come, in order of terminals; timers, in that order; then each terminal that something happened to
 //! goes on with its program, fills packets and hands over what its link takes, until nothing more happens.
@@ -9,6 +9,7 @@
 mod account;
 mod bus;
 mod host;
+mod interface;
 mod message;
 mod process;
 mod receive;
@@ -23,7 +24,7 @@ use std::hash::BuildHasherDefault;
 pub use account::{Account, Done, Event, Mark, NOT_YET, Row, Spent};
 pub use message::mark;
 
-use super::Packet;
+use super::{NoPlane, Packet, Ways};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -32,12 +33,14 @@ use crate::kernel::wheel::Wheel;
 use crate::measure::Multiply;
 use bus::Transfer;
 use host::Host;
+use interface::Interface;
 use message::{Channel, Message};
 use process::{Barrier, Doing, Operation};
 use receive::Note;
 use settings::Settings;
 
-/// A timer of a terminal is over: its number in the wheel is the terminal's times 8 plus this, the order within a tick.
+/// A timer of a port, or of a terminal, which counts as of its first port, is over: its number in the wheel is the port's times
+/// 8 plus this, the order within a tick.
 mod timer {
     /// The effect of an acknowledgement.
     pub const RESUME: u32 = 0;
@@ -53,6 +56,8 @@ mod timer {
     pub const PROGRAM: u32 = 5;
     /// The gap behind a packet that was begun.
     pub const GAP: u32 = 6;
+    /// What is known of a link is another thing.
+    pub const LINK: u32 = 7;
 }
 
 /// What came from the network in this tick.
@@ -75,11 +80,14 @@ pub type Astray = (u32, u32);
 #[derive(Clone, Debug)]
 pub struct Programs {
     settings: Settings,
+    ways: Ways,
     operations: Vec<Operation>,
     hosts: Vec<Host>,
+    /// Per port.
+    interfaces: Vec<Interface>,
     messages: Slab<Message>,
     channels: Slab<Channel>,
-    /// Channels in use by source and target.
+    /// Channels in use by the ports that they lead from and to.
     pairs: HashMap<u64, u32, BuildHasherDefault<Multiply>>,
     notes: Slab<Note>,
     barrier: Barrier,
@@ -99,6 +107,7 @@ pub struct Programs {
     /// No operation begins after this tick.
     last: Time,
     astray: Option<Astray>,
+    no_plane: Option<NoPlane>,
     packets: u64,
     characters: u64,
     /// What was found.
@@ -112,7 +121,11 @@ impl Programs {
         let settings = Settings::new(fabric);
         let hosts: Vec<Host> = (0..fabric.terminals as usize).map(|at| Host::new(fabric, at)).collect();
         let draws = settings.draws_errors() || !fabric.via_switch.is_empty();
+        let ways = Ways::new(fabric);
+        let interfaces = (0..fabric.ports()).map(|port| Interface::new(ways.terminal(port)));
         let mut all = Self {
+            interfaces: interfaces.collect(),
+            ways,
             settings,
             operations: process::operations(fabric),
             messages: Slab::default(),
@@ -130,6 +143,7 @@ impl Programs {
             now: 0,
             last: Time::MAX,
             astray: None,
+            no_plane: None,
             packets: 0,
             characters: 0,
             account: Account::new(fabric, keep),
@@ -150,10 +164,12 @@ impl Programs {
         self.wheel.peek()
     }
 
-    /// The link of a terminal takes a packet, until a packet given to it says that it takes no more.
+    /// The link of a port takes a packet, until a packet given to it says that it takes no more.
     #[inline]
-    pub fn link_free(&mut self, terminal: u32) {
-        if !std::mem::replace(&mut self.hosts[terminal as usize].open, true) {
+    pub fn link_free(&mut self, port: u32) {
+        let interface = &mut self.interfaces[port as usize];
+        if !std::mem::replace(&mut interface.open, true) {
+            let terminal = interface.terminal;
             self.touch(terminal);
         }
     }
@@ -199,8 +215,8 @@ impl Programs {
         }
     }
 
-    /// Does all that happens in a tick; the number of events. Packets are given to `send`, which says whether the link
-    /// takes another one.
+    /// Does all that happens in a tick; the number of events. Packets are given to `send` with their ports, which says
+    /// whether the link takes another one.
     pub fn turn(&mut self, now: Time, send: &mut impl FnMut(u32, &Packet) -> bool) -> u64 {
         self.now = now;
         let mut news = std::mem::take(&mut self.news);
@@ -212,7 +228,7 @@ impl Programs {
                 }
                 News::Head { .. } => {}
                 News::Packet { mark } => self.come(terminal, mark),
-                News::Over { mark } => self.over(terminal, mark),
+                News::Over { mark } => self.over(mark),
                 News::AtBus { held, bytes } => {
                     self.use_bus(terminal, Transfer::Held { held }, self.settings.bus.of(bytes));
                 }
@@ -235,8 +251,10 @@ impl Programs {
         for &terminal in &touched {
             self.hosts[terminal as usize].touched = false;
             self.run(terminal);
-            self.fill(terminal);
-            self.send(terminal, send);
+            for port in self.ways.ports_of(terminal) {
+                self.fill(port);
+                self.send(port, send);
+            }
         }
         touched.clear();
         self.spare = touched;
@@ -252,14 +270,16 @@ impl Programs {
         due.extend(std::iter::from_fn(|| self.wheel.pop()));
         due.sort_unstable();
         for &number in &due {
-            let terminal = number >> 3;
+            let port = number >> 3;
+            let terminal = self.ways.terminal(port);
             match number & 7 {
-                timer::RESUME => self.resume(terminal),
+                timer::RESUME => self.resume(port),
                 timer::CHECK => self.checked(terminal),
-                timer::ACK => self.ack_ready(terminal),
+                timer::ACK => self.ack_ready(port),
                 timer::BUS => self.bus_over(terminal),
-                timer::FILL => self.fill_over(terminal),
-                timer::GAP => self.gap_over(terminal),
+                timer::FILL => self.fill_over(port),
+                timer::GAP => self.gap_over(port),
+                timer::LINK => self.learn_links(terminal),
                 _ => self.program_over(terminal),
             }
         }
@@ -269,9 +289,16 @@ impl Programs {
         count
     }
 
+    /// Sets a timer of a port.
+    #[inline]
+    fn schedule_port(&mut self, port: u32, kind: u32, ticks: Time) {
+        self.wheel.schedule(port << 3 | kind, self.now + ticks);
+    }
+
+    /// Sets a timer of a terminal.
     #[inline]
     fn schedule(&mut self, terminal: u32, kind: u32, ticks: Time) {
-        self.wheel.schedule(terminal << 3 | kind, self.now + ticks);
+        self.schedule_port(self.ways.first(terminal), kind, ticks);
     }
 
     #[inline]
@@ -296,6 +323,11 @@ impl Programs {
     /// A terminal and an operation that leads to no other terminal, if a program came to one.
     pub fn astray(&self) -> Option<Astray> {
         self.astray
+    }
+
+    /// A message to a terminal to which no port of its sender leads, if there was one.
+    pub fn no_plane(&self) -> Option<NoPlane> {
+        self.no_plane
     }
 
     /// Messages made and not received, those that are lost aside. Counted one by one.
@@ -337,7 +369,7 @@ impl Programs {
     }
 }
 
-/// Name of a pair of terminals.
+/// Name of a pair of ports.
 #[inline]
 fn pair(source: u32, target: u32) -> u64 {
     u64::from(source) << 32 | u64::from(target)

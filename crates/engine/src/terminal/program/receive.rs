@@ -50,16 +50,17 @@ impl Programs {
             let bytes = self.next_bytes(message);
             return self.use_bus(terminal, Transfer::In { message }, self.settings.bus.of(bytes));
         }
-        self.learn(terminal, message);
+        self.learn(message);
     }
 
-    /// A terminal learns that a packet of its own has come, which has its effect later.
-    fn learn(&mut self, terminal: u32, message: u32) {
+    /// The sender of a message learns that a packet of it has come, which has its effect later.
+    fn learn(&mut self, message: u32) {
         if self.settings.resume == 0 {
             return self.acknowledged(message);
         }
-        self.hosts[terminal as usize].resumes.push_back(message);
-        self.schedule(terminal, timer::RESUME, self.settings.resume);
+        let port = self.channels[self.messages[message].channel].source;
+        self.interfaces[port as usize].resumes.push_back(message);
+        self.schedule_port(port, timer::RESUME, self.settings.resume);
     }
 
     /// Bytes of a packet that has come, of which the order in its message does not matter: the last one is the short one.
@@ -71,18 +72,18 @@ impl Programs {
     }
 
     /// The transaction of a packet is over.
-    pub(super) fn over(&mut self, terminal: u32, packet: u32) {
+    pub(super) fn over(&mut self, packet: u32) {
         let response = !self.settings.at_once() && !self.settings.by_packet();
         match mark::kind(packet) {
-            mark::DATA if response => self.learn(terminal, mark::message(packet)),
-            mark::READ => self.learn(terminal, mark::message(packet)),
+            mark::DATA if response => self.learn(mark::message(packet)),
+            mark::READ => self.learn(mark::message(packet)),
             _ => {}
         }
     }
 
     /// The effect of an acknowledgement is due.
-    pub(super) fn resume(&mut self, terminal: u32) {
-        if let Some(message) = self.hosts[terminal as usize].resumes.pop_front() {
+    pub(super) fn resume(&mut self, port: u32) {
+        if let Some(message) = self.interfaces[port as usize].resumes.pop_front() {
             self.acknowledged(message);
         }
     }
@@ -111,7 +112,7 @@ impl Programs {
     pub(super) fn head(&mut self, terminal: u32, message: u32) {
         self.messages[message].heads += 1;
         if self.messages[message].taken || self.take(terminal, message) {
-            self.acknowledge(terminal, message);
+            self.acknowledge(message);
         }
     }
 
@@ -149,32 +150,35 @@ impl Programs {
             let one = &mut self.messages[message];
             one.taken = true;
             for _ in 0..std::mem::take(&mut one.held) {
-                self.acknowledge(terminal, message);
+                self.acknowledge(message);
             }
             self.complete(terminal, message);
         }
     }
 
-    /// Makes an acknowledgement.
-    fn acknowledge(&mut self, terminal: u32, message: u32) {
-        let host = &mut self.hosts[terminal as usize];
-        let taken_in = host.takes_in.max(self.now);
-        host.takes_in = taken_in + self.settings.receive_gap;
+    /// Makes an acknowledgement, at the port to which its packet came.
+    fn acknowledge(&mut self, message: u32) {
+        let port = self.channels[self.messages[message].channel].target;
+        let interface = &mut self.interfaces[port as usize];
+        let taken_in = interface.takes_in.max(self.now);
+        interface.takes_in = taken_in + self.settings.receive_gap;
         let ticks = taken_in - self.now + self.settings.ack;
         if ticks > 0 {
-            host.acks_soon.push_back(message);
-            self.schedule(terminal, timer::ACK, ticks);
+            interface.acks_soon.push_back(message);
+            self.schedule_port(port, timer::ACK, ticks);
         } else {
-            host.acks.push_back(message);
+            interface.acks.push_back(message);
+            let terminal = interface.terminal;
             self.touch(terminal);
         }
     }
 
     /// An acknowledgement is ready for the link.
-    pub(super) fn ack_ready(&mut self, terminal: u32) {
-        let host = &mut self.hosts[terminal as usize];
-        let message = host.acks_soon.pop_front();
-        host.acks.extend(message);
+    pub(super) fn ack_ready(&mut self, port: u32) {
+        let interface = &mut self.interfaces[port as usize];
+        let message = interface.acks_soon.pop_front();
+        interface.acks.extend(message);
+        let terminal = interface.terminal;
         self.touch(terminal);
     }
 
@@ -185,7 +189,7 @@ impl Programs {
             return;
         }
         one.received = true;
-        let Message { bytes, tag, made, row, sent, read, taken, source, .. } = *one;
+        let Message { bytes, tag, made, number, row, sent, read, taken, source, .. } = *one;
         let delivery = Delivery {
             source,
             target: terminal,
@@ -193,7 +197,7 @@ impl Programs {
             created: made,
             started: made,
             delivered: self.now,
-            mark: 0,
+            mark: number,
         };
         self.account.receive(row, &delivery, tag);
         if sent {

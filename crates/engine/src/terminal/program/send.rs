@@ -1,6 +1,7 @@
 //! From a message to packets on the link: slots, channels, windows, filling.
 
 use super::bus::Transfer;
+use super::interface::Interface;
 use super::message::{Channel, Message};
 use super::process::Doing;
 use super::{NO, NOT_YET, Programs, Row, allows, mark, pair, timer};
@@ -13,7 +14,7 @@ impl Programs {
     pub(super) fn make(&mut self, source: u32, target: u32, bytes: u32, tag: u32, read: bool) -> u32 {
         self.hosts[source as usize].unsent += 1;
         let packets = self.settings.cut.packets(bytes);
-        let made = self.now;
+        let (made, number) = (self.now, self.account.made as u32);
         let (from, to) = if read { (target, source) } else { (source, target) };
         let (sent, received) = (NOT_YET, NOT_YET);
         let row = self.account.make(Row { source: from, target: to, bytes, tag, made, sent, received });
@@ -24,6 +25,7 @@ impl Programs {
             bytes,
             tag,
             made,
+            number,
             packets,
             begun: 0,
             handed: 0,
@@ -49,12 +51,64 @@ impl Programs {
         self.settings.draws_errors() && self.streams[terminal as usize].unit() < self.settings.wrong(bytes)
     }
 
-    /// Puts a message on its channel.
+    /// Has a message leave by a port, that of its terminal or as soon as it is known which.
     pub(super) fn hand_over(&mut self, message: u32) {
         let Message { source, target, .. } = self.messages[message];
-        let number = match self.pairs.get(&pair(source, target)) {
+        if !self.ways.are_several() {
+            return self.leave_by(message, source, target);
+        }
+        self.hosts[source as usize].leaving.push_back(message);
+        self.leave(source);
+    }
+
+    /// Has messages leave in order, as far as ports are free for them.
+    fn leave(&mut self, terminal: u32) {
+        while let Some(&message) = self.hosts[terminal as usize].leaving.front() {
+            let target = self.messages[message].target;
+            let ports = &self.interfaces[self.ways.ports_of(terminal).start as usize..];
+            let (queued, chosen) =
+                (|place: usize| ports[place].unsent as usize, self.hosts[terminal as usize].chosen);
+            let found =
+                self.ways.choose(terminal, target, chosen, self.now, queued, |place| queued(place) == 0);
+            let place = match found {
+                Ok(Some(place)) => place,
+                Ok(None) => return self.await_link(terminal),
+                Err(no_plane) => {
+                    self.no_plane.get_or_insert(no_plane);
+                    return;
+                }
+            };
+            let host = &mut self.hosts[terminal as usize];
+            host.chosen = place;
+            host.leaving.pop_front();
+            let port = self.ways.first(terminal) + place as u32;
+            let to = self.ways.other_end(port, target).expect("its port was chosen so");
+            self.leave_by(message, port, to);
+        }
+    }
+
+    /// Has a terminal of which messages wait for a port look again when it knows that a link is down or runs.
+    fn await_link(&mut self, terminal: u32) {
+        let change = self.ways.next_change(terminal, self.now);
+        let host = &mut self.hosts[terminal as usize];
+        if let Some(time) = change
+            && !std::mem::replace(&mut host.learns, true)
+        {
+            self.schedule(terminal, timer::LINK, time - self.now);
+        }
+    }
+
+    /// A terminal knows that a link of its own is down, or runs again.
+    pub(super) fn learn_links(&mut self, terminal: u32) {
+        self.hosts[terminal as usize].learns = false;
+        self.leave(terminal);
+    }
+
+    /// Puts a message on the channel from one port to another.
+    fn leave_by(&mut self, message: u32, from: u32, to: u32) {
+        let number = match self.pairs.get(&pair(from, to)) {
             Some(&number) => number,
-            None => self.open_channel(source, target),
+            None => self.open_channel(from, to),
         };
         self.messages[message].channel = number;
         let channel = &mut self.channels[number];
@@ -64,9 +118,19 @@ impl Programs {
             self.messages[channel.last].next = message;
         }
         channel.last = message;
+        let interface = &mut self.interfaces[from as usize];
+        interface.unsent += 1;
+        let terminal = interface.terminal;
         self.place(number);
         self.list(number);
-        self.touch(source);
+        self.touch(terminal);
+    }
+
+    /// The interface by which a message leaves, once that is known.
+    #[inline]
+    pub(super) fn interface(&mut self, message: u32) -> &mut Interface {
+        let channel = &self.channels[self.messages[message].channel];
+        &mut self.interfaces[channel.source as usize]
     }
 
     fn open_channel(&mut self, source: u32, target: u32) -> u32 {
@@ -83,13 +147,13 @@ impl Programs {
         if channel.placed || channel.listed {
             return;
         }
-        let host = &mut self.hosts[channel.source as usize];
-        if allows(self.settings.channels_at_once, host.placed) {
-            host.placed += 1;
+        let interface = &mut self.interfaces[channel.source as usize];
+        if allows(self.settings.channels_at_once, interface.placed) {
+            interface.placed += 1;
             channel.placed = true;
         } else {
             channel.listed = true;
-            host.waiting.push(&mut self.channels, number);
+            interface.waiting.push(&mut self.channels, number);
         }
     }
 
@@ -103,74 +167,77 @@ impl Programs {
         if first.begun < first.packets && allows(self.settings.packets_per_channel, channel.on_way) {
             let source = channel.source;
             self.channels[number].listed = true;
-            self.hosts[source as usize].able.push(&mut self.channels, number);
+            self.interfaces[source as usize].able.push(&mut self.channels, number);
         }
     }
 
     /// Begins packets, as far as the windows and the processor allow.
-    pub(super) fn fill(&mut self, terminal: u32) {
+    pub(super) fn fill(&mut self, port: u32) {
         loop {
-            let host = &mut self.hosts[terminal as usize];
-            if host.filling != NO || host.able.is_empty() {
+            let interface = &mut self.interfaces[port as usize];
+            if interface.filling != NO || interface.able.is_empty() {
                 return;
             }
-            if host.begins > self.now {
-                return self.await_gap(terminal);
+            if interface.begins > self.now {
+                return self.await_gap(port);
             }
-            if !allows(self.settings.packets_at_once, host.on_way) {
-                host.kept_back.get_or_insert(self.now);
+            if !allows(self.settings.packets_at_once, interface.on_way) {
+                interface.kept_back.get_or_insert(self.now);
                 return;
             }
-            let number = host.able.pop(&mut self.channels);
-            host.on_way += 1;
-            let waited = host.kept_back.take().map_or(0, |since| self.now - since);
+            let number = interface.able.pop(&mut self.channels);
+            interface.on_way += 1;
+            let waited = interface.kept_back.take().map_or(0, |since| self.now - since);
             let (message, bytes) = self.begin_packet(number);
             let gap = self.settings.send_gap(self.messages[message].bytes);
-            self.hosts[terminal as usize].begins = self.now + gap;
+            self.interfaces[port as usize].begins = self.now + gap;
             let moved = if self.messages[message].read { 0 } else { bytes };
-            self.start_filling(terminal, message, moved, waited);
+            self.start_filling(port, message, moved, waited);
         }
     }
 
-    /// Has a terminal go on when it may begin a packet again.
-    fn await_gap(&mut self, terminal: u32) {
-        let host = &mut self.hosts[terminal as usize];
-        let ticks = host.begins - self.now;
-        if !std::mem::replace(&mut host.gap_timed, true) {
-            self.schedule(terminal, timer::GAP, ticks);
+    /// Has a port go on when it may begin a packet again.
+    fn await_gap(&mut self, port: u32) {
+        let interface = &mut self.interfaces[port as usize];
+        let ticks = interface.begins - self.now;
+        if !std::mem::replace(&mut interface.gap_timed, true) {
+            self.schedule_port(port, timer::GAP, ticks);
         }
     }
 
-    /// A terminal may begin a packet again.
-    pub(super) fn gap_over(&mut self, terminal: u32) {
-        self.hosts[terminal as usize].gap_timed = false;
+    /// A port may begin a packet again.
+    pub(super) fn gap_over(&mut self, port: u32) {
+        let interface = &mut self.interfaces[port as usize];
+        interface.gap_timed = false;
+        let terminal = interface.terminal;
         self.touch(terminal);
     }
 
     /// Starts to fill a packet, or has it filled if that takes no time.
-    fn start_filling(&mut self, terminal: u32, message: u32, bytes: u32, waited: Time) {
+    fn start_filling(&mut self, port: u32, message: u32, bytes: u32, waited: Time) {
         let ticks = self.settings.fill_after(self.messages[message].bytes, bytes, waited);
-        let host = &mut self.hosts[terminal as usize];
-        host.filling = message;
+        let interface = &mut self.interfaces[port as usize];
+        interface.filling = message;
+        let terminal = interface.terminal;
         if self.settings.programmed {
             self.use_bus(terminal, Transfer::Store { message }, ticks);
         } else if ticks > 0 {
-            host.filling_bytes = bytes;
-            self.schedule(terminal, timer::FILL, ticks);
+            interface.filling_bytes = bytes;
+            self.schedule_port(port, timer::FILL, ticks);
         } else {
-            host.filling = NO;
+            interface.filling = NO;
             self.use_bus(terminal, Transfer::Out { message }, self.settings.bus.of(bytes));
         }
     }
 
     /// A packet has been filled over the bus by the program's own processor, which goes on behind the last one.
     pub(super) fn stored(&mut self, terminal: u32, message: u32) {
-        let host = &mut self.hosts[terminal as usize];
-        host.filling = NO;
-        host.make_ready(message);
+        let interface = self.interface(message);
+        interface.filling = NO;
+        interface.make_ready(message);
         let one = &self.messages[message];
         let goes_on = one.begun == one.packets && self.settings.check == 0;
-        if goes_on && host.doing == (Doing::Storing { message }) {
+        if goes_on && self.hosts[terminal as usize].doing == (Doing::Storing { message }) {
             self.wake_next(terminal);
         }
         self.touch(terminal);
@@ -193,51 +260,57 @@ impl Programs {
     }
 
     /// A packet has been filled.
-    pub(super) fn fill_over(&mut self, terminal: u32) {
-        let host = &mut self.hosts[terminal as usize];
-        let message = std::mem::replace(&mut host.filling, NO);
-        let bytes = host.filling_bytes;
+    pub(super) fn fill_over(&mut self, port: u32) {
+        let interface = &mut self.interfaces[port as usize];
+        let message = std::mem::replace(&mut interface.filling, NO);
+        let (terminal, bytes) = (interface.terminal, interface.filling_bytes);
         self.use_bus(terminal, Transfer::Out { message }, self.settings.bus.of(bytes));
         self.touch(terminal);
     }
 
     /// Hands over what the link takes.
-    pub(super) fn send(&mut self, terminal: u32, send: &mut impl FnMut(u32, &Packet) -> bool) {
-        while self.hosts[terminal as usize].open {
-            let Some(packet) = self.next_packet(terminal) else { return };
+    pub(super) fn send(&mut self, port: u32, send: &mut impl FnMut(u32, &Packet) -> bool) {
+        while self.interfaces[port as usize].open {
+            let Some(packet) = self.next_packet(port) else { return };
             self.packets += 1;
             self.characters += u64::from(packet.length);
-            self.hosts[terminal as usize].open = send(terminal, &packet);
+            self.interfaces[port as usize].open = send(port, &packet);
             if self.settings.at_once() && mark::kind(packet.mark) == mark::DATA {
                 self.acknowledged(mark::message(packet.mark));
             }
         }
     }
 
-    fn next_packet(&mut self, terminal: u32) -> Option<Packet> {
-        let host = &mut self.hosts[terminal as usize];
-        let via = match self.streams.get_mut(terminal as usize) {
-            Some(stream) if !self.settings.via_switch.is_empty() => Some(stream),
-            _ => None,
-        };
-        let (message, kind) = match host.acks.pop_front() {
+    fn next_packet(&mut self, port: u32) -> Option<Packet> {
+        let interface = &mut self.interfaces[port as usize];
+        let (message, kind) = match interface.acks.pop_front() {
             Some(message) => (message, mark::ACK),
-            None => (host.take_ready()?, mark::DATA),
+            None => (interface.take_ready()?, mark::DATA),
         };
-        let home = self.settings.home[terminal as usize];
-        let via = via.map_or(NO, |stream| self::via(stream, &self.settings.via_switch, home));
+        let via = self.draw_via(port);
         let one = &mut self.messages[message];
+        let channel = &self.channels[one.channel];
         let dispatch = self.now;
         if kind == mark::ACK {
             let length = self.settings.ack_length;
             let mark = mark::of(message, kind);
-            return Some(Packet { created: dispatch, dispatch, target: one.source, length, via, mark });
+            return Some(Packet { created: dispatch, dispatch, target: channel.source, length, via, mark });
         }
         let bytes = self.settings.cut.bytes(one.bytes, one.handed);
         one.handed += 1;
         let mark = mark::of(message, if one.read { mark::READ } else { kind });
         let length = self.settings.cut.length(bytes);
-        Some(Packet { created: one.made, dispatch, target: one.target, length, via, mark })
+        Some(Packet { created: one.made, dispatch, target: channel.target, length, via, mark })
+    }
+
+    /// Draws the intermediate switch of a packet that leaves by a port, where there are any.
+    fn draw_via(&mut self, port: u32) -> u32 {
+        let terminal = self.interfaces[port as usize].terminal;
+        let (switches, home) = self.ways.draw_from(terminal);
+        match self.streams.get_mut(terminal as usize) {
+            Some(stream) if !switches.is_empty() => self.ways.via(port, via(stream, switches, home)),
+            _ => NO,
+        }
     }
 
     /// A packet of a message is acknowledged: its place in the windows is free.
@@ -247,7 +320,7 @@ impl Programs {
         let Message { source: terminal, channel: number, acknowledged, packets, read, .. } = *one;
         let last = acknowledged == packets;
         self.channels[number].on_way -= 1;
-        self.hosts[terminal as usize].on_way -= 1;
+        self.interface(message).on_way -= 1;
         self.touch(terminal);
         if last && self.settings.check > 0 && !read {
             self.hosts[terminal as usize].checks.push_back(message);
@@ -284,6 +357,7 @@ impl Programs {
         one.sent = true;
         let Message { source, bytes, row, received, channel, .. } = *one;
         self.account.send(row, one.ends().0, bytes, self.now);
+        self.interface(message).unsent -= 1;
         if !self.settings.overlaps {
             self.next_message(channel, message);
         }
@@ -301,30 +375,32 @@ impl Programs {
             Doing::Flush if host.unsent == 0 => self.wake_next(source),
             _ => {}
         }
+        self.leave(source);
     }
 
     /// The first message of a channel is sent: the channel gives its place to those that wait, itself the last of them.
     fn next_message(&mut self, number: u32, message: u32) {
         let channel = &mut self.channels[number];
-        let terminal = channel.source;
+        let port = channel.source;
         channel.first = self.messages[message].next;
         channel.placed = false;
-        self.hosts[terminal as usize].placed -= 1;
-        self.wait_in_line(number, terminal);
-        let waiting = &mut self.hosts[terminal as usize].waiting;
+        self.interfaces[port as usize].placed -= 1;
+        self.wait_in_line(number, port);
+        let waiting = &mut self.interfaces[port as usize].waiting;
         if !waiting.is_empty() {
             let first = waiting.pop(&mut self.channels);
             self.channels[first].listed = false;
             self.place(first);
             self.list(first);
+            let terminal = self.interfaces[port as usize].terminal;
             self.touch(terminal);
         }
     }
 
-    fn wait_in_line(&mut self, number: u32, terminal: u32) {
+    fn wait_in_line(&mut self, number: u32, port: u32) {
         if self.channels[number].first != NO {
             self.channels[number].listed = true;
-            self.hosts[terminal as usize].waiting.push(&mut self.channels, number);
+            self.interfaces[port as usize].waiting.push(&mut self.channels, number);
         }
     }
 
@@ -332,7 +408,7 @@ impl Programs {
     fn close_channel(&mut self, number: u32) {
         let Channel { source, target, first, on_way, placed, .. } = self.channels[number];
         if first == NO && on_way == 0 {
-            self.hosts[source as usize].placed -= u32::from(placed);
+            self.interfaces[source as usize].placed -= u32::from(placed);
             self.pairs.remove(&pair(source, target));
             self.channels.remove(number);
         }

@@ -82,10 +82,6 @@ pub(super) struct Settings {
     /// Whether the next message of a channel begins when all of the one before has been begun, rather than when that is
     /// sent.
     pub overlaps: bool,
-    /// See the fabric's column.
-    pub via_switch: Vec<u32>,
-    /// Per terminal: the switch that it sends to.
-    pub home: Vec<u32>,
 }
 
 /// Payload of an acknowledgement on rings, where no transaction is without.
@@ -95,7 +91,6 @@ impl Settings {
     pub fn new(f: &Fabric) -> Self {
         let bus = Pace { ticks: f.message_bus_packet_ticks as Time, per_byte: f.message_bus_byte_ticks };
         let check = f.message_check_ticks as Time;
-        let home = |&link: &u32| f.link_target[link as usize];
         Self {
             cut: Cut::new(f),
             messages_at_once: f.message_messages_at_once,
@@ -120,8 +115,6 @@ impl Settings {
             check,
             right: if check > 0 { 8.0 * libm::log1p(-f.message_bit_error_rate) } else { 0.0 },
             overlaps: f.message_channels_at_once == 0 && check == 0,
-            via_switch: f.via_switch.clone(),
-            home: f.terminal_out_link.iter().map(home).collect(),
         }
     }
 

@@ -1,0 +1,203 @@
+//! Which port of a terminal leads where, and which of them is chosen: the rules of `docs/background/ports.md`.
+
+use std::ops::Range;
+
+use crate::fabric::{Fabric, NEVER, NONE, port_choice};
+use crate::kernel::Time;
+
+/// Something is to go from a terminal to another one with which it has no plane in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoPlane {
+    /// The terminal it is to leave.
+    pub from: u32,
+    /// Where to.
+    pub to: u32,
+}
+
+/// The ports of all terminals.
+#[derive(Clone, Debug)]
+pub struct Ways {
+    /// Per terminal and one more: its first port; empty: each has one, of its own number.
+    starts: Vec<u32>,
+    choice: Vec<u8>,
+    /// Per port: its terminal.
+    owner: Vec<u32>,
+    plane: Vec<u32>,
+    /// Per port: the switch that it sends to.
+    home: Vec<u32>,
+    /// Intermediate switches, as many of each plane, plane by plane.
+    via_switch: Vec<u32>,
+    planes: usize,
+    /// Per port, where terminals have several: from when to when its terminal knows that its link out is down, in order.
+    outages: Vec<Vec<(Time, Time)>>,
+}
+
+impl Ways {
+    /// Those of a fabric.
+    pub fn new(fabric: &Fabric) -> Self {
+        let several = if fabric.has_ports() { fabric.terminals } else { 0 };
+        let home = |&link: &u32| fabric.link_target[link as usize];
+        Self {
+            starts: fabric.terminal_ports.clone(),
+            choice: fabric.terminal_choice.clone(),
+            owner: (0..several)
+                .flat_map(|terminal| fabric.ports_of(terminal).map(move |_| terminal))
+                .collect(),
+            plane: fabric.port_plane.clone(),
+            home: fabric.terminal_out_link.iter().map(home).collect(),
+            via_switch: fabric.via_switch.clone(),
+            planes: fabric.planes.max(1) as usize,
+            outages: outages(fabric),
+        }
+    }
+
+    /// Whether terminals have several ports.
+    #[inline]
+    pub fn are_several(&self) -> bool {
+        !self.owner.is_empty()
+    }
+
+    /// The terminal of a port.
+    #[inline]
+    pub fn terminal(&self, port: u32) -> u32 {
+        if self.owner.is_empty() { port } else { self.owner[port as usize] }
+    }
+
+    /// The ports of a terminal.
+    #[inline]
+    pub fn ports_of(&self, terminal: u32) -> Range<u32> {
+        if self.starts.is_empty() {
+            return terminal..terminal + 1;
+        }
+        self.starts[terminal as usize]..self.starts[terminal as usize + 1]
+    }
+
+    /// The first port of a terminal.
+    #[inline]
+    pub fn first(&self, terminal: u32) -> u32 {
+        self.ports_of(terminal).start
+    }
+
+    /// The rule by which a terminal chooses.
+    pub fn choice(&self, terminal: u32) -> u8 {
+        self.choice.get(terminal as usize).copied().unwrap_or(port_choice::NOMINAL)
+    }
+
+    /// Whether a terminal takes the link of its port to run.
+    pub fn runs(&self, port: u32, now: Time) -> bool {
+        let Some(outages) = self.outages.get(port as usize) else { return true };
+        let begun = outages.partition_point(|&(from, _)| from <= now);
+        begun == 0 || outages[begun - 1].1 <= now
+    }
+
+    /// Whether anything that a terminal knows of its links ever changes.
+    #[inline]
+    pub fn ever_change(&self, terminal: u32) -> bool {
+        !self.outages.is_empty()
+            && self.ports_of(terminal).any(|port| !self.outages[port as usize].is_empty())
+    }
+
+    /// The first tick after this one in which a terminal learns that a link of its own is down or runs again.
+    pub fn next_change(&self, terminal: u32, after: Time) -> Option<Time> {
+        if self.outages.is_empty() {
+            return None;
+        }
+        let next = |port: u32| {
+            let outages = &self.outages[port as usize];
+            let ended = outages.partition_point(|&(_, until)| until <= after);
+            outages.get(ended).map(|&(from, until)| if from > after { from } else { until })
+        };
+        self.ports_of(terminal).filter_map(next).filter(|&time| time < NEVER as Time).min()
+    }
+
+    /// The place, among those of a terminal, of the port by which something goes, free or not; with `FIRST_FREE` none if
+    /// no port that leads there is free. `last`: the place chosen last. A port whose link is known to be down leads nowhere
+    /// as long as another one leads there.
+    ///
+    /// # Errors
+    /// No port leads there.
+    pub fn choose(
+        &self,
+        terminal: u32,
+        target: u32,
+        last: usize,
+        now: Time,
+        queued: impl Fn(usize) -> usize,
+        is_free: impl Fn(usize) -> bool,
+    ) -> Result<Option<usize>, NoPlane> {
+        let (first, count) = (self.first(terminal), self.ports_of(terminal).len());
+        let could = |place: usize| self.other_end(first + place as u32, target).is_some();
+        let can = |place: usize| could(place) && self.runs(first + place as u32, now);
+        let any = !self.ever_change(terminal) || !(0..count).any(can);
+        let leads = |place: usize| if any { could(place) } else { can(place) };
+        let mut around =
+            (1..=count).map(|step| (last + step) % count).filter(|&place| leads(place)).peekable();
+        if around.peek().is_none() {
+            return Err(NoPlane { from: terminal, to: target });
+        }
+        let found = match self.choice(terminal) {
+            port_choice::DESTINATION => {
+                let mut those = (0..count).filter(|&place| leads(place));
+                let among = target as usize % those.clone().count();
+                return Ok(those.nth(among));
+            }
+            port_choice::NOMINAL => return Ok((0..count).find(|&place| leads(place))),
+            port_choice::SHORTEST_QUEUE => around.min_by_key(|&place| queued(place)),
+            port_choice::FIRST_FREE => around.find(|&place| is_free(place)),
+            _ => around.next(),
+        };
+        Ok(found)
+    }
+
+    /// The port of a terminal to which packets go from a port of another one: where both have equally many ports in its
+    /// plane the one in the same place among them, else by the number of the terminal that sends as well, counted around.
+    pub fn other_end(&self, port: u32, target: u32) -> Option<u32> {
+        if !self.are_several() {
+            return Some(target);
+        }
+        let (terminal, plane) = (self.terminal(port), self.plane[port as usize]);
+        let (own, ports) = (self.ports_of(terminal), self.ports_of(target));
+        let in_plane = |&other: &u32| self.plane[other as usize] == plane;
+        let count = ports.clone().filter(in_plane).count();
+        if count == 0 {
+            return None;
+        }
+        let place = own.clone().filter(in_plane).position(|other| other == port)?;
+        let shift = if own.filter(in_plane).count() == count { 0 } else { terminal as usize };
+        ports.filter(in_plane).nth((place + shift) % count)
+    }
+
+    /// The intermediate switches among which one is drawn, those of the first plane, which stand for those of all; and the
+    /// switch of a terminal, which is none.
+    #[inline]
+    pub fn draw_from(&self, terminal: u32) -> (&[u32], u32) {
+        let each = self.via_switch.len() / self.planes;
+        (&self.via_switch[..each], self.home[self.first(terminal) as usize])
+    }
+
+    /// The intermediate switch in the plane of a port, where that of the first plane was drawn; none if it is the switch that
+    /// the port sends into.
+    pub fn via(&self, port: u32, via: u32) -> u32 {
+        if via == NONE || !self.are_several() {
+            return via;
+        }
+        let each = (self.via_switch.len() / self.planes) as u32;
+        let via = via % each + each * self.plane[port as usize];
+        if self.via_switch[via as usize] == self.home[port as usize] { NONE } else { via }
+    }
+}
+
+/// See [`Ways`]. A terminal knows of a failure when what it sent is ended.
+fn outages(fabric: &Fabric) -> Vec<Vec<(Time, Time)>> {
+    if !fabric.has_ports() || !fabric.has_faults() {
+        return Vec::new();
+    }
+    let of_link = |link: u32| {
+        let rows = (0..fabric.fault_link.len()).filter(move |&row| fabric.fault_link[row] == link);
+        let lasting = rows.filter(|&row| fabric.fault_stuck[row] == 0);
+        let ends =
+            lasting.map(|row| (fabric.fault_ended_ticks[row] as Time, fabric.fault_up_ticks[row] as Time));
+        ends.filter(|&(from, until)| from < until).collect()
+    };
+    fabric.terminal_out_link.iter().map(|&link| of_link(link)).collect()
+}
