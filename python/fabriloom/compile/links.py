@@ -13,6 +13,7 @@ from .. import routing
 from ..codes import number
 from ..routing import NONE, RouteTable, RoutingError
 from ..scenario import Scenario
+from ..scenario.resolve import fill_routing
 from ..technology import Technology, TechnologyError, technology
 from ..topology import Graph
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
@@ -200,7 +201,9 @@ def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, Route
     known: dict[int, RouteTable] = {}
     for plane in graph.planes:
         if id(plane.graph) not in known:
-            table = routing.build(plane.graph, **parameters)
+            own = dict(parameters)
+            fill_routing(own, plane.graph.family)
+            table = routing.build(plane.graph, **own)
             routing.verify(plane.graph, table)
             known[id(plane.graph)] = table
     return [(plane.graph, known[id(plane.graph)]) for plane in graph.planes]

@@ -41,7 +41,7 @@ def _in_named_file(scenario: Scenario, path: Path, message: str) -> tuple[Place,
         return None
     model: Any = scenario
     for step in path:
-        model = getattr(model, str(step))
+        model = model[step] if isinstance(step, int) else getattr(model, step)
     file = scenario.base_dir / str(model)
     try:
         lines = file.read_text("utf-8-sig").split("\n")

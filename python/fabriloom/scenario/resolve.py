@@ -154,8 +154,10 @@ def _whole_floats(value: Any) -> Any:
 def files(scenario: Scenario) -> list[Path]:
     """Paths, within the scenario, of the files that it names."""
     found: list[Path] = []
+    planes = enumerate(getattr(scenario.topology, "planes", ()))
     places: list[tuple[Path, Any]] = [
         (("topology",), scenario.topology),
+        *((("topology", "planes", place, "network"), plane.network) for place, plane in planes),
         (("routing",), scenario.routing),
         (("traffic", "pattern"), scenario.traffic.pattern),
         (("program",), scenario.program),

@@ -230,4 +230,6 @@ def _complete(value: Any, base_dir: FilePath) -> Any:
             for name, inner in value.items()
             if name != "sha256"
         }
+    if isinstance(value, list):
+        return [_complete(inner, base_dir) for inner in value]
     return value

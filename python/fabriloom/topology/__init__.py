@@ -18,6 +18,7 @@ from .cable import cable
 from .clos import clos
 from .clos5 import clos5
 from .crossbar import crossbar
+from .different import planes
 from .dragonfly import dragonfly
 from .family import FAMILIES, name_of
 from .fat_tree import fat_tree
@@ -54,6 +55,7 @@ _IN_ORDER = (
     ),
     *(sci_ring, sci_bridge, sci_switch, sci_long_rings, sci_banyan, sci_torus, sci_module, sci_switch_16),
     sci_rings,
+    planes,
 )
 
 KINDS: dict[str, Callable[..., Graph]] = {name_of(build): build for build in _IN_ORDER}
@@ -80,6 +82,7 @@ __all__ = [
     "from_networkx",
     "grid",
     "hypercube",
+    "planes",
     "replicate",
     "ring",
     "sci_banyan",

@@ -71,6 +71,7 @@ def join(members: Sequence[Member], terminal_names: list[str], prefix: bool = Tr
         return [f"{head}{name}" for head, names in zip(before, own, strict=True) for name in names]
 
     names = named("terminal_names")
+    families = [member.graph.family for member in members]
     vertices = [_vertices(plane, int(switches[-1])) for plane in planes]
     reverse = [
         np.where(plane.graph.link_reverse < 0, -1, plane.graph.link_reverse + plane.first_link)
@@ -87,7 +88,7 @@ def join(members: Sequence[Member], terminal_names: list[str], prefix: bool = Tr
         ),
         link_reverse=np.concatenate(reverse),
         link_names=named("link_names"),
-        family=members[0].graph.family,
+        family=families[0] if len(set(families)) == 1 else "planes",
         attributes=_attributes(planes),
         several=Ports([names[at] for at in order], terminal[order], tuple(planes)),
     )

@@ -22,4 +22,4 @@ class Ports(Section):
 
 def has_ports(topology: Any) -> bool:
     """Whether a topology says that terminals have several ports."""
-    return getattr(topology, "replicate", None) is not None
+    return getattr(topology, "replicate", None) is not None or topology.kind == "planes"

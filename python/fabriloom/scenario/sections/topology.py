@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from pydantic import AfterValidator, Field, create_model
 
-from fabriloom.scenario.fields import Count, FileName, Section, Sha256
+from fabriloom.scenario.fields import Count, FileName, RateBitsPerS, Section, Sha256
 from fabriloom.scenario.sections.ring_topology import SciRings, is_ring
 from fabriloom.topology import FAMILIES, KINDS, MOST_PORTS
 from fabriloom.topology.family import Family
@@ -24,6 +24,9 @@ Replicate = Annotated[
         description="Networks alike, in each of which every terminal has a port, see [ports]; 1 if not given"
     ),
 ]
+
+
+PlaneName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class GraphFile(Section):
@@ -64,7 +67,42 @@ if TYPE_CHECKING:
 
         kind: str
 
+    Network = Topology
 else:
     _OWN = {"file": GraphFile, "sci-rings": SciRings}
-    _TABLES = [_OWN.get(kind) or table_of(FAMILIES[kind]) for kind in KINDS]
+    _TABLES = [_OWN.get(kind) or table_of(FAMILIES[kind]) for kind in KINDS if kind != "planes"]
+    _OF_LINKS = [table for kind, table in zip(KINDS, _TABLES, strict=False) if not is_ring({"kind": kind})]
+    Network = Annotated[reduce(or_, _OF_LINKS), Field(discriminator="kind")]
+
+
+class PlaneTable(Section):
+    """A network in which terminals have a port."""
+
+    name: PlaneName = Field(description="Its name, which stands before those of its switches and links")
+    network: Network = Field(description="A network as `[topology]` describes it, of links")
+    terminals: list[PlaneName] | None = Field(
+        default=None,
+        description="Names of its terminals, in order; those with one name in several planes are one "
+        "terminal. If not given, t0, t1, …, or as in the file",
+    )
+    ports_per_terminal: Annotated[int, Field(ge=1, le=MOST_PORTS)] = Field(
+        default=1,
+        description="Terminals of the network, one behind the other, that are ports of one terminal",
+    )
+    link_rate_bits_per_s: RateBitsPerS | None = Field(
+        default=None, alias="link_rate", description="Bits per second on its links, if not the technology's"
+    )
+
+
+class Planes(Section):
+    """Networks of different kinds, joined by the terminals that have a port in several."""
+
+    kind: Literal["planes"]
+    planes: Annotated[list[PlaneTable], Field(min_length=1, max_length=MOST_PORTS)] = Field(
+        description="The networks, as [[topology.planes]]"
+    )
+
+
+if not TYPE_CHECKING:
+    _TABLES.append(Planes)
     Topology = Annotated[reduce(or_, _TABLES), Field(discriminator="kind")]

@@ -1,0 +1,116 @@
+"""Networks of different kinds, joined by the terminals that have a port in several of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .graph import MAX_LINKS, Graph, GraphError, counted
+from .planes import MOST_PORTS, Member, join
+
+
+def planes(planes: Sequence[Mapping[str, Any]]) -> Graph:
+    """Build each network and join those of its terminals that have one name.
+
+    A plane is a table of ``name``, ``network``, which is ``kind`` and its parameters, and if wanted
+    ``terminals``, the names of the terminals in their order, ``ports_per_terminal``, how many terminals of
+    the network, one behind the other, are ports of one, and ``link_rate_bits_per_s``. The terminals of a
+    graph file keep their names if none are given, those of another kind are t0, t1, …
+
+    Raises ``GraphError`` with the place of what is wrong, such as ``planes.1.network.shape``.
+    """
+    graphs, names = [], []
+    for place, plane in enumerate(planes):
+        if plane["name"] in [other["name"] for other in planes[:place]]:
+            message = f'there are two planes "{plane["name"]}"'
+            raise GraphError(message, f"planes.{place}.name")
+        if not re.fullmatch(r"[\w.-]+", plane["name"]):
+            message = (
+                f'"{plane["name"]}" is no name of a plane: letters, numbers, dots, dashes and underscores are'
+            )
+            raise GraphError(message, f"planes.{place}.name")
+        graphs.append(_built(plane, place))
+        names.append(_names(plane, graphs[-1], place))
+    links = sum(graph.links for graph in graphs)
+    if links > MAX_LINKS:
+        raise GraphError(f"{counted(links)} links are too many; at most {MAX_LINKS:,} are built", "planes")
+    number = {name: at for at, name in enumerate(dict.fromkeys(name for own in names for name in own))}
+    members = []
+    for at, (plane, graph, own) in enumerate(zip(planes, graphs, names, strict=True)):
+        terminal = np.array([number[name] for name in own])
+        members.append(Member(plane["name"], _renamed(graph, own), terminal, at * MOST_PORTS + _nth(own)))
+    _counted(members, list(number))
+    return join(members, list(number))
+
+
+def _built(plane: Mapping[str, Any], place: int) -> Graph:
+    """One network alone, its links at the rate of the plane."""
+    from . import build
+
+    try:
+        graph = build(**plane["network"])
+    except GraphError as error:
+        inner = "" if error.parameter is None else f".{error.parameter}"
+        error.parameter = f"planes.{place}.network{inner}"
+        raise
+    if graph.several is not None:
+        message = f'the plane "{plane["name"]}" joins several networks itself: name each of them'
+        raise GraphError(message, f"planes.{place}.network")
+    rate = plane.get("link_rate_bits_per_s")
+    if rate is None:
+        return graph
+    rates = graph.attributes.get("rate_bits_per_s", np.full(graph.links, np.nan))
+    own = np.where(np.isnan(rates), float(rate), rates)
+    return replace(graph, attributes={**graph.attributes, "rate_bits_per_s": own})
+
+
+def _names(plane: Mapping[str, Any], graph: Graph, place: int) -> list[str]:
+    """The terminals whose ports those of a network are."""
+    given, per = plane.get("terminals"), plane.get("ports_per_terminal", 1)
+    count, left = divmod(graph.terminals, per)
+    if left:
+        message = f'"{plane["name"]}" has {counted(graph.terminals)} terminals, which {per} do not divide'
+        raise GraphError(message, f"planes.{place}.ports_per_terminal")
+    if given is None and plane["network"]["kind"] == "file" and per == 1:
+        return graph.terminal_names
+    if given is None:
+        given = [f"t{number}" for number in range(count)]
+    if len(given) != count:
+        message = f'{counted(len(given))} names for the {counted(count)} terminals of "{plane["name"]}"'
+        raise GraphError(message, f"planes.{place}.terminals")
+    return [name for name in given for _ in range(per)]
+
+
+def _nth(names: list[str]) -> np.ndarray:
+    """Per terminal of a network: how many before it have the same name."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in names:
+        found.append(seen.get(name, 0))
+        seen[name] = found[-1] + 1
+    return np.array(found)
+
+
+def _renamed(graph: Graph, names: list[str]) -> Graph:
+    """The same network with these names of terminals, also in those of its links, if each is there once."""
+    if len(set(names)) < len(names):
+        return graph
+    links = list(graph.link_names)
+    ends = zip(names, graph.terminal_names, graph.terminal_out_links, graph.terminal_in_links, strict=True)
+    for name, before, out, inward in ends:
+        links[out] = name + links[out].removeprefix(before)
+        links[inward] = links[inward].removesuffix(before) + name
+    return replace(graph, terminal_names=names, link_names=links)
+
+
+def _counted(members: Sequence[Member], names: list[str]) -> None:
+    """Raise GraphError for a terminal of too many ports."""
+    ports = np.bincount(np.concatenate([member.terminal for member in members]))
+    most = int(ports.argmax())
+    if ports[most] > MOST_PORTS:
+        message = f'"{names[most]}" has {ports[most]} ports; a terminal has at most {MOST_PORTS}'
+        raise GraphError(message, "planes")
