@@ -15,7 +15,7 @@ from ..compile import Compiled, RingParts, compile
 from ..scenario import Scenario, ScenarioError
 from .blocking import WORDS, Line, Part, parts
 from .calculus import Worst, worst
-from .flows import Flow, Network, check_arbitration, flows_of, listed
+from .flows import Flow, Network, by_ports, check_arbitration, flows_of, listed
 from .phases import Trials
 from .promises import Promise, promises
 
@@ -191,9 +191,6 @@ def _bound(compiled: Compiled) -> Worst:
     if compiled.programs is not None:
         message = "there is no bound for programs: what they send depends on what they have received"
         raise refused(message, ("program",), "describe the same messages as [traffic], for example as flows")
-    if compiled.graph.several is not None:
-        message = "there is no bound for terminals of several ports"
-        raise refused(message, ("topology", "replicate"), "work out that of one plane: take replicate away")
     if compiled.arrays["lanes"] > 1 or compiled.arrays["whole_packet_credit"]:
         message = "there is no bound for links of several lanes or for credit of whole packets"
         name = "lanes" if compiled.arrays["lanes"] > 1 else "switching"
@@ -203,7 +200,7 @@ def _bound(compiled: Compiled) -> Worst:
     network = Network(compiled)
     check_arbitration(network)
     flows, shortest = flows_of(compiled)
-    return worst(network, flows, shortest)
+    return worst(network, by_ports(compiled, flows), shortest)
 
 
 def _tried(

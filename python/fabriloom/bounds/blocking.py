@@ -47,7 +47,7 @@ class Line:
 
 def parts(worst: Worst, flow: int, depth: int) -> list[Part]:
     """The parts of the bound of a flow, in the order of its way."""
-    first = worst.network.out_link[worst.flows[flow].source]
+    first = worst.network.out_link[worst.flows[flow].first]
     return [*_ahead(worst, first), *_service(worst, first, flow, depth)]
 
 

@@ -35,7 +35,7 @@ class Worst:
 
     def delay(self, flow: int) -> int:
         """Ticks from the dispatch of a packet of a flow until its end is delivered."""
-        first = self.network.out_link[self.flows[flow].source]
+        first = self.network.out_link[self.flows[flow].first]
         return self.granted(first, flow)
 
     def order(self) -> list[int]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..compile import Compiled
+from ..compile.several import port_pairs
 from ..routing import NONE
 from ..technology import Technology
 
@@ -24,6 +25,18 @@ class Flow:
     target: int
     characters: int
     """Of its longest packet, header and end included."""
+    ports: tuple[int, int] | None = None
+    """Where terminals have several: that by which all its packets go, and that to which they go."""
+
+    @property
+    def first(self) -> int:
+        """The port by which it goes."""
+        return self.source if self.ports is None else self.ports[0]
+
+    @property
+    def last(self) -> int:
+        """The port to which it goes."""
+        return self.target if self.ports is None else self.ports[1]
 
 
 Way = dict[int, tuple[int, ...]]
@@ -54,6 +67,23 @@ def flows_of(compiled: Compiled) -> tuple[list[Flow], int]:
                 found[source, target] = max(found.get((source, target), 0), int(longest[source]) + around)
     flows = [Flow(source, target, length) for (source, target), length in sorted(found.items())]
     return flows, shortest + around
+
+
+def by_ports(compiled: Compiled, flows: list[Flow]) -> list[Flow]:
+    """The same with their ports. Raises ScenarioError if packets of one flow take several."""
+    graph, choice = compiled.graph, compiled.scenario.port_choice
+    if graph.several is None:
+        return flows
+    source, target = (
+        np.array([getattr(flow, end) for flow in flows], np.int64) for end in ("source", "target")
+    )
+    pair, port, to = port_pairs(graph, choice, source, target)
+    if len(pair) > len(flows):
+        message = f'with choice "{choice}" packets of one flow go by several ports: there is no bound'
+        path = ("topology",) if compiled.scenario.ports is None else ("ports", "choice")
+        raise compiled.scenario.error(message, path, 'write [ports] choice = "destination" or "nominal"')
+    ends = zip(pair.tolist(), port.tolist(), to.tolist(), strict=True)
+    return [replace(flows[at], ports=(own, other)) for at, own, other in ends]
 
 
 def listed(arrays: dict[str, Any]) -> list[tuple[int, int, int]]:
@@ -104,10 +134,10 @@ class Network:
 
     def way(self, flow: Flow) -> Way:
         """Where the packets of a flow ask for links."""
-        first = self.out_link[flow.source]
+        first = self.out_link[flow.first]
         found: Way = {NONE: (first,)}
         todo, seen = [first], {first}
-        column = self.terminal_class[flow.target]
+        column = self.terminal_class[flow.last]
         while todo:
             link = todo.pop()
             switch = self.target[link]

@@ -45,28 +45,34 @@ def totals(compiled: Compiled, worst: Worst) -> list[int | str]:
     arrays = compiled.arrays
     rows, grain = listed(arrays), int(arrays["grain_ticks"])
     number = {(flow.source, flow.target, flow.characters): n for n, flow in enumerate(worst.flows)}
-    first = worst.network.out_link
+    flow_of = [number[row] for row in rows]
+    first = [worst.network.out_link[worst.flows[flow].first] for flow in flow_of]
     trains = [
         Train(
             float(arrays["flow_interval_grains"][row]) * grain,
             # A packet is made at the last whole grain up to its moment.
             (float(arrays["flow_jitter_grains"][row]) + 1) * grain,
             int(arrays["flow_packets"][row]),
-            worst.service[first[source], worst.alike[number[source, target, chars]]],
+            worst.service[first[row], worst.alike[flow]],
         )
-        for row, (source, target, chars) in enumerate(rows)
+        for row, flow in enumerate(flow_of)
     ]
-    found: list[int | str] = []
+    found: list[int | str] = [""] * len(rows)
     start = arrays["flow_start"].astype(np.int64).tolist()
     random = arrays["flow_arrival"] == ARRIVAL.POISSON
     for source in range(len(start) - 1):
-        own = slice(start[source], start[source + 1])
-        found += _of_source(trains[own], bool(random[own].any()), int(arrays["source_queue"][source]) > 0)
+        rows_of = range(start[source], start[source + 1])
+        drawn = any(random[row] for row in rows_of)
+        for link in sorted({first[row] for row in rows_of}):
+            own = [row for row in rows_of if first[row] == link]
+            waits = _of_source([trains[row] for row in own], drawn, int(arrays["source_queue"][source]) > 0)
+            for row, wait in zip(own, waits, strict=True):
+                found[row] = wait
     return found
 
 
 def _of_source(trains: list[Train], random: bool, refuses: bool) -> list[int | str]:
-    """The same of the flows of one source, whose packets wait in one queue."""
+    """The same of the flows of one port of a source, whose packets wait in one queue."""
     if random:
         return ["its source makes packets at random, so no wait is the longest"] * len(trains)
     if refuses:

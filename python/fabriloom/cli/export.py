@@ -22,9 +22,9 @@ def export(scenario: Scenario, folder: Output | None) -> int:
         raise Mistake(
             "routing tables are of networks of links; in a network of rings name ports: see fabriloom check"
         )
-    if compiled.graph.several is not None:
+    if compiled.graph.several is not None and folder is None:
         raise Mistake(
-            "terminals have several ports, and each plane has routing tables of its own; export one"
+            "terminals have several ports, and each plane has routing tables of its own: write --out DIR"
         )
     files = _files(compiled)
     if folder is None:
@@ -50,16 +50,34 @@ def _files(compiled: Compiled) -> dict[str, str]:
     from ..topology import edge_list, graphml
 
     assert isinstance(compiled.parts, LinkParts)
-    graph, table = compiled.graph, compiled.parts.table
-    tables = routers.routers(graph, table)
-    scenario = compiled.scenario
+    scenario, found = compiled.scenario, dict[str, str]()
     about = f"{scenario.name or 'A network'}: scenario {scenario.sha256[:12]}, Fabriloom {__version__}"
-    demand = compiled.demand()
-    pairs = sorted(set(zip(demand.source.tolist(), demand.target.tolist(), strict=True)))
-    return {
-        "routing.csv": routers.as_csv(tables),
-        "routing.c": routers.as_c(tables, about),
-        **({"paths.csv": routers.paths_as_csv(graph, table, pairs)} if pairs else {}),
-        "network.csv": edge_list.write(graph),
-        "network.graphml": graphml.write(graph),
-    }
+    planes = zip(compiled.graph.planes, compiled.parts.planes, _pairs(compiled), strict=True)
+    for plane, (graph, table), pairs in planes:
+        tables = routers.routers(graph, table)
+        head = f"{plane.name}-" if plane.name else ""
+        whose = f"{about}, plane {plane.name}" if plane.name else about
+        found |= {
+            f"{head}routing.csv": routers.as_csv(tables),
+            f"{head}routing.c": routers.as_c(tables, whose),
+            **({f"{head}paths.csv": routers.paths_as_csv(graph, table, pairs)} if pairs else {}),
+            f"{head}network.csv": edge_list.write(graph),
+            f"{head}network.graphml": graphml.write(graph),
+        }
+    return found
+
+
+def _pairs(compiled: Compiled) -> list[list[tuple[int, int]]]:
+    """Per plane, in its own numbers, the pairs of terminals that send to each other there."""
+    from ..compile.several import port_pairs
+
+    graph, demand = compiled.graph, compiled.demand()
+    source, target = demand.source, demand.target
+    if graph.several is not None:
+        _, source, target = port_pairs(graph, compiled.scenario.port_choice, source, target)
+    found = []
+    for plane in graph.planes:
+        number = {port: at for at, port in enumerate(plane.port.tolist())}
+        ends = zip(source.tolist(), target.tolist(), strict=True)
+        found.append(sorted({(number[one], number[other]) for one, other in ends if one in number}))
+    return found

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..compile import Compiled, LinkParts
+from ..compile.several import port_pairs
 from ..results.figures import figures, in_percent
 from ..routing import NONE
 from ..topology import Graph
@@ -61,10 +62,6 @@ class Ways:
         if not isinstance(compiled.parts, LinkParts):
             message = "failures are looked at of networks of links, not of rings"
             raise refused(message, ("topology", "kind"), "leave out --fault")
-        if compiled.graph.several is not None:
-            message = "failures are looked at in networks whose terminals have one port"
-            hint = "look at one plane: take replicate away"
-            raise refused(message, ("topology", "replicate"), hint, key=True)
         if compiled.parts.via:
             message = "failures are not looked at with universal routing"
             raise refused(message, ("routing", "universal"), "leave out --fault, or universal")
@@ -84,6 +81,7 @@ class Ways:
         self.class_of = np.asarray(table.terminal_class, np.int64)
         self._aims()
         self.demand = self._demand()
+        self.pairs = np.divmod(np.arange(self.demand.size), self.graph.terminals)
 
     def _aims(self) -> None:
         """Where each line leads: to an entry of the next switch, to the right terminal, or to nowhere."""
@@ -126,10 +124,26 @@ class Ways:
             found = new
         return found
 
+    @property
+    def entry(self) -> Ints:
+        """Per port the switch that it sends to."""
+        return np.asarray(self.graph.link_target, np.int64)[self.graph.terminal_out_links]
+
+    def by_ports(self, out: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Reals]:
+        """Pairs of terminals, the ports by which and to which they send, and the share of each of those. In
+        place of ports whose own links out are dead others are taken, if there are any.
+        """
+        if self.graph.several is None:
+            source, target = self.pairs
+            return np.arange(len(source)), source, target, np.ones(len(source))
+        pair, port, to = port_pairs(self.graph, self.compiled.scenario.port_choice, *self.pairs, runs=~out)
+        count = np.bincount(pair, minlength=self.demand.size)
+        return pair, port, to, 1.0 / count[pair]
+
     def loads(self, shares: Reals, sent: Reals, dead: Ints) -> Reals:
-        """Per link the packets per unit, of what each terminal sends to each."""
+        """Per link the packets per unit, of what each port sends to each."""
         graph = self.graph
-        entry = np.asarray(graph.link_target, np.int64)[graph.terminal_out_links]
+        entry = self.entry
         flow = np.zeros((graph.switches, self.classes))
         np.add.at(flow, (entry[:, None], self.class_of[None, :]), sent)
         flow, load = flow.ravel(), np.zeros(graph.links)
@@ -143,19 +157,27 @@ class Ways:
         load[dead] = 0.0
         return load
 
+    def _with_links(self, runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Per terminal whether a port of it has links."""
+        several = self.graph.several
+        if several is None:
+            return runs
+        return np.bincount(several.terminal, weights=runs, minlength=self.graph.terminals) > 0
+
     def after(self, kind: str, name: str, dead: Ints) -> Left:
         """What is left when these links are dead."""
         graph = self.graph
         out, inward = np.isin(graph.terminal_out_links, dead), np.isin(graph.terminal_in_links, dead)
-        entry = np.asarray(graph.link_target, np.int64)[graph.terminal_out_links]
         shares = self.shares(dead)
         arrives = self.arrival(shares).reshape(graph.switches, self.classes)
-        between = arrives[entry][:, self.class_of]
-        between[out, :] = 0.0
+        pair, port, to, part = self.by_ports(out)
+        there = np.where(out[port], 0.0, part * arrives[self.entry[port], self.class_of[to]])
+        between = np.bincount(pair, weights=there, minlength=self.demand.size).reshape(self.demand.shape)
         np.fill_diagonal(between, 1.0)
-        asked = ~(out | inward) if kind == "switch" else np.ones(graph.terminals, bool)
+        asked = self._with_links(~(out | inward)) if kind == "switch" else np.ones(graph.terminals, bool)
         kept = between[np.ix_(asked, asked)]
-        sent = np.where(out[:, None], 0.0, self.demand)
+        sent = np.zeros((graph.ports, graph.ports))
+        np.add.at(sent, (port, to), np.where(out[port], 0.0, part * self.demand.ravel()[pair]))
         bound = channel_load(self.parts, self.loads(shares, sent, dead), self.length_bytes)
         total = float(self.demand.sum())
         delivered = float((self.demand * between).sum()) / total if total else 1.0

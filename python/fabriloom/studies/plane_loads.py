@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .. import routing
 from ..compile import LinkParts
-from ..compile.several import reached
+from ..compile.several import port_pairs
 from ..topology import Graph
 
 Ints = NDArray[np.int64]
@@ -22,8 +22,9 @@ _PAIRS_AT_ONCE = 1 << 20
 def loads(parts: LinkParts, choice: str, pairs: Pairs, even: np.ndarray) -> Loads:
     """Packets per link, from those of pairs of terminals and what each sends to all others alike, besides.
 
-    In the end every rule but two shares packets evenly among the ports that lead to their target.
-    ``destination`` gives each port those for its own destinations, ``nominal`` gives all to the first one.
+    ``destination`` gives each port those for its own destinations, ``nominal`` all to the first one. The
+    others share packets among the ports that lead to their target: ``round-robin`` evenly, those that look
+    at what waits by the rates of the ports' links, as they do in the end when ports are full.
     """
     graph = parts.graph
     if graph.several is None:
@@ -34,7 +35,7 @@ def loads(parts: LinkParts, choice: str, pairs: Pairs, even: np.ndarray) -> Load
         return np.tile(one, len(parts.planes))
     total = np.zeros(graph.links)
     for some in (pairs, *_even_pairs(graph, even)):
-        source, target, rate = _by_ports(graph, choice, *(np.asarray(column) for column in some))
+        source, target, rate = _by_ports(parts, choice, *(np.asarray(column) for column in some))
         for plane, (alone, table) in zip(graph.planes, parts.planes, strict=True):
             place = np.full(graph.ports, -1)
             place[plane.port] = np.arange(len(plane.port))
@@ -56,37 +57,21 @@ def _even_pairs(graph: Graph, even: np.ndarray) -> Iterator[Pairs]:
         yield source[apart], target[apart], even[source[apart]] / max(1, graph.terminals - 1)
 
 
-def _by_ports(graph: Graph, choice: str, source: Ints, target: Ints, rate: Loads) -> tuple[Ints, Ints, Loads]:
-    """The same from port to port; see ``docs/background/ports.md``."""
-    assert graph.several is not None
-    plane = graph.several.plane
-    known = reached(graph, source, target)
-    source, target, rate = source[known], target[known], rate[known]
-    counts = np.bincount(graph.several.terminal, minlength=graph.terminals)
-    first = np.concatenate([[0], np.cumsum(counts)])[:-1]
-    most = int(counts.max())
-    numbers = np.arange(most)
-    there = first[target][:, None] + numbers
-    is_there = numbers < counts[target][:, None]
-    there = np.minimum(there, graph.ports - 1)
-    leads, ends = np.zeros((len(source), most), bool), np.zeros((len(source), most), np.int64)
-    for own in range(most):
-        port = np.minimum(first[source] + own, graph.ports - 1)
-        fits = is_there & (plane[there] == plane[port][:, None]) & (own < counts[source])[:, None]
-        count = fits.sum(axis=1)
-        leads[:, own] = count > 0
-        ours = first[source][:, None] + numbers
-        beside = (plane[np.minimum(ours, graph.ports - 1)] == plane[port][:, None]) & (
-            numbers < counts[source][:, None]
-        )
-        place = (beside & (numbers < own)).sum(axis=1)
-        shift = np.where(beside.sum(axis=1) == count, 0, source)
-        nth = (place + shift) % np.maximum(count, 1)
-        ends[:, own] = first[target] + (fits & (np.cumsum(fits, axis=1) == nth[:, None] + 1)).argmax(axis=1)
-    count = leads.sum(axis=1)
-    if choice in ("destination", "nominal"):
-        nth = target % count if choice == "destination" else np.zeros(len(target), np.int64)
-        leads &= np.cumsum(leads, axis=1) == nth[:, None] + 1
-        count = np.ones(len(source), np.int64)
-    pair, own = np.nonzero(leads)
-    return first[source[pair]] + own, ends[pair, own], rate[pair] / count[pair]
+def _by_ports(
+    parts: LinkParts, choice: str, source: Ints, target: Ints, rate: Loads
+) -> tuple[Ints, Ints, Loads]:
+    """The same from port to port."""
+    pair, port, to = port_pairs(parts.graph, choice, source, target)
+    weight = np.ones(parts.graph.ports) if choice == "round-robin" else _rates(parts)
+    whole = np.bincount(pair, weights=weight[port], minlength=len(source))
+    return port, to, rate[pair] * weight[port] / whole[pair]
+
+
+def _rates(parts: LinkParts) -> Loads:
+    """Per port: the rate of its link out."""
+    usual = float(parts.technology.link_rate_bits_per_s)
+    rates = parts.graph.attributes.get("rate_bits_per_s")
+    if rates is None:
+        return np.full(parts.graph.ports, usual)
+    own = np.asarray(rates, np.float64)[parts.graph.terminal_out_links]
+    return np.where(np.isnan(own), usual, own)
