@@ -100,6 +100,20 @@ def packet_size(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
     return rows, [Chart("Throughput against packet length", *axes, [Series(n, p) for n, p in lines.items()])]
 
 
+def many_or_large(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
+    """What networks of equal cost carry when full, and their latency at load 0.3, by how ports are chosen."""
+    rows: Rows = [["networks", "port of a packet", "most: MB/s", "at load 0.3: mean us", "99 % us"]]
+    found = {(row["scenario"], row["ports.choice"]): row for row in table.to_dicts()}
+    for name, shown in (("four", "4 x 64"), ("two", "2 x 128"), ("one", "1 x 256")):
+        for choice in table["ports.choice"].unique(maintain_order=True).to_list():
+            full, light = found[f"{name}, full", choice], found[f"{name}, load 0.3", choice]
+            settled = light["end_reason"] != "saturated"
+            late = [light[f"latency_ns_{kind}"] / 1e3 for kind in ("mean", "p99")]
+            cells = [figures(one, 3) for one in late] if settled else ["saturated", "saturated"]
+            rows.append([shown, choice, figures(full["accepted_mbytes_per_s"], 4), *cells])
+    return rows, []
+
+
 def scinet_locality(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
     """What three networks carry when full, and their latency when hardly loaded, against locality."""
     networks = table["scenario"].unique(maintain_order=True).to_list()
@@ -185,6 +199,7 @@ def effective(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
 SHOWN = {
     "topologies": topologies,
     "universal": universal,
+    "many-or-large": many_or_large,
     "packet-size": packet_size,
     "scinet-locality": scinet_locality,
     "scinet-size": scinet_size,

@@ -5,7 +5,7 @@ How each figure is modelled, and where it agrees and where not, is in ``docs/bac
 
 from __future__ import annotations
 
-from . import arithmetic, blocks, delay, level2, level3, multiplexing, pairs, parts, size, two_nodes
+from . import arithmetic, blocks, delay, level2, level3, multiplexing, pairs, parts, size, two_nodes, whole
 
-MODULES = (parts, arithmetic, two_nodes, pairs, level2, blocks, size, multiplexing, level3, delay)
+MODULES = (parts, arithmetic, two_nodes, pairs, level2, blocks, size, whole, multiplexing, level3, delay)
 """Each has ``scenarios(effort)``, what it will surely run, and ``findings(lab)``."""

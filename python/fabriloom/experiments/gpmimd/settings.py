@@ -40,6 +40,13 @@ LEVEL_2 = setting(1, 2, 2)
 LEVEL_3 = setting(1, 1, 1)
 
 
+def on_all_links(one: Setting, links: int = 4) -> Setting:
+    """The same on each of the four links of a T9000: windows of the terminal are as many times as wide, those
+    of a virtual link are as they were.
+    """
+    return one | {name: links * one[name] for name in ("messages_at_once", "receive_at_once")}
+
+
 def multiplexed(virtual_links: int) -> Setting:
     """Figure 8: this many messages of a source under way, each on a virtual link of its own."""
     return setting(virtual_links, 1, 2) | {"channels_at_once": virtual_links}
