@@ -52,7 +52,7 @@ fn overtaken(fabric: &Fabric, until: i64) -> u64 {
 #[test]
 fn programs_on_several_ports_agree() {
     let (mut seen, mut late) = (Seen::default(), 0);
-    for seed in seeds("programs on several ports", 0..150) {
+    for seed in seeds("programs on several ports", 0..100) {
         let fabric = random_programs(&with_ports(&random_fabric(seed), seed), seed);
         let until = time_for(&fabric, 60);
         seen.compare(seed, &fabric, until);
@@ -76,7 +76,7 @@ fn programs_on_several_ports_with_lanes_agree() {
 #[test]
 fn several_ports_with_faults_agree() {
     let (mut agreed, mut seen) = (Agreed::default(), Seen::default());
-    for seed in seeds("several ports with faults", 0..60) {
+    for seed in seeds("several ports with faults", 0..40) {
         let fabric = with_ports(&random_fabric(seed), seed);
         let until = time_for(&fabric, 15);
         agreed.compare(seed, &with_faults(&fabric, seed, until), until);

@@ -104,6 +104,7 @@ fn small_networks_with_several_ports() {
     for seed in seeds("small networks with several ports", 0..200) {
         let fabric = with_ports(&random_fabric(seed), seed);
         let until = time_for(&fabric, 10 + (seed % 3) as u32 * 20);
+        let fabric = if seed % 4 == 0 { with_faults(&fabric, seed, until) } else { fabric };
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }
@@ -121,7 +122,9 @@ fn networks_of_rings() {
 fn programs_on_links() {
     let mut seen = Seen::default();
     for seed in seeds("programs on links", 0..200) {
-        let fabric = random_programs(&random_fabric(seed), seed);
+        let fabric = random_fabric(seed);
+        let fabric = if seed % 4 == 1 { with_ports(&fabric, seed) } else { fabric };
+        let fabric = random_programs(&fabric, seed);
         seen.compare(seed, &fabric, time_for(&fabric, 40 + (seed % 3) as u32 * 100));
     }
 }
