@@ -40,7 +40,7 @@ class Way {
 
   // The place at a length from its very beginning, with the direction there.
   at(at) {
-    const points = this.points;
+    const { points } = this;
     let low = 1, high = points.length - 1;
     while (low < high) { const middle = (low + high) >> 1; if (points[middle].at < at) low = middle + 1; else high = middle; }
     const b = points[low], a = points[low - 1] ?? b, span = b.at - a.at || 1, part = Math.min(1, Math.max(0, (at - a.at) / span));
@@ -51,6 +51,7 @@ class Way {
   trace(context, from, to) {
     const first = this.place(from), last = this.place(to);
     context.moveTo(first.x, first.y);
+    if (this.points.length === 2) { context.lineTo(last.x, last.y); return; }
     for (const point of this.points) {
       if (point.at <= from + this.from || point.at >= to + this.from) continue;
       if (point.jump) context.moveTo(point.x, point.y); else context.lineTo(point.x, point.y);

@@ -3,8 +3,9 @@ import { straight, waysOf } from "./geometry.js";
 import { failures, losses, queues } from "./marks.js";
 import { Recording } from "./recording.js";
 
-const BLOCKED = "#d4213d", CYCLE = "#e0007a", ECHO = "#888", BUSY = "#d11";
-const hue = (number) => (number * 137.508) % 360;
+const BLOCKED = "#d4213d", CYCLE = "#e0007a", ECHO = "#888", BUSY = "#d11", ARROW = 5.2;
+// So many ends have a colour of their own; more could not be told apart, and what has one colour is drawn at once.
+const HUES = Array.from({ length: 48 }, (_, number) => `hsl(${(number * 137.508) % 360} 72% 45%)`);
 
 export class Packets {
   constructor(fabric) {
@@ -19,6 +20,7 @@ export class Packets {
 
   load(data) {
     this.recording = new Recording(data, this.fabric.links);
+    this.over = null;
     this.fabric.place.append(this.canvas);
     if (this.drawing !== this.fabric.drawn) {
       this.drawing = this.fabric.drawn;
@@ -40,18 +42,27 @@ export class Packets {
     this.fabric.paint(this.fabric.busy);
   }
 
-  again() { if (this.recording && this.last) this.draw(...this.last); }
+  again() {
+    this.over = null;
+    if (this.recording && this.last) this.draw(...this.last);
+  }
+
+  // Where the drawing lies in the canvas; asked of the browser when that changes, not for each frame.
+  lie() {
+    const svg = this.fabric.place.querySelector("svg"), box = this.fabric.place.getBoundingClientRect(), to = svg.getScreenCTM(), dense = devicePixelRatio || 1;
+    const [wide, high] = [box.width, box.height].map((size) => Math.round(size * dense));
+    return { wide, high, scale: to.a, dense, matrix: [to.a * dense, to.b * dense, to.c * dense, to.d * dense, (to.e - box.x) * dense, (to.f - box.y) * dense] };
+  }
 
   // The canvas lies over the place of the drawing and has its units, whatever it was zoomed to.
   begin() {
-    const svg = this.fabric.place.querySelector("svg"), box = this.fabric.place.getBoundingClientRect(), dense = devicePixelRatio || 1;
-    const wide = Math.round(box.width * dense), high = Math.round(box.height * dense);
+    if (this.over?.dense !== (devicePixelRatio || 1)) this.over = this.lie();
+    const { wide, high, scale, matrix } = this.over, context = this.canvas.getContext("2d");
     if (this.canvas.width !== wide || this.canvas.height !== high) Object.assign(this.canvas, { width: wide, height: high });
-    const context = this.canvas.getContext("2d"), to = svg.getScreenCTM();
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, wide, high);
-    context.setTransform(to.a * dense, to.b * dense, to.c * dense, to.d * dense, (to.e - box.x) * dense, (to.f - box.y) * dense);
-    this.scale = to.a;
+    context.setTransform(...matrix);
+    this.scale = scale;
     return context;
   }
 
@@ -61,7 +72,7 @@ export class Packets {
     if (sort === 2 || row.packet < 0) return ECHO;
     if (by === "state") return this.blocked.has(row.packet) ? BLOCKED : row.kind & 4 ? "#c8642b" : "#0b8a9c";
     const [from, to] = this.recording.ends(row.packet);
-    return `hsl(${hue(this.numbers.get(by === "source" ? from : to))} 72% 45%)`;
+    return HUES[this.numbers.get(by === "source" ? from : to) % HUES.length];
   }
 
   wayOf(row) {
@@ -92,8 +103,8 @@ export class Packets {
     this.blocked = new Map([...heads].filter(([, row]) => this.recording.waits(row, now)));
     context.lineCap = "butt";
     this.failed = failures(context, this, now);
-    for (const row of this.shown) this.worm(context, row, now, by, followed);
-    for (const [packet, row] of this.blocked) this.head(context, row, followed < 0 ? this.blocked.size < 120 : packet === followed);
+    this.worms(context, now, by, followed);
+    this.heads(context, followed);
     if (this.recording.losses.length) losses(context, this, now);
     if (this.scale * this.shown.length < 4000) this.buffers(context, now);
     queues(context, this, now);
@@ -101,64 +112,78 @@ export class Packets {
     if (cycle.length && now >= this.recording.until - 1e-3 * this.recording.stay) this.circle(context, cycle);
   }
 
-  worm(context, row, now, by, followed) {
-    const way = this.wayOf(row), mine = followed >= 0 && row.packet === followed, stands = this.blocked.has(row.packet);
-    const [tail, head] = this.recording.stretch(row, now), echo = (row.kind & 3) > 1;
-    context.globalAlpha = followed < 0 || mine ? 1 : 0.16;
-    context.strokeStyle = context.fillStyle = this.colour(row, by);
-    if (!way) { this.dot(context, row, head > tail); return; }
-    if (head - tail < 0.01) return;
-    const wide = way.wide ?? 3;
-    context.lineWidth = echo ? 0.5 * wide : wide * (mine ? 1.7 : row.kind & 4 ? 1.4 : 1);
-    context.setLineDash(stands ? [0.8 * wide, 0.5 * wide] : []);
-    context.beginPath();
-    way.trace(context, tail * way.length, head * way.length);
-    context.stroke();
+  // Worms that look alike are one path: a stroke costs more than what is in it.
+  worms(context, now, by, followed) {
+    const layers = new Map(), arrows = this.scale * ARROW > 3.5;
+    for (const row of this.shown) {
+      const [tail, head] = this.recording.stretch(row, now), way = this.wayOf(row);
+      if (way ? head - tail < 0.01 : head <= tail) continue;
+      const echo = (row.kind & 3) > 1, mine = followed >= 0 && row.packet === followed, stands = this.blocked.has(row.packet);
+      const wide = (way?.wide ?? 3) * (echo ? 0.5 : mine ? 1.7 : row.kind & 4 ? 1.4 : 1), colour = this.colour(row, by), faint = followed >= 0 && !mine;
+      const look = `${colour}${wide}${stands}${faint}`;
+      if (!layers.has(look)) layers.set(look, { colour, wide, stands, faint, strokes: new Path2D(), fills: new Path2D(), dots: [] });
+      const { strokes, fills, dots } = layers.get(look);
+      if (!way) { if (this.dots.has(row.link)) dots.push(this.dots.get(row.link)); continue; }
+      way.trace(strokes, tail * way.length, head * way.length);
+      if (arrows && !echo && !stands && head < 1) this.arrow(fills, way.place(head * way.length));
+    }
+    for (const { colour, wide, stands, faint, strokes, fills, dots } of layers.values()) {
+      context.globalAlpha = faint ? 0.16 : 1;
+      context.strokeStyle = context.fillStyle = colour;
+      context.lineWidth = wide;
+      context.setLineDash(stands ? [0.8 * wide, 0.5 * wide] : []);
+      context.stroke(strokes);
+      context.fill(fills);
+      this.discs(context, dots);
+    }
     context.setLineDash([]);
-    if (!echo && !stands && head < 1) this.arrow(context, way.place(head * way.length));
   }
 
-  // What is on a terminal's link that the drawing has no room for stands as a ring around its dot.
-  dot(context, row, there) {
-    const dot = this.dots.get(row.link);
-    if (!dot || !there) return;
-    context.beginPath();
-    context.arc(dot.x, dot.y, dot.r + 1.2, 0, 7);
-    context.fill();
+  // What is on a terminal's link that the drawing has no room for stands as a disc over its dot. Small ones are crosses of
+  // two rectangles: nobody sees the difference, and a thousand arcs take longer than all else.
+  discs(context, dots) {
+    for (const { x, y, r } of dots) {
+      const wide = r + 1.2, slim = 0.62 * wide;
+      if (wide * this.scale < 5) {
+        context.fillRect(x - wide, y - slim, 2 * wide, 2 * slim);
+        context.fillRect(x - slim, y - wide, 2 * slim, 2 * wide);
+        continue;
+      }
+      context.beginPath();
+      context.arc(x, y, wide, 0, 7);
+      context.fill();
+    }
   }
 
-  arrow(context, { x, y, angle }) {
-    const long = 5.2;
-    context.beginPath();
-    context.moveTo(x + long * Math.cos(angle), y + long * Math.sin(angle));
-    for (const turn of [2.3, -2.3]) context.lineTo(x + long * Math.cos(angle + turn), y + long * Math.sin(angle + turn));
-    context.fill();
+  arrow(path, { x, y, angle }) {
+    path.moveTo(x + ARROW * Math.cos(angle), y + ARROW * Math.sin(angle));
+    for (const turn of [2.3, -2.3]) path.lineTo(x + ARROW * Math.cos(angle + turn), y + ARROW * Math.sin(angle + turn));
+    path.closePath();
   }
 
-  // The head of a packet that waits: a bar across its link, and a thread to the output that it waits for.
-  head(context, row, threads) {
-    const way = this.ways.get(row.link), dot = this.dots.get(row.link), at = way ? way.place(way.length) : dot && { ...dot, angle: 0 };
-    if (!at) return;
-    context.globalAlpha = 1;
-    context.strokeStyle = BLOCKED;
-    context.lineWidth = 2.6;
-    const [x, y] = [Math.cos(at.angle + Math.PI / 2) * 5.5, Math.sin(at.angle + Math.PI / 2) * 5.5];
-    context.beginPath();
-    context.moveTo(at.x - x, at.y - y);
-    context.lineTo(at.x + x, at.y + y);
-    context.stroke();
-    const wanted = this.ways.get(row.wants)?.place(0) ?? this.dots.get(row.wants);
-    if (!wanted || !threads) return;
+  // The heads of packets that wait: a bar across the link, and a thread to the output that is waited for.
+  heads(context, followed) {
+    const bars = new Path2D(), threads = new Path2D(), rings = new Path2D();
+    for (const [packet, row] of this.blocked) {
+      const way = this.ways.get(row.link), dot = this.dots.get(row.link), at = way ? way.place(way.length) : dot && { ...dot, angle: 0 };
+      if (!at) continue;
+      const [x, y] = [Math.cos(at.angle + Math.PI / 2) * 5.5, Math.sin(at.angle + Math.PI / 2) * 5.5];
+      bars.moveTo(at.x - x, at.y - y);
+      bars.lineTo(at.x + x, at.y + y);
+      const wanted = (followed < 0 ? this.blocked.size < 120 : packet === followed) && (this.ways.get(row.wants)?.place(0) ?? this.dots.get(row.wants));
+      if (!wanted) continue;
+      threads.moveTo(at.x, at.y);
+      threads.lineTo(wanted.x, wanted.y);
+      rings.moveTo(wanted.x + 3.6, wanted.y);
+      rings.arc(wanted.x, wanted.y, 3.6, 0, 7);
+    }
+    Object.assign(context, { globalAlpha: 1, strokeStyle: BLOCKED, lineWidth: 2.6 });
+    context.stroke(bars);
     context.lineWidth = 1.1;
+    context.stroke(rings);
     context.setLineDash([2, 2.4]);
-    context.beginPath();
-    context.moveTo(at.x, at.y);
-    context.lineTo(wanted.x, wanted.y);
-    context.stroke();
+    context.stroke(threads);
     context.setLineDash([]);
-    context.beginPath();
-    context.arc(wanted.x, wanted.y, 3.6, 0, 7);
-    context.stroke();
   }
 
   // Input buffers as gauges beside the end of their link.
@@ -166,24 +191,27 @@ export class Packets {
     const fills = new Map();
     for (const row of this.shown) { const fill = this.recording.fill(row, now); if (fill > (fills.get(row.link) ?? 0)) fills.set(row.link, fill); }
     this.fills = fills;
-    context.globalAlpha = 1;
-    context.setLineDash([]);
+    const [whole, full, part] = [new Path2D(), new Path2D(), new Path2D()];
     for (const [link, fill] of fills) {
       const way = this.ways.get(link);
       if (!way || way.length < 14 || fill < 0.03) continue;
-      const at = way.place(way.length - 7), side = at.angle + Math.PI / 2;
-      context.save();
-      context.translate(at.x + 6.4 * Math.cos(side), at.y + 6.4 * Math.sin(side));
-      context.rotate(at.angle);
-      context.fillStyle = "#fff";
-      context.strokeStyle = "#5c676d";
-      context.lineWidth = 0.7;
-      context.fillRect(-6, -1.9, 12, 3.8);
-      context.fillStyle = fill > 0.98 ? BLOCKED : "#e09a2b";
-      context.fillRect(-6, -1.9, 12 * fill, 3.8);
-      context.strokeRect(-6, -1.9, 12, 3.8);
-      context.restore();
+      const { x, y, angle } = way.place(way.length - 7), [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+      const bar = (path, long) => {
+        const corner = (along, off) => [x + along * cos - (6.4 + off) * sin, y + along * sin + (6.4 + off) * cos];
+        path.moveTo(...corner(-6, -1.9));
+        for (const [along, off] of [[long - 6, -1.9], [long - 6, 1.9], [-6, 1.9]]) path.lineTo(...corner(along, off));
+        path.closePath();
+      };
+      bar(whole, 12);
+      bar(fill > 0.98 ? full : part, 12 * fill);
     }
+    context.globalAlpha = 1;
+    for (const [path, colour] of [[whole, "#fff"], [part, "#e09a2b"], [full, BLOCKED]]) {
+      context.fillStyle = colour;
+      context.fill(path);
+    }
+    Object.assign(context, { strokeStyle: "#5c676d", lineWidth: 0.7 });
+    context.stroke(whole);
   }
 
   circle(context, cycle) {
@@ -193,7 +221,7 @@ export class Packets {
     for (const link of cycle) {
       const way = this.ways.get(link), dot = this.dots.get(link);
       context.beginPath();
-      if (way) { way.trace(context, 0, way.length); context.stroke(); this.arrow(context, way.place(way.length * 0.6)); }
+      if (way) { way.trace(context, 0, way.length); context.stroke(); context.beginPath(); this.arrow(context, way.place(way.length * 0.6)); context.fill(); }
       else if (dot) { context.arc(dot.x, dot.y, dot.r + 2.5, 0, 7); context.fill(); }
     }
   }

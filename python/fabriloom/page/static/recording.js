@@ -18,6 +18,7 @@ export class Recording {
     // Per packet when and where it was lost first.
     this.lost = new Map((data.losses ?? []).map(([time, link, packet]) => [packet, { time: this.from + time, link, packet }]));
     this.rows = this.stays();
+    this.lengths = new Map();
     this.byPacket = new Map();
     for (const row of this.rows) {
       if (row.packet < 0) continue;
@@ -123,10 +124,18 @@ export class Recording {
   fill(row, now) {
     const room = this.data.buffer_ns;
     if (!room || row.bus >= 0 || row.arrived) return 0;
-    const own = this.byPacket.get(row.packet)?.reduce((least, one) => Math.min(least, one.end - one.begin), Infinity) ?? Infinity;
-    const whole = Number.isFinite(own) ? own : this.stay;
+    const whole = this.lengthOf(row.packet);
     const came = Math.min(whole, Math.max(0, now - row.begin - row.cross)), went = Math.min(whole, Math.max(0, now - row.goes));
     return clamp((came - went) / Math.min(room, whole));
+  }
+
+  // How long a packet is, by the link that it took the shortest time to pass.
+  lengthOf(packet) {
+    if (!this.lengths.has(packet)) {
+      const own = this.byPacket.get(packet)?.reduce((least, one) => Math.min(least, one.end - one.begin), Infinity) ?? Infinity;
+      this.lengths.set(packet, Number.isFinite(own) ? own : this.stay);
+    }
+    return this.lengths.get(packet);
   }
 
   next(times, now, way) { return way > 0 ? times.find((time) => time > now + 1e-6) : times.findLast((time) => time < now - 1e-6); }
