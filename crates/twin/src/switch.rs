@@ -118,8 +118,8 @@ impl Twin<'_> {
 
     fn choose_head(&mut self, group: u32) -> Head {
         let kind = self.fabric.switch_arbiter[self.fabric.group_switch[group as usize] as usize];
+        let waiting = self.first_to_go(&self.groups[group as usize].waiting);
         let state = &mut self.groups[group as usize];
-        let waiting = &state.waiting;
         let lowest = waiting.iter().min_by_key(|head| head.place).copied();
         let head = match kind {
             arbiter::FIFO => waiting.first().copied(),
@@ -131,6 +131,16 @@ impl Twin<'_> {
             _ => Some(waiting[state.stream.below(waiting.len() as u32) as usize]),
         };
         head.expect("a head waits")
+    }
+
+    /// The heads of the highest priority among those that wait.
+    fn first_to_go(&self, waiting: &[Head]) -> Vec<Head> {
+        let goes_first = |head: &&Head| {
+            let port = self.worms[self.first(head.place)].packet.target;
+            self.fabric.port_priority.get(port as usize) == Some(&1)
+        };
+        let high: Vec<Head> = waiting.iter().filter(goes_first).copied().collect();
+        if high.is_empty() { waiting.to_vec() } else { high }
     }
 
     fn choose_lane(&mut self, group: u32, free: &[u32]) -> u32 {

@@ -3,7 +3,7 @@
 mod scenarios;
 
 use scenarios::agree::{emptied, links};
-use scenarios::codes::with_codes;
+use scenarios::codes::{with_codes, with_priorities};
 use scenarios::faults::with_timeouts;
 use scenarios::lanes::with_lanes;
 use scenarios::random::{random_fabric, time_for};
@@ -34,7 +34,7 @@ impl Seen {
 #[test]
 fn random_fabrics_with_codes_agree() {
     let mut seen = Seen::default();
-    for seed in seeds("fabrics with codes", 0..20) {
+    for seed in seeds("fabrics with codes", 0..12) {
         let fabric = random_fabric(seed);
         let until = time_for(&fabric, 15);
         seen.compare(seed, &with_codes(&fabric, seed, until), until);
@@ -45,7 +45,7 @@ fn random_fabrics_with_codes_agree() {
 #[test]
 fn codes_beside_faults_and_lanes_agree() {
     let mut seen = Seen::default();
-    for seed in seeds("faults with codes", 0..20) {
+    for seed in seeds("faults with codes", 0..12) {
         let fabric = random_fabric(seed);
         let fabric = if seed % 3 == 0 { with_lanes(&fabric, seed) } else { fabric };
         let until = time_for(&fabric, 15);
@@ -53,4 +53,18 @@ fn codes_beside_faults_and_lanes_agree() {
         seen.compare(seed, &fabric, until);
     }
     assert!(seen.taken > 500 && seen.lost > 30 && seen.invalid > 30, "{seen:?}");
+}
+
+#[test]
+fn fabrics_with_two_priorities_agree() {
+    let mut changed = 0;
+    for seed in seeds("two priorities", 0..18) {
+        let fabric = random_fabric(seed);
+        let fabric = if seed % 3 == 0 { with_lanes(&fabric, seed) } else { fabric };
+        let until = time_for(&fabric, 15);
+        let twin = links(seed, &with_priorities(&fabric, seed), until);
+        emptied(seed, &with_priorities(&fabric, seed), until, &twin);
+        changed += usize::from(twin.deliveries != links(seed, &fabric, until).deliveries);
+    }
+    assert!(changed > 3, "{changed}");
 }

@@ -6,6 +6,7 @@
 mod scenarios;
 
 use scenarios::agree::{self, Seen, store};
+use scenarios::codes::{with_codes, with_priorities};
 use scenarios::faults::with_faults;
 use scenarios::lanes::with_lanes;
 use scenarios::long::with_long_packets;
@@ -74,6 +75,20 @@ fn small_networks_with_faults() {
         let fabric = if seed % 4 == 0 { with_lanes(&fabric, seed) } else { fabric };
         let until = time_for(&fabric, 10 + (seed % 3) as u32 * 20);
         let fabric = with_faults(&fabric, seed, until);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+/// And with two priorities, and faults, in some of them.
+#[test]
+fn small_networks_with_codes() {
+    for seed in seeds("small networks with codes", 0..60) {
+        let fabric = random_fabric(seed);
+        let until = time_for(&fabric, 15);
+        let fabric = if seed % 2 == 0 { with_faults(&fabric, seed, until) } else { fabric };
+        let fabric = if seed % 3 == 0 { with_priorities(&fabric, seed) } else { fabric };
+        let fabric = with_codes(&fabric, seed, until);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }

@@ -160,6 +160,9 @@ def check_arbitration(network: Network) -> None:
     if tech.arbiter not in ("fifo", "round-robin"):
         message = f'with arbiter "{tech.arbiter}" a packet can wait without end: there is no bound'
         raise refused(message, ("technology", "arbiter"), 'choose "round-robin" or "fifo"')
+    if len(compiled.arrays["port_priority"]):
+        message = "with two priorities a packet of the low one can wait without end: there is no bound"
+        raise refused(message, ("routing", "high_priority"), "remove it to see what is guaranteed without")
     if compiled.parts.via:
         message = "with universal routing every flow may pass every switch: no useful bound exists"
         raise refused(message, ("routing", "universal"), "leave it out")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import routing
 from ..codes import number
+from ..faults import FaultError, vertices_of
 from ..routing import NONE, RouteTable, RoutingError
 from ..scenario import Scenario
 from ..scenario.resolve import fill_routing
@@ -38,9 +39,11 @@ class LinkParts:
         check_rates(scenario, graph, self.technology)
         self._check_credit(scenario)
         self._kept()
+        self._first = _first_ports(scenario, graph)
         try:
             parameters = scenario.parameters("routing")
             self._choice = parameters.pop("lane_choice", None)
+            parameters.pop("high_priority", None)
             lanes = self.technology.lanes
             if scenario.routing.kind == "table":
                 parameters["lanes"] = lanes
@@ -182,6 +185,7 @@ class LinkParts:
             "group_links": u32(table.group_links),
             "route": u32(table.route).ravel(),
             "terminal_class": u32(table.terminal_class),
+            "port_priority": self._first,
             "via_switch": u32(table.via_switch),
             "via_class": u32(table.via_class),
         }
@@ -194,6 +198,21 @@ class LinkParts:
             "choice", self.technology.group_choice
         )
         return found
+
+
+def _first_ports(scenario: Scenario, graph: Graph) -> NDArray[np.uint8]:
+    """Per port whether packets for it go before others; nothing where none do. Raises ScenarioError."""
+    names = scenario.routing.high_priority or []
+    found = np.zeros(len(graph.port_names) if names else 0, np.uint8)
+    for place, name in enumerate(names):
+        try:
+            found[np.array(vertices_of(graph, "terminal", name)) - graph.switches] = 1
+        except FaultError as error:
+            raise scenario.error(error.message, ("routing", "high_priority", place), error.hint) from error
+    if len(found) and found.all():
+        message = "every terminal has high priority, so none goes before another"
+        raise scenario.error(message, ("routing", "high_priority"), "name those alone that are to go first")
+    return found
 
 
 def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, RouteTable]]:

@@ -19,9 +19,10 @@ impl Fabric {
     }
 
     /// True when what a link does next can only be told character by character: when its lanes share it, when packets wait for
-    /// credit for all of them, when faults and time-outs cut packets, and when codes go before characters.
+    /// credit for all of them, when faults and time-outs cut packets, when codes go before characters, and when heads have two priorities.
     pub fn has_lanes(&self) -> bool {
         let cuts = self.has_faults() || self.has_timeouts();
-        self.lanes > 1 || self.whole_packet_credit != 0 || cuts || self.has_codes()
+        let ranks = !self.port_priority.is_empty();
+        self.lanes > 1 || self.whole_packet_credit != 0 || cuts || self.has_codes() || ranks
     }
 }

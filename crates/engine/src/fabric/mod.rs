@@ -253,6 +253,8 @@ columns! {
         terminal_out_link: u32,
         /// Per port: the link it receives on.
         terminal_in_link: u32,
+        /// Per port (or empty: none does): 1 when heads of packets for it go before others at every switch.
+        port_priority: u8,
         /// Switches that may be random intermediates (empty: none are used), as many of each plane, plane by plane.
         via_switch: u32,
         /// Per entry of `via_switch`: class of the header that leads there.
@@ -482,6 +484,11 @@ impl Fabric {
     pub fn group(&self, group: u32) -> &[u32] {
         let group = group as usize;
         &self.group_links[self.group_start[group] as usize..self.group_start[group + 1] as usize]
+    }
+
+    /// Whether packets for a port go before others.
+    pub fn goes_first(&self, port: u32) -> bool {
+        self.port_priority.get(port as usize).is_some_and(|&priority| priority > 0)
     }
 
     /// True when the vertex is a terminal, or a port of one.

@@ -99,18 +99,26 @@ impl Network {
         let switch = self.fabric.group_switch[group as usize];
         let at = &self.groups[group as usize];
         let after = at.served.wrapping_add(1);
-        // No group has two heads of one lane, so queues are in the order of lanes.
-        let lane = |queue: u32| self.queues[queue as usize].lane;
-        let least = |key: &dyn Fn(u32) -> u32| {
-            let heads = (0..).zip(&at.waiting);
-            heads.min_by_key(|&(_, &(_, queue))| key(lane(queue))).map_or(0, |(place, _)| place)
+        let goes_first = |queue: u32| {
+            let packet = self.queues[queue as usize].packets[0].packet;
+            self.fabric.goes_first(self.packets[packet].target)
         };
-        let place = match self.fabric.switch_arbiter[switch as usize] {
-            arbiter::FIFO => 0,
+        let any = at.waiting.iter().any(|&(_, queue)| goes_first(queue));
+        let heads = || (0..).zip(&at.waiting).filter(|&(_, &(_, queue))| !any || goes_first(queue));
+        // No group has two heads of one lane, so queues are in the order of lanes.
+        let least = |key: &dyn Fn(u32) -> u32| {
+            heads().min_by_key(|&(_, &(_, queue))| key(self.queues[queue as usize].lane))
+        };
+        let chosen = match self.fabric.switch_arbiter[switch as usize] {
+            arbiter::FIFO => heads().next(),
             arbiter::FIXED => least(&|lane| lane),
             arbiter::ROUND_ROBIN => least(&|lane| lane.wrapping_sub(after)),
-            _ => self.streams[group as usize].below(at.waiting.len() as u32) as usize,
+            _ => {
+                let drawn = self.streams[group as usize].below(heads().count() as u32);
+                heads().nth(drawn as usize)
+            }
         };
+        let (place, _): (usize, _) = chosen.expect("a head waits");
         let (_, queue) = self.groups[group as usize].waiting.remove(place);
         self.groups[group as usize].served = self.queues[queue as usize].lane;
         queue

@@ -34,6 +34,16 @@ pub fn with_codes(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f
 }
 
+/// Has packets for some ports go before others at every switch.
+pub fn with_priorities(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x9_1c0);
+    let mut f = fabric.clone();
+    let share = draw.pick(&[10, 30, 60]);
+    f.port_priority = (0..f.ports()).map(|_| u8::from(draw.chance(share))).collect();
+    check(&f).expect("the generator makes legal priorities");
+    f
+}
+
 /// Both engines took and dropped the same codes.
 pub fn same_codes(fast: &Simulation, twin: &TwinRun, what: &str) {
     let Some(lanes) = fast.lanes().filter(|lanes| lanes.fabric().has_codes()) else { return };

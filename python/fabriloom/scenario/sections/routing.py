@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import DefaultTag, FileName, Section, Sha256
+from fabriloom.scenario.fields import DefaultTag, FileName, Section, Sha256, Terminal
 
 
 class AnyRouting(Section):
@@ -33,6 +33,11 @@ class AnyRouting(Section):
         "destination: the one with the number of its destination modulo the lanes; dateline: on the rings of "
         "a torus the lower half of the lanes up to the link that closes the ring, then the upper half; "
         "escape: the lowest lane (two on a torus) in dimension order, the others on any shortest path",
+    )
+    high_priority: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = Field(
+        default=None,
+        description="Terminals, by number or name, whose packets go before others wherever several wait for "
+        "one output; none of them if not given. A packet that is being sent is not interrupted",
     )
     interval_labelling: bool = Field(
         default=False,

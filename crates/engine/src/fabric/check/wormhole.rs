@@ -15,6 +15,7 @@ pub fn check(fabric: &Fabric) -> Checked {
     ] {
         known(column, values, most)?;
     }
+    known("port_priority", &fabric.port_priority, 1)?;
     Ok(())
 }
 
@@ -43,6 +44,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("group_start", f.group_start.len(), groups + 1),
         ("route", f.route.len(), switches * f.classes as usize),
         ("terminal_class", f.terminal_class.len(), ports),
+        ("port_priority", f.port_priority.len(), if f.port_priority.is_empty() { 0 } else { ports }),
         ("via_class", f.via_class.len(), f.via_switch.len()),
     ]
 }
