@@ -56,7 +56,7 @@ fn programs_on_several_ports_agree() {
         let fabric = random_programs(&with_ports(&random_fabric(seed), seed), seed);
         let until = time_for(&fabric, 60);
         seen.compare(seed, &fabric, until);
-        late += if seed < 40 { overtaken(&fabric, until) } else { 0 };
+        late += if seed % 4 == 0 { overtaken(&fabric, until) } else { 0 };
     }
     assert!(seen.received > 1000 && seen.drained > 10 && late > 0, "{seen:?}, {late} late");
 }
