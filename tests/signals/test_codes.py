@@ -56,6 +56,7 @@ def test_every_key_and_column_is_defined() -> None:
     assert found.codes.columns == columns.CODES.names
     assert found.links.columns == [*columns.LINKS.names, *columns.CODE_LINKS.names]
     assert "Time-codes and interrupts by terminal" in for_run(found)
+    assert "19 made, 57 times taken, " in found._repr_html_()
 
 
 def test_a_code_waits_for_one_character_on_each_link_at_most() -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from fabriloom import Results, Scenario, run
 from fabriloom.bounds import bound
+from fabriloom.compile import LinkParts, compile
+from fabriloom.routing import routers
 from fabriloom.scenario import ScenarioError
 from fabriloom.simulate import compare
 
@@ -49,6 +51,16 @@ def test_the_twin_agrees() -> None:
 def test_no_delay_is_guaranteed_with_two_priorities() -> None:
     with pytest.raises(ScenarioError, match="a packet of the low one can wait without end"):
         bound(scenario(["t(0,1).1"]))
+
+
+def test_exported_tables_have_the_priority() -> None:
+    parts = compile(scenario(["t(0,1).1"])).parts
+    assert isinstance(parts, LinkParts)
+    tables = routers.routers(parts.graph, parts.table, {5})
+    lines = routers.as_csv(tables).splitlines()
+    assert lines[0].endswith(",priority")
+    assert [line.rsplit(",", 1)[1] for line in lines[1:9]] == ["low"] * 5 + ["high"] + ["low"] * 2
+    assert "high priority" in routers.as_c(tables, "a network")
 
 
 def test_without_any_the_resolved_form_says_nothing_of_it() -> None:

@@ -53,8 +53,10 @@ def _files(compiled: Compiled) -> dict[str, str]:
     scenario, found = compiled.scenario, dict[str, str]()
     about = f"{scenario.name or 'A network'}: scenario {scenario.sha256[:12]}, Fabriloom {__version__}"
     planes = zip(compiled.graph.planes, compiled.parts.planes, _pairs(compiled), strict=True)
+    first = {port for port, priority in enumerate(compiled.arrays["port_priority"]) if priority}
     for plane, (graph, table), pairs in planes:
-        tables = routers.routers(graph, table)
+        high = {at for at, port in enumerate(plane.port.tolist()) if port in first}
+        tables = routers.routers(graph, table, high)
         head = f"{plane.name}-" if plane.name else ""
         whose = f"{about}, plane {plane.name}" if plane.name else about
         found |= {

@@ -202,7 +202,7 @@ class LinkParts:
 
 def _first_ports(scenario: Scenario, graph: Graph) -> NDArray[np.uint8]:
     """Per port whether packets for it go before others; nothing where none do. Raises ScenarioError."""
-    names = scenario.routing.high_priority or []
+    names = getattr(scenario.routing, "high_priority", None) or []
     found = np.zeros(len(graph.port_names) if names else 0, np.uint8)
     for place, name in enumerate(names):
         try:

@@ -18,18 +18,8 @@ def codes(results: Results) -> list[Any]:
     """How time-codes and interrupts came to terminals: their tails, and a row for each terminal."""
     if not signals.has_codes(results.native):
         return []
-    table, summary = results.codes, results.summary["codes"]
-    note = f"{number(summary['made'])} were made. From the making of a code to its being taken by a terminal."
-    if dropped := [
-        f"{number(summary[what])} {words}"
-        for what, words in (
-            ("lost", "lost on links that were down"),
-            ("duplicates", "dropped as known"),
-            ("invalid", "dropped as out of order"),
-        )
-        if summary[what]
-    ]:
-        note += f" On their way {', '.join(dropped)}."
+    table, said = results.codes, signals.text(results.summary["codes"])
+    note = f"{said}. From the making of a code to its being taken by a terminal."
     tails = signals.tails(results.native, results.tick_ps / 1000)
     return [*sections.tail(tails, note, "Time-codes and interrupts"), *_table(table)]
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..codes import number
 from . import statistics, tables
+from .figures import figures
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,6 +108,24 @@ def summary(native: Mapping[str, Any], table: pl.DataFrame) -> dict[str, Any]:
         "jitter_ns_max": worst[0]["jitter_ns"] if worst else None,
         "worst": f"{worst[0]['code']} at {worst[0]['terminal']}" if worst else "",
     }
+
+
+def text(codes: Mapping[str, Any]) -> str:
+    """What became of time-codes and interrupts, as a part of a sentence."""
+    dropped = [
+        f"{codes[what]:,} {words}"
+        for what, words in (
+            ("lost", "lost on links that were down"),
+            ("duplicates", "dropped as known"),
+            ("invalid", "dropped as out of order"),
+        )
+        if codes[what]
+    ]
+    made = ", ".join([f"{codes['made']:,} made", f"{codes['taken']:,} times taken", *dropped])
+    if codes["worst"] == "":
+        return made
+    jitter, longest = (figures(codes[f"{what}_ns_max"] / 1e3) for what in ("jitter", "latency"))
+    return f"{made}; at most {longest} µs, jitter at most {jitter} µs ({codes['worst']})"
 
 
 def link_columns(native: Mapping[str, Any]) -> dict[str, Any]:

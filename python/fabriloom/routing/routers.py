@@ -7,7 +7,7 @@ the file: the cables of a switch from port 1, the terminals from address 32.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,8 @@ class Entry:
     terminal: str
     ports: tuple[int, ...]
     """Any free one is taken; in order of preference."""
+    high: bool = False
+    """Whether its packets go before others."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,10 @@ def addresses(graph: Graph) -> list[int]:
     return found
 
 
-def routers(graph: Graph, table: RouteTable) -> list[Router]:
-    """The routing table of every switch, by logical address. Raises RoutingError."""
+def routers(graph: Graph, table: RouteTable, high: Collection[int] = ()) -> list[Router]:
+    """The routing table of every switch, by logical address; ``high``: terminals whose packets go before
+    others. Raises RoutingError.
+    """
     port, address = ports(graph), addresses(graph)
     order = np.argsort(address, kind="stable").tolist()
     found = []
@@ -86,7 +90,8 @@ def routers(graph: Graph, table: RouteTable) -> list[Router]:
             entry = int(table.route[switch, table.terminal_class[terminal]])
             if entry != NONE:
                 by = tuple(dict.fromkeys(port[link] for link in table.group(entry >> 1).tolist()))
-                entries.append(Entry(address[terminal], graph.terminal_names[terminal], by))
+                name_of = graph.terminal_names[terminal]
+                entries.append(Entry(address[terminal], name_of, by, terminal in high))
         found.append(Router(name, tuple(entries)))
     return found
 
@@ -99,12 +104,15 @@ def path_bytes(graph: Graph, table: RouteTable, source: int, target: int) -> lis
 
 
 def as_csv(found: Iterable[Router]) -> str:
-    """Lines of router, logical_address, terminal and ports."""
-    lines = ["router,logical_address,terminal,ports"]
+    """Lines of router, logical_address, terminal and ports, and of priority where any is high."""
+    found = list(found)
+    ranked = any(entry.high for router in found for entry in router.entries)
+    lines = ["router,logical_address,terminal,ports" + (",priority" if ranked else "")]
     for router in found:
         for entry in router.entries:
             ports_of = " ".join(map(str, entry.ports))
-            lines.append(f"{_cell(router.name)},{entry.address},{_cell(entry.terminal)},{ports_of}")
+            rank = f",{'high' if entry.high else 'low'}" if ranked else ""
+            lines.append(f"{_cell(router.name)},{entry.address},{_cell(entry.terminal)},{ports_of}{rank}")
     return "\n".join([*lines, ""])
 
 
@@ -132,9 +140,8 @@ def as_c(found: Iterable[Router], about: str) -> str:
         for entry in router.entries:
             mask = sum(1 << port for port in entry.ports)
             ports_of = " ".join(map(str, entry.ports))
-            lines.append(
-                f"    [{entry.address}] = 0x{mask:08x}, /* {_comment(entry.terminal)}: port {ports_of} */"
-            )
+            about_it = f"{_comment(entry.terminal)}: port {ports_of}{', high priority' if entry.high else ''}"
+            lines.append(f"    [{entry.address}] = 0x{mask:08x}, /* {about_it} */")
         lines.append("};")
     return "\n".join([*lines, ""])
 
