@@ -8,8 +8,10 @@ from typing import Any
 import fabriloom
 import pytest
 from fabriloom import Scenario, topology
+from fabriloom.cli.app import app
 from fabriloom.simulate import compare
 from fabriloom.studies.inspection import inspect
+from typer.testing import CliRunner
 
 CHOICES = ("round-robin", "destination", "shortest-queue", "first-free", "nominal")
 RING = {"name": "command", "network": {"kind": "ring", "switches": 4}, "link_rate": "10 Mbit/s"}
@@ -112,3 +114,19 @@ def test_a_plane_from_a_file_keeps_its_names(tmp_path: Path) -> None:
     assert results.graph.terminal_names == ["x", "y", "w", "z"]
     assert (results.planes["packets"] > 0).all()
     assert len(given.resolved["topology"]["planes"][1]["network"]["sha256"]) == 64
+
+
+def test_each_plane_is_exported_by_itself(tmp_path: Path) -> None:
+    scenarios = Path(__file__).resolve().parents[2] / "scenarios"
+    asked = ["export", str(scenarios / "command-and-data.toml")]
+    runner = CliRunner()
+    refused = runner.invoke(app, asked)
+    assert refused.exit_code == 2
+    assert "write --out DIR" in refused.stderr
+    assert runner.invoke(app, [*asked, "--out", str(tmp_path / "out")]).exit_code == 0
+    for name, switches in (("data", 1), ("command", 4)):
+        graph = topology.file(tmp_path / "out" / f"{name}-network.csv")
+        assert graph.switches == switches
+        assert (tmp_path / "out" / f"{name}-routing.csv").stat().st_size > 0
+    paths = (tmp_path / "out" / "command-paths.csv").read_text().splitlines()
+    assert [line.split(",")[:2] for line in paths[1:]] == [["computer", "heater"], ["tracker", "computer"]]
