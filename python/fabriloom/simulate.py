@@ -180,7 +180,7 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
                 progress(Progress(share, simulated_ps, events, packets, hops, tick_ps, so_far))
     except KeyboardInterrupt:
         pass
-    except RuntimeError as error:
+    except _native.RunError as error:
         raise failed(compiled.scenario, compiled.programs, error) from error
     return simulation.result()
 

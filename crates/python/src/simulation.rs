@@ -15,6 +15,13 @@ use pyo3::types::PyDict;
 
 use crate::programs;
 
+pyo3::create_exception!(
+    _native,
+    RunError,
+    PyRuntimeError,
+    "A run that cannot go on: what happened, its kind if a user can mend it, and two numbers, see RunError::mistake."
+);
+
 /// A scalar of the arrays by name.
 fn scalar<T>(arrays: &Bound<'_, PyDict>, name: &str) -> PyResult<T>
 where
@@ -121,7 +128,10 @@ impl Simulation {
     /// interpreter; true when the run has ended.
     fn advance(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
         let end = py.detach(|| self.0.advance(events));
-        end.map(|end| end.is_some()).map_err(|error| PyRuntimeError::new_err(error.to_string()))
+        end.map(|end| end.is_some()).map_err(|error| {
+            let (kind, one, other) = error.mistake();
+            RunError::new_err((error.to_string(), kind, one, other))
+        })
     }
 
     /// Ticks simulated, events handled, packets delivered, packet-hops.
@@ -421,6 +431,7 @@ fn twin_totals(
 /// Adds runs to the module.
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Simulation>()?;
+    module.add("RunError", module.py().get_type::<RunError>())?;
     module.add_function(wrap_pyfunction!(columns, module)?)?;
     module.add_function(wrap_pyfunction!(scalars, module)?)?;
     module.add_function(wrap_pyfunction!(codes, module)?)?;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -162,21 +161,19 @@ def _path(parameter: str) -> tuple[str | int, ...]:
     return ("program", *(int(step) if step.isdecimal() else step for step in parameter.split(".")))
 
 
-_APART = re.compile(r"terminal (\d+) has no port in a plane of terminal (\d+)")
-_AT_OPERATION = re.compile(r"terminal (\d+), operation (\d+): (.*)", re.DOTALL)
-
-
 def failed(scenario: Scenario, found: Programs | None, error: RuntimeError) -> Exception:
-    """The error of an operation that could not be done, at its place; other errors as they are."""
-    apart = _APART.fullmatch(str(error))
-    if apart is not None and found is not None:
-        one, other = (found.terminal_names[int(terminal)] for terminal in apart.groups())
-        return no_plane(scenario, one, other)
-    match = _AT_OPERATION.fullmatch(str(error))
-    if match is None or found is None:
-        return error
-    terminal, row = int(match[1]), int(found.start[int(match[1])]) + int(match[2])
-    message = f'terminal "{found.terminal_names[terminal]}", "{found.text(row)}": {match[3]}'
+    """An error of the engine at its place in the scenario; what is no user's mistake as it is.
+
+    ``error``: its arguments are what happened, its kind and two numbers, of terminals or an operation.
+    """
+    text, kind, one, other = error.args
+    if kind == "no-plane" and found is not None:
+        return no_plane(scenario, found.terminal_names[one], found.terminal_names[other])
+    if kind != "no-peer" or found is None:
+        return RuntimeError(text)
+    row = int(found.start[one]) + other
+    message = f'terminal "{found.terminal_names[one]}", "{found.text(row)}": '
+    message += "the message received last leads to no other terminal"
     path = _path(found.places[row]) if found.places and found.places[row] else ("program",)
     return scenario.error(message, path, "see what it receives before")
 

@@ -190,6 +190,18 @@ pub struct Simulation {
     pub run: Run,
 }
 
+impl RunError {
+    /// What a user can mend: its kind and two numbers, of a terminal and an operation or of two terminals. Of all
+    /// else an empty kind.
+    pub fn mistake(&self) -> (&'static str, u32, u32) {
+        match *self {
+            RunError::NoPeer { terminal, operation } => ("no-peer", terminal, operation),
+            RunError::NoPlane { from, to } => ("no-plane", from, to),
+            _ => ("", 0, 0),
+        }
+    }
+}
+
 impl Simulation {
     /// A run at its beginning.
     ///
