@@ -93,6 +93,7 @@ bench: setup $(VENV)/dev.stamp
 	$(PY) benches/rings.py
 	$(PY) benches/programs.py
 	$(PY) benches/studies.py
+	$(PY) benches/bounds.py
 
 reproduce: setup
 	$(FABRILOOM) reproduce all --out $(REPRODUCTION) --force
