@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "results": DESCRIBING | {"scenario", "compile", "output", "printable"},
     "simulate": DESCRIBING | {"scenario", "compile", "bounds", "results"},
     "bounds": DESCRIBING | {"scenario", "compile"},
-    "studies": RUNNING | {"output"},
+    "studies": RUNNING | {"output", "pictures"},
     "design": RUNNING | {"studies"},
     "report": {"units", "results", "published"},
     "fit": RUNNING,

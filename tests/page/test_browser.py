@@ -45,6 +45,20 @@ def test_two_fabrics_run_beside_each_other(tab: Tab) -> None:
     )
 
 
+def test_a_cursor_in_one_chart_over_time_is_in_the_other(tab: Tab) -> None:
+    tab.click("#run")
+    tab.until(DONE)
+    before = tab.js("document.querySelector('#chart-latency').innerHTML")
+    x, y = tab.js(
+        "(() => { const c = document.querySelector('#chart-accepted'); c.scrollIntoView({block: 'center'});"
+        " const r = c.getBoundingClientRect(); return [r.x + 0.6 * r.width, r.y + 0.5 * r.height]; })()"
+    )
+    tab.point(x, y)
+    tab.until(f"document.querySelector('#chart-latency').innerHTML !== {before!r}")
+    tab.point(x, 5)
+    tab.until(f"document.querySelector('#chart-latency').innerHTML === {before!r}")
+
+
 def test_a_saturation_curve_takes_one_button(tab: Tab) -> None:
     tab.click("#curve")
     tab.until(DONE)

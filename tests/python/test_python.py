@@ -86,6 +86,7 @@ def test_pictures_for_notebooks(scenario: Scenario, tmp_path: Path) -> None:
     assert shown._repr_html_().count("<svg") == len(shown)
     shown[0].save(tmp_path / "chart.svg")
     assert "<svg" in (tmp_path / "chart.svg").read_text(encoding="utf-8")
-    assert len(fabriloom.charts(fabriloom.curve(scenario, [0.1, 0.2]))) > 1
+    curve = fabriloom.curve(scenario, [0.1, 0.2])
+    assert curve._repr_html_().count("<svg") == len(fabriloom.charts(curve)) > 1
     with pytest.raises(TypeError, match="charts are of results or studies"):
         fabriloom.charts(scenario)

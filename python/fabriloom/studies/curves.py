@@ -142,9 +142,13 @@ class Curve(Tabled):
         return f"<{type(self).__name__} {self.provenance.name!r}: {self._counted()}>"
 
     def _repr_html_(self) -> str:
+        from ..pictures import charts
+
         said = [f"{name}: {text}." if name else f"{text}." for name, text in self.verdicts.items() if text]
+        drawn = charts(self)._repr_html_() if len(self.points) > 1 else ""
         verdict = "".join(f"<p><b>{escape(text)}</b></p>" for text in said)
-        return f"<p>{escape(self.provenance.name)}: {self._counted()}</p>{verdict}{self.table._repr_html_()}"
+        heading = f"<p>{escape(self.provenance.name)}: {self._counted()}</p>{verdict}"
+        return heading + drawn + self.table._repr_html_()
 
     def _counted(self) -> str:
         points = f"{len(self.points)} point{'' if len(self.points) == 1 else 's'}"

@@ -21,6 +21,7 @@ const charts = {
   load: new Chart("chart-load", "offered load (%)", "accepted (MB/s)", { most: 100 }),
   curve: new Chart("chart-curve", "accepted (MB/s)", "mean latency (µs)"),
 };
+[charts.accepted.linked, charts.latency.linked] = [[charts.latency], [charts.accepted]];
 const cards = [];
 const player = new Player($("player"), () => cards.map((one) => one.packets), () => { showWhen("end"); begin("replay"); },
   () => cards, (content, ending) => download(`${cards[0].file}.${ending}`, content));
