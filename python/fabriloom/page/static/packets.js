@@ -114,7 +114,7 @@ export class Packets {
 
   // Worms that look alike are one path: a stroke costs more than what is in it.
   worms(context, now, by, followed) {
-    const layers = new Map(), arrows = this.scale * ARROW > 3.5;
+    const layers = new Map(), arrows = this.shown.length < 500 || this.scale * ARROW > 3.5;
     for (const row of this.shown) {
       const [tail, head] = this.recording.stretch(row, now), way = this.wayOf(row);
       if (way ? head - tail < 0.01 : head <= tail) continue;
