@@ -47,6 +47,11 @@ def test_some_damaged_files(name: str, tmp_path: Path) -> None:
         attempt(name, seed, tmp_path)
 
 
+def test_a_carriage_return_by_itself(tmp_path: Path) -> None:
+    """It ends a line for one reader of CSV and not for the other: two columns without a name were a fault."""
+    attempt("permutation.csv", 700010364, tmp_path)
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("name", READERS)
 def test_many_damaged_files(name: str, tmp_path: Path) -> None:

@@ -189,7 +189,15 @@ def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
         _ragged(file, text)
         reason = (str(error).strip().splitlines() or ["unknown reason"])[0]
         raise ReadError(f"not CSV: {reason[:160]}", "write it again, with commas between") from None
-    return frame.rename({name: name.strip() for name in frame.columns}) if header else frame
+    if not header:
+        return frame
+    names = [name.strip() for name in frame.columns]
+    if len({*names}) < len(names):  # a carriage return by itself ends a line for one reader only
+        raise ReadError(
+            "two columns have the same name", "write one line of names", reading.line_of(text, 1, str(file))
+        )
+    frame.columns = names
+    return frame
 
 
 def _ragged(file: Path, text: str) -> None:
