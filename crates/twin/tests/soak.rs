@@ -51,7 +51,7 @@ fn networks_of_links() {
 /// Of packets that lie on all links of their way.
 #[test]
 fn small_networks_with_long_packets() {
-    for seed in seeds("small networks with long packets", 0..200) {
+    for seed in seeds("small networks with long packets", 0..60) {
         let (fabric, until) = with_long_packets(&random_fabric(seed), seed);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
@@ -61,7 +61,7 @@ fn small_networks_with_long_packets() {
 /// The same, as users draw networks.
 #[test]
 fn networks_with_long_packets() {
-    for seed in seeds("networks with long packets", 0..40) {
+    for seed in seeds("networks with long packets", 0..15) {
         let (fabric, until) = with_long_packets(&random_network(seed).0, seed);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);

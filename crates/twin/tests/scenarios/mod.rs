@@ -7,6 +7,7 @@ pub mod codes;
 pub mod counts;
 pub mod faults;
 pub mod lanes;
+pub mod long;
 pub mod networks;
 pub mod ports;
 pub mod programs;
