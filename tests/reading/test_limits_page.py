@@ -16,7 +16,7 @@ from fabriloom.topology.clos import MAX_PORTS
 from fabriloom.topology.file import MAX_FILE_BYTES
 from fabriloom.topology.graph import MAX_LINKS, MAX_TERMINALS
 from fabriloom.topology.grid import MAX_DIMENSIONS
-from fabriloom.topology.planes import MOST_PORTS
+from fabriloom.topology.joined import MOST_PORTS
 from fabriloom.topology.rings import MAX_STATIONS
 from fabriloom.traffic import kinds as traffic
 from fabriloom.traffic import tables

@@ -166,7 +166,8 @@ def failed(scenario: Scenario, found: Programs | None, error: RuntimeError) -> E
 
     ``error``: its arguments are what happened, its kind and two numbers, of terminals or an operation.
     """
-    text, kind, one, other = error.args
+    text, kind = error.args[:2]
+    one, other = int(error.args[2]), int(error.args[3])
     if kind == "no-plane" and found is not None:
         return no_plane(scenario, found.terminal_names[one], found.terminal_names[other])
     if kind != "no-peer" or found is None:

@@ -66,7 +66,7 @@ def port_pairs(
         first = _first_ports(graph)[source]
         own = np.minimum(first[:, None] + np.arange(leads.shape[1]), graph.ports - 1)
         running = leads & runs[own]
-        leads = np.where(running.any(axis=1)[:, None], running, leads)
+        leads = np.where(np.any(running, axis=1, keepdims=True), running, leads)
     if choice in ("destination", "nominal"):
         count = np.maximum(leads.sum(axis=1), 1)
         nth = target % count if choice == "destination" else np.zeros(len(target), np.int64)

@@ -25,8 +25,8 @@ from .fat_tree import fat_tree
 from .file import file, write
 from .graph import MAX_LINKS, MAX_TERMINALS, Graph, GraphError, whole
 from .grid import grid, hypercube, ring, torus
+from .joined import MOST_PORTS, replicate
 from .networkx_graph import from_networkx, to_networkx
-from .planes import MOST_PORTS, replicate
 from .rings import Rings
 from .sci_banyan import sci_banyan
 from .sci_module import sci_module, sci_switch_16

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .graph import MAX_LINKS, Graph, GraphError, counted
-from .planes import MOST_PORTS, Member, join
+from .joined import MOST_PORTS, Member, join
 
 
 def planes(planes: Sequence[Mapping[str, Any]]) -> Graph:

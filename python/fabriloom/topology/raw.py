@@ -12,7 +12,7 @@ import numpy as np
 
 from ..printable import escaped, refused_in
 from .graph import MAX_TERMINALS, Graph, GraphError
-from .planes import MOST_PORTS
+from .joined import MOST_PORTS
 from .several import with_ports
 
 PORTS = ("source_port", "target_port")

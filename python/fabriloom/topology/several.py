@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .graph import Graph, Ints
-from .planes import Member, join
+from .joined import Member, join
 
 
 def with_ports(graph: Graph, cables: list[list[tuple[int, int]]]) -> Graph:

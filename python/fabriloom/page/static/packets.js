@@ -4,7 +4,7 @@ import { failures, losses, queues } from "./marks.js";
 import { Recording } from "./recording.js";
 
 const BLOCKED = "#d4213d", CYCLE = "#e0007a", ECHO = "#888", BUSY = "#d11", ARROW = 5.2;
-// So many ends have a colour of their own; more could not be told apart, and what has one colour is drawn at once.
+// This many ends have a colour of their own; more could not be told apart, and what has one colour is drawn at once.
 const HUES = Array.from({ length: 48 }, (_, number) => `hsl(${(number * 137.508) % 360} 72% 45%)`);
 
 export class Packets {
