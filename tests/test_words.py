@@ -56,3 +56,32 @@ def test_a_phrase_is_not_written(phrase: str) -> None:
             if re.search(phrase, line, re.IGNORECASE):
                 found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]}")
     assert not found, f"write “{PHRASES[phrase]}”:\n" + "\n".join(found)
+
+
+COLUMNS = 120
+GENERATED = {
+    f"docs/reference/{name}.md"
+    for name in ("errors", "python", "requirements", "results", "scenario", "technologies")
+}
+"""Pages that a program writes, beside those of ``docs/generated`` and ``docs/reproduction``."""
+FENCE = re.compile(r"\s*(```|~~~)")
+NO_PROSE = re.compile(r"\s*(\||#|!\[|<!--)|    ")
+"""The beginning of a row, a heading, a picture, a mark or code; nobody can wrap these."""
+
+
+def long_lines(path: Path) -> list[str]:
+    """Lines of prose that are longer than they may be; a word that is longer by itself is left alone."""
+    found, code = [], False
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if FENCE.match(line):
+            code = not code
+        elif not code and not NO_PROSE.match(line) and len(line) > COLUMNS and " " in line.strip(" *-"):
+            found.append(f"{path.relative_to(ROOT)}:{number}: {len(line)} columns")
+    return found
+
+
+def test_prose_is_wrapped_alike() -> None:
+    pages = [path for path in texts() if path.suffix == ".md"]
+    written = [path for path in pages if str(path.relative_to(ROOT)) not in GENERATED]
+    hand = [path for path in written if not {"generated", "reproduction"} & set(path.parts)]
+    assert not [line for path in hand for line in long_lines(path)], f"wrap prose at {COLUMNS} columns"
