@@ -69,6 +69,9 @@ fn flow(f: &Fabric, row: usize) -> Checked {
     between("flow_packets", &f.flow_packets[row..=row], 1, 1 << 24, "from 1 to 2^24")
 }
 
+/// Packets of a burst: they are all drawn at its moment, also those that find no place.
+const MOST_AT_ONCE: f64 = 1e9;
+
 /// What sources of slots, bursts and flows have besides.
 fn several(f: &Fabric, terminal: usize, kind: u8) -> Checked {
     let gap = f.source_gap_grains[terminal];
@@ -82,8 +85,10 @@ fn several(f: &Fabric, terminal: usize, kind: u8) -> Checked {
         arrival::BURSTS if !f.source_first_grains.get(terminal).is_some_and(|&first| number(first, 0.0)) => {
             fail("source_first_grains", terminal, "nothing", "the moment of the first burst")
         }
-        arrival::BURSTS if !number(f.source_burst[terminal], 1.0) => {
-            fail("source_burst", terminal, f.source_burst[terminal], "at least 1")
+        arrival::BURSTS
+            if !number(f.source_burst[terminal], 1.0) || f.source_burst[terminal] > MOST_AT_ONCE =>
+        {
+            fail("source_burst", terminal, f.source_burst[terminal], "from 1 to 10^9")
         }
         arrival::FLOWS if f.flow_start.is_empty() => {
             fail("flow_start", terminal, "nothing", "given for a source with flows")
