@@ -48,13 +48,28 @@ def coloured(tab: Tab, *rgb: int) -> int:
     )
 
 
+def dropping(files: dict[str, str]) -> str:
+    """What drops files on the page, as an expression of it."""
+    return (
+        "(() => { const data = new DataTransfer();"
+        f" for (const [name, text] of Object.entries({json.dumps(files)}))"
+        " data.items.add(new File([text], name));"
+        " dispatchEvent(new DragEvent('drop', {dataTransfer: data, cancelable: true})); })()"
+    )
+
+
 def drop(tab: Tab, name: str, text: str, **others: str) -> None:
     """Drop files on the page, and wait until it reads them: until then it shows what it did before."""
-    files = json.dumps({name: text, **others})
-    turn = tab.js(
-        "(() => { const data = new DataTransfer();"
-        f" for (const [name, text] of Object.entries({files})) data.items.add(new File([text], name));"
-        " dispatchEvent(new DragEvent('drop', {dataTransfer: data, cancelable: true}));"
-        " return laboratory.state.turn; })()"
-    )
+    turn = tab.js("laboratory.state.turn")
+    tab.js(dropping({name: text, **others}))
     tab.until(f"laboratory.state.turn > {turn}")
+
+
+def drop_once_running(tab: Tab, name: str, text: str) -> None:
+    """Drop a file in the moment in which the page hears that something runs: it may be over when we ask."""
+    tab.js(
+        "Object.defineProperty(laboratory.state, 'running', {configurable: true, get: () => false,"
+        " set: value => { if (!value) return;"
+        " Object.defineProperty(laboratory.state, 'running', {value, writable: true});"
+        f" {dropping({name: text})}; }}}})"
+    )

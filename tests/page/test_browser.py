@@ -9,7 +9,7 @@ import pytest
 from fabriloom import load
 
 from .browser import Browser, Tab
-from .laboratory import BRIDGE, DONE, LONG, QUIET, SMALL, VIEW, drop
+from .laboratory import BRIDGE, DONE, LONG, QUIET, SMALL, VIEW, drop, drop_once_running
 
 
 def test_a_run_is_seen_as_it_goes_on(tab: Tab) -> None:
@@ -195,9 +195,8 @@ def test_another_tab_has_a_run_of_its_own(chromium: Browser, address: str, tab: 
 
 def test_packets_are_of_the_scenario_that_is_shown(tab: Tab) -> None:
     """One that is chosen while another is still replayed gets its own packets."""
+    drop_once_running(tab, "bridge.toml", BRIDGE)
     drop(tab, "grid.toml", SMALL.replace("crossbar", "grid").replace("terminals = 5", "shape = [3, 3]"))
-    tab.until("laboratory.state.running")
-    drop(tab, "bridge.toml", BRIDGE)
     tab.until(f"{QUIET} && document.querySelectorAll('.fabric circle').length === 6")
     assert tab.js(f"{VIEW}.recording.data.rings")
     assert tab.js(f"{VIEW}.recording.names === {VIEW}.fabric.links")
