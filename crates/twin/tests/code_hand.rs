@@ -2,10 +2,10 @@
 
 mod scenarios;
 
-use fabriloom_engine::fabric::{Fabric, TIME, check};
-use fabriloom_twin::{FlowControl, TakenCode, TwinRun, run};
-use scenarios::agree::links;
-use scenarios::build::{C104, DS_LINK, add_cable, line, send_list};
+use fabriloom_engine::fabric::{Fabric, TIME};
+use fabriloom_twin::{TakenCode, TwinRun};
+use scenarios::agree::counted;
+use scenarios::build::{C104, DS_LINK, add_cable, failing, line, send_list};
 
 /// Terminal 0, switch, switch, terminal 1; a code has 14 ticks on a wire and needs 20 in a switch.
 fn two_routers() -> Fabric {
@@ -22,12 +22,6 @@ fn source(f: &mut Fabric, port: u32, number: u8, first: u64, period: u64, count:
     f.code_first_ticks.push(first);
     f.code_period_ticks.push(period);
     f.code_count.push(count);
-}
-
-fn counted(f: &Fabric) -> TwinRun {
-    check(f).expect("a legal fabric");
-    links(0, f, 100_000);
-    run(f, FlowControl::Counted, i64::MAX)
 }
 
 fn at(taken: &[TakenCode], port: u32) -> Vec<i64> {
@@ -76,11 +70,7 @@ fn a_lost_time_code_is_missed_again_at_every_router() {
     let mut f = two_routers();
     source(&mut f, 0, TIME, 100, 1000, 6);
     // The first cable is down for the second code.
-    f.fault_link = vec![0];
-    f.fault_down_ticks = vec![1090];
-    f.fault_ended_ticks = vec![1150];
-    f.fault_up_ticks = vec![1500];
-    f.fault_stuck = vec![0];
+    failing(&mut f, 0, 1090, 1150, 1500);
     let result = counted(&f);
     assert_eq!(result.code_counts[0].lost, 1);
     let invalid: Vec<u64> = result.code_counts.iter().map(|at| at.invalid).collect();
@@ -123,10 +113,7 @@ fn a_stuck_terminal_takes_time_codes() {
     let mut f = two_routers();
     send_list(&mut f, &[&[(1, 200, 0)], &[]]);
     source(&mut f, 0, TIME, 2000, 1000, 3);
-    f.fault_link = vec![4];
-    f.fault_down_ticks = vec![50];
-    f.fault_ended_ticks = vec![51];
-    f.fault_up_ticks = vec![50_000];
+    failing(&mut f, 4, 50, 51, 50_000);
     f.fault_stuck = vec![1];
     let result = counted(&f);
     assert_eq!(at(&result.codes, 1), [2082, 3082, 4082]);

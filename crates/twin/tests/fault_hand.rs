@@ -2,28 +2,13 @@
 
 mod scenarios;
 
-use fabriloom_engine::fabric::{Fabric, NEVER, check};
-use fabriloom_twin::{FlowControl, TwinRun, run};
-use scenarios::agree::links;
-use scenarios::build::{C104, DS_LINK, line, send_list};
+use fabriloom_engine::fabric::{Fabric, NEVER};
+use scenarios::agree::counted;
+use scenarios::build::{C104, DS_LINK, failing, line, send_list};
 
 /// From one switch of a line to the next one, and into the first one.
 const BETWEEN: u32 = 2;
 const INTO: u32 = 0;
-
-fn failing(f: &mut Fabric, link: u32, down: u64, ended: u64, up: u64) {
-    f.fault_link.push(link);
-    f.fault_down_ticks.push(down);
-    f.fault_ended_ticks.push(ended);
-    f.fault_up_ticks.push(up);
-    f.fault_stuck.push(0);
-}
-
-fn counted(f: &Fabric) -> TwinRun {
-    check(f).expect("a legal fabric");
-    links(0, f, 100_000);
-    run(f, FlowControl::Counted, i64::MAX)
-}
 
 /// Two switches; the first packet has 202 characters, the second 12.
 fn two_switches() -> Fabric {

@@ -2,9 +2,8 @@
 
 mod scenarios;
 
-use fabriloom_engine::fabric::{Fabric, check};
-use fabriloom_twin::{FlowControl, run};
-use scenarios::agree::links;
+use fabriloom_engine::fabric::Fabric;
+use scenarios::agree::counted;
 use scenarios::build::{C104, DS_LINK, add_cable, empty, send_list, set_route};
 
 /// Three terminals at one switch, and two behind a second one: all that is sent goes over one cable.
@@ -27,9 +26,7 @@ fn funnel(high: &[u8], third: &[(u32, u32, u64)]) -> Vec<(u32, u32)> {
 }
 
 fn in_order(f: &Fabric) -> Vec<(u32, u32)> {
-    check(f).expect("a legal fabric");
-    links(0, f, 100_000);
-    let mut taken = run(f, FlowControl::Counted, i64::MAX).deliveries;
+    let mut taken = counted(f).deliveries;
     taken.sort_by_key(|delivery| delivery.delivered);
     taken.iter().map(|delivery| (delivery.source, delivery.target)).collect()
 }

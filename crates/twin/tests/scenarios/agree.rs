@@ -1,6 +1,6 @@
 //! One network in the fast engine and in its twin, compared in all that both know.
 
-use fabriloom_engine::fabric::{Fabric, transaction};
+use fabriloom_engine::fabric::{Fabric, check, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{End, Options, RunError, Simulation};
 use fabriloom_twin::{
@@ -9,6 +9,13 @@ use fabriloom_twin::{
 
 use super::codes::same_codes;
 use super::counts::{same_counts, same_deliveries};
+
+/// The twin's run of a legal fabric, with every flow-control character, after the engine has agreed with it.
+pub fn counted(f: &Fabric) -> TwinRun {
+    check(f).expect("a legal fabric");
+    links(0, f, 100_000);
+    run(f, FlowControl::Counted, i64::MAX)
+}
 
 /// A link, and the ticks from which on and until which it starts nothing.
 pub type Stop = (u32, Time, Time);

@@ -186,6 +186,15 @@ pub fn send_uniform(f: &mut Fabric, kind: u8, interval_ticks: f64, chars: u32) {
     f.length_max.fill(chars);
 }
 
+/// Has a link fail; what it had sent of a packet is ended at a tick.
+pub fn failing(f: &mut Fabric, link: u32, down: u64, ended: u64, up: u64) {
+    f.fault_link.push(link);
+    f.fault_down_ticks.push(down);
+    f.fault_ended_ticks.push(ended);
+    f.fault_up_ticks.push(up);
+    f.fault_stuck.push(0);
+}
+
 /// A square grid of switches with two cables between neighbours and dimension-order routes, columns first.
 pub fn grid(side: u32, terminals_per_switch: u32, switch: Switch, cable: Cable) -> Fabric {
     let switches = vec![switch; (side * side) as usize];
