@@ -14,13 +14,13 @@ impl Twin<'_> {
             for number in 0..self.fabric.code_count[source] {
                 let at =
                     self.fabric.code_first_ticks[source] + number * self.fabric.code_period_ticks[source];
-                self.agenda.add(at as i64, What::MakeCode { source: source as u32, number });
+                self.agenda.add(at as i64, What::MakeCode { source: source as u32 });
             }
         }
     }
 
     /// A source makes a code, which is ready for the wire of its port at once.
-    pub(crate) fn make_code(&mut self, source: u32, _number: u64) {
+    pub(crate) fn make_code(&mut self, source: u32) {
         let port = self.fabric.code_port[source as usize];
         let vertex = self.fabric.switches + port;
         let wanted = self.fabric.code_number[source as usize];

@@ -19,7 +19,7 @@ pub enum What {
     /// What has come of a packet by a link that failed is ended.
     End { link: u32 },
     /// A source makes a code.
-    MakeCode { source: u32, number: u64 },
+    MakeCode { source: u32 },
     /// A code has come by the link. `faults`: as with characters.
     CodeArrives { link: u32, faults: u32, code: Code },
     /// A code is ready for the wire of the link.

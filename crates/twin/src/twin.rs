@@ -95,7 +95,7 @@ impl<'a> Twin<'a> {
                 What::Up { link } => self.go_up(link),
                 What::Down { link, ended } => self.go_down(link, ended),
                 What::End { link } => self.end_early(link),
-                What::MakeCode { source, number } => self.make_code(source, number),
+                What::MakeCode { source } => self.make_code(source),
                 What::CodeArrives { link, faults, code } => {
                     if faults == self.links[link as usize].faults {
                         self.code_arrives(link, code);
