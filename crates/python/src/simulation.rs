@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use fabriloom_engine::fabric::{CODES, COLUMNS, Fabric, NONE, SCALARS};
 use fabriloom_engine::kernel::Time;
-use fabriloom_engine::measure::{Delays, Delivery, Hop, LinkCounts, Measure, Planes, cells};
+use fabriloom_engine::measure::{Delays, Delivery, Hop, LinkCounts, Measure, Planes, Spread, cells};
 use fabriloom_engine::ring;
 use fabriloom_engine::run::{End, Fabrics, Options, Simulation as Engine};
 use fabriloom_twin::{FlowControl, run as twin, run_rings};
@@ -294,18 +294,27 @@ fn rings(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
     out.set_item("timed_out", timed_out)
 }
 
-/// The delays of the flows that were watched, those of one behind those of the other.
-fn watched(out: &Bound<'_, PyDict>, delays: &[Delays]) -> PyResult<()> {
+/// The cells of distributions, those of one behind those of the other, and where each begins.
+fn histograms<'a>(
+    out: &Bound<'_, PyDict>,
+    name: &str,
+    spreads: impl Iterator<Item = &'a Spread>,
+) -> PyResult<()> {
     let (mut values, mut counts, mut start) = (Vec::new(), Vec::new(), vec![0]);
-    for one in delays {
-        let (some, many) = cells(&one.total.histogram);
+    for spread in spreads {
+        let (some, many) = cells(&spread.histogram);
         values.extend(some);
         counts.extend(many);
         start.push(values.len() as u64);
     }
-    column(out, "watched_start", &start, |&at| at)?;
-    column(out, "watched_values_ticks", &values, |&value| value)?;
-    column(out, "watched_counts", &counts, |&count| count)?;
+    column(out, &format!("{name}_start"), &start, |&at| at)?;
+    column(out, &format!("{name}_values_ticks"), &values, |&value| value)?;
+    column(out, &format!("{name}_counts"), &counts, |&count| count)
+}
+
+/// The delays of the flows that were watched, those of one behind those of the other.
+fn watched(out: &Bound<'_, PyDict>, delays: &[Delays]) -> PyResult<()> {
+    histograms(out, "watched", delays.iter().map(|one| &one.total))?;
     column(out, "watched_packets", delays, |one| one.total.count)?;
     column(out, "watched_total_min_ticks", delays, |one| one.total.min.max(0) as u64)?;
     column(out, "watched_total_max_ticks", delays, |one| one.total.max as u64)?;
@@ -315,16 +324,7 @@ fn watched(out: &Bound<'_, PyDict>, delays: &[Delays]) -> PyResult<()> {
 /// Time-codes and interrupts: how many each source made, per source and port when they came, and what links did.
 fn signals(out: &Bound<'_, PyDict>, run: &Engine) -> PyResult<()> {
     let codes = &run.run.codes;
-    let (mut values, mut counts, mut start) = (Vec::new(), Vec::new(), vec![0]);
-    for delays in &codes.delays {
-        let (some, many) = cells(&delays.histogram);
-        values.extend(some);
-        counts.extend(many);
-        start.push(values.len() as u64);
-    }
-    column(out, "code_start", &start, |&at| at)?;
-    column(out, "code_values_ticks", &values, |&value| value)?;
-    column(out, "code_counts", &counts, |&count| count)?;
+    histograms(out, "code", codes.delays.iter())?;
     column(out, "code_made", &codes.made, |&count| count)?;
     column(out, "code_taken", &codes.delays, |delays| delays.count)?;
     column(out, "code_sum_ticks", &codes.delays, |delays| delays.sum as u64)?;
