@@ -18,8 +18,9 @@ impl Fabric {
         link * self.lanes..(link + 1) * self.lanes
     }
 
-    /// True when what a link does next can only be told character by character: when its lanes share it, when packets wait for
-    /// credit for all of them, when faults and time-outs cut packets, when codes go before characters, and when heads have two priorities.
+    /// True when what a link does next can only be told character by character: when its lanes share it, when packets
+    /// wait for credit for all of them, when faults and time-outs cut packets, when codes go before characters, and when
+    /// heads have two priorities.
     pub fn has_lanes(&self) -> bool {
         let cuts = self.has_faults() || self.has_timeouts();
         let ranks = !self.port_priority.is_empty();

@@ -192,12 +192,19 @@ fn outages(fabric: &Fabric) -> Vec<Vec<(Time, Time)>> {
     if !fabric.has_ports() || !fabric.has_faults() {
         return Vec::new();
     }
-    let of_link = |link: u32| {
-        let rows = (0..fabric.fault_link.len()).filter(move |&row| fabric.fault_link[row] == link);
-        let lasting = rows.filter(|&row| fabric.fault_stuck[row] == 0);
-        let ends =
-            lasting.map(|row| (fabric.fault_ended_ticks[row] as Time, fabric.fault_up_ticks[row] as Time));
-        ends.filter(|&(from, until)| from < until).collect()
-    };
-    fabric.terminal_out_link.iter().map(|&link| of_link(link)).collect()
+    let mut port_of = vec![NONE; fabric.links()];
+    for (port, &link) in (0..).zip(&fabric.terminal_out_link) {
+        port_of[link as usize] = port;
+    }
+    let mut found = vec![Vec::new(); fabric.terminal_out_link.len()];
+    for (row, &link) in fabric.fault_link.iter().enumerate() {
+        let (from, until) = (fabric.fault_ended_ticks[row] as Time, fabric.fault_up_ticks[row] as Time);
+        if fabric.fault_stuck[row] == 0
+            && from < until
+            && let Some(outages) = found.get_mut(port_of[link as usize] as usize)
+        {
+            outages.push((from, until));
+        }
+    }
+    found
 }

@@ -1,7 +1,8 @@
 //! Terminals that run programs: what they make ready for their links, and what comes of it.
 //!
-//! The rules are those of `docs/background/programs.md`, of several ports those of `docs/background/ports.md`. Nothing here knows how packets travel: the network says when the
-//! link of a port takes a packet and when a packet has been delivered or its transaction is over, and is given packets.
+//! The rules are those of `docs/background/programs.md`, of several ports those of `docs/background/ports.md`. Nothing
+//! here knows how packets travel: the network says when the link of a port takes a packet and when a packet has been
+//! delivered or its transaction is over, and is given packets.
 //!
 //! A tick is: what has come, in order of terminals; timers, in that order; then each terminal that something happened to
 //! goes on with its program, fills packets and hands over what its link takes, until nothing more happens.
