@@ -6,9 +6,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,10 +18,11 @@ from ..scenario import Scenario, needed
 from ..technology import RingTechnology, Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
-from .codes import code_columns, code_durations
+from .codes import codes_of
 from .columns import Arrays, Tenths, parallel, ports, unused
 from .faults import fault_columns, timeout_columns
 from .links import LinkParts
+from .newest import Newest
 from .programs import packet_demand, program_columns, program_durations, programs_of
 from .rings import RingParts
 from .schedule import check_schedule
@@ -157,24 +156,20 @@ def compile(scenario: Scenario) -> Compiled:
 _NOT_OF_ENGINE = ("list_wait_ps", "flow_name", "flow_requirement_ps")
 """Columns of sources that stay here."""
 _MOST_KNOWN, _MOST_TERMINALS = 8, 4096
-_known: OrderedDict[str, LinkParts | RingParts] = OrderedDict()
+_known = Newest[str, LinkParts | RingParts](_MOST_KNOWN)
 """The networks that were built last, each by what it was made of: runs of a study have few of them."""
 
 
 def _parts(scenario: Scenario) -> LinkParts | RingParts:
     """The network of a scenario, with its routes. Raises ScenarioError."""
     made_of = _made_of(scenario)
-    with contextlib.suppress(KeyError):  # another thread may have dropped it
-        _known.move_to_end(made_of)
-        return _known[made_of]
+    if (known := _known.get(made_of)) is not None:
+        return known
     graph = graph_of(scenario)
     check_graph(scenario, graph)
     parts = RingParts(scenario, graph) if scenario.of_rings else LinkParts(scenario, graph)
     if made_of and graph.terminals <= _MOST_TERMINALS:
-        _known[made_of] = parts
-        while len(_known) > _MOST_KNOWN:
-            with contextlib.suppress(KeyError):
-                _known.popitem(last=False)
+        _known.keep(made_of, parts)
     return parts
 
 
@@ -200,8 +195,8 @@ def _joined(
             own += [Durations.of("a wait", path, scenario.traffic.arrivals.wait_ps, MOST_WAIT_TICKS)]
     else:
         own = program_durations(scenario, programs)
-    if isinstance(parts, LinkParts):
-        own += code_durations(scenario, parts.graph, parts.technology)
+    codes = codes_of(scenario, parts.graph, parts.technology) if isinstance(parts, LinkParts) else None
+    own += [] if codes is None else codes.durations()
     tick = tick_ps(scenario, [*parts.durations(beside), *own], parts.technology.grain_ps)
     if programs is None:
         terminals = {name: column for name, column in sources.items() if name not in _NOT_OF_ENGINE}
@@ -215,7 +210,7 @@ def _joined(
         columns |= fault_columns(scenario, parts.graph, parts.technology, tick)
     if isinstance(parts, LinkParts):
         columns |= timeout_columns(parts.graph, parts.technology, tick)
-        columns |= code_columns(scenario, parts.graph, parts.technology, tick)
+        columns |= {} if codes is None else codes.columns(tick)
     return columns
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from typing import Any
@@ -18,11 +19,23 @@ from ..scenario.resolve import fill_routing
 from ..technology import Technology, TechnologyError, technology
 from ..topology import Graph
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
+from .newest import Newest
 from .ticks import MOST_LINK_TICKS, Durations
 
 _SHARING = {"flit": number("sharing", "character"), "packet": number("sharing", "packet")}
 
 _KEPT = 4
+"""Times of a network that are kept: matched flow control has a few a run."""
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """The times of a network whose opposite directions are so busy, and what is made of them."""
+
+    times_ps: Times
+    durations: list[Durations]
+    columns: dict[int, Arrays] = field(default_factory=dict)
+    """By the tick in ps."""
 
 
 class LinkParts:
@@ -38,8 +51,9 @@ class LinkParts:
             raise scenario.located(error, "technology") from error
         check_rates(scenario, graph, self.technology)
         self._check_credit(scenario)
-        self._kept()
-        self._first = _first_ports(scenario, graph)
+        self._times_of = lru_cache(maxsize=4096)(partial(_times_of, self.technology))
+        self._known = Newest[bytes | None, _Timed](_KEPT)
+        self._high = _high_ports(scenario, graph)
         try:
             parameters = scenario.parameters("routing")
             self._choice = parameters.pop("lane_choice", None)
@@ -55,13 +69,6 @@ class LinkParts:
             self.lane_table = routing.together(graph, divided, lanes)
         except RoutingError as error:
             raise scenario.located(error, "routing") from error
-
-    def _kept(self) -> None:
-        """Keep what runs of one network have in common: how busy opposite directions are decides about it."""
-        self._times_of = lru_cache(maxsize=4096)(partial(_times_of, self.technology))
-        self._times = lru_cache(maxsize=_KEPT)(self._times_ps)
-        self._durations = lru_cache(maxsize=_KEPT)(self._durations_of)
-        self._columns = lru_cache(maxsize=_KEPT)(self._columns_of)
 
     @property
     def via(self) -> bool:
@@ -114,11 +121,21 @@ class LinkParts:
 
     def times_ps(self, beside: Tenths | None) -> Times:
         """Per link its durations; ``beside``: how busy its opposite direction is, None: as bounds have it."""
-        return self._times(_key(beside))
+        return self._timed(beside).times_ps
 
-    def _times_ps(self, key: bytes | None) -> Times:
-        beside = None if key is None else np.frombuffer(key, np.int64)
+    def _timed(self, beside: Tenths | None) -> _Timed:
+        """What runs of one network have in common, made once: how busy opposite directions are decides."""
+        key = None if beside is None else np.ascontiguousarray(beside, np.int64).tobytes()
+        if (found := self._known.get(key)) is not None:
+            return found
+        times = self._times_ps(beside)
+        durations = [
+            Durations.of(f"technology.{name}", ("technology", name), values, MOST_LINK_TICKS)
+            for name, values in _durations_ps(self.technology, times).items()
+        ]
+        return self._known.keep(key, _Timed(times, durations))
 
+    def _times_ps(self, beside: Tenths | None) -> Times:
         def times_of(rate: int | None, length: float | None, tenths: int) -> dict[str, int]:
             return self._times_of(None if beside is None else tenths, rate, length)
 
@@ -143,22 +160,15 @@ class LinkParts:
 
     def durations(self, beside: Tenths | None) -> list[Durations]:
         """All durations of links and switches."""
-        return self._durations(_key(beside))
-
-    def _durations_of(self, key: bytes | None) -> list[Durations]:
-        found = _durations_ps(self.technology, self._times(key))
-        return [
-            Durations.of(f"technology.{name}", ("technology", name), values, MOST_LINK_TICKS)
-            for name, values in found.items()
-        ]
+        return self._timed(beside).durations
 
     def columns(self, beside: Tenths | None, tick_ps: int) -> Arrays:
         """The engine's columns of the network."""
-        return self._columns(_key(beside), tick_ps)
-
-    def _columns_of(self, key: bytes | None, tick_ps: int) -> Arrays:
-        links = _links(self.graph, self.technology, self._times(key), tick_ps)
-        return {**links, **self._switches(self.technology, tick_ps)}
+        timed = self._timed(beside)
+        if tick_ps not in timed.columns:
+            links = _links(self.graph, self.technology, timed.times_ps, tick_ps)
+            timed.columns[tick_ps] = {**links, **self._switches(self.technology, tick_ps)}
+        return timed.columns[tick_ps]
 
     def _switches(self, tech: Technology, tick: int) -> Arrays:
         graph, table = self.graph, self.lane_table
@@ -185,7 +195,7 @@ class LinkParts:
             "group_links": u32(table.group_links),
             "route": u32(table.route).ravel(),
             "terminal_class": u32(table.terminal_class),
-            "port_priority": self._first,
+            "port_priority": self._high,
             "via_switch": u32(table.via_switch),
             "via_class": u32(table.via_class),
         }
@@ -200,7 +210,7 @@ class LinkParts:
         return found
 
 
-def _first_ports(scenario: Scenario, graph: Graph) -> NDArray[np.uint8]:
+def _high_ports(scenario: Scenario, graph: Graph) -> NDArray[np.uint8]:
     """Per port whether packets for it go before others; nothing where none do. Raises ScenarioError."""
     names = getattr(scenario.routing, "high_priority", None) or []
     found = np.zeros(len(graph.port_names) if names else 0, np.uint8)
@@ -226,11 +236,6 @@ def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, Route
             routing.verify(plane.graph, table)
             known[id(plane.graph)] = table
     return [(plane.graph, known[id(plane.graph)]) for plane in graph.planes]
-
-
-def _key(beside: Tenths | None) -> bytes | None:
-    """How busy opposite directions are, as something to look things up by."""
-    return None if beside is None else np.ascontiguousarray(beside, np.int64).tobytes()
 
 
 def _times_of(
