@@ -38,7 +38,7 @@ class Source:
         return max(0, -(-(self.until_ps - self.first_ps) // self.every_ps))
 
 
-def code_sources(scenario: Scenario, graph: Graph) -> list[Source]:
+def _sources(scenario: Scenario, graph: Graph) -> list[Source]:
     """All ports that send codes. Raises ScenarioError."""
     found, duration_ps = [], scenario.run.duration_ps
     for place, one in enumerate(scenario.time_code):
@@ -89,7 +89,7 @@ def _check_count(scenario: Scenario, sources: list[Source]) -> None:
             raise scenario.error(message, (*one.path, "every"), "send them less often, or shorten the run")
 
 
-def code_times_ps(graph: Graph, tech: Technology) -> Times:
+def _times_ps(graph: Graph, tech: Technology) -> Times:
     """Per link how long a code is on its wire, and when it has come."""
     source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
     ends = 2 * (source < graph.switches) + (target < graph.switches)
@@ -101,25 +101,59 @@ def code_times_ps(graph: Graph, tech: Technology) -> Times:
     return per_link(graph, times_of, ends.astype(np.int64))
 
 
-def code_durations(scenario: Scenario, graph: Graph, tech: Technology) -> list[Durations]:
-    """What the tick has to divide, and what a network with codes must keep to."""
+@dataclass(frozen=True)
+class Codes:
+    """What a network sends besides packets."""
+
+    sources: list[Source]
+    times_ps: Times
+    tech: Technology
+    switches: int
+
+    def durations(self) -> list[Durations]:
+        """What the tick has to divide."""
+        path = ("technology",)
+        every = [*self.times_ps["code"], *self.times_ps["code_arrival"], self.tech.code_forward_ps]
+        return [
+            Durations.of("technology.time_code_bits", path, every, MOST_LINK_TICKS),
+            Durations.of("technology.interrupt_hold", path, self.tech.interrupt_hold_ps, MOST_DELAY_TICKS),
+        ]
+
+    def columns(self, tick_ps: int) -> Arrays:
+        """The engine's columns."""
+        tech, sources = self.tech, self.sources
+        grain_ticks = tech.grain_ps // tick_ps
+
+        def moments(values_ps: list[int]) -> np.ndarray:
+            return np.array([value // tech.grain_ps * grain_ticks for value in values_ps], np.uint64)
+
+        numbers = [number("signal", "time") if one.number is None else one.number for one in sources]
+        return {
+            **{f"link_{name}_ticks": u32(column // tick_ps) for name, column in self.times_ps.items()},
+            "switch_code_ticks": fill(self.switches, tech.code_forward_ps // tick_ps),
+            "interrupt_hold_ticks": tech.interrupt_hold_ps // tick_ps,
+            "code_port": u32([one.port for one in sources]),
+            "code_number": np.array(numbers, np.uint8),
+            "code_first_ticks": moments([one.first_ps for one in sources]),
+            "code_period_ticks": moments([one.every_ps for one in sources]),
+            "code_count": np.array([one.count for one in sources], np.uint64),
+        }
+
+
+def codes_of(scenario: Scenario, graph: Graph, tech: Technology) -> Codes | None:
+    """What a scenario sends besides packets, checked; none if there is nothing. Raises ScenarioError."""
     if not (scenario.time_code or scenario.interrupt):
-        return []
-    times = code_times_ps(graph, tech)
-    _check_rate(scenario, graph, int(times["code"].max()))
+        return None
+    times = _times_ps(graph, tech)
+    sources = _sources(scenario, graph)
+    _check_rate(scenario, sources, int(times["code"].max()))
     if scenario.interrupt:
         _check_hold(scenario, graph, tech, times)
-    path = ("technology",)
-    every = [*times["code"], *times["code_arrival"], tech.code_forward_ps]
-    return [
-        Durations.of("technology.time_code_bits", path, every, MOST_LINK_TICKS),
-        Durations.of("technology.interrupt_hold", path, tech.interrupt_hold_ps, MOST_DELAY_TICKS),
-    ]
+    return Codes(sources, times, tech, graph.switches)
 
 
-def _check_rate(scenario: Scenario, graph: Graph, code_ps: int) -> None:
+def _check_rate(scenario: Scenario, sources: list[Source], code_ps: int) -> None:
     """Refuse more codes than the slowest wire can carry."""
-    sources = code_sources(scenario, graph)
     busy = {one.path: code_ps / one.every_ps for one in sources}
     if sum(busy.values()) > 0.5:
         worst = max(busy, key=lambda path: busy[path])
@@ -145,27 +179,3 @@ def _check_hold(scenario: Scenario, graph: Graph, tech: Technology, times: Times
         path: Path = ("technology", "interrupt_hold")
         written = getattr(scenario.technology, "interrupt_hold_ps", None) is not None
         raise scenario.error(message, path if written else ("interrupt",), hint)
-
-
-def code_columns(scenario: Scenario, graph: Graph, tech: Technology, tick_ps: int) -> Arrays:
-    """The columns of codes; nothing if there are none. Raises ScenarioError."""
-    sources = code_sources(scenario, graph)
-    if not sources:
-        return {}
-    grain_ticks = tech.grain_ps // tick_ps
-
-    def moments(values_ps: list[int]) -> np.ndarray:
-        return np.array([value // tech.grain_ps * grain_ticks for value in values_ps], np.uint64)
-
-    times = code_times_ps(graph, tech)
-    numbers = [number("signal", "time") if one.number is None else one.number for one in sources]
-    return {
-        **{f"link_{name}_ticks": u32(column // tick_ps) for name, column in times.items()},
-        "switch_code_ticks": fill(graph.switches, tech.code_forward_ps // tick_ps),
-        "interrupt_hold_ticks": tech.interrupt_hold_ps // tick_ps,
-        "code_port": u32([one.port for one in sources]),
-        "code_number": np.array(numbers, np.uint8),
-        "code_first_ticks": moments([one.first_ps for one in sources]),
-        "code_period_ticks": moments([one.every_ps for one in sources]),
-        "code_count": np.array([one.count for one in sources], np.uint64),
-    }

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 from .ends import STUCK
 from .statistics import percentile
-from .tables import column
+from .tables import cells, column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,10 +92,7 @@ def _seen(native: Mapping[str, Any], place: int, tick_ns: float) -> tuple[int, f
     packets = int(column(native, "watched_packets")[place])
     if not packets:
         return 0, None, None
-    start = column(native, "watched_start")
-    own = slice(int(start[place]), int(start[place + 1]))
-    values = column(native, "watched_values_ticks")[own].astype(np.float64)
-    counts = column(native, "watched_counts")[own].astype(np.int64)
+    values, counts = cells(native, "watched", place)
     longest = int(column(native, "watched_total_max_ticks")[place])
     most = min(percentile(values, counts, 0.9999), longest)
     return packets, most * tick_ns, longest * tick_ns

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..codes import number
 from . import statistics, tables
@@ -49,7 +48,11 @@ def codes(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> pl.DataFra
         if port == source[at] or not _same_plane(graph, port, int(source[at])):
             continue
         count, shortest, longest = int(taken[row]), float(low[row]), float(high[row])
-        p99 = statistics.percentiles(*_cells(native, row), shortest, longest)["p99"] if count else None
+        p99 = (
+            statistics.percentiles(*tables.cells(native, "code", row), shortest, longest)["p99"]
+            if count
+            else None
+        )
         mean = float(total[row]) / count if count else None
         times = (shortest, mean, p99, longest, longest - shortest) if count else (None,) * 5
         names = (_name(int(of[at])), ports[int(source[at])], ports[port])
@@ -65,14 +68,6 @@ def _same_plane(graph: Graph, port: int, other: int) -> bool:
     return graph.several is None or graph.several.plane[port] == graph.several.plane[other]
 
 
-def _cells(native: Mapping[str, Any], row: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Values in ticks and how often they were, of one source and port."""
-    start = tables.column(native, "code_start").astype(np.int64)
-    part = slice(int(start[row]), int(start[row + 1]))
-    values = tables.column(native, "code_values_ticks")[part].astype(np.float64)
-    return values, tables.column(native, "code_counts")[part].astype(np.int64)
-
-
 def tails(native: Mapping[str, Any], tick_ns: float) -> dict[str, dict[str, list[float]]]:
     """Per code the tail of its latency, of all terminals."""
     found: dict[str, dict[str, list[float]]] = {}
@@ -83,12 +78,13 @@ def tails(native: Mapping[str, Any], tick_ns: float) -> dict[str, dict[str, list
     for code in dict.fromkeys(of.tolist()):
         rows = [int(at) * ports + port for at in np.flatnonzero(of == code) for port in range(ports)]
         values, counts = (
-            np.concatenate(parts) for parts in zip(*(_cells(native, row) for row in rows), strict=True)
+            np.concatenate(parts)
+            for parts in zip(*(tables.cells(native, "code", row) for row in rows), strict=True)
         )
         if not len(values):
             continue
         order = np.argsort(values, kind="stable")
-        found[f"{_name(int(code))}"] = statistics.tail(values[order] * tick_ns, counts[order])
+        found[_name(int(code))] = statistics.tail(values[order] * tick_ns, counts[order])
     return found
 
 

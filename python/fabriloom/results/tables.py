@@ -234,6 +234,14 @@ def flows(
     )
 
 
+def cells(native: Mapping[str, Any], name: str, row: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Of one of many distributions the values in ticks, ascending, and how often each was."""
+    start = column(native, f"{name}_start")
+    own = slice(int(start[row]), int(start[row + 1]))
+    values = column(native, f"{name}_values_ticks")[own].astype(np.float64)
+    return values, column(native, f"{name}_counts")[own].astype(np.int64)
+
+
 def bounded(flows: pl.DataFrame, bounds_ns: Mapping[tuple[str, str], float]) -> pl.DataFrame:
     """The table of flows with the bound of each."""
     import polars as pl
