@@ -119,11 +119,14 @@ impl Twin<'_> {
     fn choose_head(&mut self, group: u32) -> Head {
         let kind = self.fabric.switch_arbiter[self.fabric.group_switch[group as usize] as usize];
         let waiting = self.first_to_go(&self.groups[group as usize].waiting);
+        let made = |head: &&Head| (self.worms[self.first(head.place)].packet.created, head.place);
+        let oldest = waiting.iter().min_by_key(made).copied();
         let state = &mut self.groups[group as usize];
         let lowest = waiting.iter().min_by_key(|head| head.place).copied();
         let head = match kind {
             arbiter::FIFO => waiting.first().copied(),
             arbiter::FIXED => lowest,
+            arbiter::OLDEST_FIRST => oldest,
             arbiter::ROUND_ROBIN => {
                 let after = |head: &&Head| state.last_granted.is_none_or(|last| head.place.lane > last);
                 waiting.iter().filter(after).min_by_key(|head| head.place).copied().or(lowest)

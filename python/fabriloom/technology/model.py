@@ -10,7 +10,7 @@ from fabriloom import units
 
 Crossbar = Literal["fast", "link-rate"]
 FlowControl = Literal["matched", "average", "ignored"]
-Arbiter = Literal["fifo", "round-robin", "fixed", "random"]
+Arbiter = Literal["fifo", "round-robin", "fixed", "random", "oldest-first"]
 GroupChoice = Literal["first", "least-recent", "random"]
 LaneSharing = Literal["flit", "packet"]
 LaneArbiter = Literal["round-robin", "fixed"]

@@ -27,6 +27,8 @@ codes! {
         FIXED = 2,
         /// Any waiting head with equal probability.
         RANDOM = 3,
+        /// The packet first that its source made first; equal times by input link number.
+        OLDEST_FIRST = 4,
     }
 
     /// How a head chooses among the free links of its group.

@@ -106,13 +106,14 @@ impl Network {
         let any = at.waiting.iter().any(|&(_, queue)| goes_first(queue));
         let heads = || (0..).zip(&at.waiting).filter(|&(_, &(_, queue))| !any || goes_first(queue));
         // No group has two heads of one lane, so queues are in the order of lanes.
-        let least = |key: &dyn Fn(u32) -> u32| {
-            heads().min_by_key(|&(_, &(_, queue))| key(self.queues[queue as usize].lane))
-        };
+        let lane = |queue: u32| self.queues[queue as usize].lane;
+        let made = |queue: u32| self.packets[self.queues[queue as usize].packets[0].packet].created;
+        let least = |key: &dyn Fn(u32) -> (Time, u32)| heads().min_by_key(|&(_, &(_, queue))| key(queue));
         let chosen = match self.fabric.switch_arbiter[switch as usize] {
             arbiter::FIFO => heads().next(),
-            arbiter::FIXED => least(&|lane| lane),
-            arbiter::ROUND_ROBIN => least(&|lane| lane.wrapping_sub(after)),
+            arbiter::FIXED => least(&|queue| (0, lane(queue))),
+            arbiter::ROUND_ROBIN => least(&|queue| (0, lane(queue).wrapping_sub(after))),
+            arbiter::OLDEST_FIRST => least(&|queue| (made(queue), lane(queue))),
             _ => {
                 let drawn = self.streams[group as usize].below(heads().count() as u32);
                 heads().nth(drawn as usize)

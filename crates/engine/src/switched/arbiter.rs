@@ -100,6 +100,7 @@ impl Network {
                 let after = queue.served.wrapping_add(1);
                 self.place_of_least(group, |link| link.wrapping_sub(after))
             }
+            arbiter::OLDEST_FIRST => self.place_of_least(group, |link| (self.made(link), link)),
             _ => self.place_of_least(group, |link| link),
         };
         let chosen = self.ports.remove(&mut self.links, group, place);
@@ -107,7 +108,13 @@ impl Network {
         chosen
     }
 
-    fn place_of_least(&self, group: u32, key: impl Fn(u32) -> u32) -> u32 {
+    /// When the source of the head packet of an input link made it.
+    fn made(&self, link: u32) -> Time {
+        let head = self.links[link as usize].head;
+        self.packets[self.worm(link, head).packet].created
+    }
+
+    fn place_of_least<K: Ord>(&self, group: u32, key: impl Fn(u32) -> K) -> u32 {
         let heads = self.ports.waiting(&self.links, group).zip(0..);
         heads.min_by_key(|&(link, _)| key(link)).map_or(0, |(_, place)| place)
     }

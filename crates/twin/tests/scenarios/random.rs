@@ -66,6 +66,7 @@ pub fn random_fabric(seed: u64) -> Fabric {
     traffic(&mut f, draw, character_ticks);
     handovers(&mut f, seed);
     more_sources(&mut f, seed, character_ticks);
+    oldest_first(&mut f, seed);
     check(&f).expect("the generator makes legal fabrics");
     f
 }
@@ -127,6 +128,15 @@ fn handovers(f: &mut Fabric, seed: u64) {
     f.grain_ticks = draw.pick(&[1, 3]);
     for grains in &mut f.source_interval_grains {
         *grains = (*grains / f.grain_ticks as f64).max(1.0);
+    }
+}
+
+/// In a tenth of the fabrics, switches that serve the oldest packet first; drawn apart, as [`handovers`].
+fn oldest_first(f: &mut Fabric, seed: u64) {
+    let draw = &mut draw_for(seed ^ 0x01d_e57);
+    if draw.chance(10) {
+        f.switch_arbiter
+            .fill_with(|| draw.pick(&[arbiter::OLDEST_FIRST, arbiter::OLDEST_FIRST, arbiter::FIFO]));
     }
 }
 

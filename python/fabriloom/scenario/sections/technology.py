@@ -32,7 +32,7 @@ class AnyTechnology(Section):
         description="fast: characters cross a switch as soon as there is room; "
         "link-rate: one per character time",
     )
-    arbiter: Literal["fifo", "round-robin", "fixed", "random"] | None = Field(
+    arbiter: Literal["fifo", "round-robin", "fixed", "random", "oldest-first"] | None = Field(
         default=None, description="Which of the packets that wait for a group of links goes first"
     )
     group_choice: Literal["first", "least-recent", "random"] | None = Field(

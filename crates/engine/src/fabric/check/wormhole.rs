@@ -10,7 +10,7 @@ pub fn check(fabric: &Fabric) -> Checked {
     groups(fabric)?;
     routes(fabric)?;
     for (column, values, most) in [
-        ("switch_arbiter", &fabric.switch_arbiter, arbiter::RANDOM),
+        ("switch_arbiter", &fabric.switch_arbiter, arbiter::OLDEST_FIRST),
         ("switch_choice", &fabric.switch_choice, choice::RANDOM),
     ] {
         known(column, values, most)?;
