@@ -20,7 +20,7 @@ pub use fault::NEVER;
 pub use ports::{Exits, ROUTE_BLOCK};
 pub use words::{
     ANY, CODES, CROSS, LAST, PASS, acknowledge, arbiter, arrival, choice, is_open, length, operation,
-    port_choice, retry, sharing, target, transaction,
+    port_choice, rank, retry, sharing, target, transaction,
 };
 
 /// Lanes that a link can have.

@@ -1,11 +1,17 @@
 //! What numbers stand for in the columns that hold kinds of things; Python reads them from [`CODES`].
 
+use crate::kernel::Time;
+
 macro_rules! codes {
     ($($(#[$about:meta])* $kind:ident { $($(#[$doc:meta])* $name:ident = $code:expr,)* })*) => {
         $(
             $(#[$about])*
             pub mod $kind {
                 $($(#[$doc])* pub const $name: u8 = $code;)*
+
+                /// The code named last, for checks of columns.
+                #[allow(dead_code, reason = "not every kind is checked by it")]
+                pub const LAST: u8 = [$($code),*][[$($code),*].len() - 1];
             }
         )*
 
@@ -185,6 +191,16 @@ codes! {
 pub fn is_open(kind: u8) -> bool {
     use arrival::{BERNOULLI, BURSTS, CONSTANT, FLOWS, ON_OFF, POISSON, TOGETHER};
     matches!(kind, CONSTANT | POISSON | ON_OFF | TOGETHER | BERNOULLI | BURSTS | FLOWS)
+}
+
+/// The lower, the sooner a head is served: one from an input of a group that has served another input last, whose packet
+/// its source has made at some moment. Heads that are served in the order in which they asked, or at random, have none.
+pub fn rank(kind: u8, input: u32, served: u32, made: impl FnOnce() -> Time) -> (Time, u32) {
+    match kind {
+        arbiter::ROUND_ROBIN => (0, input.wrapping_sub(served.wrapping_add(1))),
+        arbiter::OLDEST_FIRST => (made(), input),
+        _ => (0, input),
+    }
 }
 
 /// An entry of `op_peer` or `op_tag`: any, or none.

@@ -1,7 +1,7 @@
 //! Which head gets which lane, decided once per tick after everything else of that tick, and what a tick decides besides.
 
 use super::state::{Header, Network, Outgoing, UNKNOWN};
-use crate::fabric::{NONE, arbiter, choice};
+use crate::fabric::{NONE, arbiter, choice, rank};
 use crate::kernel::Time;
 
 impl Network {
@@ -98,7 +98,6 @@ impl Network {
     fn choose_head(&mut self, group: u32) -> u32 {
         let switch = self.fabric.group_switch[group as usize];
         let at = &self.groups[group as usize];
-        let after = at.served.wrapping_add(1);
         let goes_first = |queue: u32| {
             let packet = self.queues[queue as usize].packets[0].packet;
             self.fabric.goes_first(self.packets[packet].target)
@@ -108,15 +107,14 @@ impl Network {
         // No group has two heads of one lane, so queues are in the order of lanes.
         let lane = |queue: u32| self.queues[queue as usize].lane;
         let made = |queue: u32| self.packets[self.queues[queue as usize].packets[0].packet].created;
-        let least = |key: &dyn Fn(u32) -> (Time, u32)| heads().min_by_key(|&(_, &(_, queue))| key(queue));
         let chosen = match self.fabric.switch_arbiter[switch as usize] {
             arbiter::FIFO => heads().next(),
-            arbiter::FIXED => least(&|queue| (0, lane(queue))),
-            arbiter::ROUND_ROBIN => least(&|queue| (0, lane(queue).wrapping_sub(after))),
-            arbiter::OLDEST_FIRST => least(&|queue| (made(queue), lane(queue))),
-            _ => {
+            arbiter::RANDOM => {
                 let drawn = self.streams[group as usize].below(heads().count() as u32);
                 heads().nth(drawn as usize)
+            }
+            kind => {
+                heads().min_by_key(|&(_, &(_, queue))| rank(kind, lane(queue), at.served, || made(queue)))
             }
         };
         let (place, _): (usize, _) = chosen.expect("a head waits");

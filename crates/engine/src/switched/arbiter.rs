@@ -1,7 +1,7 @@
 //! Who gets which link, decided once per tick after everything else of that tick.
 
 use super::state::Network;
-use crate::fabric::{NONE, arbiter, choice};
+use crate::fabric::{NONE, arbiter, choice, rank};
 use crate::kernel::Time;
 
 impl Network {
@@ -96,12 +96,10 @@ impl Network {
         let place = match queue.arbiter {
             arbiter::FIFO => 0,
             arbiter::RANDOM => self.streams[group as usize].below(queue.waiting),
-            arbiter::ROUND_ROBIN => {
-                let after = queue.served.wrapping_add(1);
-                self.place_of_least(group, |link| link.wrapping_sub(after))
+            kind => {
+                let served = queue.served;
+                self.place_of_least(group, |link| rank(kind, link, served, || self.made(link)))
             }
-            arbiter::OLDEST_FIRST => self.place_of_least(group, |link| (self.made(link), link)),
-            _ => self.place_of_least(group, |link| link),
         };
         let chosen = self.ports.remove(&mut self.links, group, place);
         self.ports.groups[group as usize].served = chosen;

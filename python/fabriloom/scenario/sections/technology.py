@@ -20,6 +20,17 @@ from fabriloom.scenario.fields import (
     TimePs,
 )
 from fabriloom.scenario.sections.ring_technology import RingLinks
+from fabriloom.technology.model import (
+    Arbiter,
+    Crossbar,
+    FaultStops,
+    FlowControl,
+    GroupChoice,
+    InputQueues,
+    LaneArbiter,
+    LaneSharing,
+    Switching,
+)
 
 Bits = Annotated[int, Field(ge=1, le=4096)]
 
@@ -27,15 +38,15 @@ Bits = Annotated[int, Field(ge=1, le=4096)]
 class AnyTechnology(Section):
     """What all technologies share."""
 
-    crossbar: Literal["fast", "link-rate"] | None = Field(
+    crossbar: Crossbar | None = Field(
         default=None,
         description="fast: characters cross a switch as soon as there is room; "
         "link-rate: one per character time",
     )
-    arbiter: Literal["fifo", "round-robin", "fixed", "random", "oldest-first"] | None = Field(
+    arbiter: Arbiter | None = Field(
         default=None, description="Which of the packets that wait for a group of links goes first"
     )
-    group_choice: Literal["first", "least-recent", "random"] | None = Field(
+    group_choice: GroupChoice | None = Field(
         default=None, description="Which of the free links of a group a packet takes"
     )
 
@@ -54,7 +65,7 @@ class AnyTechnology(Section):
 class SwitchedLinks(AnyTechnology):
     """What links between switches share."""
 
-    fault_stops: Literal["cable", "link"] | None = Field(
+    fault_stops: FaultStops | None = Field(
         default=None,
         description="What stops when a link fails. cable: the other direction falls silent too; link: this "
         "direction alone",
@@ -144,7 +155,7 @@ class CharacterLinks(SwitchedLinks):
         description="From an end of packet leaving an input buffer until its output is free again and the "
         "next header is looked at; at least as long as it takes to cross",
     )
-    flow_control: Literal["matched", "average", "ignored"] | None = Field(
+    flow_control: FlowControl | None = Field(
         default=None,
         description="What characters pay for flow-control characters. average: their full share, as on "
         "cables that are busy both ways; matched: as much of it as the opposite directions are busy, found "
@@ -224,20 +235,20 @@ class Generic(SwitchedLinks):
     lanes: Annotated[int, Field(ge=1, le=16)] | None = Field(
         default=None, description="Lanes (virtual channels) of every link, each with these buffers of its own"
     )
-    lane_sharing: Literal["flit", "packet"] | None = Field(
+    lane_sharing: LaneSharing | None = Field(
         default=None,
         description="In what portions lanes share a link. flit: flits of several packets follow each other; "
         "packet: a packet is sent from head to tail",
     )
-    lane_arbiter: Literal["round-robin", "fixed"] | None = Field(
+    lane_arbiter: LaneArbiter | None = Field(
         default=None, description="Which of the lanes that could send goes first; fixed: the lowest"
     )
-    switching: Literal["wormhole", "virtual-cut-through"] | None = Field(
+    switching: Switching | None = Field(
         default=None,
         description="wormhole: a flit is sent with credit for it; virtual-cut-through: a packet is sent once "
         "there is credit for all of it",
     )
-    input_queues: Literal["fifo", "per-output"] | None = Field(
+    input_queues: InputQueues | None = Field(
         default=None,
         description="fifo: an input buffer is one queue per lane; per-output: one for each group of links "
         "(virtual output queues), with virtual-cut-through only",

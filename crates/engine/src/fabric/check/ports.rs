@@ -26,7 +26,7 @@ pub fn check(f: &Fabric) -> Checked {
         return if f.planes == 0 { Ok(()) } else { fail("planes", 0, f.planes, "0 without terminal_ports") };
     }
     ascending("terminal_ports", &f.terminal_ports, ports)?;
-    known("terminal_choice", &f.terminal_choice, port_choice::NOMINAL)?;
+    known("terminal_choice", &f.terminal_choice, port_choice::LAST)?;
     below("port_plane", &f.port_plane, f.planes as usize, "a plane")?;
     let of = |terminal: usize| f.terminal_ports[terminal + 1] - f.terminal_ports[terminal];
     if let Some(terminal) = (0..terminals).find(|&terminal| !(1..=MOST_PORTS).contains(&of(terminal))) {

@@ -48,7 +48,7 @@ pub(super) fn check(f: &Fabric) -> Checked {
         return fail("event_due_ticks", row, f.event_due_ticks[row], "at most 2^50 ticks");
     }
     ascending("program_start", &f.program_start, f.op_kind.len())?;
-    known("op_kind", &f.op_kind, operation::FLUSH)?;
+    known("op_kind", &f.op_kind, operation::LAST)?;
     for terminal in 0..f.terminals {
         if f.source_arrival[terminal as usize] != arrival::SILENT {
             return fail("source_arrival", terminal as usize, 1, "silent where programs drive the terminals");
@@ -102,7 +102,7 @@ fn protocol(f: &Fabric) -> Checked {
     if !(0.0..=0.01).contains(&f.message_bit_error_rate) {
         return fail("message_bit_error_rate", 0, f.message_bit_error_rate, "a probability, at most 0.01");
     }
-    known("message_acknowledge", &[f.message_acknowledge], acknowledge::RESPONSE)?;
+    known("message_acknowledge", &[f.message_acknowledge], acknowledge::LAST)?;
     if f.message_acknowledge == acknowledge::RESPONSE && !f.has_rings() {
         return fail("message_acknowledge", 0, f.message_acknowledge, "one that a network without rings has");
     }

@@ -84,7 +84,7 @@ fn protocol(f: &Fabric) -> Checked {
     ] {
         known(name, &[flag], 1)?;
     }
-    known("ring_retry_strategy", &[f.ring_retry_strategy], retry::EXPONENTIAL)?;
+    known("ring_retry_strategy", &[f.ring_retry_strategy], retry::LAST)?;
     for (name, ticks) in
         [("ring_retry_delay_ticks", f.ring_retry_delay_ticks), ("ring_timeout_ticks", f.ring_timeout_ticks)]
     {
@@ -92,7 +92,7 @@ fn protocol(f: &Fabric) -> Checked {
             return fail(name, 0, ticks, "at most 2^40 ticks");
         }
     }
-    known("terminal_transaction", &f.terminal_transaction, transaction::LOCK)
+    known("terminal_transaction", &f.terminal_transaction, transaction::LAST)
 }
 
 fn durations(f: &Fabric) -> Checked {

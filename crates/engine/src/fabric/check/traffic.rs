@@ -8,9 +8,9 @@ const MOST_WAIT: u64 = 1 << 60;
 
 /// Refuses sources that make no sense.
 pub fn check(f: &Fabric) -> Checked {
-    known("source_arrival", &f.source_arrival, arrival::FLOWS)?;
-    known("source_target", &f.source_target, target::ANY)?;
-    known("source_length", &f.source_length, length::TABLE)?;
+    known("source_arrival", &f.source_arrival, arrival::LAST)?;
+    known("source_target", &f.source_target, target::LAST)?;
+    known("source_length", &f.source_length, length::LAST)?;
     ascending("weight_start", &f.weight_start, f.weight_target.len())?;
     ascending("list_start", &f.list_start, f.list_target.len())?;
     let terminals = f.terminals as usize;

@@ -10,8 +10,8 @@ pub fn check(fabric: &Fabric) -> Checked {
     groups(fabric)?;
     routes(fabric)?;
     for (column, values, most) in [
-        ("switch_arbiter", &fabric.switch_arbiter, arbiter::OLDEST_FIRST),
-        ("switch_choice", &fabric.switch_choice, choice::RANDOM),
+        ("switch_arbiter", &fabric.switch_arbiter, arbiter::LAST),
+        ("switch_choice", &fabric.switch_choice, choice::LAST),
     ] {
         known(column, values, most)?;
     }
@@ -53,7 +53,7 @@ fn lanes(f: &Fabric) -> Checked {
     if !(1..=MOST_LANES).contains(&f.lanes) {
         return fail("lanes", 0, f.lanes, "from 1 to 16");
     }
-    known("lane_sharing", &[f.lane_sharing], sharing::PACKET)?;
+    known("lane_sharing", &[f.lane_sharing], sharing::LAST)?;
     known("whole_packet_credit", &[f.whole_packet_credit], 1)?;
     known("output_queues", &[f.output_queues], f.whole_packet_credit)?;
     if f.lanes > 1 && !matches!(f.lane_arbiter, arbiter::ROUND_ROBIN | arbiter::FIXED) {
