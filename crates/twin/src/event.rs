@@ -7,7 +7,8 @@ use fabriloom_engine::kernel::Time;
 
 use crate::parts::Code;
 
-/// What happens, in the order of the phases of one tick: faults, effects, arbitration, crossbars in two steps, wires.
+/// What happens, in the order of the phases of one tick: faults, effects, arbitration, distribution, crossbars in two
+/// steps, wires.
 ///
 /// No event makes another one for an earlier phase of the same tick, so a tick is over when its events are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +54,8 @@ pub enum What {
     Turn,
     /// The group grants free lanes to waiting heads.
     Arbitrate { group: u32 },
+    /// The switch grants all their lanes to heads that are to be distributed.
+    Distribute { switch: u32 },
     /// Characters at the target of the link may cross to output buffers, or one be nominated to do so.
     Cross { link: u32 },
     /// The link takes one of the characters that are nominated to cross to it.
@@ -66,9 +69,10 @@ impl What {
         match self {
             What::Up { .. } | What::Down { .. } => 0,
             What::Arbitrate { .. } => 2,
-            What::Cross { .. } => 3,
-            What::Take { .. } => 4,
-            What::Wire { .. } => 5,
+            What::Distribute { .. } => 3,
+            What::Cross { .. } => 4,
+            What::Take { .. } => 5,
+            What::Wire { .. } => 6,
             _ => 1,
         }
     }

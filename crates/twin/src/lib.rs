@@ -8,6 +8,7 @@
 //! Networks of rings have a twin of their own, [`run_rings`], written from `docs/background/ring-model.md`.
 
 mod code;
+mod distribute;
 mod event;
 mod fault;
 mod parts;

@@ -82,6 +82,8 @@ pub struct Queue {
     pub moved_at: Time,
     /// How many of its characters have crossed to that, deleted ones apart.
     pub entered: u32,
+    /// The other lanes to which the first one crosses, and the packets that it becomes there.
+    pub copies: Vec<(u32, usize)>,
 }
 
 /// A queue of a lane: the only one, number 0, or that of a group.

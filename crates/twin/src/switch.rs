@@ -27,7 +27,7 @@ impl Twin<'_> {
     }
 
     /// The group for a packet at the target of a lane, and whether its front header is to be deleted.
-    fn routed(&self, lane: u32, packet: usize) -> (u32, bool) {
+    pub(crate) fn routed(&self, lane: u32, packet: usize) -> (u32, bool) {
         let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
         let entry = self.fabric.route[switch * self.fabric.classes as usize + class as usize];
         assert_ne!(entry, NONE, "switch {switch} has no route for class {class}");
@@ -95,35 +95,51 @@ impl Twin<'_> {
             return self.discard(place);
         }
         self.set_front(place, Front::Waiting { strip });
+        let head = Head { since: self.now, place };
+        if self.fabric.takes_all(group) {
+            return self.wait_for_all(self.fabric.group_switch[group as usize], head);
+        }
         let waiting = &mut self.groups[group as usize].waiting;
-        waiting.push(Head { since: self.now, place });
+        waiting.push(head);
         waiting.sort();
         self.agenda.add(self.now, What::Arbitrate { group });
     }
 
-    /// Grants until no head waits or no lane is free.
+    /// Grants until no head waits for which a lane is free.
     pub(crate) fn arbitrate(&mut self, group: u32) {
+        if self.fabric.takes_all(group) {
+            let switch = self.fabric.group_switch[group as usize];
+            return self.agenda.add(self.now, What::Distribute { switch });
+        }
         loop {
-            let lanes = self.fabric.group(group).iter().copied();
-            let free: Vec<u32> =
-                lanes.filter(|&l| self.lanes[l as usize].holder.is_none() && !self.is_down(l)).collect();
-            if free.is_empty() || self.groups[group as usize].waiting.is_empty() {
-                return;
-            }
-            let head = self.choose_head(group);
+            let waiting = self.groups[group as usize].waiting.clone();
+            let able = waiting.into_iter().filter(|&head| !self.free_for(group, head).is_empty()).collect();
+            let Some(head) = self.choose_head(group, able) else { return };
+            let free = self.free_for(group, head);
             let output = self.choose_lane(group, &free);
             self.grant(group, head, output);
         }
     }
 
-    fn choose_head(&mut self, group: u32) -> Head {
+    /// The lanes of a group that a head can be granted.
+    fn free_for(&self, group: u32, head: Head) -> Vec<u32> {
+        let lanes = self.fabric.group(group).iter().copied();
+        let is_free = |&lane: &u32| self.lanes[lane as usize].holder.is_none() && !self.is_down(lane);
+        lanes.filter(|lane| is_free(lane) && !self.keeps(*lane, head)).collect()
+    }
+
+    /// The one of several heads that is served next.
+    fn choose_head(&mut self, group: u32, able: Vec<Head>) -> Option<Head> {
+        if able.is_empty() {
+            return None;
+        }
         let kind = self.fabric.switch_arbiter[self.fabric.group_switch[group as usize] as usize];
-        let waiting = self.first_to_go(&self.groups[group as usize].waiting);
+        let waiting = self.first_to_go(&able);
         let made = |head: &&Head| (self.worms[self.first(head.place)].packet.created, head.place);
         let oldest = waiting.iter().min_by_key(made).copied();
         let state = &mut self.groups[group as usize];
         let lowest = waiting.iter().min_by_key(|head| head.place).copied();
-        let head = match kind {
+        match kind {
             arbiter::FIFO => waiting.first().copied(),
             arbiter::FIXED => lowest,
             arbiter::OLDEST_FIRST => oldest,
@@ -132,8 +148,7 @@ impl Twin<'_> {
                 waiting.iter().filter(after).min_by_key(|head| head.place).copied().or(lowest)
             }
             _ => Some(waiting[state.stream.below(waiting.len() as u32) as usize]),
-        };
-        head.expect("a head waits")
+        }
     }
 
     /// The heads of the highest priority among those that wait.
@@ -163,22 +178,33 @@ impl Twin<'_> {
         state.last_granted = Some(head.place.lane);
         self.packet_hops += 1;
         let Front::Waiting { strip } = self.front(head.place) else { panic!("only heads are granted") };
-        let packet = self.first(head.place);
-        let link = self.fabric.link_of(output) as usize;
-        let mut delete = 0;
-        if strip || self.fabric.link_deletes_header[link] != 0 {
-            (delete, _) = self.front_header(packet);
-            let worm = &mut self.worms[packet];
-            if worm.has_via {
-                worm.has_via = false;
-            } else {
-                worm.has_header = false;
-            }
-        }
+        let delete = self.delete_header(self.first(head.place), output, strip);
         self.set_front(head.place, Front::Crossing { output, delete });
         self.moves(head.place, false);
+        self.hold(output, head);
+    }
+
+    /// How many characters of a packet are deleted on its way to a lane: its front header, if that is to be.
+    pub(crate) fn delete_header(&mut self, packet: usize, output: u32, strip: bool) -> u32 {
+        let deletes = self.fabric.link_deletes_header[self.fabric.link_of(output) as usize] != 0;
+        if !strip && !deletes {
+            return 0;
+        }
+        let (delete, _) = self.front_header(packet);
+        let worm = &mut self.worms[packet];
+        if worm.has_via {
+            worm.has_via = false;
+        } else {
+            worm.has_header = false;
+        }
+        delete
+    }
+
+    /// A head holds a lane from now on.
+    pub(crate) fn hold(&mut self, output: u32, head: Head) {
         self.lanes[output as usize].holder = Some(head.place);
         self.lanes[output as usize].last_grant = Some(self.now);
+        let link = self.fabric.link_of(output) as usize;
         self.links[link].counts.wait_ticks += (self.now - head.since) as u64;
         self.agenda.add(self.now, What::Cross { link: self.fabric.link_of(head.place.lane) });
     }
@@ -274,8 +300,11 @@ impl Twin<'_> {
     fn can_cross(&self, place: Place) -> bool {
         let queue = &self.lanes[place.lane as usize].queues[&place.queue];
         let Front::Crossing { output, delete } = queue.front else { return false };
-        let buffer = self.fabric.link_output_buffer[self.fabric.link_of(output) as usize];
-        let room = self.lanes[output as usize].places_taken < buffer;
+        let room = |lane: u32| {
+            let buffer = self.fabric.link_output_buffer[self.fabric.link_of(lane) as usize];
+            self.lanes[lane as usize].places_taken < buffer
+        };
+        let room = room(output) && queue.copies.iter().all(|&(lane, _)| room(lane));
         !queue.packets[0].1.is_empty() && (delete > 0 || room)
     }
 
@@ -291,9 +320,9 @@ impl Twin<'_> {
             self.set_front(place, Front::Crossing { output, delete: delete - 1 });
         } else {
             let ready = self.now + i64::from(self.fabric.switch_forward_ticks[switch]);
-            self.lanes[output as usize].output.push_back((ready, character));
-            self.lanes[output as usize].places_taken += 1;
-            self.agenda.add(ready, What::Wire { link: self.fabric.link_of(output) });
+            self.enter_output(output, character, ready);
+            let copies = self.lanes[place.lane as usize].queues[&place.queue].copies.clone();
+            self.copy(&copies, character, ready);
         }
         let (pace, amid) =
             (i64::from(self.fabric.switch_crossbar_ticks[switch]), character.kind != Kind::End);
@@ -311,11 +340,22 @@ impl Twin<'_> {
         }
     }
 
+    /// A character enters an output buffer, ready for the wire at a tick.
+    pub(crate) fn enter_output(&mut self, lane: u32, character: Character, ready: Time) {
+        self.lanes[lane as usize].output.push_back((ready, character));
+        self.lanes[lane as usize].places_taken += 1;
+        self.agenda.add(ready, What::Wire { link: self.fabric.link_of(lane) });
+    }
+
     /// The end of packet at the front of a queue has crossed.
     fn leave(&mut self, place: Place, output: u32) {
         let switch = self.switch_at(place.lane);
         let handover = i64::from(self.fabric.switch_handover_ticks[switch]);
-        self.agenda.add(self.now + handover, What::Release { lane: output });
+        let queue = self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("a queue");
+        let copies = std::mem::take(&mut queue.copies);
+        for lane in copies.into_iter().map(|(lane, _)| lane).chain([output]) {
+            self.agenda.add(self.now + handover, What::Release { lane });
+        }
         self.come_forward(place);
     }
 

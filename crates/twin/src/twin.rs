@@ -6,7 +6,7 @@ use fabriloom_engine::kernel::random::{Family, streams};
 use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources, Ways};
 
 use crate::event::{Agenda, What};
-use crate::parts::{Character, Group, Kind, Lane, Link, Place, Register, Worm};
+use crate::parts::{Character, Group, Head, Kind, Lane, Link, Place, Register, Worm};
 use crate::{Delivery, FlowControl, TakenCode, TwinRun, delivery_key, messages};
 
 /// Everything there is.
@@ -18,6 +18,8 @@ pub struct Twin<'a> {
     pub(crate) links: Vec<Link>,
     pub(crate) lanes: Vec<Lane>,
     pub(crate) groups: Vec<Group>,
+    /// Per switch: heads that wait to be distributed, sorted.
+    pub(crate) distributing: Vec<Vec<Head>>,
     /// The groups that each lane belongs to.
     pub(crate) groups_of_lane: Vec<Vec<u32>>,
     pub(crate) worms: Vec<Worm>,
@@ -62,6 +64,7 @@ impl<'a> Twin<'a> {
             links: vec![link; fabric.links()],
             lanes: vec![Lane::default(); fabric.all_lanes()],
             groups,
+            distributing: vec![Vec::new(); fabric.switches as usize],
             groups_of_lane,
             worms: Vec::new(),
             packet_hops: 0,
@@ -121,6 +124,7 @@ impl<'a> Twin<'a> {
                 What::Dispatch { terminal } => self.dispatch(terminal),
                 What::Turn => self.let_programs_go_on(),
                 What::Arbitrate { group } => self.arbitrate(group),
+                What::Distribute { switch } => self.distribute(switch),
                 What::Cross { link } => self.cross(link),
                 What::Take { link } => self.take(link),
                 What::Wire { link } => self.start_on_wire(link),
@@ -244,7 +248,9 @@ impl<'a> Twin<'a> {
         }
         let worm = &mut self.worms[end.packet];
         let terminal = self.fabric.link_target[link as usize] - self.fabric.switches;
-        assert_eq!(worm.packet.target, terminal, "a packet came to the wrong terminal");
+        let is_for = self.fabric.distributed_to(worm.packet.target);
+        let is_right = worm.packet.target == terminal || is_for.contains(&terminal);
+        assert!(is_right, "a packet came to the wrong terminal");
         assert_eq!(worm.received, worm.packet.length, "a packet lost characters");
         assert!(!worm.delivered, "a packet came twice");
         worm.delivered = true;
@@ -337,7 +343,10 @@ impl<'a> Twin<'a> {
     fn packets_in_fabric(&self) -> u64 {
         let dispatched = self.links.iter().filter(|link| !link.dispatched.is_empty()).count();
         let ends = self.lanes.iter().flat_map(|lane| lane.ends());
-        dispatched as u64 + ends.filter(|&packet| !self.worms[packet].lost).count() as u64
+        // Copies whose end has not come to where they part.
+        let queues = self.lanes.iter().flat_map(|lane| lane.queues.values());
+        let parting = queues.map(|queue| queue.copies.len() as u64).sum::<u64>();
+        dispatched as u64 + parting + ends.filter(|&packet| !self.worms[packet].lost).count() as u64
     }
 
     /// Whether anything stands anywhere, but for terminals that wait for links that never run again.

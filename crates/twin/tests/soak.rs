@@ -7,6 +7,7 @@ mod scenarios;
 
 use scenarios::agree::{self, Seen, store};
 use scenarios::codes::{with_codes, with_priorities};
+use scenarios::distributions::with_distributions;
 use scenarios::faults::with_faults;
 use scenarios::lanes::with_lanes;
 use scenarios::long::with_long_packets;
@@ -99,6 +100,19 @@ fn small_networks_with_lanes() {
     for seed in seeds("small networks with lanes", 0..200) {
         let fabric = with_lanes(&random_fabric(seed), seed);
         let until = time_for(&fabric, 10 + (seed % 3) as u32 * 20);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
+}
+
+/// Packets that go to several ports at once, beside codes in some of them.
+#[test]
+fn small_networks_with_distributions() {
+    for seed in seeds("small networks with distributions", 0..100) {
+        let Some(fabric) = with_distributions(&random_fabric(seed), seed) else { continue };
+        let until = time_for(&fabric, 10 + (seed % 3) as u32 * 20);
+        let fabric = if seed % 3 == 0 { with_codes(&fabric, seed, until) } else { fabric };
+        let fabric = if seed % 4 == 0 { with_priorities(&fabric, seed) } else { fabric };
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }

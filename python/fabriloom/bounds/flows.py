@@ -163,6 +163,13 @@ def check_arbitration(network: Network) -> None:
     if len(compiled.arrays["port_priority"]):
         message = "with two priorities a packet of the low one can wait without end: there is no bound"
         raise refused(message, ("routing", "high_priority"), "remove it to see what is guaranteed without")
+    if getattr(compiled.scenario.routing, "distribution", None):
+        message = (
+            "a packet that goes to several terminals waits for all of its links at once: there is no bound"
+        )
+        raise refused(
+            message, ("routing", "distribution"), "remove it to see what is guaranteed without", key=True
+        )
     if compiled.parts.via:
         message = "with universal routing every flow may pass every switch: no useful bound exists"
         raise refused(message, ("routing", "universal"), "leave it out")

@@ -38,9 +38,9 @@ def promises(compiled: Compiled, worst: Worst | None, why: str = "") -> list[Pro
     rows = compiled.required_rows()
     if not rows:
         return []
-    arrays, names = compiled.arrays, compiled.graph.terminal_names
+    arrays, names = compiled.arrays, compiled.target_names()
     found = totals(compiled, worst) if worst is not None else [why] * len(arrays["flow_target"])
-    sources = np.repeat(np.arange(len(names)), np.diff(arrays["flow_start"].astype(np.int64)))
+    sources = np.repeat(np.arange(compiled.graph.terminals), np.diff(arrays["flow_start"].astype(np.int64)))
     tick_ns = compiled.tick_ps / 1000
     return [
         Promise(

@@ -56,7 +56,7 @@ def _files(compiled: Compiled) -> dict[str, str]:
     first = {port for port, priority in enumerate(compiled.arrays["port_priority"]) if priority}
     for plane, (graph, table), pairs in planes:
         high = {at for at, port in enumerate(plane.port.tolist()) if port in first}
-        tables = routers.routers(graph, table, high)
+        tables = routers.routers(graph, table, high, compiled.parts.distributions)
         head = f"{plane.name}-" if plane.name else ""
         whose = f"{about}, plane {plane.name}" if plane.name else about
         found |= {

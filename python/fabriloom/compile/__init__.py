@@ -14,12 +14,14 @@ import numpy as np
 
 from .. import topology, traffic
 from ..programs import Programs
+from ..routing.distribution import Distribution
 from ..scenario import Scenario, needed
 from ..technology import RingTechnology, Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
 from .codes import codes_of
 from .columns import Arrays, Tenths, parallel, ports, unused
+from .distributions import check_distributions
 from .faults import fault_columns, timeout_columns
 from .links import LinkParts
 from .newest import Newest
@@ -96,8 +98,12 @@ class Compiled:
         """Links of a cycle in the channel dependency graph; none if the routing cannot deadlock."""
         return self.parts.cycle
 
+    def target_names(self) -> list[str]:
+        """Terminals, and behind them what stands for several."""
+        return [*self.graph.terminal_names, *(one.label for one in distributions(self.parts))]
+
     def demand(self) -> traffic.Demand:
-        """What each terminal sends to each other, the busiest 1 in all."""
+        """What each terminal sends to each other, and to distributions, the busiest 1 in all."""
         if self.programs is None:
             return traffic.demand(self.arrays)
         return packet_demand(self.programs, self.arrays)
@@ -128,6 +134,7 @@ def compile(scenario: Scenario) -> Compiled:
     needed(scenario)
     parts = _parts(scenario)
     check_graph(scenario, parts.graph)
+    check_distributions(scenario)
     programs = programs_of(scenario, parts.graph)
     if isinstance(parts, LinkParts):
         check_schedule(scenario, parts.graph, parts.table, programs)
@@ -214,6 +221,11 @@ def _joined(
     return columns
 
 
+def distributions(parts: LinkParts | RingParts) -> list[Distribution]:
+    """Targets that stand for several terminals."""
+    return parts.distributions if isinstance(parts, LinkParts) else []
+
+
 def _sources(scenario: Scenario, parts: LinkParts | RingParts) -> Arrays:
     try:
         return traffic.build(
@@ -223,6 +235,7 @@ def _sources(scenario: Scenario, parts: LinkParts | RingParts) -> Arrays:
             seed=scenario.seed,
             via=parts.via,
             ports=parallel(parts.graph, scenario.port_choice),
+            distributions=distributions(parts),
         )
     except TrafficError as error:
         raise scenario.located(error, "traffic") from error

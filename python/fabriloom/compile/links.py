@@ -14,11 +14,13 @@ from .. import routing
 from ..codes import number
 from ..faults import FaultError, vertices_of
 from ..routing import NONE, RouteTable, RoutingError
+from ..routing.distribution import distribution_cycle, with_distributions
 from ..scenario import Scenario
 from ..scenario.resolve import fill_routing
 from ..technology import Technology, TechnologyError, technology
 from ..topology import Graph
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
+from .distributions import distributions_of
 from .newest import Newest
 from .ticks import MOST_LINK_TICKS, Durations
 
@@ -58,6 +60,7 @@ class LinkParts:
             parameters = scenario.parameters("routing")
             self._choice = parameters.pop("lane_choice", None)
             parameters.pop("high_priority", None)
+            parameters.pop("distribution", None)
             lanes = self.technology.lanes
             if scenario.routing.kind == "table":
                 parameters["lanes"] = lanes
@@ -69,6 +72,8 @@ class LinkParts:
             self.lane_table = routing.together(graph, divided, lanes)
         except RoutingError as error:
             raise scenario.located(error, "routing") from error
+        self.distributions = distributions_of(scenario, graph, self.technology, self.table)
+        """Targets that stand for several terminals."""
 
     @property
     def via(self) -> bool:
@@ -89,6 +94,8 @@ class LinkParts:
         those alone must have no cycle, if packets wait in one buffer at a time: then a waiting packet keeps
         nothing that another one, which takes its escape lane, waits for (J. Duato 1993).
         """
+        if self.distributions:
+            return distribution_cycle(self.graph, self.table, self.distributions)
         for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
             found = self._cycle(graph, table)
             if found is not None:
@@ -168,6 +175,7 @@ class LinkParts:
         if tick_ps not in timed.columns:
             links = _links(self.graph, self.technology, timed.times_ps, tick_ps)
             timed.columns[tick_ps] = {**links, **self._switches(self.technology, tick_ps)}
+            timed.columns[tick_ps] |= self._distributed()
         return timed.columns[tick_ps]
 
     def _switches(self, tech: Technology, tick: int) -> Arrays:
@@ -180,7 +188,6 @@ class LinkParts:
             "output_queues": int(tech.input_queues == "per-output"),
             "tick_ps": tick,
             "grain_ticks": tech.grain_ps // tick,
-            "classes": table.route.shape[1],
             "header_chars": tech.header_chars,
             "via_header_chars": tech.via_header_chars,
             "switch_decode_ticks": fill(graph.switches, tech.decode_latency_ps // tick),
@@ -190,14 +197,23 @@ class LinkParts:
             "switch_next_head_ticks": fill(graph.switches, tech.front_ps // tick),
             "switch_arbiter": np.full(graph.switches, number("arbiter", tech.arbiter), np.uint8),
             "switch_choice": self._choices(),
-            "group_switch": u32(table.group_switch),
-            "group_start": u32(table.group_start),
-            "group_links": u32(table.group_links),
-            "route": u32(table.route).ravel(),
-            "terminal_class": u32(table.terminal_class),
+            **_routes(table),
             "port_priority": self._high,
             "via_switch": u32(table.via_switch),
             "via_class": u32(table.via_class),
+        }
+
+    def _distributed(self) -> Arrays:
+        """The columns of distributions, and the routes with theirs."""
+        if not self.distributions:
+            return {}
+        table, spread = with_distributions(self.lane_table, self.distributions)
+        counts = [len(one.receivers) for one in self.distributions]
+        return {
+            **_routes(table),
+            "group_all": spread,
+            "distribution_start": u32([0, *np.cumsum(counts)]),
+            "distribution_port": u32([port for one in self.distributions for port in one.receivers]),
         }
 
     def _choices(self) -> NDArray[np.uint8]:
@@ -208,6 +224,18 @@ class LinkParts:
             "choice", self.technology.group_choice
         )
         return found
+
+
+def _routes(table: RouteTable) -> Arrays:
+    """The columns of groups and routes."""
+    return {
+        "classes": table.route.shape[1],
+        "group_switch": u32(table.group_switch),
+        "group_start": u32(table.group_start),
+        "group_links": u32(table.group_links),
+        "route": u32(table.route).ravel(),
+        "terminal_class": u32(table.terminal_class),
+    }
 
 
 def _high_ports(scenario: Scenario, graph: Graph) -> NDArray[np.uint8]:

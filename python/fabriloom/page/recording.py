@@ -121,8 +121,10 @@ def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -
         return shown
     bus, end = rows["kind"] & _BUS > 0, rows["end"]
     into = np.asarray(graph.terminal_in_links)[np.minimum(rows["target"], graph.ports - 1)]
+    # A copy of a packet for several terminals ends at any of them.
+    copies = (rows["target"] >= graph.ports) & (np.asarray(graph.link_target)[rows["link"]] >= graph.switches)
     owner = range(graph.terminals) if graph.several is None else graph.several.terminal.tolist()
-    names = [graph.terminal_names[terminal] for terminal in owner]
+    names = [graph.terminal_names[terminal] for terminal in owner] + _distributions(results)
     return {
         **shown,
         "packet": packet.tolist(),
@@ -131,13 +133,19 @@ def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -
         "bus": np.where(bus, rows["target"].astype(np.int64), -1).tolist(),
         "begin": np.round((rows["begin"] - first) * tick_ns, 2).tolist(),
         "end": [None if one < 0 else round((one - first) * tick_ns, 2) for one in end.tolist()],
-        "last": (~bus & (rows["link"] == into)).astype(int).tolist(),
+        "last": (~bus & ((rows["link"] == into) | copies)).astype(int).tolist(),
         "packets": [
             [names[source], names[target], start * tick_ns]
             for source, target, start in zip(*_ends(rows, packet, number), strict=True)
         ],
         "rings": graph.rings is not None,
     }
+
+
+def _distributions(results: Results) -> list[str]:
+    """Names of targets that stand for several terminals."""
+    given = results.provenance.resolved.get("routing", {}).get("distribution") or []
+    return [one["name"] for one in given]
 
 
 def _shown(

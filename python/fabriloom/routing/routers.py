@@ -7,7 +7,7 @@ the file: the cables of a switch from port 1, the terminals from address 32.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from ..topology.graph import Graph
 from ..topology.raw import FIRST_ADDRESS, FIRST_PORT, LAST_ADDRESS, LAST_PORT
 from .check import path
+from .distribution import Distribution
 from .table import NONE, RouteTable, RoutingError
 
 
@@ -28,6 +29,8 @@ class Entry:
     """Any free one is taken; in order of preference."""
     high: bool = False
     """Whether its packets go before others."""
+    all: bool = False
+    """Whether a packet goes to all of these ports, not to any free one."""
 
 
 @dataclass(frozen=True)
@@ -63,36 +66,42 @@ def ports(graph: Graph) -> list[int]:
     return found
 
 
-def addresses(graph: Graph) -> list[int]:
-    """Per terminal its logical address. Raises RoutingError."""
-    given: dict[int, int] = graph.layout.get("addresses", {})
-    free = iter(sorted(set(range(FIRST_ADDRESS, LAST_ADDRESS + 1)) - set(given.values())))
+def addresses(graph: Graph, spread: Sequence[Distribution] = ()) -> list[int]:
+    """Per terminal, then per distribution, its logical address. Raises RoutingError."""
+    own: dict[int, int] = graph.layout.get("addresses", {})
+    given = [*(own.get(terminal) for terminal in range(graph.terminals)), *(one.address for one in spread)]
+    free = iter(sorted(set(range(FIRST_ADDRESS, LAST_ADDRESS + 1)) - set(given)))
     found = []
-    for terminal in range(graph.terminals):
-        address = given.get(terminal) or next(free, None)
+    for address in given:
+        if address is None:
+            address = next(free, None)
         if address is None:
             count = LAST_ADDRESS - FIRST_ADDRESS + 1
-            raise RoutingError(f"{graph.terminals} terminals are more than the {count} logical addresses")
+            raise RoutingError(f"{len(given)} targets are more than the {count} logical addresses")
         found.append(address)
     return found
 
 
-def routers(graph: Graph, table: RouteTable, high: Collection[int] = ()) -> list[Router]:
+def routers(
+    graph: Graph, table: RouteTable, high: Collection[int] = (), spread: Sequence[Distribution] = ()
+) -> list[Router]:
     """The routing table of every switch, by logical address; ``high``: terminals whose packets go before
-    others. Raises RoutingError.
+    others; ``spread``: addresses for several terminals. Raises RoutingError.
     """
-    port, address = ports(graph), addresses(graph)
-    order = np.argsort(address, kind="stable").tolist()
+    port, address = ports(graph), addresses(graph, spread)
     found = []
     for switch, name in enumerate(graph.switch_names):
         entries = []
-        for terminal in order:
+        for terminal, name_of in enumerate(graph.terminal_names):
             entry = int(table.route[switch, table.terminal_class[terminal]])
             if entry != NONE:
                 by = tuple(dict.fromkeys(port[link] for link in table.group(entry >> 1).tolist()))
-                name_of = graph.terminal_names[terminal]
                 entries.append(Entry(address[terminal], name_of, by, terminal in high))
-        found.append(Router(name, tuple(entries)))
+        for one, number in zip(spread, address[graph.terminals :], strict=True):
+            if switch in one.links:
+                by = tuple(sorted(port[link] for link in one.links[switch]))
+                entries.append(Entry(number, one.name, by, all=True))
+        found.append(Router(name, tuple(sorted(entries, key=lambda entry: entry.address))))
     return found
 
 
@@ -104,15 +113,20 @@ def path_bytes(graph: Graph, table: RouteTable, source: int, target: int) -> lis
 
 
 def as_csv(found: Iterable[Router]) -> str:
-    """Lines of router, logical_address, terminal and ports, and of priority where any is high."""
+    """Lines of router, logical_address, terminal and ports, and of priority where any is high, and of take
+    where packets go to all ports of an entry."""
     found = list(found)
     ranked = any(entry.high for router in found for entry in router.entries)
-    lines = ["router,logical_address,terminal,ports" + (",priority" if ranked else "")]
+    spread = any(entry.all for router in found for entry in router.entries)
+    head = f"{',priority' if ranked else ''}{',take' if spread else ''}"
+    lines = [f"router,logical_address,terminal,ports{head}"]
     for router in found:
         for entry in router.entries:
             ports_of = " ".join(map(str, entry.ports))
             rank = f",{'high' if entry.high else 'low'}" if ranked else ""
-            lines.append(f"{_cell(router.name)},{entry.address},{_cell(entry.terminal)},{ports_of}{rank}")
+            take = f",{'all' if entry.all else 'one'}" if spread else ""
+            cells = f"{_cell(router.name)},{entry.address},{_cell(entry.terminal)}"
+            lines.append(f"{cells},{ports_of}{rank}{take}")
     return "\n".join([*lines, ""])
 
 
@@ -140,7 +154,8 @@ def as_c(found: Iterable[Router], about: str) -> str:
         for entry in router.entries:
             mask = sum(1 << port for port in entry.ports)
             ports_of = " ".join(map(str, entry.ports))
-            about_it = f"{_comment(entry.terminal)}: port {ports_of}{', high priority' if entry.high else ''}"
+            more = f"{', high priority' if entry.high else ''}{', to all of them' if entry.all else ''}"
+            about_it = f"{_comment(entry.terminal)}: port {ports_of}{more}"
             lines.append(f"    [{entry.address}] = 0x{mask:08x}, /* {about_it} */")
         lines.append("};")
     return "\n".join([*lines, ""])

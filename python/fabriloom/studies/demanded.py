@@ -49,6 +49,10 @@ def _offered_mbytes_per_s(compiled: Compiled, demand: Demand) -> float:
     assert chars is not None
     none, one = tech.payload_bytes(0), tech.payload_bytes(1)
     listed = float((demand.packets * (none + (one - none) * chars)).sum())
+    if demand.spread and isinstance(compiled.parts, LinkParts) and demand.spread.chars is not None:
+        copies = np.array([len(found.receivers) for found in compiled.parts.distributions])
+        apiece = none + (one - none) * demand.spread.chars
+        listed += float((demand.spread.packets * copies[demand.spread.target] * apiece).sum())
     even = float(demand.even.sum()) * (none + (one - none) * demand.even_chars)
     return (listed + even) * _per_s(compiled, demand) / 1e6
 
@@ -67,6 +71,11 @@ def _of_links(compiled: Compiled, demand: Demand) -> dict[str, float]:
     counted = plane_loads.loads(parts, choice, demand.pairs, demand.even)
     chars = source, target, packets * demand.chars
     payload = plane_loads.loads(parts, choice, chars, demand.even * demand.even_chars)
+    if demand.spread and demand.spread.chars is not None:
+        source, target, packets = demand.spread.pairs
+        counted = counted + plane_loads.spread_loads(parts, demand.spread.pairs)
+        chars = source, target, packets * demand.spread.chars
+        payload = payload + plane_loads.spread_loads(parts, chars)
     character = arrays["link_character_ticks"].astype(np.float64)
     apiece = int(arrays["header_chars"]) * character + arrays["link_end_ticks"]
     busy = (counted * apiece + payload * character) * demand.per_grain / int(arrays["grain_ticks"])

@@ -208,6 +208,9 @@ def failures(graph: Graph, kinds: str) -> list[tuple[str, str, Ints]]:
 
 def look(compiled: Compiled, kinds: str = "all") -> dict[str, Any]:
     """Every single failure, the worst first, ready for JSON. Raises ScenarioError."""
+    if compiled.demand().spread is not None:
+        message = "what failures leave of packets that go to several terminals is not followed"
+        raise compiled.scenario.error(message, ("routing", "distribution"), "remove it", key=True)
     ways = Ways(compiled)
     which = failures(ways.graph, kinds)
     if len(which) * len(ways.row) * 8 > MOST_STEPS:

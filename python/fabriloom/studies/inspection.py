@@ -121,7 +121,8 @@ def _loads(compiled: Compiled, parts: LinkParts) -> np.ndarray:
     """Packets per link for one of the busiest source, or one by each of its ports."""
     demand, choice = compiled.demand(), compiled.scenario.port_choice
     ports = int(parallel(parts.graph, choice).max())
-    return ports * plane_loads.loads(parts, choice, demand.pairs, demand.even)
+    spread = plane_loads.spread_loads(parts, demand.spread.pairs) if demand.spread else 0.0
+    return ports * plane_loads.loads(parts, choice, demand.pairs, demand.even) + spread
 
 
 def _network(compiled: Compiled, parts: LinkParts, length_bytes: float) -> dict[str, Any]:

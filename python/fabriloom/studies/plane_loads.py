@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .. import routing
 from ..compile import LinkParts
 from ..compile.several import port_pairs
+from ..routing.distribution import distributed_links
 from ..topology import Graph
 
 Ints = NDArray[np.int64]
@@ -17,6 +18,14 @@ Loads = NDArray[np.float64]
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 _PAIRS_AT_ONCE = 1 << 20
+
+
+def spread_loads(parts: LinkParts, spread: Pairs) -> Loads:
+    """Packets per link of what is sent to distributions: each has one copy on every link of its way."""
+    total = np.zeros(parts.graph.links)
+    for source, target, packets in zip(*(np.asarray(column).tolist() for column in spread), strict=True):
+        total[distributed_links(parts.graph, parts.distributions[target], source)] += packets
+    return total
 
 
 def loads(parts: LinkParts, choice: str, pairs: Pairs, even: np.ndarray) -> Loads:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from fabriloom.traffic.kinds import (
 from fabriloom.traffic.lengths import lengths
 from fabriloom.traffic.matrix import matrix
 from fabriloom.traffic.matrix import pairs as pairs_file
-from fabriloom.traffic.names import Terminals, repeated
+from fabriloom.traffic.names import Spread, Terminals, repeated
 from fabriloom.traffic.neighbours import nearest_neighbour
 
 
@@ -38,6 +39,7 @@ def build(
     seed: int = 1,
     via: bool = False,
     ports: Ints | None = None,
+    distributions: Sequence[Spread] = (),
 ) -> Columns:
     """All ``source_*``, ``target_*``, ``weight_*``, ``length_*``, ``list_*`` and ``flow_*`` columns.
 
@@ -52,6 +54,7 @@ def build(
         seed: of random permutations that name none.
         via: true when packets carry a header to an intermediate switch, which counts for the load.
         ports: per terminal how many ports it sends by, which share its load; one each if not given.
+        distributions: targets that stand for several terminals.
 
     Raises:
         TrafficError: with the setting at fault.
@@ -66,7 +69,7 @@ def build(
     if pattern["kind"] == "descriptors":
         columns |= descriptors(terminals, technology, sending, pattern)
     elif pattern["kind"] == "flows":
-        columns |= flows(terminals, technology, sending, settings)
+        columns |= flows(terminals, technology, sending, settings, distributions)
     else:
         aim, share = _aim(network, terminals, pattern, sending, seed)
         columns |= aim

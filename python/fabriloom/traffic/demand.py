@@ -39,6 +39,8 @@ class Demand:
     """Per listed pair: mean payload characters of a packet."""
     even_chars: float = 0.0
     """The same of what is sent to all others alike."""
+    spread: Demand | None = None
+    """What is sent to distributions, with their numbers as targets; none: nothing."""
     per_grain: float | None = None
     """Packets per grain of a source that sends 1; none where sources wait for the network."""
 
@@ -80,18 +82,23 @@ def demand(columns: Columns) -> Demand:
         parts.append(_flows(columns, rate))
         chars.append(columns["flow_length"].astype(np.float64))
     source, target, packets = (np.concatenate([part[i] for part in parts]) for i in range(3))
-    some = packets > 0
+    listed = (
+        source.astype(np.int64),
+        target.astype(np.int64),
+        packets.astype(np.float64),
+        np.concatenate(chars),
+    )
     cold = 1 - np.where(kind == HOT_SPOT, columns["target_share"], np.where(kind == ANY, 1 / count, 0.0))
     even = np.where(to_all(columns), rate * cold, 0.0)
-    return Demand(
-        source[some].astype(np.int64),
-        target[some].astype(np.int64),
-        packets[some].astype(np.float64),
-        even,
-        np.concatenate(chars)[some],
-        mean_chars,
-        _per_grain(columns),
-    )
+
+    def rows(some: NDArray[np.bool_], first: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        some = some & (packets > 0)
+        return listed[0][some], listed[1][some] - first, listed[2][some], listed[3][some]
+
+    sender, several, sent, length = rows(target >= count, count)
+    spread = Demand(sender, several, sent, np.zeros(count), length) if len(sent) else None
+    sender, receiver, sent, length = rows(target < count, 0)
+    return Demand(sender, receiver, sent, even, length, mean_chars, spread, _per_grain(columns))
 
 
 def to_all(columns: Columns) -> NDArray[np.bool_]:

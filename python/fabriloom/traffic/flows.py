@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,7 +15,7 @@ from fabriloom.traffic.arrivals import places
 from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.kinds import CONSTANT, FLOWS, POISSON, SILENT, Columns, Links, Settings
 from fabriloom.traffic.lengths import characters
-from fabriloom.traffic.names import Terminals
+from fabriloom.traffic.names import Spread, Targets, Terminals
 from fabriloom.traffic.requirements import required
 
 COLUMNS = (
@@ -55,8 +55,16 @@ class Flow:
     """No packet may take longer, from its making to its delivery."""
 
 
-def flows(terminals: Terminals, technology: Links, sending: np.ndarray, settings: Settings) -> Columns:
+def flows(
+    terminals: Terminals,
+    technology: Links,
+    sending: np.ndarray,
+    settings: Settings,
+    distributions: Sequence[Spread] = (),
+) -> Columns:
     """The ``flow_*`` columns and the arrivals of ``settings["pattern"]``, of the terminals that send.
+
+    Targets are terminals, and behind them ``distributions`` by their place.
 
     Two columns are not for the engine: ``flow_name``, and ``flow_requirement_ps`` with -1 for none.
 
@@ -64,22 +72,23 @@ def flows(terminals: Terminals, technology: Links, sending: np.ndarray, settings
         TrafficError: with the flow at fault.
     """
     pattern = settings["pattern"]
-    maker = _Maker(terminals, technology, settings)
+    targets = Targets(terminals.names, distributions)
+    maker = _Maker(terminals, targets, technology, settings)
     found = _of_file(maker, pattern["path"]) if pattern.get("path") else _of_list(maker, pattern["flows"])
-    found = required(found, terminals, pattern)
+    found = required(found, targets, pattern)
     scale = Fraction(str(settings.get("scale") or 1))
     kept = [flow for flow in found if sending[flow.source]]
     kept.sort(key=lambda flow: flow.source)
     _check_grains(kept, scale * technology.grain_ps)
-    return _columns(kept, terminals, float(scale * technology.grain_ps), places(settings))
+    return _columns(kept, targets, float(scale * technology.grain_ps), places(settings))
 
 
-def _columns(found: list[Flow], terminals: Terminals, grain_ps: float, queue: int) -> Columns:
+def _columns(found: list[Flow], terminals: Targets, grain_ps: float, queue: int) -> Columns:
     """``grain_ps``: of scaled time."""
     count = len(terminals.names)
 
     def label(source: int, target: int) -> str:
-        return f"{terminals.names[source]} -> {terminals.names[target]}"
+        return f"{terminals.names[source]} -> {terminals.name(target)}"
 
     source = np.array([flow.source for flow in found], np.int64)
     interval = np.array([float(flow.interval_ps) / grain_ps for flow in found])
@@ -124,8 +133,9 @@ def _check_grains(found: list[Flow], grain_ps: Fraction) -> None:
 class _Maker:
     """Makes flows from what is written, whether in the scenario or in a file."""
 
-    def __init__(self, terminals: Terminals, technology: Links, settings: Settings) -> None:
+    def __init__(self, terminals: Terminals, targets: Targets, technology: Links, settings: Settings) -> None:
         self.terminals = terminals
+        self.targets = targets
         self.technology = technology
         self.kind = settings["arrivals"]["kind"]
         length = settings["length"]
@@ -136,6 +146,7 @@ class _Maker:
         if given["source"] == given["target"]:
             name = self.terminals.names[given["source"]]
             raise fail(f'"{name}" would send to itself', "target", "name another terminal")
+        self._check_sender(given["source"], given["target"], fail)
         packets = 1 if given["packets"] is None else given["packets"]
         length_bytes = self._length(given["length"], fail)
         arrival, phase, interval = self._moments(given, length_bytes, packets, fail)
@@ -150,6 +161,14 @@ class _Maker:
         ends = given["source"], given["target"]
         asked = given["name"] or "", given["requirement"]
         return Flow(*ends, chars, arrival, interval, phase, jitter, packets, *asked)
+
+    def _check_sender(self, source: int, target: int, fail: Fail) -> None:
+        """Refuse who is not said to send to a distribution: routers have no way for its packets."""
+        place = target - len(self.terminals.names)
+        if place >= 0 and source not in self.targets.distributions[place].senders:
+            name = self.terminals.names[source]
+            message = f'"{name}" does not send to "{self.targets.name(target)}"'
+            raise fail(message, "source", f"add it to routing.distribution.{place}.from")
 
     def _length(self, given: int | None, fail: Fail) -> int:
         found = self.usual_bytes if given is None else given
@@ -193,7 +212,10 @@ def _listed(maker: _Maker, number: int, flow: dict[str, Any]) -> Flow:
     def fail(message: str, name: str, hint: str) -> TrafficError:
         return TrafficError(message, f"{where}.{name}", hint)
 
-    ends = {name: maker.terminals.one(flow[name], f"{where}.{name}") for name in ("source", "target")}
+    ends = {
+        "source": maker.terminals.one(flow["source"], f"{where}.source"),
+        "target": maker.targets.one(flow["target"], f"{where}.target"),
+    }
     values = {name: _of_schema(flow, name) for name in COLUMNS[2:]}
     return maker.flow({**values, **ends}, fail)
 
@@ -211,7 +233,7 @@ def _of_file(maker: _Maker, path: str) -> list[Flow]:
             message = f'{table.path.name}: "{name}" and "{plain}" say the same'
             raise TrafficError(message, "pattern.path", "keep one of the two columns")
     source = table.terminals(table.need("source")[0], maker.terminals)
-    target = table.terminals(table.need("target")[0], maker.terminals)
+    target = table.terminals(table.need("target")[0], maker.targets)
     if not len(source):
         raise TrafficError(f"{table.path.name} has no flows", "pattern.path", "add rows below the header")
     names = {name: PLAIN[name] if table.column(PLAIN.get(name, "")) else name for name in COLUMNS[2:]}

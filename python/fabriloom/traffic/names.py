@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from fabriloom import units
 from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.kinds import Ints
+
+
+class Spread(Protocol):
+    """What traffic needs to know of a distribution (see ``fabriloom.routing.distribution``)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def senders(self) -> tuple[int, ...]: ...
 
 
 def repeated(numbers: Ints) -> int | None:
@@ -72,3 +82,29 @@ class Terminals:
         if near:
             return f'did you mean "{near}"? {numbers}'
         return f'{numbers}, names from "{self.names[0]}" to "{self.names[-1]}"'
+
+
+class Targets(Terminals):
+    """Terminals, by number or by name, and by name alone what stands for several of them."""
+
+    def __init__(self, names: list[str], distributions: Sequence[Spread]) -> None:
+        super().__init__(names)
+        self.distributions = distributions
+
+    def find(self, key: object) -> int | None:
+        """The number of a terminal, or that of a distribution, behind those of terminals."""
+        names = [one.name for one in self.distributions]
+        if isinstance(key, str) and key in names:
+            return len(self.names) + names.index(key)
+        return super().find(key)
+
+    def name(self, number: int) -> str:
+        """The name of either."""
+        count = len(self.names)
+        return self.names[number] if number < count else self.distributions[number - count].name
+
+    def hint(self, key: object) -> str:
+        """The nearest right name of either."""
+        names = [one.name for one in self.distributions]
+        near = units.nearest(key, names) if isinstance(key, str) else None
+        return f'did you mean "{near}"?' if near else super().hint(key)

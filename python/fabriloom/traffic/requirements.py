@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabriloom import units
 from fabriloom.traffic.errors import TrafficError
-from fabriloom.traffic.names import Terminals
+from fabriloom.traffic.names import Targets
 
 if TYPE_CHECKING:
     from fabriloom.traffic.flows import Flow
@@ -17,7 +17,7 @@ MOST = 4096
 """Flows with a requirement: of each all delays are kept."""
 
 
-def required(flows: Sequence[Flow], terminals: Terminals, pattern: Mapping[str, Any]) -> list[Flow]:
+def required(flows: Sequence[Flow], terminals: Targets, pattern: Mapping[str, Any]) -> list[Flow]:
     """The flows with what ``pattern["requirements"]`` asks of them, each by its name or by ``source:target``.
 
     Raises:
@@ -39,7 +39,7 @@ def required(flows: Sequence[Flow], terminals: Terminals, pattern: Mapping[str, 
     return found
 
 
-def _places(flows: Sequence[Flow], terminals: Terminals, in_scenario: bool) -> dict[str, list[int]]:
+def _places(flows: Sequence[Flow], terminals: Targets, in_scenario: bool) -> dict[str, list[int]]:
     """By name and by its two ends: the places of flows. Raises TrafficError for a name of two."""
     found: dict[str, list[int]] = {}
     for place, flow in enumerate(flows):
@@ -50,7 +50,7 @@ def _places(flows: Sequence[Flow], terminals: Terminals, in_scenario: bool) -> d
                 raise TrafficError(message, parameter, "give each a name of its own")
             found[flow.name] = [place]
     for place, flow in enumerate(flows):
-        ends = f"{terminals.names[flow.source]}:{terminals.names[flow.target]}"
+        ends = f"{terminals.names[flow.source]}:{terminals.name(flow.target)}"
         found.setdefault(ends, []).append(place)
     return found
 

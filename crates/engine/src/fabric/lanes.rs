@@ -19,11 +19,12 @@ impl Fabric {
     }
 
     /// True when what a link does next can only be told character by character: when its lanes share it, when packets
-    /// wait for credit for all of them, when faults and time-outs cut packets, when codes go before characters, and when
-    /// heads have two priorities.
+    /// wait for credit for all of them, when faults and time-outs cut packets, when codes go before characters, when heads
+    /// have two priorities, and when packets go to several links at once.
     pub fn has_lanes(&self) -> bool {
         let cuts = self.has_faults() || self.has_timeouts();
         let ranks = !self.port_priority.is_empty();
-        self.lanes > 1 || self.whole_packet_credit != 0 || cuts || self.has_codes() || ranks
+        let shared = self.lanes > 1 || self.whole_packet_credit != 0;
+        shared || cuts || self.has_codes() || ranks || self.has_distributions()
     }
 }

@@ -7,6 +7,7 @@
 
 mod check;
 mod code;
+mod ends;
 mod error;
 mod fault;
 mod lanes;
@@ -238,6 +239,12 @@ columns! {
         group_start: u32,
         /// Lanes of all groups, in order of preference.
         group_links: u32,
+        /// Per group (or empty): 1 when a packet goes to all of its links at once.
+        group_all: u8,
+        /// Per distribution, whose number is behind those of ports, and one more: where its ports start (or empty).
+        distribution_start: u32,
+        /// Ports that each distribution is for.
+        distribution_port: u32,
 
         /// Switch by class: group number * 2 + (1 if the front header is deleted on the way out), or [`NONE`].
         route: u32,
@@ -247,7 +254,7 @@ columns! {
         terminal_choice: u8,
         /// Per port (or empty): its plane. A packet goes from port to port of one plane.
         port_plane: u32,
-        /// Per port: class of the header that leads to it.
+        /// Per port, then per distribution: class of the header that leads to it.
         terminal_class: u32,
         /// Per port: the link it sends on.
         terminal_out_link: u32,
@@ -441,24 +448,6 @@ impl Fabric {
         self.link_source.len()
     }
 
-    /// Number of ports of all terminals.
-    pub fn ports(&self) -> u32 {
-        self.terminal_out_link.len() as u32
-    }
-
-    /// True when terminals have several ports.
-    pub fn has_ports(&self) -> bool {
-        !self.terminal_ports.is_empty()
-    }
-
-    /// The ports of a terminal.
-    pub fn ports_of(&self, terminal: u32) -> std::ops::Range<u32> {
-        match self.terminal_ports.get(terminal as usize..terminal as usize + 2) {
-            Some(ends) => ends[0]..ends[1],
-            None => terminal..terminal + 1,
-        }
-    }
-
     /// True when programs drive the terminals.
     pub fn has_programs(&self) -> bool {
         !self.program_start.is_empty()
@@ -484,11 +473,6 @@ impl Fabric {
     pub fn group(&self, group: u32) -> &[u32] {
         let group = group as usize;
         &self.group_links[self.group_start[group] as usize..self.group_start[group + 1] as usize]
-    }
-
-    /// Whether packets for a port go before others.
-    pub fn goes_first(&self, port: u32) -> bool {
-        self.port_priority.get(port as usize).is_some_and(|&priority| priority > 0)
     }
 
     /// True when the vertex is a terminal, or a port of one.

@@ -29,6 +29,9 @@ impl Network {
         }
         let (group, at) = (entry >> 1, &mut self.queues[queue as usize]);
         (at.awaits, at.strips, at.since) = (group, entry & 1 == 1, self.now);
+        if self.fabric.takes_all(group) {
+            return self.wait_for_all(switch, queue);
+        }
         let waiting = &mut self.groups[group as usize].waiting;
         let place = waiting.partition_point(|&other| other < (self.now, queue));
         waiting.insert(place, (self.now, queue));
@@ -44,6 +47,9 @@ impl Network {
     }
 
     pub(super) fn touch(&mut self, group: u32) {
+        if self.distributions.is_some() && self.fabric.takes_all(group) {
+            return self.touch_all(group);
+        }
         let at = &mut self.groups[group as usize];
         if !at.touched && !at.waiting.is_empty() {
             at.touched = true;
@@ -51,7 +57,7 @@ impl Network {
         }
     }
 
-    /// All that is decided in a tick: grants, then crossings, then starts on wires.
+    /// All that is decided in a tick: grants, to one lane and then to several, then crossings, then starts on wires.
     ///
     /// # Errors
     /// A switch and a class for which it has no route.
@@ -63,6 +69,7 @@ impl Network {
         while let Some(group) = self.touched.pop() {
             self.serve(group);
         }
+        self.distribute();
         while let Some(link) = self.crossing.pop() {
             if self.ports[link as usize].due == self.now {
                 self.ports[link as usize].due = UNKNOWN;
@@ -79,67 +86,80 @@ impl Network {
         Ok(())
     }
 
-    /// Grants lanes of a group until no head waits or none is free.
+    /// Grants lanes of a group until no head waits for which one is free.
     fn serve(&mut self, group: u32) {
         self.groups[group as usize].touched = false;
-        while !self.groups[group as usize].waiting.is_empty() && self.free(group).next().is_some() {
-            let queue = self.choose_head(group);
-            let output = self.choose_lane(group);
-            self.grant(queue, output);
+        while self.groups[group as usize].waiting.iter().any(|&head| self.is_able(group, head)) {
+            let head = self.choose_head(group);
+            let output = self.choose_lane(group, head);
+            self.grant(head.1, output);
         }
     }
 
-    fn free(&self, group: u32) -> impl Iterator<Item = u32> {
+    /// The lanes of a group that a head can be granted.
+    fn free(&self, group: u32, head: (Time, u32)) -> impl Iterator<Item = u32> {
         let lanes = self.fabric.group(group).iter().copied();
-        lanes.filter(|&lane| self.lanes[lane as usize].holder == NONE && !self.is_down(lane))
+        let is_free = |lane: u32| self.lanes[lane as usize].holder == NONE && !self.is_down(lane);
+        lanes.filter(move |&lane| is_free(lane) && self.kept_for(lane, head).is_none())
     }
 
-    /// Takes the head that is served next out of those that wait; the queue at whose front it is.
-    fn choose_head(&mut self, group: u32) -> u32 {
+    fn is_able(&self, group: u32, head: (Time, u32)) -> bool {
+        self.free(group, head).next().is_some()
+    }
+
+    /// Takes the head that is served next out of those that wait and can be.
+    fn choose_head(&mut self, group: u32) -> (Time, u32) {
         let switch = self.fabric.group_switch[group as usize];
         let at = &self.groups[group as usize];
-        let goes_first = |queue: u32| {
-            let packet = self.queues[queue as usize].packets[0].packet;
+        let goes_first = |head: (Time, u32)| {
+            let packet = self.queues[head.1 as usize].packets[0].packet;
             self.fabric.goes_first(self.packets[packet].target)
         };
-        let any = at.waiting.iter().any(|&(_, queue)| goes_first(queue));
-        let heads = || (0..).zip(&at.waiting).filter(|&(_, &(_, queue))| !any || goes_first(queue));
+        // Without distributions a lane that is free is so for all heads.
+        let all = self.distributions.is_none();
+        let able =
+            || (0..).zip(at.waiting.iter().copied()).filter(|&(_, head)| all || self.is_able(group, head));
+        let any = able().any(|(_, head)| goes_first(head));
+        let heads = || able().filter(|&(_, head)| !any || goes_first(head));
         // No group has two heads of one lane, so queues are in the order of lanes.
         let lane = |queue: u32| self.queues[queue as usize].lane;
         let made = |queue: u32| self.packets[self.queues[queue as usize].packets[0].packet].created;
-        let chosen = match self.fabric.switch_arbiter[switch as usize] {
-            arbiter::FIFO => heads().next(),
-            arbiter::RANDOM => {
-                let drawn = self.streams[group as usize].below(heads().count() as u32);
+        let kind = self.fabric.switch_arbiter[switch as usize];
+        let mut stream = (kind == arbiter::RANDOM).then(|| self.streams[group as usize].clone());
+        let chosen = match (kind, &mut stream) {
+            (arbiter::FIFO, _) => heads().next(),
+            (_, Some(stream)) => {
+                let drawn = stream.below(heads().count() as u32);
                 heads().nth(drawn as usize)
             }
-            kind => {
-                heads().min_by_key(|&(_, &(_, queue))| rank(kind, lane(queue), at.served, || made(queue)))
-            }
+            _ => heads().min_by_key(|&(_, (_, queue))| rank(kind, lane(queue), at.served, || made(queue))),
         };
         let (place, _): (usize, _) = chosen.expect("a head waits");
-        let (_, queue) = self.groups[group as usize].waiting.remove(place);
-        self.groups[group as usize].served = self.queues[queue as usize].lane;
-        queue
+        if let Some(drawn) = stream {
+            self.streams[group as usize] = drawn;
+        }
+        let head = self.groups[group as usize].waiting.remove(place);
+        self.groups[group as usize].served = self.queues[head.1 as usize].lane;
+        head
     }
 
-    fn choose_lane(&mut self, group: u32) -> u32 {
+    fn choose_lane(&mut self, group: u32, head: (Time, u32)) -> u32 {
         let switch = self.fabric.group_switch[group as usize];
         let last_grant = |&lane: &u32| self.lanes[lane as usize].last_grant;
         let chosen = match self.fabric.switch_choice[switch as usize] {
-            choice::FIRST => self.free(group).next(),
-            choice::LEAST_RECENT => self.free(group).min_by_key(last_grant),
+            choice::FIRST => self.free(group, head).next(),
+            choice::LEAST_RECENT => self.free(group, head).min_by_key(last_grant),
             _ => {
-                let count = self.free(group).count() as u32;
+                let count = self.free(group, head).count() as u32;
                 let drawn = self.streams[group as usize].below(count);
-                self.free(group).nth(drawn as usize)
+                self.free(group, head).nth(drawn as usize)
             }
         };
         chosen.expect("a lane is free")
     }
 
     /// Gives the head of a queue its lane, at the present tick.
-    fn grant(&mut self, queue: u32, output: u32) {
+    pub(super) fn grant(&mut self, queue: u32, output: u32) {
         self.grants += 1;
         let link = self.fabric.link_of(output);
         let at = &self.queues[queue as usize];
@@ -152,16 +172,27 @@ impl Network {
         }
         let at = &mut self.queues[queue as usize];
         (at.awaits, at.output, at.delete) = (NONE, output, delete);
-        self.links[link as usize].counts.wait_ticks += (self.now - since) as u64;
-        let to = &mut self.lanes[output as usize];
-        (to.holder, to.last_grant) = (queue, self.now);
-        to.outgoing.push_back(Outgoing { packet: number, length: left - delete, sent: 0, begin: 0 });
+        self.hold(
+            output,
+            queue,
+            since,
+            Outgoing { packet: number, length: left - delete, sent: 0, begin: 0 },
+        );
         let entry = self.fabric.link_of(lane);
         let crossing = &mut self.ports[entry as usize].crossing;
         let place = crossing.partition_point(|&other| other < queue);
         crossing.insert(place, queue);
         self.wake_port(entry, self.now);
         self.watch_from_grant(queue);
+    }
+
+    /// The packet at the front of a queue holds a lane from now on.
+    pub(super) fn hold(&mut self, output: u32, queue: u32, since: Time, packet: Outgoing) {
+        let link = self.fabric.link_of(output);
+        self.links[link as usize].counts.wait_ticks += (self.now - since) as u64;
+        let to = &mut self.lanes[output as usize];
+        (to.holder, to.last_grant) = (queue, self.now);
+        to.outgoing.push_back(packet);
     }
 
     /// The one of several, ascending, that goes first on what lanes share; the last one again if it is `amid` a packet.

@@ -52,10 +52,14 @@ impl Network {
         let at = &self.queues[queue as usize];
         let Some(packet) = at.packets.front() else { return true };
         if at.awaits != NONE {
-            return self.fabric.group(at.awaits).iter().any(|&lane| {
-                let holder = self.lanes[lane as usize].holder;
-                !self.is_down_for_good(lane) && (holder == NONE || marks.queues[holder as usize])
-            });
+            let mut lanes = self.fabric.group(at.awaits).iter();
+            let is_granted =
+                |&lane: &u32| !self.obstacles(queue, lane).any(|other| !marks.queues[other as usize]);
+            return if self.fabric.takes_all(at.awaits) {
+                lanes.all(is_granted)
+            } else {
+                lanes.any(|lane| !self.is_down_for_good(*lane) && is_granted(lane))
+            };
         }
         if at.spills {
             return !packet.arrivals.is_empty() || marks.lanes[at.lane as usize];
@@ -67,7 +71,22 @@ impl Network {
             return true;
         }
         let is_there = !packet.arrivals.is_empty() || marks.lanes[at.lane as usize];
-        is_there && (at.delete > 0 || self.has_place(at.output) || marks.lanes[at.output as usize])
+        let enters = |lane: u32| self.has_place(lane) || marks.lanes[lane as usize];
+        is_there && (at.delete > 0 || enters(at.output) && at.copies.iter().all(|&lane| enters(lane)))
+    }
+
+    /// The queues whose heads have to go before that of a queue can take a lane: the one that holds it, and one for which
+    /// it is kept.
+    fn obstacles(&self, queue: u32, lane: u32) -> impl Iterator<Item = u32> {
+        let holder = Some(self.lanes[lane as usize].holder).filter(|&holder| holder != NONE);
+        let at = &self.queues[queue as usize];
+        let first = self.first_to_all(self.switch_at(at.lane)).map(|(_, first)| first);
+        let kept = if self.fabric.takes_all(at.awaits) {
+            first.filter(|&first| first != queue)
+        } else {
+            self.kept_for(lane, (at.since, queue))
+        };
+        holder.into_iter().chain(kept)
     }
 
     /// Whether a place in the output buffer of a lane is free or becomes free without anything being sent.
@@ -140,15 +159,16 @@ impl Network {
     fn queue_waits_for(&self, queue: u32, marks: &Marks) -> Option<Waiting> {
         let at = &self.queues[queue as usize];
         if at.awaits != NONE {
-            let mut lanes = self.fabric.group(at.awaits).iter();
-            let first = lanes.find(|&&lane| !self.is_down_for_good(lane))?;
-            return Some(Waiting::Queue(self.lanes[*first as usize].holder));
+            let lanes = self.fabric.group(at.awaits).iter().filter(|&&lane| !self.is_down_for_good(lane));
+            let mut obstacles = lanes.flat_map(|&lane| self.obstacles(queue, lane));
+            return obstacles.find(|&other| !marks.queues[other as usize]).map(Waiting::Queue);
         }
         if at.spills {
             return Some(Waiting::Lane(at.lane));
         }
         let comes = at.packets.front().is_some_and(|packet| !packet.arrivals.is_empty());
-        let output = Some(at.output).filter(|&output| output != NONE && !marks.lanes[output as usize]);
+        let outputs = [at.output].into_iter().chain(at.copies.iter().copied());
+        let output = outputs.filter(|&lane| lane != NONE).find(|&lane| !marks.lanes[lane as usize]);
         Some(Waiting::Lane(output.filter(|_| comes).unwrap_or(at.lane)))
     }
 

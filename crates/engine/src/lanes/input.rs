@@ -144,22 +144,31 @@ impl Network {
         self.nominated = nominated;
     }
 
-    /// When the next character of a queue that has been granted a lane can cross, the crossbar apart, if that is known.
+    /// When the next character of a queue that has been granted its lanes can cross, the crossbar apart, if that is known.
     fn crosses_at(&mut self, queue: u32) -> Option<Time> {
         let at = &self.queues[queue as usize];
         let (arrival, output) = (*at.packets[0].arrivals.front()?, at.output);
         if at.delete > 0 {
             return Some(arrival);
         }
-        let to = &mut self.lanes[output as usize];
+        let mut time = arrival.max(self.place_at(output)?);
+        for place in 0..self.queues[queue as usize].copies.len() {
+            time = time.max(self.place_at(self.queues[queue as usize].copies[place])?);
+        }
+        Some(time)
+    }
+
+    /// When there is a place in the output buffer of a lane, if that is known.
+    fn place_at(&mut self, lane: u32) -> Option<Time> {
+        let to = &mut self.lanes[lane as usize];
         while to.places.front().is_some_and(|&free| free <= self.now) {
             to.places.pop_front();
         }
         let taken = (to.ready.len() + to.places.len()) as u32;
-        if taken < self.fabric.link_output_buffer[self.fabric.link_of(output) as usize] {
-            return Some(arrival);
+        if taken < self.fabric.link_output_buffer[self.fabric.link_of(lane) as usize] {
+            return Some(self.now);
         }
-        to.places.front().map(|&free| free.max(arrival))
+        to.places.front().copied()
     }
 
     /// Moves one character of a queue.
@@ -180,12 +189,20 @@ impl Network {
         if !deletes {
             let switch = self.fabric.link_target[link as usize] as usize;
             let ready = self.now + Time::from(self.fabric.switch_forward_ticks[switch]);
-            self.lanes[output as usize].ready.push_back(ready);
-            self.wake_wire(self.fabric.link_of(output), ready);
+            self.enter(output, ready);
+            for place in 0..self.queues[queue as usize].copies.len() {
+                self.enter(self.queues[queue as usize].copies[place], ready);
+            }
         }
         if left == 0 {
             self.leave(link, queue);
         }
+    }
+
+    /// A character enters the output buffer of a lane.
+    fn enter(&mut self, lane: u32, ready: Time) {
+        self.lanes[lane as usize].ready.push_back(ready);
+        self.wake_wire(self.fabric.link_of(lane), ready);
     }
 
     /// Promises the place of a character that has left the input buffer of a lane, when a quantum is complete.
@@ -220,9 +237,12 @@ impl Network {
         let at = &mut self.queues[queue as usize];
         self.spare.extend(at.packets.pop_front().map(|packet| packet.arrivals));
         let output = std::mem::replace(&mut at.output, NONE);
+        let copies = std::mem::take(&mut at.copies);
         self.ports[link as usize].crossing.retain(|&other| other != queue);
         let handover = Time::from(self.fabric.switch_handover_ticks[switch]);
-        self.schedule(Event::Release(output), self.now + handover);
+        for output in copies.into_iter().chain([output]) {
+            self.schedule(Event::Release(output), self.now + handover);
+        }
         self.next_head(switch, queue);
     }
 }

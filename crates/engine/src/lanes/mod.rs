@@ -14,6 +14,7 @@
 //! | header, request | `input.rs`: `receive`, `ask` |
 //! | grant, release, order within a tick | `allocate.rs` |
 //! | who waits for whom | `deadlock.rs` |
+//! | packets that go to several links at once | `distribute.rs` |
 //! | faults: what is cut, spilled and discarded | `fault.rs` |
 //! | packets that are ended because they do not move | `timeout.rs` |
 //! | time-codes and interrupts | `code.rs` |
@@ -23,6 +24,7 @@
 mod allocate;
 mod code;
 mod deadlock;
+mod distribute;
 mod event;
 mod fault;
 mod input;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::code::Codes;
+use super::distribute::Distributions;
 use super::event::Event;
 use super::fault::Faults;
 use crate::fabric::{Fabric, NONE, arbiter, choice, sharing};
@@ -137,6 +138,8 @@ pub(super) struct Queue {
     pub strips: bool,
     /// The lane it was granted, or [`NONE`].
     pub output: u32,
+    /// The other lanes to which it crosses.
+    pub copies: Vec<u32>,
     /// Characters that are deleted next.
     pub delete: u32,
 }
@@ -227,6 +230,8 @@ pub struct Network {
     pub(super) faults: Faults,
     /// Time-codes and interrupts, if there are any.
     pub(super) codes: Option<Box<Codes>>,
+    /// Heads that wait for several lanes at once, if packets are distributed.
+    pub(super) distributions: Option<Box<Distributions>>,
     /// Queues whose packets are to be looked at in this tick.
     pub(super) watched: Vec<u32>,
     /// Since when links count.
@@ -285,6 +290,7 @@ impl Network {
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
             faults: Faults::new(&fabric),
             codes: Codes::new(&fabric),
+            distributions: Distributions::new(&fabric),
             watched: Vec::new(),
             counted_from: 0,
             hops: Hops::default(),
@@ -300,9 +306,10 @@ impl Network {
         &self.fabric
     }
 
-    /// Packets dispatched and neither delivered nor lost.
+    /// Packets dispatched and neither delivered nor lost; one that is for several ports counts for each.
     pub fn in_flight(&self) -> u64 {
-        self.packets.count() as u64 - self.faults.remains
+        let unmade = self.distributions.as_ref().map_or(0, |at| at.unmade);
+        self.packets.count() as u64 + unmade - self.faults.remains
     }
 
     /// The tick of the next event, if there is one.
@@ -467,6 +474,7 @@ fn lanes(fabric: &Fabric, groups: &[u32]) -> (Vec<Lane>, Vec<Queue>) {
             awaits: NONE,
             strips: false,
             output: NONE,
+            copies: Vec::new(),
             delete: 0,
         }));
         Lane {

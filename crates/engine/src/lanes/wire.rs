@@ -11,6 +11,9 @@ impl Network {
     pub fn dispatch(&mut self, source: u32, packet: &terminal::Packet) {
         let link = self.fabric.terminal_out_link[source as usize];
         let &terminal::Packet { target, length, created, via, mark, .. } = packet;
+        if let Some(at) = &mut self.distributions {
+            at.unmade += self.fabric.copies(target) - 1;
+        }
         let header = if via == NONE { Header::Final } else { Header::Via };
         let started = UNKNOWN;
         let (lost, pieces) = (false, 1);
@@ -181,6 +184,7 @@ impl Network {
             return None;
         }
         self.packets.remove(packet);
-        Some(self.packets[packet])
+        let to = self.fabric.link_target[self.fabric.link_of(lane) as usize] - self.fabric.switches;
+        Some(Packet { target: to, ..self.packets[packet] })
     }
 }

@@ -259,7 +259,7 @@ impl Terminal {
                 None if unlimited || self.queued() < places(fabric, terminal as usize) => {
                     port.map_or(&mut self.queue, |port| &mut self.ports[port].queue).push_back(packet);
                 }
-                None => sources.refuse(&packet),
+                None => sources.refuse(fabric, &packet),
             }
         }
         self.learn(ways, terminal, until);

@@ -10,7 +10,7 @@ use crate::fabric::{Fabric, NONE, arrival, is_open, length, target};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, streams};
 
-/// Packets made and refused up to a moment.
+/// Packets made and refused up to a moment; one that is for several ports counts as so many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Packets made by all sources.
@@ -70,7 +70,7 @@ impl Sources {
         if packet.created > self.last {
             return None;
         }
-        self.totals.count(&packet);
+        self.totals.count(fabric, &packet);
         Some(packet)
     }
 
@@ -88,7 +88,7 @@ impl Sources {
             None if source.ahead.is_none_or(|packet| packet.created > last) => return None,
             None => {
                 let packet = source.arrive(fabric, terminal)?;
-                self.totals.count(&packet);
+                self.totals.count(fabric, &packet);
                 packet
             }
         };
@@ -107,15 +107,15 @@ impl Sources {
         }
         while let Some(next) = source.ahead.filter(|packet| packet.created <= now) {
             if alike && source.waiting.len() >= limit {
-                let skipped = source.skip(fabric, terminal, now);
+                let skipped = source.skip(fabric, terminal, now) * fabric.copies(next.target);
                 self.totals.pass_over(skipped, skipped * u64::from(next.length));
             }
             let Some(packet) = source.arrive(fabric, terminal) else { return };
-            self.totals.count(&packet);
+            self.totals.count(fabric, &packet);
             if source.waiting.len() < limit {
                 source.waiting.push_back(packet);
             } else {
-                self.totals.refuse(&packet);
+                self.totals.refuse(fabric, &packet);
             }
         }
     }
@@ -148,13 +148,15 @@ impl Sources {
             }
         }
         let mut totals = self.totals;
-        totals.waiting += self.sources.iter().map(|source| source.waiting.len() as u64).sum::<u64>();
+        let waiting = self.sources.iter().flat_map(|source| &source.waiting);
+        totals.waiting += waiting.map(|packet| fabric.copies(packet.target)).sum::<u64>();
         for packet in handed_out {
+            let copies = fabric.copies(packet.target);
             if packet.created > now {
-                totals.offered -= 1;
-                totals.offered_chars -= u64::from(packet.length);
+                totals.offered -= copies;
+                totals.offered_chars -= copies * u64::from(packet.length);
             } else {
-                totals.waiting += 1;
+                totals.waiting += copies;
             }
         }
         totals
@@ -164,8 +166,8 @@ impl Sources {
         let source = &mut self.sources[terminal];
         while source.ahead.is_some_and(|packet| packet.created <= now) {
             let Some(packet) = source.arrive(fabric, terminal) else { return };
-            self.totals.count(&packet);
-            self.totals.waiting += 1;
+            self.totals.count(fabric, &packet);
+            self.totals.waiting += fabric.copies(packet.target);
         }
     }
 
@@ -177,13 +179,13 @@ impl Sources {
     /// Takes that packet.
     pub fn take_arrival(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
         let packet = self.sources[terminal].arrive(fabric, terminal)?;
-        self.totals.count(&packet);
+        self.totals.count(fabric, &packet);
         Some(packet)
     }
 
     /// Counts a packet that was taken and found no place.
-    pub fn refuse(&mut self, packet: &Packet) {
-        self.totals.refuse(packet);
+    pub fn refuse(&mut self, fabric: &Fabric, packet: &Packet) {
+        self.totals.refuse(fabric, packet);
     }
 
     /// Whether a source has made all that it ever makes, and nothing of it waits.
@@ -225,14 +227,16 @@ pub(super) fn places(fabric: &Fabric, terminal: usize) -> usize {
 }
 
 impl Totals {
-    fn count(&mut self, packet: &Packet) {
-        self.offered += 1;
-        self.offered_chars += u64::from(packet.length);
+    fn count(&mut self, fabric: &Fabric, packet: &Packet) {
+        let copies = fabric.copies(packet.target);
+        self.offered += copies;
+        self.offered_chars += copies * u64::from(packet.length);
     }
 
-    fn refuse(&mut self, packet: &Packet) {
-        self.refused += 1;
-        self.refused_chars += u64::from(packet.length);
+    fn refuse(&mut self, fabric: &Fabric, packet: &Packet) {
+        let copies = fabric.copies(packet.target);
+        self.refused += copies;
+        self.refused_chars += copies * u64::from(packet.length);
     }
 
     /// Counts packets that were made and refused at once.
@@ -256,8 +260,9 @@ impl Source {
     fn refuse(&mut self, fabric: &Fabric, terminal: usize, now: Time) -> (u64, u64) {
         let (mut refused, mut chars) = (0, 0);
         while let Some(next) = self.ahead.filter(|next| next.created <= now) {
-            refused += 1;
-            chars += u64::from(next.length);
+            let copies = fabric.copies(next.target);
+            refused += copies;
+            chars += copies * u64::from(next.length);
             self.ahead = self.drawing.arrival(fabric, terminal);
         }
         (refused, chars)

@@ -5,6 +5,7 @@ pub mod agree;
 pub mod build;
 pub mod codes;
 pub mod counts;
+pub mod distributions;
 pub mod faults;
 pub mod lanes;
 pub mod long;

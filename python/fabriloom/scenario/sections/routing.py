@@ -7,6 +7,24 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fabriloom.scenario.fields import DefaultTag, FileName, Section, Sha256, Terminal
+from fabriloom.topology.raw import FIRST_ADDRESS, LAST_ADDRESS
+
+
+class Distribution(Section):
+    """An address of which every switch on the way sends a copy of each packet to several links at once."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)] = Field(
+        description="What flows name as their target"
+    )
+    address: Annotated[int, Field(ge=FIRST_ADDRESS, le=LAST_ADDRESS)] | None = Field(
+        default=None, description="Logical address, for the tables of routers; a free one if not given"
+    )
+    senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096, alias="from")] = Field(
+        description="Terminals, by number or name, that send to it"
+    )
+    to: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] = Field(
+        description="Terminals that get a copy each"
+    )
 
 
 class AnyRouting(Section):
@@ -38,6 +56,10 @@ class AnyRouting(Section):
         default=None,
         description="Terminals, by number or name, whose packets go before others wherever several wait for "
         "one output; none of them if not given. A packet that is being sent is not interrupted",
+    )
+    distribution: Annotated[list[Distribution], Field(min_length=1, max_length=222)] | None = Field(
+        default=None,
+        description="Packet distribution (multicast): targets of flows that stand for several terminals",
     )
     interval_labelling: bool = Field(
         default=False,

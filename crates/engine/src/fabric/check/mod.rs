@@ -1,6 +1,7 @@
 //! Checks that make every later index safe: shapes first, then indices, then ranges.
 
 mod codes;
+mod distributions;
 mod faults;
 mod ports;
 mod programs;
@@ -21,6 +22,7 @@ pub fn check(fabric: &Fabric) -> Checked {
     rows(&programs::shapes(fabric), true)?;
     rows(&faults::shapes(fabric), true)?;
     rows(&codes::shapes(fabric), true)?;
+    rows(&distributions::shapes(fabric), true)?;
     rows(&wormhole::shapes(fabric), !rings)?;
     rows(&rings::shapes(fabric), rings)?;
     links(fabric)?;
@@ -33,6 +35,7 @@ pub fn check(fabric: &Fabric) -> Checked {
     }
     faults::check(fabric)?;
     codes::check(fabric)?;
+    distributions::check(fabric)?;
     terminals(fabric)?;
     traffic::check(fabric)?;
     programs::check(fabric)?;

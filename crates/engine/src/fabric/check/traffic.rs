@@ -14,11 +14,12 @@ pub fn check(f: &Fabric) -> Checked {
     ascending("weight_start", &f.weight_start, f.weight_target.len())?;
     ascending("list_start", &f.list_start, f.list_target.len())?;
     let terminals = f.terminals as usize;
-    below("weight_target", &f.weight_target, terminals, "a terminal")?;
-    below("list_target", &f.list_target, terminals, "a terminal")?;
+    let targets = terminals + f.distributions() as usize;
+    below("weight_target", &f.weight_target, targets, "a terminal")?;
+    below("list_target", &f.list_target, targets, "a terminal")?;
     cumulative("length_cumulative", &f.length_cumulative)?;
     ascending("flow_start", &f.flow_start, f.flow_target.len())?;
-    below("flow_target", &f.flow_target, terminals, "a terminal")?;
+    below("flow_target", &f.flow_target, targets, "a terminal")?;
     (0..f.flow_target.len()).try_for_each(|row| flow(f, row))?;
     for lengths in [
         ("length_max", &f.length_max),
@@ -135,7 +136,9 @@ fn source(f: &Fabric, terminal: usize) -> Checked {
     if aim == target::UNIFORM && f.terminals < 2 {
         return fail("source_target", terminal, aim, "possible with a single terminal");
     }
-    if matches!(aim, target::FIXED | target::HOT_SPOT) && f.target_fixed[terminal] >= f.terminals {
+    if matches!(aim, target::FIXED | target::HOT_SPOT)
+        && f.target_fixed[terminal] >= f.terminals + f.distributions()
+    {
         return fail("target_fixed", terminal, f.target_fixed[terminal], "a terminal");
     }
     if aim == target::HOT_SPOT && !(0.0..=1.0).contains(&f.target_share[terminal]) {

@@ -43,7 +43,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("via_switch", f.via_switch.len(), f.via_switch.len()),
         ("group_start", f.group_start.len(), groups + 1),
         ("route", f.route.len(), switches * f.classes as usize),
-        ("terminal_class", f.terminal_class.len(), ports),
+        ("terminal_class", f.terminal_class.len(), ports + f.distributions() as usize),
         ("port_priority", f.port_priority.len(), if f.port_priority.is_empty() { 0 } else { ports }),
         ("via_class", f.via_class.len(), f.via_switch.len()),
     ]

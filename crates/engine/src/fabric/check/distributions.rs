@@ -1,0 +1,94 @@
+//! Checks of packets that go to several ports at once.
+
+use super::{Checked, Shapes, ascending, below, fail, known};
+use crate::fabric::{Fabric, NONE};
+
+/// Refuses distributions that do not end at their ports, and what they are not for.
+pub fn check(f: &Fabric) -> Checked {
+    known("group_all", &f.group_all, 1)?;
+    if !f.has_distributions() {
+        let spreads = (0..f.groups() as u32).find(|&group| f.takes_all(group));
+        return spreads
+            .map_or(Ok(()), |group| fail("group_all", group as usize, 1, "0 without distributions"));
+    }
+    ascending("distribution_start", &f.distribution_start, f.distribution_port.len())?;
+    below("distribution_port", &f.distribution_port, f.ports() as usize, "a port")?;
+    alone(f)?;
+    let targets = f.ports()..f.ports() + f.distributions();
+    targets.into_iter().try_for_each(|target| leads_to_its_ports(f, target))
+}
+
+/// Of the columns of distributions.
+pub fn shapes(f: &Fabric) -> Shapes {
+    let groups = if f.group_all.is_empty() { 0 } else { f.groups() };
+    vec![("group_all", f.group_all.len(), groups)]
+}
+
+/// Refuses what is not defined beside them.
+fn alone(f: &Fabric) -> Checked {
+    let others = [
+        ("lanes", f.lanes > 1 || f.whole_packet_credit > 0 || f.output_queues > 0),
+        ("terminal_ports", f.has_ports()),
+        ("via_switch", !f.via_switch.is_empty()),
+        ("fault_link", f.has_faults()),
+        ("switch_timeout_ticks", f.has_timeouts()),
+        ("program_start", f.has_programs()),
+        ("station_next", f.has_rings()),
+    ];
+    match others.iter().find(|other| other.1) {
+        Some(&(column, _)) => fail(column, 0, "used", "nothing beside distributions"),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a circle of switches, and an end at a port that the distribution is not for.
+fn leads_to_its_ports(f: &Fabric, target: u32) -> Checked {
+    let row = (target - f.ports()) as usize;
+    let class = f.terminal_class[target as usize] as usize;
+    let to = f.distributed_to(target);
+    let entry = |switch: u32| f.route[switch as usize * f.classes as usize + class];
+    // A switch is done when nothing unfinished leads to it: what is left over is a circle.
+    let mut leading = vec![0_u32; f.switches as usize];
+    let next = |switch: u32| {
+        let links = if entry(switch) == NONE { &[] } else { f.group(entry(switch) >> 1) };
+        links.iter().map(|&link| f.link_target[link as usize])
+    };
+    for switch in 0..f.switches {
+        for end in next(switch) {
+            if !f.is_terminal(end) {
+                leading[end as usize] += 1;
+            } else if !to.contains(&(end - f.switches)) {
+                return fail("distribution_port", row, end - f.switches, "every port that its routes end at");
+            }
+        }
+        deletes_alike(f, entry(switch))?;
+    }
+    let mut done: Vec<u32> = (0..f.switches).filter(|&switch| leading[switch as usize] == 0).collect();
+    let mut place = 0;
+    while let Some(&switch) = done.get(place) {
+        place += 1;
+        for end in next(switch).filter(|&end| !f.is_terminal(end)) {
+            leading[end as usize] -= 1;
+            if leading[end as usize] == 0 {
+                done.push(end);
+            }
+        }
+    }
+    let circle = (0..f.switches as usize).find(|&switch| leading[switch] > 0);
+    circle.map_or(Ok(()), |switch| fail("route", switch, class, "no circle of switches for a distribution"))
+}
+
+/// Refuses a distribution that deletes the header on some of its links only.
+fn deletes_alike(f: &Fabric, entry: u32) -> Checked {
+    if entry == NONE || entry & 1 == 1 || !f.takes_all(entry >> 1) {
+        return Ok(());
+    }
+    let links = f.group(entry >> 1);
+    let first = f.link_deletes_header[links[0] as usize];
+    match links.iter().find(|&&link| f.link_deletes_header[link as usize] != first) {
+        Some(&link) => {
+            fail("link_deletes_header", link as usize, 1 - first, "that of all links of its group")
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,90 @@
+//! Packets that go to several links at once: heads that wait for all of them, what these keep, and the copies.
+
+use super::state::{Network, Outgoing};
+use crate::fabric::{Fabric, NONE};
+use crate::kernel::Time;
+
+/// What networks have in which packets are distributed.
+#[derive(Clone, Debug)]
+pub(super) struct Distributions {
+    /// Per switch: the heads that wait to be distributed, by (tick of the request, queue).
+    waiting: Vec<Vec<(Time, u32)>>,
+    /// Switches at which the first of them may be granted its lanes in this tick.
+    touched: Vec<u32>,
+    /// Copies that have not been made yet of packets on their way.
+    pub unmade: u64,
+}
+
+impl Distributions {
+    pub fn new(fabric: &Fabric) -> Option<Box<Self>> {
+        let waiting = vec![Vec::new(); fabric.switches as usize];
+        fabric.has_distributions().then(|| Box::new(Self { waiting, touched: Vec::new(), unmade: 0 }))
+    }
+}
+
+impl Network {
+    /// Queues a head that is to be distributed.
+    pub(super) fn wait_for_all(&mut self, switch: u32, queue: u32) {
+        let Some(at) = &mut self.distributions else { return };
+        let waiting = &mut at.waiting[switch as usize];
+        let place = waiting.partition_point(|&other| other < (self.now, queue));
+        waiting.insert(place, (self.now, queue));
+        at.touched.push(switch);
+    }
+
+    /// A lane of a group has become free, all of which the first head may wait for.
+    pub(super) fn touch_all(&mut self, group: u32) {
+        let switch = self.fabric.group_switch[group as usize];
+        if let Some(at) = &mut self.distributions
+            && !at.waiting[switch as usize].is_empty()
+        {
+            at.touched.push(switch);
+        }
+    }
+
+    /// The first head that waits to be distributed at a switch.
+    pub(super) fn first_to_all(&self, switch: u32) -> Option<(Time, u32)> {
+        self.distributions.as_ref()?.waiting[switch as usize].first().copied()
+    }
+
+    /// The head for which a lane is kept from a head that asked at a tick at the front of a queue.
+    #[inline]
+    pub(super) fn kept_for(&self, lane: u32, head: (Time, u32)) -> Option<u32> {
+        self.distributions.as_ref()?;
+        let first = self.first_to_all(self.fabric.link_source[self.fabric.link_of(lane) as usize])?;
+        let keeps = first < head && self.fabric.group(self.queues[first.1 as usize].awaits).contains(&lane);
+        keeps.then_some(first.1)
+    }
+
+    /// Grants all their lanes to heads that find them free, switch by switch.
+    pub(super) fn distribute(&mut self) {
+        while let Some(switch) = self.distributions.as_mut().and_then(|at| at.touched.pop()) {
+            while let Some((_, queue)) = self.first_to_all(switch) {
+                let group = self.queues[queue as usize].awaits;
+                let mut lanes = self.fabric.group(group).iter();
+                if lanes.any(|&lane| self.lanes[lane as usize].holder != NONE) {
+                    break;
+                }
+                self.grant_all(switch, queue, group);
+            }
+        }
+    }
+
+    /// The packet becomes one for each lane of a group, and each holds its own.
+    fn grant_all(&mut self, switch: u32, queue: u32, group: u32) {
+        let lanes = self.fabric.group(group).to_vec();
+        if let Some(at) = &mut self.distributions {
+            at.waiting[switch as usize].remove(0);
+            at.unmade = at.unmade.saturating_sub(lanes.len() as u64 - 1);
+        }
+        self.grant(queue, lanes[0]);
+        let at = &self.queues[queue as usize];
+        let (first, since) = (at.packets[0].packet, at.since);
+        let length = at.packets[0].left - at.delete;
+        for &lane in &lanes[1..] {
+            let packet = self.packets.add(self.packets[first]);
+            self.hold(lane, queue, since, Outgoing { packet, length, sent: 0, begin: 0 });
+        }
+        self.queues[queue as usize].copies = lanes[1..].to_vec();
+    }
+}

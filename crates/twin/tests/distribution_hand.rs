@@ -1,0 +1,165 @@
+//! Packets that go to several ports, in the twin and so in the engine, against times that can be worked out on paper.
+
+mod scenarios;
+
+use fabriloom_engine::fabric::{Fabric, check};
+use fabriloom_twin::Delivery;
+use scenarios::agree::counted;
+use scenarios::build::{C104, Cable, DS_LINK, add_cable, crossbar, empty, send_list, set_route};
+
+/// Adds a distribution: its number as a target.
+fn distribution(f: &mut Fabric, ports: &[u32]) -> u32 {
+    let (old, switches) = (f.classes as usize, f.switches as usize);
+    let rows: Vec<Vec<u32>> = f.route.chunks(old).map(<[u32]>::to_vec).collect();
+    f.route = rows.into_iter().flat_map(|row| row.into_iter().chain([u32::MAX])).collect();
+    assert_eq!(f.route.len(), switches * (old + 1));
+    f.classes += 1;
+    f.terminal_class.push(f.classes - 1);
+    if f.distribution_start.is_empty() {
+        f.distribution_start.push(0);
+    }
+    f.distribution_port.extend_from_slice(ports);
+    f.distribution_start.push(f.distribution_port.len() as u32);
+    f.ports() + f.distributions() - 1
+}
+
+/// Routes a distribution to all of these links at once.
+fn spread(f: &mut Fabric, switch: u32, target: u32, links: &[u32]) {
+    let class = f.terminal_class[target as usize];
+    f.group_all.resize(f.groups(), 0);
+    set_route(f, switch, class, links, false);
+    f.group_all.resize(f.groups(), 0);
+    let group = f.route[(switch * f.classes + class) as usize] >> 1;
+    f.group_all[group as usize] = 1;
+}
+
+/// One switch, and a distribution to some of its terminals.
+fn star(terminals: u32, ports: &[u32]) -> (Fabric, u32) {
+    let mut f = crossbar(C104, terminals, DS_LINK);
+    let target = distribution(&mut f, ports);
+    let links: Vec<u32> = ports.iter().map(|&port| f.terminal_in_link[port as usize]).collect();
+    spread(&mut f, 0, target, &links);
+    (f, target)
+}
+
+fn order(f: &Fabric) -> Vec<(u32, u32)> {
+    let mut taken = counted(f).deliveries;
+    taken.sort_by_key(|delivery| (delivery.delivered, delivery.target));
+    taken.iter().map(|delivery| (delivery.source, delivery.target)).collect()
+}
+
+/// Header 10, decoding 80, forwarding 20, then 66 characters and an end of 4 ticks: as if it were alone.
+#[test]
+fn every_copy_comes_as_a_packet_of_its_own_would() {
+    let (mut f, all) = star(5, &[1, 3, 4]);
+    send_list(&mut f, &[&[(all, 64, 0)], &[], &[], &[], &[]]);
+    let result = counted(&f);
+    let seen: Vec<(u32, i64)> = result.deliveries.iter().map(|one| (one.target, one.delivered)).collect();
+    assert_eq!(seen, [1, 3, 4].map(|target| (target, 110 + 65 * 10 + 4)));
+    assert_eq!((result.offered, result.in_flight, result.packet_hops), (3, 0, 1));
+    assert_eq!(result.links.iter().map(|link| link.packets).sum::<u64>(), 1 + 3);
+}
+
+/// The output buffer of the slow branch has 23 places: its character `m` crosses when that of `m - 23` has been sent.
+#[test]
+fn the_slowest_branch_sets_the_pace_of_all() {
+    let slow = Cable { character_ticks: 30, end_ticks: 12, arrival_ticks: 30, ..DS_LINK };
+    let mut f = empty(&[C104], 3, 3);
+    for terminal in 0..3 {
+        let (link, _) = add_cable(&mut f, 0, 1 + terminal, if terminal == 2 { slow } else { DS_LINK });
+        set_route(&mut f, 0, terminal, &[link], false);
+    }
+    let all = distribution(&mut f, &[1, 2]);
+    let links = [f.terminal_in_link[1], f.terminal_in_link[2]];
+    spread(&mut f, 0, all, &links);
+    send_list(&mut f, &[&[(all, 200, 0)], &[], &[]]);
+    let result = counted(&f);
+    let end = 201;
+    let crosses = 110 + (end - 23) * 30 + 30;
+    let seen: Vec<(u32, i64)> = result.deliveries.iter().map(|one| (one.target, one.delivered)).collect();
+    assert_eq!(seen, [(1, crosses + 20 + 4), (2, 110 + end * 30 + 12)]);
+}
+
+/// Two switches: the copy for the second one parts again there.
+#[test]
+fn copies_part_again() {
+    let mut f = empty(&[C104; 2], 5, 5);
+    for terminal in 0..5 {
+        let home = u32::from(terminal > 1);
+        let (link, _) = add_cable(&mut f, home, 2 + terminal, DS_LINK);
+        set_route(&mut f, home, terminal, &[link], false);
+    }
+    let (over, _) = add_cable(&mut f, 0, 1, DS_LINK);
+    let all = distribution(&mut f, &[1, 2, 3, 4]);
+    let into = |f: &Fabric, ports: [u32; 3]| ports.map(|port| f.terminal_in_link[port as usize]);
+    let behind = into(&f, [2, 3, 4]);
+    let first = [f.terminal_in_link[1], over];
+    spread(&mut f, 0, all, &first);
+    spread(&mut f, 1, all, &behind);
+    send_list(&mut f, &[&[(all, 10, 0)], &[], &[], &[], &[]]);
+    let result = counted(&f);
+    let seen: Vec<(u32, i64)> = result.deliveries.iter().map(|one| (one.target, one.delivered)).collect();
+    let (near, far) = (110 + 11 * 10 + 4, 220 + 11 * 10 + 4);
+    assert_eq!(seen, [(1, near), (2, far), (3, far), (4, far)]);
+    assert_eq!(result.packet_hops, 2);
+}
+
+/// Terminal 1 has the link to 3 until 1021. The head to be distributed asks at 171, behind a short packet; that of terminal 5
+/// for 2, which is free, asks later and waits. Terminal 6 has asked for 3 before, and goes first.
+#[test]
+fn links_are_kept_from_heads_that_ask_later_and_from_no_others() {
+    let (mut f, all) = star(7, &[2, 3]);
+    let first: &[(u32, u32, u64)] = &[(4, 5, 0), (all, 10, 0)];
+    let late: &[(u32, u32, u64)] = &[(4, 20, 0), (2, 10, 0)];
+    send_list(&mut f, &[first, &[(3, 100, 0)], &[], &[], &[], late, &[(3, 10, 0)]]);
+    let order = order(&f);
+    let to = |target: u32| order.iter().filter(|one| one.1 == target).map(|one| one.0).collect::<Vec<u32>>();
+    assert_eq!((to(2), to(3)), (vec![0, 5], vec![1, 6, 0]));
+}
+
+/// Two heads want the same two links: each gets both, one after the other.
+#[test]
+fn distributions_take_turns() {
+    let (mut f, all) = star(4, &[2, 3]);
+    let other = distribution(&mut f, &[2, 3]);
+    let links = [f.terminal_in_link[3], f.terminal_in_link[2]];
+    spread(&mut f, 0, other, &links);
+    let (one, two): (&[_], &[_]) = (&[(all, 30, 0), (all, 30, 0)], &[(other, 30, 0), (other, 30, 0)]);
+    send_list(&mut f, &[one, two, &[], &[]]);
+    assert_eq!(order(&f), [(0, 2), (0, 3), (1, 2), (1, 3), (0, 2), (0, 3), (1, 2), (1, 3)]);
+}
+
+#[test]
+fn what_leads_elsewhere_or_in_a_circle_is_refused() {
+    let (f, _) = star(5, &[1, 3]);
+    let refusal = |change: &dyn Fn(&mut Fabric)| {
+        let mut wrong = f.clone();
+        change(&mut wrong);
+        check(&wrong).expect_err("it is wrong").to_string()
+    };
+    let elsewhere = refusal(&|f| f.distribution_port[1] = 2);
+    assert!(elsewhere.contains("every port that its routes end at"), "{elsewhere}");
+    let faults = refusal(&|f| f.switch_timeout_ticks = vec![5]);
+    assert!(faults.contains("nothing beside distributions"), "{faults}");
+    let uneven = refusal(&|f| f.link_deletes_header[f.terminal_in_link[3] as usize] = 1);
+    assert!(uneven.contains("of all links of its group"), "{uneven}");
+    let mut circle = empty(&[C104; 2], 2, 2);
+    for terminal in 0..2 {
+        add_cable(&mut circle, terminal, 2 + terminal, DS_LINK);
+    }
+    let (there, back) = add_cable(&mut circle, 0, 1, DS_LINK);
+    let all = distribution(&mut circle, &[0]);
+    let home = circle.terminal_in_link[0];
+    spread(&mut circle, 0, all, &[home, there]);
+    spread(&mut circle, 1, all, &[back]);
+    let circle = check(&circle).expect_err("it never ends").to_string();
+    assert!(circle.contains("no circle"), "{circle}");
+}
+
+#[test]
+fn deliveries_are_counted_by_terminal() {
+    let (mut f, all) = star(4, &[1, 2, 3]);
+    send_list(&mut f, &[&[(all, 8, 0), (1, 8, 0)], &[], &[], &[]]);
+    let of = |target: u32| counted(&f).deliveries.iter().filter(|d: &&Delivery| d.target == target).count();
+    assert_eq!([1, 2, 3].map(of), [2, 1, 1]);
+}

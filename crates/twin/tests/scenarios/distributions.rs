@@ -1,0 +1,161 @@
+//! Networks in which packets go to several ports at once: any other network, with distributions.
+
+use fabriloom_engine::fabric::{Fabric, NONE, check, target};
+
+use super::random::{Draw, draw_for};
+
+/// Adds some distributions, each along a tree of the switches, and has some terminals send to them; nothing of networks in
+/// which that is not possible.
+pub fn with_distributions(fabric: &Fabric, seed: u64) -> Option<Fabric> {
+    let draw = &mut draw_for(seed ^ 0xd15_7ed);
+    let mut f = fabric.clone();
+    if !f.via_switch.is_empty() || f.switches == 0 {
+        return None;
+    }
+    (f.distribution_start, f.group_all) = (vec![0], vec![0; f.groups()]);
+    let mut senders = Vec::new();
+    let count = draw.between(1, 4);
+    let (old, classes) = (f.classes as usize, f.classes as usize + count as usize);
+    let rows = f.route.chunks(old).flat_map(|row| {
+        let mut row = row.to_vec();
+        row.resize(classes, NONE);
+        row
+    });
+    (f.route, f.classes) = (rows.collect(), classes as u32);
+    for number in 0..count {
+        senders.push(distribution(&mut f, draw, old as u32 + number)?);
+    }
+    send(&mut f, draw, &senders);
+    check(&f).expect("the generator makes legal distributions");
+    Some(f)
+}
+
+/// Links to the switches behind each switch of a tree from a root, and its links back.
+struct Tree {
+    children: Vec<Vec<(u32, Vec<u32>)>>,
+    up: Vec<Vec<u32>>,
+    order: Vec<u32>,
+}
+
+fn tree(f: &Fabric, root: u32) -> Tree {
+    let switches = f.switches as usize;
+    let between = |a: u32, b: u32| -> Vec<u32> {
+        let links = 0..f.links() as u32;
+        links.filter(|&l| f.link_source[l as usize] == a && f.link_target[l as usize] == b).collect()
+    };
+    let mut found =
+        Tree { children: vec![Vec::new(); switches], up: vec![Vec::new(); switches], order: vec![root] };
+    let mut place = 0;
+    while let Some(&at) = found.order.get(place) {
+        place += 1;
+        for next in 0..f.switches {
+            let (down, up) = (between(at, next), between(next, at));
+            if !found.order.contains(&next) && !down.is_empty() && !up.is_empty() {
+                found.order.push(next);
+                found.up[next as usize] = up;
+                found.children[at as usize].push((next, down));
+            }
+        }
+    }
+    found
+}
+
+/// One distribution and its routes; the terminals that may send to it.
+fn distribution(f: &mut Fabric, draw: &mut Draw, class: u32) -> Option<Vec<u32>> {
+    let root = draw.between(0, f.switches - 1);
+    let tree = tree(f, root);
+    let mut ports: Vec<u32> = (0..f.ports()).filter(|&port| tree.order.contains(&home(f, port))).collect();
+    draw.shuffle(&mut ports);
+    ports.truncate(draw.between(1, 6) as usize);
+    if ports.is_empty() {
+        return None;
+    }
+    // From the leaves on: a switch is in the tree if ports are at it or behind it.
+    let mut within = vec![false; f.switches as usize];
+    for &switch in tree.order.iter().rev() {
+        let at: Vec<u32> = ports.iter().copied().filter(|&port| home(f, port) == switch).collect();
+        let mut links: Vec<u32> = at.iter().map(|&port| f.terminal_in_link[port as usize]).collect();
+        for (next, down) in &tree.children[switch as usize] {
+            if within[*next as usize] {
+                links.push(down[draw.between(0, down.len() as u32 - 1) as usize]);
+            }
+        }
+        within[switch as usize] = !links.is_empty();
+        if links.is_empty() {
+            let up = tree.up[switch as usize].clone();
+            route(f, draw, switch, class, &up, false);
+        } else {
+            route(f, draw, switch, class, &links, true);
+        }
+    }
+    f.distribution_port.extend(&ports);
+    f.distribution_start.push(f.distribution_port.len() as u32);
+    f.terminal_class.push(class);
+    let mut reaches = vec![false; f.switches as usize];
+    reaches[root as usize] = true;
+    for &switch in &tree.order {
+        for (next, _) in &tree.children[switch as usize] {
+            // A way up that meets the tree before its root would miss a part of it.
+            reaches[*next as usize] = !within[*next as usize] && (switch == root || reaches[switch as usize]);
+        }
+    }
+    Some((0..f.ports()).filter(|&port| reaches[leaves_to(f, port) as usize]).collect())
+}
+
+/// The switch from which a port receives.
+fn home(f: &Fabric, port: u32) -> u32 {
+    f.link_source[f.terminal_in_link[port as usize] as usize]
+}
+
+fn leaves_to(f: &Fabric, port: u32) -> u32 {
+    f.link_target[f.terminal_out_link[port as usize] as usize]
+}
+
+fn route(f: &mut Fabric, draw: &mut Draw, switch: u32, class: u32, links: &[u32], all: bool) {
+    if links.is_empty() {
+        return;
+    }
+    f.group_switch.push(switch);
+    f.group_links.extend_from_slice(links);
+    f.group_start.push(f.group_links.len() as u32);
+    f.group_all.push(u8::from(all));
+    let alike = links
+        .iter()
+        .all(|&link| f.link_deletes_header[link as usize] == f.link_deletes_header[links[0] as usize]);
+    let strips = !alike || draw.chance(10);
+    f.route[(switch * f.classes + class) as usize] = (f.groups() as u32 - 1) * 2 + u32::from(strips);
+}
+
+/// Has terminals send to distributions now and then, or always.
+fn send(f: &mut Fabric, draw: &mut Draw, senders: &[Vec<u32>]) {
+    let first = f.ports();
+    for terminal in 0..f.terminals {
+        let able: Vec<u32> = (0..)
+            .zip(senders)
+            .filter(|(_, senders)| senders.contains(&terminal))
+            .map(|(row, _)| first + row)
+            .collect();
+        if able.is_empty() {
+            continue;
+        }
+        let always = draw.chance(30);
+        let other = draw.pick(&able);
+        let at = terminal as usize;
+        if always || f.source_target[at] == target::FIXED {
+            f.source_target[at] = target::FIXED;
+            f.target_fixed[at] = other;
+        }
+        let rows =
+            |starts: &[u32]| starts.get(at..at + 2).map_or(0..0, |ends| ends[0] as usize..ends[1] as usize);
+        let (lists, flows, weights) = (rows(&f.list_start), rows(&f.flow_start), rows(&f.weight_start));
+        for target in f.list_target[lists]
+            .iter_mut()
+            .chain(&mut f.flow_target[flows])
+            .chain(&mut f.weight_target[weights])
+        {
+            if draw.chance(50) {
+                *target = draw.pick(&able);
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+"""Packet distribution: addresses that every switch on the way sends to several links at once.
+
+The links are those by which packets for each receiver would go, joined: where those of several receivers
+leave for one neighbour, they go there once. The rules: ``docs/background/wormhole-model.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from ..topology.graph import Graph
+from .table import NONE, RouteTable, RoutingError
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """One address for several terminals."""
+
+    name: str
+    address: int | None
+    """The logical address, if it is given."""
+    senders: tuple[int, ...]
+    """Terminals that may send to it."""
+    receivers: tuple[int, ...]
+    """Terminals that get a copy each."""
+    links: dict[int, tuple[int, ...]]
+    """By switch: the links that its packets leave by, all of them at once."""
+
+    @property
+    def label(self) -> str:
+        """Its name, and how many it is for."""
+        return f"{self.name} ({len(self.receivers)} terminals)"
+
+
+def distribution(
+    graph: Graph,
+    table: RouteTable,
+    name: str,
+    address: int | None,
+    senders: Sequence[int],
+    receivers: Sequence[int],
+) -> Distribution:
+    """A distribution and its links. Raises RoutingError if no table of switches can send all that way."""
+    links: dict[int, tuple[int, ...]] = {}
+    first: dict[int, int] = {}
+    for sender in senders:
+        for switch, found in _ways(graph, table, name, sender, receivers).items():
+            if links.setdefault(switch, found) != found:
+                one, two = (graph.terminal_names[terminal] for terminal in (first[switch], sender))
+                message = f'packets for "{name}" from {one} and from {two} would leave '
+                message += (
+                    f"{graph.switch_names[switch]} by different ports, and a router only knows the address"
+                )
+                raise RoutingError(message)
+            first.setdefault(switch, sender)
+    return Distribution(name, address, tuple(senders), tuple(receivers), links)
+
+
+def _ways(
+    graph: Graph, table: RouteTable, name: str, sender: int, receivers: Sequence[int]
+) -> dict[int, tuple[int, ...]]:
+    """By switch the links for packets of one sender."""
+    links: dict[int, tuple[int, ...]] = {}
+    home = int(graph.link_target[graph.terminal_out_links[sender]])
+    todo = [(home, list(receivers))]
+    while todo:
+        switch, some = todo.pop()
+        if switch in links:
+            message = f'packets for "{name}" from {graph.terminal_names[sender]} would come to '
+            raise RoutingError(message + f"{graph.switch_names[switch]} by two ways, and arrive twice")
+        parts: dict[int, list[int]] = {}
+        by: dict[int, int] = {}
+        for receiver in some:
+            entry = int(table.route[switch, table.terminal_class[receiver]])
+            link = int(table.group(entry >> 1)[0])
+            end = int(graph.link_target[link])
+            by.setdefault(end, link)
+            parts.setdefault(end, []).append(receiver)
+        links[switch] = tuple(sorted(by.values()))
+        todo += [(end, behind) for end, behind in parts.items() if end < graph.switches]
+    return links
+
+
+def with_distributions(
+    table: RouteTable, found: Sequence[Distribution]
+) -> tuple[RouteTable, NDArray[np.uint8]]:
+    """The table with a class for each distribution, behind all others; and per group whether all its links
+    are taken."""
+    rows = [
+        (number, switch, links) for number, one in enumerate(found) for switch, links in one.links.items()
+    ]
+    sizes = [len(links) for _, _, links in rows]
+    route = np.full((len(table.route), table.classes + len(found)), NONE, np.uint32)
+    route[:, : table.classes] = table.route
+    for row, (number, switch, _) in enumerate(rows):
+        route[switch, table.classes + number] = 2 * (table.groups + row)
+    start = np.concatenate([table.group_start, table.group_start[-1] + np.cumsum(sizes)])
+    links = [link for _, _, links in rows for link in links]
+    wider = replace(
+        table,
+        group_switch=_numbers(table.group_switch, [switch for _, switch, _ in rows]),
+        group_start=start.astype(np.uint32),
+        group_links=_numbers(table.group_links, links),
+        route=route,
+        terminal_class=_numbers(table.terminal_class, range(table.classes, table.classes + len(found))),
+    )
+    return wider, np.repeat([0, 1], [table.groups, len(rows)]).astype(np.uint8)
+
+
+def _numbers(known: NDArray[np.uint32], more: Sequence[int]) -> NDArray[np.uint32]:
+    return np.concatenate([known, np.asarray(more, np.uint32)]).astype(np.uint32)
+
+
+def distributed_links(graph: Graph, one: Distribution, sender: int) -> list[int]:
+    """All links that a packet of a sender is on, each once."""
+    found = [int(graph.terminal_out_links[sender])]
+    for link in found:  # it grows
+        end = int(graph.link_target[link])
+        if end < graph.switches:
+            found += one.links[end]
+    return found
+
+
+def distribution_cycle(graph: Graph, table: RouteTable, found: Sequence[Distribution]) -> list[int] | None:
+    """A cycle of links that wait for each other, or None.
+
+    A packet on one link of a distribution moves only if its copies on the others do, so these links count as
+    one: whoever holds one of them waits for what any of them waits for.
+    """
+    joined = nx.utils.UnionFind(range(graph.links))
+    for one in found:
+        for links in one.links.values():
+            joined.union(*links)
+    waits: nx.DiGraph[int] = nx.DiGraph()
+    for before, behind in _dependencies(graph, table, found):
+        if joined[before] != joined[behind]:
+            waits.add_edge(joined[before], joined[behind], links=(before, behind))
+    try:
+        cycle = nx.find_cycle(waits)
+    except nx.NetworkXNoCycle:
+        return None
+    return list(dict.fromkeys(link for one, other in cycle for link in waits.edges[one, other]["links"]))
+
+
+def _dependencies(
+    graph: Graph, table: RouteTable, found: Sequence[Distribution]
+) -> Iterator[tuple[int, int]]:
+    """Links and those that packets on them may wait for next."""
+    seen: set[tuple[int, int]] = set()
+    for column in range(table.classes):
+        todo = {int(link) for link in graph.terminal_out_links}
+        done = set(todo)
+        while todo:
+            link = todo.pop()
+            end = int(graph.link_target[link])
+            if end >= graph.switches or table.route[end, column] == NONE:
+                continue
+            for behind in table.group(int(table.route[end, column]) >> 1).tolist():
+                seen.add((link, behind))
+                if behind not in done:
+                    done.add(behind)
+                    todo.add(behind)
+    for one in found:
+        for sender in one.senders:
+            for link in distributed_links(graph, one, sender):
+                end = int(graph.link_target[link])
+                seen |= {(link, behind) for behind in one.links.get(end, ()) if end < graph.switches}
+    yield from sorted(seen)
