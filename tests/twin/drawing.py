@@ -74,7 +74,7 @@ def _technology(dice: Random) -> Table:
         0.3,
         {
             "crossbar": dice.choice(["fast", "link-rate"]),
-            "arbiter": dice.choice(["fifo", "round-robin", "fixed", "random"]),
+            "arbiter": dice.choice(["fifo", "round-robin", "fixed", "random", "oldest-first"]),
             "group_choice": dice.choice(["first", "least-recent", "random"]),
         },
     )

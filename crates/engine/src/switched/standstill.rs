@@ -73,8 +73,17 @@ impl Network {
         let slowest = self.kinds.iter().map(Kind::longest_step).max().unwrap_or(0);
         let lasts = steps.saturating_mul(2).saturating_mul(slowest);
         let opens = self.links.iter().filter_map(|link| link.horizon.as_ref()).map(|horizon| horizon.opens);
-        let now = opens.fold(now, Time::max);
+        let now = opens.chain(self.dispatches()).fold(now, Time::max);
         now.saturating_add(Time::try_from(lasts).unwrap_or(Time::MAX))
+    }
+
+    /// When the sources of packets put them on their links, or start to send them: programs tell it long before.
+    fn dispatches(&self) -> impl Iterator<Item = Time> {
+        let links = self.links.iter().filter(|link| link.tail != NONE && self.kind(link).from_terminal);
+        links.map(|link| {
+            let worm = link.worm(link.tail, &self.crowd);
+            if link.sending == NONE { self.packets[worm.packet].started } else { worm.time }
+        })
     }
 
     fn fault(&self, link: u32, now: Time, latest: Time) -> Option<Fault> {
@@ -234,6 +243,19 @@ mod tests {
     fn nothing_stands_still_to_the_end() {
         assert_eq!(run_to(Time::MAX / 4).in_flight(), 0);
         assert_eq!(found(300, |_| ()), None);
+    }
+
+    /// Programs hand over packets that are to be sent later.
+    #[test]
+    fn a_packet_that_is_dispatched_later_does_not_stand_still() {
+        for length in [0, 40] {
+            let (mut network, dispatch) = (Network::new(fabric()), 1_000_000);
+            let (target, via, mark) = (1, NONE, 0);
+            network.dispatch(0, &Packet { target, length, created: 0, dispatch, via, mark });
+            assert_eq!(standstill(&network, 0), None, "{length} characters");
+            network.links[0].wire_free += dispatch;
+            assert_eq!(standstill(&network, 0).map(|at| at.fault), Some(Fault::Busy), "{length} characters");
+        }
     }
 
     #[test]
