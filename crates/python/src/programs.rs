@@ -60,6 +60,9 @@ fn totals(out: &Bound<'_, PyDict>, account: Option<&Account>) -> PyResult<()> {
     let order = account.and_then(|account| account.order.as_ref());
     out.set_item("messages_overtaken", order.map_or(0, |order| order.overtaken))?;
     out.set_item("messages_repeated", of(|a| a.repeated))?;
+    out.set_item("messages_resent", of(|a| a.resent))?;
+    out.set_item("messages_duplicates", of(|a| a.duplicates))?;
+    out.set_item("messages_given_up", of(|a| a.given_up))?;
     out.set_item("measured_messages", of(|a| a.measured))?;
     out.set_item("measured_message_bytes", of(|a| a.measured_bytes))?;
     out.set_item("messages_dropped", of(|a| if a.keep > 0 { a.dropped } else { 0 }))?;

@@ -138,6 +138,8 @@ pub struct Messages {
     pub terminals: Vec<Done>,
     /// Terminals that waited, and in which operation.
     pub waiting: Vec<(u32, u32)>,
+    /// Packets sent again, packets thrown away because they came twice, and messages given up.
+    pub again: (u64, u64, u64),
 }
 
 /// What programs did up to now.
@@ -154,6 +156,7 @@ pub fn messages(programs: &Programs) -> Messages {
         events: account.events.clone(),
         terminals: account.terminals.clone(),
         waiting: programs.waiting(),
+        again: (account.resent, account.duplicates, account.given_up),
     }
 }
 

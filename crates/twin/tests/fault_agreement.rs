@@ -6,7 +6,7 @@ use scenarios::agree::{Agreed, Seen};
 use scenarios::faults::{with_faults, with_timeouts};
 use scenarios::lanes::with_lanes;
 use scenarios::networks::random_network;
-use scenarios::programs::random_programs;
+use scenarios::programs::{random_programs, with_resends};
 use scenarios::random::{random_fabric, time_for};
 use scenarios::seeds::seeds;
 
@@ -63,4 +63,17 @@ fn programs_with_faults_agree() {
         seen.compare(seed, &with_faults(&fabric, seed, until), until);
     }
     assert!(seen.received > 50, "{seen:?}");
+}
+
+/// Every packet of a message that is not lost is received, once, however often it was sent.
+#[test]
+fn programs_that_send_again_agree() {
+    let mut seen = Seen::default();
+    for seed in seeds("programs that send again", 0..40) {
+        let fabric = with_resends(&random_programs(&random_fabric(seed), seed), seed);
+        let until = time_for(&fabric, 40);
+        seen.compare(seed, &with_faults(&fabric, seed, until), until);
+    }
+    assert!(seen.received > 100 && seen.resent > 100 && seen.duplicates > 50, "{seen:?}");
+    assert!(seen.given_up > 10, "{seen:?}");
 }

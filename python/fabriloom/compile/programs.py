@@ -16,6 +16,7 @@ from ..scenario.resolve import filled_protocol
 from ..technology import RingTechnology, Technology, TechnologyError, technology
 from ..topology import Graph
 from ..traffic import TrafficError
+from ..units import format_time_ps
 from . import costs
 from .columns import Arrays
 from .links import LinkParts
@@ -95,6 +96,8 @@ def program_durations(scenario: Scenario, found: Programs) -> list[Durations]:
         for names, most in ((_TIMES, MOST_WAIT_TICKS), (_BYTE_TIMES, _MOST_BYTE_TICKS))
         for name in names
     ]
+    resend_ps = protocol["resend_after_ps"]
+    times.append(Durations.of("protocol.resend_after", ("protocol", "resend_after"), resend_ps, MOST_WAIT_TICKS))
     times += costs.durations(scenario, found)
     due = Durations.of("the last event's moment", ("program",), found.events.due_ps, MOST_WAIT_TICKS)
     waits = found.amount[found.timed]
@@ -116,6 +119,7 @@ def program_columns(
     """The columns of programs and the scalars of their protocol."""
     protocol, tech = protocol_of(scenario), parts.technology
     _check_packets(scenario, tech, protocol)
+    _check_resend(scenario, tech, protocol)
     times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
     return {
         **costs.columns(scenario, found, tick_ps),
@@ -135,7 +139,32 @@ def program_columns(
         "message_byte_ticks": protocol["byte_time_ps"] // tick_ps,
         "message_bus_byte_ticks": protocol["bus_byte_time_ps"] // tick_ps,
         "message_bit_error_rate": float(protocol["bit_error_rate"]),
+        **_resends(protocol, tick_ps),
     }
+
+
+def _resends(protocol: dict[str, Any], tick_ps: int) -> Arrays:
+    after = protocol["resend_after_ps"]
+    names = ("resend_limit", "resend_backoff")
+    counts = {f"message_{name}": protocol[name] if after else 0 for name in names}
+    return {"message_resend_ticks": after // tick_ps, **counts}
+
+
+def _check_resend(scenario: Scenario, tech: Technology | RingTechnology, protocol: dict[str, Any]) -> None:
+    """A time-out by which no acknowledgement can come, and one on rings."""
+    after_ps = protocol["resend_after_ps"]
+    if not after_ps:
+        return
+    if isinstance(tech, RingTechnology):
+        message = "packets are sent again by their protocol in networks of links only"
+        hint = 'in networks of rings use technology.timeout, or retries'
+        raise scenario.error(message, ("protocol", "resend_after"), hint)
+    chars = -(-protocol["packet_bytes"] // tech.character_bytes)
+    least_ps = round(tech.mean_packet_ps(chars, None, False) + tech.mean_packet_ps(0, None, False))
+    if after_ps < least_ps:
+        message = f"a resend_after of {format_time_ps(after_ps)} is shorter than the longest packet and its "
+        message += f"acknowledgement take on one link, {format_time_ps(least_ps)}: each packet would be sent again"
+        raise scenario.error(message, ("protocol", "resend_after"), "make it some times as long")
 
 
 def _check_packets(scenario: Scenario, tech: Technology | RingTechnology, protocol: dict[str, Any]) -> None:

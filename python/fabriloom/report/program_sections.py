@@ -52,6 +52,7 @@ def facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         *_rounds(summary["rounds"]),
         (f"Mean {what} latency", f"{_micro(latency['mean'])} µs", f"99 % within {_micro(latency['p99'])} µs"),
         ("Messages", f"{number(messages['mbytes_per_s'])} MB/s", f"{number(messages['received'])} received"),
+        *_again(messages),
         (
             "Back-pressure",
             _percent(hosts["blocked_share_mean"]),
@@ -63,6 +64,14 @@ def facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
             f"{hosts['receiving_most'] or '–'} most: {_percent(hosts['receiving_share_max'])}",
         ),
     ]
+
+
+def _again(messages: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Packets sent again, where any were."""
+    if not messages["resent"]:
+        return []
+    note = f"{number(messages['duplicates'])} came twice, {number(messages['given_up'])} messages given up"
+    return [("Sent again", f"{number(messages['resent'])} packets", note)]
 
 
 def _rounds(rounds: Mapping[str, Any]) -> list[tuple[str, str, str]]:

@@ -94,10 +94,16 @@ def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:
     return [("faults", lost), *([("around them", around)] if around else [])]
 
 
+def _again_text(messages: dict[str, Any]) -> str:
+    given_up = f", {messages['given_up']:,} messages given up" if messages["given_up"] else ""
+    return f"{messages['resent']:,} packets; {messages['duplicates']:,} came twice and were thrown away{given_up}"
+
+
 def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """What only programs have."""
     messages, events, hosts = summary["messages"], summary["events"], summary["hosts"]
     again = f", {messages['repeated']:,} times sent again" if messages["repeated"] else ""
+    again += f", {messages['lost']:,} lost" if messages["lost"] else ""
     found = [
         (
             "messages",
@@ -106,6 +112,8 @@ def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         ("message latency", spread(summary["message_latency_ns"])),
     ]
+    if messages["resent"]:
+        found.insert(1, ("sent again", _again_text(messages)))
     if events["count"]:
         left = f", {events['incomplete']:,} begun and not complete" if events["incomplete"] else ""
         found += [

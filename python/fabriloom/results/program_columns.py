@@ -62,9 +62,28 @@ PROGRAM_SUMMARY = Table(
         ),
         Column("messages.received", "count", "Messages whose last packet has arrived."),
         Column("messages.under_way", "count", "Messages made, not received and not lost."),
-        Column("messages.lost", "count", "In networks of rings, messages one of whose packets was scrubbed."),
+        Column(
+            "messages.lost",
+            "count",
+            "Messages one of whose packets was lost for good: in networks of rings scrubbed, of links lost by a fault and not sent again, or given up before any copy of it had come.",
+        ),
         Column(
             "messages.repeated", "count", "Times that a message was sent again because its check had failed."
+        ),
+        Column(
+            "messages.resent",
+            "count",
+            "Times that a packet was sent again because it was not acknowledged within `protocol.resend_after`.",
+        ),
+        Column(
+            "messages.duplicates",
+            "count",
+            "Packets that a terminal threw away because the same packet had come before, or had been given up. The network has delivered them, and they are among its packets.",
+        ),
+        Column(
+            "messages.given_up",
+            "count",
+            "Messages of which a packet was not acknowledged although it was sent again `protocol.resend_limit` times.",
         ),
         Column("messages.measured", "count", "Messages received in the measuring window."),
         Column("messages.per_s", "1/s", "The same over its length."),

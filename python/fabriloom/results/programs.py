@@ -141,6 +141,7 @@ class ProgramRun:
             "under_way": made - received - lost,
             "lost": lost,
             "repeated": int(native["messages_repeated"]),
+            **{key: int(native[f"messages_{key}"]) for key in ("resent", "duplicates", "given_up")},
             "measured": measured,
             "per_s": measured / seconds if seconds else None,
             "mbytes_per_s": size / seconds / 1e6 if seconds else None,

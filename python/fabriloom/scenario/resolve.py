@@ -29,6 +29,9 @@ FAULT_SETTINGS = ("disconnect", "restart", "fault_stops", "disconnect_cycles", "
 CODE_SETTINGS = ("time_code_bits", "time_code_latency", "time_code_forward", "interrupt_hold")
 """Settings of a technology that say how time-codes and interrupts travel; without any they mean nothing."""
 
+RESEND_SETTINGS = ("resend_after", "resend_limit", "resend_backoff")
+"""Settings of a protocol that say when a packet is sent again; where none ever is they mean nothing."""
+
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
     """See :meth:`Scenario.resolve`."""
@@ -55,6 +58,9 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     else:
         del resolved["traffic"]
         resolved["protocol"] = _dump(filled_protocol(scenario))
+        if scenario.protocol is None or not scenario.protocol.resend_after_ps:
+            for name in RESEND_SETTINGS:
+                del resolved["protocol"][name]
     resolved = _whole_floats(resolved)
     for others in OTHERS:
         if getattr(scenario, others) in ({}, Study()):

@@ -94,6 +94,7 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "ack_time": ("ack_time_ps", units.parse_time_ps),
     "resume_time": ("resume_time_ps", units.parse_time_ps),
     "check_time": ("check_time_ps", units.parse_time_ps),
+    "resend_after": ("resend_after_ps", units.parse_time_ps),
     "control_word": ("control_word_bytes", units.parse_bytes),
     "next_address": ("next_address_bytes", units.parse_bytes),
 }

@@ -49,6 +49,9 @@ class Protocol:
     resume_time_ps: int
     check_time_ps: int
     bit_error_rate: float
+    resend_after_ps: int
+    resend_limit: int
+    resend_backoff: int
     layer: Layer
     control_word_bytes: int
     next_address_bytes: int
@@ -76,6 +79,26 @@ class Protocol:
         if self.bit_error_rate and not self.check_time_ps:
             message = "errors have no effect without a check"
             raise TechnologyError(message, "bit_error_rate", "give a check_time, or remove it")
+        if self.resend_after_ps:
+            self._check_resends()
+
+    def _check_resends(self) -> None:
+        """Refuse a time-out where a sender cannot tell what has come."""
+        if self.acknowledge != "packet":
+            message = f'resend_after has no effect with acknowledge = "{self.acknowledge}"'
+            raise TechnologyError(message, "resend_after", 'write acknowledge = "packet", or remove it')
+        others = {
+            "acknowledge_from": self.acknowledge_from == "head",
+            "receive_at_once": self.receive_at_once > 0,
+            "check_time": self.check_time_ps > 0,
+        }
+        why = {
+            "acknowledge_from": 'a packet acknowledged from its head may be cut behind it; write "end"',
+            "receive_at_once": "a receiver that holds acknowledgements back has packets sent again; write 0",
+            "check_time": "messages that fail a check are sent again already; write 0 ns",
+        }
+        for name in (name for name, is_set in others.items() if is_set):
+            raise TechnologyError(f"resend_after does not go with {name}", "resend_after", why[name])
 
 
 def protocols() -> Mapping[str, Preset]:

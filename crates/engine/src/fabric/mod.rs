@@ -185,6 +185,12 @@ columns! {
         message_ack_ticks: u64,
         /// From an acknowledgement received to its effect.
         message_resume_ticks: u64,
+        /// From a packet handed to the link to its being sent again, if it is not acknowledged by then; 0: never.
+        message_resend_ticks: u64,
+        /// How often it is, at most.
+        message_resend_limit: u32,
+        /// The clock of each time is so many times as long as that of the time before.
+        message_resend_backoff: u32,
         /// Time of the check after the last acknowledgement of a message; 0: there is none.
         message_check_ticks: u64,
         /// Probability that a bit of a message is wrong.

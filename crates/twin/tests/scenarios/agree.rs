@@ -191,6 +191,10 @@ pub struct Seen {
     pub drained: u32,
     pub waiting: u32,
     pub events: usize,
+    /// Packets sent again, those thrown away because they came twice, and messages given up.
+    pub resent: u64,
+    pub duplicates: u64,
+    pub given_up: u64,
 }
 
 impl Seen {
@@ -199,6 +203,9 @@ impl Seen {
         self.received += ours.table.iter().filter(|row| row.received >= 0).count();
         self.events += ours.events.iter().filter(|event| event.complete >= 0).count();
         self.drained += u32::from(end == Some(End::Drained));
+        self.resent += ours.again.0;
+        self.duplicates += ours.again.1;
+        self.given_up += ours.again.2;
         self.waiting += u32::from(end == Some(End::Deadlocked) && !ours.waiting.is_empty());
     }
 

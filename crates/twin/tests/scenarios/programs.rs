@@ -78,6 +78,21 @@ fn costs(f: &mut Fabric, draw: &mut Draw, pace: u32) {
     }
 }
 
+/// Has packets be sent again that are not acknowledged in time, often much too early; where the protocol acknowledges whole
+/// packets at once.
+pub fn with_resends(fabric: &Fabric, seed: u64) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x0a_9a11);
+    let mut f = fabric.clone();
+    f.message_acknowledge = acknowledge::PACKET;
+    (f.message_ack_at_head, f.message_receive_at_once, f.message_check_ticks) = (0, 0, 0);
+    let pace = u64::from(f.link_character_ticks[0]);
+    f.message_resend_ticks = draw.pick(&[20, 100, 400, 2000]) * pace;
+    f.message_resend_limit = draw.pick(&[1, 2, 8]);
+    f.message_resend_backoff = draw.pick(&[1, 1, 2, 5]);
+    check(&f).expect("a legal protocol");
+    f
+}
+
 fn programs(f: &mut Fabric, draw: &mut Draw) {
     f.program_start = vec![0];
     let rounds = draw.pick(&[1, 2, 3, 5, 0]);

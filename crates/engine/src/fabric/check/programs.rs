@@ -85,6 +85,7 @@ fn protocol(f: &Fabric) -> Checked {
         ("message_receive_gap_ticks", f.message_receive_gap_ticks),
         ("message_ack_ticks", f.message_ack_ticks),
         ("message_resume_ticks", f.message_resume_ticks),
+        ("message_resend_ticks", f.message_resend_ticks),
         ("message_check_ticks", f.message_check_ticks),
     ];
     for (name, value) in ticks {
@@ -128,8 +129,33 @@ fn protocol(f: &Fabric) -> Checked {
         );
     }
     known("message_ack_at_head", &[at_head], 1)?;
+    resends(f)?;
     known("message_programmed", &[f.message_programmed], 1)?;
     known("message_end_carries_data", &[f.message_end_carries_data], 1)
+}
+
+/// Packets that are sent again.
+fn resends(f: &Fabric) -> Checked {
+    let (ticks, limit, backoff) =
+        (f.message_resend_ticks, f.message_resend_limit, f.message_resend_backoff);
+    if ticks == 0 {
+        return match limit | backoff {
+            0 => Ok(()),
+            _ => fail("message_resend_limit", 0, limit, "0, like message_resend_backoff, without a time-out"),
+        };
+    }
+    let others = [f.message_ack_at_head != 0, f.message_receive_at_once != 0, f.message_check_ticks != 0];
+    if f.has_rings() || f.message_acknowledge != acknowledge::PACKET || others.contains(&true) {
+        let expected = "0 unless links have whole packets acknowledged by packets, at once and unchecked";
+        return fail("message_resend_ticks", 0, ticks, expected);
+    }
+    if !(1..=64).contains(&limit) {
+        return fail("message_resend_limit", 0, limit, "from 1 to 64");
+    }
+    if !(1..=16).contains(&backoff) {
+        return fail("message_resend_backoff", 0, backoff, "from 1 to 16");
+    }
+    Ok(())
 }
 
 /// Times by the size of a message.

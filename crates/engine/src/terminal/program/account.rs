@@ -107,10 +107,16 @@ pub struct Account {
     pub sent: u64,
     /// Messages received from tick 0 on.
     pub received: u64,
-    /// Messages of which a part was lost, from tick 0 on.
+    /// Messages of which a part was lost for good, from tick 0 on.
     pub lost: u64,
     /// Times that a message was sent again, from tick 0 on.
     pub repeated: u64,
+    /// Times that a packet was sent again because its acknowledgement had not come, from tick 0 on.
+    pub resent: u64,
+    /// Packets thrown away because the same had come before or was given up, from tick 0 on.
+    pub duplicates: u64,
+    /// Messages of which a packet was given up, from tick 0 on.
+    pub given_up: u64,
     /// Messages received since measuring began.
     pub measured: u64,
     /// Their bytes.
@@ -148,6 +154,9 @@ impl Account {
             received: 0,
             lost: 0,
             repeated: 0,
+            resent: 0,
+            duplicates: 0,
+            given_up: 0,
             measured: 0,
             measured_bytes: 0,
             latency: Spread::default(),

@@ -12,8 +12,8 @@ pub(super) enum Transfer {
     Out { message: u32 },
     /// The same, as it is filled.
     Store { message: u32 },
-    /// A packet of this message, from the link.
-    In { message: u32 },
+    /// A packet from the link: its message, or its own number where packets are sent again.
+    In { number: u32 },
     /// What has come on a ring, by the number that it has there.
     Held { held: u32 },
 }
@@ -65,7 +65,7 @@ impl Programs {
                 self.touch(terminal);
             }
             Transfer::Store { message } => self.stored(terminal, message),
-            Transfer::In { message } => self.arrived(terminal, message),
+            Transfer::In { number } => self.arrived(terminal, number),
             Transfer::Held { held } => self.off_bus.push((terminal, held)),
         }
     }

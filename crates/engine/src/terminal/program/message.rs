@@ -6,7 +6,8 @@ use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::kernel::slab::Linked;
 
-/// What a packet carries for its message: the message's slot, and what the packet is.
+/// What a packet carries for its message: the message's slot, and what the packet is. Where packets are sent again, each has
+/// a slot of its own in place of that of its message.
 pub mod mark {
     /// Part of a message.
     pub const DATA: u32 = 0;
@@ -75,6 +76,8 @@ pub(super) struct Message {
     pub received: bool,
     /// Whether a part of it was lost.
     pub lost: bool,
+    /// Whether a packet of it was given up.
+    pub given_up: bool,
 }
 
 impl Message {

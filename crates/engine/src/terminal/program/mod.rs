@@ -14,6 +14,7 @@ mod interface;
 mod message;
 mod process;
 mod receive;
+mod resend;
 mod send;
 mod settings;
 #[cfg(test)]
@@ -38,6 +39,7 @@ use interface::Interface;
 use message::{Channel, Message};
 use process::{Barrier, Doing, Operation};
 use receive::Note;
+use resend::Resends;
 use settings::Settings;
 
 /// A timer of a port, or of a terminal, which counts as of its first port, is over: its number in the wheel is the port's times
@@ -70,6 +72,8 @@ enum News {
     Packet { mark: u32 },
     /// The end of the transaction of a packet.
     Over { mark: u32 },
+    /// A packet was lost that can be sent again; of whichever terminal.
+    Lost { mark: u32 },
     /// A packet on a ring that asks for the host's bus.
     AtBus { held: u32, bytes: u32 },
 }
@@ -91,6 +95,8 @@ pub struct Programs {
     /// Channels in use by the ports that they lead from and to.
     pairs: HashMap<u64, u32, BuildHasherDefault<Multiply>>,
     notes: Slab<Note>,
+    /// Packets that are sent again if they are not acknowledged, if any are.
+    resends: Option<Box<Resends>>,
     barrier: Barrier,
     /// Per terminal: its random stream, if anything is drawn.
     streams: Vec<Stream>,
@@ -133,6 +139,7 @@ impl Programs {
             channels: Slab::default(),
             pairs: HashMap::default(),
             notes: Slab::default(),
+            resends: Resends::new(fabric),
             barrier: Barrier::new(&hosts),
             streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
             news: Vec::new(),
@@ -162,7 +169,11 @@ impl Programs {
     /// The tick of the next timer, if there is one. At tick 0 everything begins without one.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        self.wheel.peek()
+        let clock = self.resends.as_ref().and_then(|resends| resends.next());
+        match (self.wheel.peek(), clock) {
+            (Some(timer), Some(clock)) => Some(timer.min(clock)),
+            (timer, clock) => timer.or(clock),
+        }
     }
 
     /// The link of a port takes a packet, until a packet given to it says that it takes no more.
@@ -208,8 +219,12 @@ impl Programs {
         self.off_bus.drain(..)
     }
 
-    /// A packet has been lost on its way, and what it carried will never come.
+    /// A packet has been lost on its way, and what it carried will never come, unless it is sent again.
     pub fn lost(&mut self, mark: u32) {
+        if self.resends.is_some() {
+            // In an order that does not depend on the network's.
+            return self.news.push((0, News::Lost { mark }));
+        }
         let message = &mut self.messages[mark::message(mark)];
         if mark::kind(mark) != mark::ACK && !std::mem::replace(&mut message.lost, true) {
             self.account.lost += 1;
@@ -225,10 +240,11 @@ impl Programs {
         for &(terminal, one) in &news {
             match one {
                 News::Head { mark } if mark::kind(mark) == mark::DATA => {
-                    self.head(terminal, mark::message(mark));
+                    self.head(terminal, mark::message(mark), mark::message(mark));
                 }
                 News::Head { .. } => {}
                 News::Packet { mark } => self.come(terminal, mark),
+                News::Lost { mark } => self.crash(mark),
                 News::Over { mark } => self.over(mark),
                 News::AtBus { held, bytes } => {
                     self.use_bus(terminal, Transfer::Held { held }, self.settings.bus.of(bytes));
@@ -237,7 +253,7 @@ impl Programs {
         }
         news.clear();
         self.news = news;
-        let timers = self.timers();
+        let timers = self.timers() + self.clocks();
         while !self.touched.is_empty() {
             self.go_on(send);
         }

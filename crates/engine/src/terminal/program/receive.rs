@@ -41,6 +41,9 @@ impl Wanted {
 impl Programs {
     /// A packet has come to a terminal.
     pub(super) fn come(&mut self, terminal: u32, packet: u32) {
+        if self.resends.is_some() {
+            return self.flown(terminal, packet);
+        }
         let message = mark::message(packet);
         if mark::kind(packet) != mark::ACK {
             if self.settings.rings {
@@ -48,13 +51,13 @@ impl Programs {
                 return self.arrived(terminal, message);
             }
             let bytes = self.next_bytes(message);
-            return self.use_bus(terminal, Transfer::In { message }, self.settings.bus.of(bytes));
+            return self.use_bus(terminal, Transfer::In { number: message }, self.settings.bus.of(bytes));
         }
         self.learn(message);
     }
 
     /// The sender of a message learns that a packet of it has come, which has its effect later.
-    fn learn(&mut self, message: u32) {
+    pub(super) fn learn(&mut self, message: u32) {
         if self.settings.resume == 0 {
             return self.acknowledged(message);
         }
@@ -88,8 +91,12 @@ impl Programs {
         }
     }
 
-    /// A packet of a message has come and is off the bus.
-    pub(super) fn arrived(&mut self, terminal: u32, message: u32) {
+    /// A packet of a message has come and is off the bus. `number`: of its message, or its own where packets are sent again.
+    pub(super) fn arrived(&mut self, terminal: u32, number: u32) {
+        let message = self.message_of(number);
+        if self.resends.is_some() && self.messages[message].lost {
+            return self.arrived_late(message, number);
+        }
         let one = &mut self.messages[message];
         one.arrived += 1;
         if one.arrived == 1 {
@@ -100,7 +107,7 @@ impl Programs {
             return self.complete(terminal, message);
         }
         if one.heads < one.arrived {
-            self.head(terminal, message);
+            self.head(terminal, message, number);
         }
         if self.messages[message].taken {
             self.complete(terminal, message);
@@ -108,11 +115,11 @@ impl Programs {
         }
     }
 
-    /// The part of a packet has come, its first character or all of it, that has it acknowledged.
-    pub(super) fn head(&mut self, terminal: u32, message: u32) {
+    /// The part of a packet has come, its first character or all of it, that has it acknowledged. `number`: as it arrived.
+    pub(super) fn head(&mut self, terminal: u32, message: u32, number: u32) {
         self.messages[message].heads += 1;
         if self.messages[message].taken || self.take(terminal, message) {
-            self.acknowledge(message);
+            self.acknowledge(number);
         }
     }
 
@@ -156,18 +163,19 @@ impl Programs {
         }
     }
 
-    /// Makes an acknowledgement, at the port to which its packet came.
-    fn acknowledge(&mut self, message: u32) {
-        let port = self.channels[self.messages[message].channel].target;
+    /// Makes an acknowledgement, at the port to which its packet came: by the number of the message, or by its own where packets
+    /// are sent again.
+    pub(super) fn acknowledge(&mut self, number: u32) {
+        let (_, port) = self.ports_of(number);
         let interface = &mut self.interfaces[port as usize];
         let taken_in = interface.takes_in.max(self.now);
         interface.takes_in = taken_in + self.settings.receive_gap;
         let ticks = taken_in - self.now + self.settings.ack;
         if ticks > 0 {
-            interface.acks_soon.push_back(message);
+            interface.acks_soon.push_back(number);
             self.schedule_port(port, timer::ACK, ticks);
         } else {
-            interface.acks.push_back(message);
+            interface.acks.push_back(number);
             let terminal = interface.terminal;
             self.touch(terminal);
         }
@@ -176,8 +184,8 @@ impl Programs {
     /// An acknowledgement is ready for the link.
     pub(super) fn ack_ready(&mut self, port: u32) {
         let interface = &mut self.interfaces[port as usize];
-        let message = interface.acks_soon.pop_front();
-        interface.acks.extend(message);
+        let number = interface.acks_soon.pop_front();
+        interface.acks.extend(number);
         let terminal = interface.terminal;
         self.touch(terminal);
     }
@@ -203,16 +211,28 @@ impl Programs {
         if sent {
             self.messages.remove(message);
         }
+        self.end_receiving(terminal, taken);
+        if read {
+            self.wake_next(terminal);
+        } else {
+            self.note(terminal, source, tag, bytes);
+        }
+    }
+
+    fn end_receiving(&mut self, terminal: u32, taken: bool) {
         let host = &mut self.hosts[terminal as usize];
         host.taking -= u32::from(taken);
         host.incomplete -= 1;
         if host.incomplete == 0 {
             self.account.terminals[terminal as usize].receiving.set(false, self.now);
         }
-        if read {
-            self.wake_next(terminal);
-        } else {
-            self.note(terminal, source, tag, bytes);
+    }
+
+    /// A message of which something may have come will never be received.
+    pub(super) fn stop_receiving(&mut self, message: u32) {
+        let Message { target, arrived, taken, .. } = self.messages[message];
+        if arrived > 0 {
+            self.end_receiving(target, taken);
         }
     }
 

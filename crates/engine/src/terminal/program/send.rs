@@ -44,6 +44,7 @@ impl Programs {
             sent: false,
             received: false,
             lost: false,
+            given_up: false,
         })
     }
 
@@ -282,25 +283,34 @@ impl Programs {
     }
 
     fn next_packet(&mut self, port: u32) -> Option<Packet> {
-        let interface = &mut self.interfaces[port as usize];
-        let (message, kind) = match interface.acks.pop_front() {
-            Some(message) => (message, mark::ACK),
-            None => (interface.take_ready()?, mark::DATA),
-        };
+        let dispatch = self.now;
+        if let Some(number) = self.interfaces[port as usize].acks.pop_front() {
+            let (length, mark) = (self.settings.ack_length, mark::of(number, mark::ACK));
+            let ((target, _), via) = (self.ports_of(number), self.draw_via(port));
+            return Some(Packet { created: dispatch, dispatch, target, length, via, mark });
+        }
+        if let Some(packet) = self.next_again(port) {
+            return Some(Packet { via: self.draw_via(port), ..packet });
+        }
+        let message = self.interfaces[port as usize].take_ready()?;
         let via = self.draw_via(port);
         let one = &mut self.messages[message];
-        let channel = &self.channels[one.channel];
-        let dispatch = self.now;
-        if kind == mark::ACK {
-            let length = self.settings.ack_length;
-            let mark = mark::of(message, kind);
-            return Some(Packet { created: dispatch, dispatch, target: channel.source, length, via, mark });
-        }
+        let target = self.channels[one.channel].target;
         let bytes = self.settings.cut.bytes(one.bytes, one.handed);
         one.handed += 1;
-        let mark = mark::of(message, if one.read { mark::READ } else { kind });
+        let mark = mark::of(message, if one.read { mark::READ } else { mark::DATA });
         let length = self.settings.cut.length(bytes);
-        Some(Packet { created: one.made, dispatch, target: channel.target, length, via, mark })
+        let packet = Packet { created: one.made, dispatch, target, length, via, mark };
+        Some(self.take_off(message, bytes, packet))
+    }
+
+    /// Ports between which a packet goes, by the number of its message, or by its own where packets are sent again.
+    pub(super) fn ports_of(&self, number: u32) -> (u32, u32) {
+        if let Some(resends) = &self.resends {
+            return resends.ports(number);
+        }
+        let channel = &self.channels[self.messages[number].channel];
+        (channel.source, channel.target)
     }
 
     /// Draws the intermediate switch of a packet that leaves by a port, where there are any.
@@ -361,7 +371,7 @@ impl Programs {
         if !self.settings.overlaps {
             self.next_message(channel, message);
         }
-        if received {
+        if received || self.is_forgotten(message) {
             self.messages.remove(message);
         }
         let host = &mut self.hosts[source as usize];

@@ -1,5 +1,7 @@
 //! Each operation and each part of the protocol, on a network that delivers everything after a fixed time.
 
+mod resend;
+
 use super::*;
 use crate::fabric::{ANY, CROSS, LAST, acknowledge, operation};
 
@@ -66,13 +68,20 @@ type Sent = (Time, u32, u32, u32);
 
 /// Runs until nothing happens; every link takes a packet each 10 ticks.
 fn run(f: &Fabric) -> (Programs, Vec<Sent>) {
+    run_losing(f, |_| false)
+}
+
+/// The same on a network that loses packets half-way, by how many were sent before them.
+fn run_losing(f: &Fabric, is_lost: impl Fn(usize) -> bool) -> (Programs, Vec<Sent>) {
     let mut programs = Programs::new(f, usize::MAX);
     let (mut sent, mut on_way, mut busy) = (Vec::new(), Vec::new(), Vec::new());
     (0..f.terminals).for_each(|terminal| programs.link_free(terminal));
     let mut now = 0;
     loop {
-        on_way.retain(|&(time, source, target, mark)| {
-            if time == now {
+        on_way.retain(|&(time, source, target, mark, lost)| {
+            if time == now && lost {
+                programs.lost(mark);
+            } else if time == now {
                 programs.delivered(source, target, mark);
             }
             time != now
@@ -85,8 +94,10 @@ fn run(f: &Fabric) -> (Programs, Vec<Sent>) {
         });
         programs.turn(now, &mut |terminal, packet| {
             assert_eq!(packet.dispatch, now);
+            let lost = is_lost(sent.len());
             sent.push((now, terminal, packet.target, packet.length));
-            on_way.push((now + WAY, terminal, packet.target, packet.mark));
+            let lasts = if lost { WAY / 2 } else { WAY };
+            on_way.push((now + lasts, terminal, packet.target, packet.mark, lost));
             busy.push((now + 10, terminal));
             false
         });
@@ -95,7 +106,9 @@ fn run(f: &Fabric) -> (Programs, Vec<Sent>) {
         assert!(next > now);
         now = next;
     }
-    assert_eq!(programs.account.made, programs.account.received + programs.in_flight());
+    let Account { made, received, lost, .. } = programs.account;
+    assert_eq!(made, received + programs.in_flight() + lost);
+    assert!(programs.nothing_flies());
     (programs, sent)
 }
 
