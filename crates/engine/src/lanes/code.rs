@@ -198,9 +198,9 @@ impl Network {
         codes.counts[link as usize].lost += (before - codes.turns.len() + waiting) as u64;
     }
 
-    /// Whether nothing is to happen but codes.
-    pub fn has_only_codes(&self) -> bool {
-        self.codes.is_some() && self.wheel.peek().is_none() && self.faults.next().is_none()
+    /// Whether nothing is to happen but codes, and faults while no packet is there.
+    pub fn is_idle(&self) -> bool {
+        self.wheel.peek().is_none() && (self.faults.next().is_none() || self.packets.count() == 0)
     }
 
     /// What every link did with codes; nothing where there are none.

@@ -98,8 +98,8 @@ pub(super) trait Network {
         0
     }
 
-    /// Whether nothing is to happen but time-codes and interrupts.
-    fn has_only_codes(&self) -> bool {
+    /// Whether nothing is to happen but time-codes and interrupts, and faults while no packet is there.
+    fn is_idle(&self) -> bool {
         false
     }
 
@@ -290,8 +290,8 @@ impl Network for Lanes {
         Lanes::stranded(self)
     }
 
-    fn has_only_codes(&self) -> bool {
-        Lanes::has_only_codes(self)
+    fn is_idle(&self) -> bool {
+        Lanes::is_idle(self)
     }
 
     fn clear_counts(&mut self) {

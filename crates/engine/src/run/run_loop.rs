@@ -194,8 +194,8 @@ impl Run {
         let Some(programs) = &self.programs else { return network.next() };
         match (network.next(), programs.next()) {
             (Some(one), Some(other)) => Some(one.min(other)),
-            // Codes go on for ever; programs end a run without them.
-            (Some(_), None) if network.has_only_codes() => None,
+            // Codes and faults go on; programs end a run without them.
+            (Some(_), None) if network.is_idle() => None,
             (one, other) => one.or(other),
         }
     }
