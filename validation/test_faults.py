@@ -8,7 +8,11 @@ from __future__ import annotations
 import math
 
 import pytest
+from fabriloom import Scenario
+from fabriloom.compile import compile
 from fabriloom.faults import drawn, mtbf_of_bits_ps
+from fabriloom.studies.failures import look
+from fabriloom.topology.banyan import VARIANTS
 from support import simulate
 
 CABLES = 4
@@ -62,3 +66,25 @@ def test_two_hundred_hours_without_an_error() -> None:
     mtbf_ps = mtbf_of_bits_ps(9.6e-18, 1344 * 1e8)
     quiet = sum(not list(drawn(str(seed), period_ps, mtbf_ps, 0.0)) for seed in range(400))
     assert abs(quiet - 158) < 45
+
+
+def cut_off_pairs(**topology: object) -> list[int]:
+    """Per cable or link between switches the pairs of terminals that its failure cuts off."""
+    compiled = compile(Scenario.from_dict({"topology": topology}))
+    between = {compiled.graph.link_names[link] for link in compiled.graph.switch_links}
+    rows = look(compiled, "cables")["failures"]
+    return [row["cut_off_pairs"] for row in rows if row["name"] in between]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_banyans_have_no_fault_tolerance(variant: str) -> None:
+    """SCINET, section on multistage networks: Banyans "do not have redundancy and therefore also no fault
+    tolerance".
+
+    Each link between stages is the only way of its pairs: behind stage s of 16 terminals 2^s come before it
+    and 2^(4 - s) behind it, 16 pairs, some of one terminal with itself. A folded Clos loses none.
+    """
+    pairs = cut_off_pairs(kind="banyan", terminals=16, variant=variant)
+    assert len(pairs) == 3 * 16
+    assert all(8 <= count <= 16 for count in pairs)
+    assert set(cut_off_pairs(kind="clos", terminals=16, terminals_per_switch=4)) == {0}

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from . import _native
 from .compile import Compiled, compile
 from .compile.programs import failed, place_of
-from .results import ProgramRun, Results
+from .results import ProgramRun, Results, shares
 from .results.ends import STUCK
 from .results.provenance import Provenance
 from .scenario import Scenario
@@ -71,12 +71,14 @@ def run(
     described = compiled
     try:
         compiled = matched(compiled)
-        kept = {"hops": hops, "hops_since": hops_since_ps // compiled.tick_ps}
+        rows, names = _rows(compiled)
+        kept = {**rows, "hops": hops, "hops_since": hops_since_ps // compiled.tick_ps}
         native = _simulate(compiled, {**options_of(compiled), **kept}, progress)
     except _InterruptedError as interrupted:
         compiled, native = interrupted.compiled, interrupted.native
+        names = []
     native = _in_bytes(native, compiled)
-    native["reverse_load"] = compiled.reverse_load
+    native |= {"reverse_load": compiled.reverse_load, "share_name": names}
     native |= {
         name: column for name, column in compiled.arrays.items() if name.startswith(("fault_", "code_"))
     }
@@ -108,6 +110,12 @@ def _with_bounds(results: Results, described: Compiled) -> None:
 def _left(promise: Promise) -> float:
     """The share of a requirement that its bound leaves; of one without a bound nothing is known."""
     return math.inf if promise.bound_ns is None else -promise.bound_ns / promise.requirement_ns
+
+
+def _rows(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
+    """Whose throughput is kept over time; whom a program sends to is not known before it does."""
+    demand = compiled.demand() if compiled.programs is None else None
+    return shares.wanted(compiled.graph.terminal_names, demand)
 
 
 def _program_run(compiled: Compiled, native: dict[str, Any]) -> ProgramRun | None:
@@ -306,6 +314,7 @@ def _in_bytes(native: dict[str, Any], compiled: Compiled) -> dict[str, Any]:
         "measured_delivered_bytes": "measured_packets",
         "batch_bytes": "batch_packets",
         "flow_bytes": "flow_packets",
+        "share_bytes": "share_packets",
         "plane_bytes": "plane_packets",
     }
     for name, packets in pairs.items():

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use fabriloom_engine::fabric::{CODES, COLUMNS, Fabric, NONE, SCALARS};
 use fabriloom_engine::kernel::Time;
-use fabriloom_engine::measure::{Delays, Delivery, Hop, LinkCounts, Measure, Planes, Spread, cells};
+use fabriloom_engine::measure::{Delays, Delivery, Hop, LinkCounts, Measure, Planes, Rows, Spread, cells};
 use fabriloom_engine::ring;
 use fabriloom_engine::run::{End, Fabrics, Options, Simulation as Engine};
 use fabriloom_twin::{FlowControl, run as twin, run_rings};
@@ -78,7 +78,7 @@ fn codes() -> HashMap<&'static str, HashMap<&'static str, u8>> {
 }
 
 /// One run of the engine. Options are named as in the engine: until, warmup, precision, packets, batch, drain,
-/// flows, trace, keep_messages, hops, hops_since, watched. Raises ValueError for arrays that do not describe a network.
+/// flows, trace, keep_messages, hops, hops_since, watched, and pairs or sources whose throughput is kept. Raises ValueError for arrays that do not describe a network.
 #[pyclass]
 struct Simulation(Engine);
 
@@ -87,7 +87,7 @@ impl Simulation {
     #[new]
     #[pyo3(signature = (
         arrays, *, until, warmup, precision, packets, batch, drain, flows, trace, keep_messages=0, hops=0,
-        hops_since=0, watched=Vec::new()
+        hops_since=0, watched=Vec::new(), pairs=Vec::new(), sources=Vec::new()
     ))]
     #[expect(clippy::too_many_arguments, reason = "each is an option by name")]
     fn new(
@@ -104,6 +104,8 @@ impl Simulation {
         hops: usize,
         hops_since: Time,
         watched: Vec<u32>,
+        pairs: Vec<(u32, u32)>,
+        sources: Vec<u32>,
     ) -> PyResult<Self> {
         let fabric = fabric(arrays)?;
         let messages = keep_messages;
@@ -120,6 +122,7 @@ impl Simulation {
             hops_since,
             messages,
             watched,
+            rows: if pairs.is_empty() { Rows::Sources(sources) } else { Rows::Pairs(pairs) },
         };
         Engine::new(fabric, options).map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
@@ -235,7 +238,10 @@ fn batches(out: &Bound<'_, PyDict>, measure: &Measure) -> PyResult<()> {
     out.set_item("batch_packets", column(|b| b.packets as i64))?;
     out.set_item("batch_bytes", column(|b| b.chars as i64))?;
     out.set_item("batch_latency_sum_ticks", column(|b| b.latency))?;
-    out.set_item("batch_total_sum_ticks", column(|b| b.total))
+    out.set_item("batch_total_sum_ticks", column(|b| b.total))?;
+    let shares = batches.shares.done();
+    self::column(out, "share_packets", shares, |share| share.0)?;
+    self::column(out, "share_bytes", shares, |share| share.1)
 }
 
 /// A column of whole numbers, one per row.

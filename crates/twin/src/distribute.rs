@@ -22,7 +22,8 @@ impl Twin<'_> {
 
     /// The lanes that a head to be distributed waits for.
     fn all_lanes(&self, head: Head) -> &[u32] {
-        let (group, _) = self.routed(head.place.lane, self.first(head.place));
+        let routed = self.routed(head.place.lane, self.first(head.place));
+        let (group, _) = routed.expect("no table is replaced");
         self.fabric.group(group)
     }
 

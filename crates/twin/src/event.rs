@@ -17,6 +17,8 @@ pub enum What {
     Up { link: u32 },
     /// The link fails, and what has come of a packet is ended at a tick.
     Down { link: u32, ended: Time },
+    /// The routing tables are replaced.
+    Table { number: u32 },
     /// What has come of a packet by a link that failed is ended.
     End { link: u32 },
     /// A source makes a code.
@@ -67,7 +69,7 @@ pub enum What {
 impl What {
     fn phase(self) -> u8 {
         match self {
-            What::Up { .. } | What::Down { .. } => 0,
+            What::Up { .. } | What::Down { .. } | What::Table { .. } => 0,
             What::Arbitrate { .. } => 2,
             What::Distribute { .. } => 3,
             What::Cross { .. } => 4,

@@ -27,6 +27,13 @@ impl Twin<'_> {
         }
     }
 
+    /// Enters when routing tables are replaced.
+    pub(crate) fn plan_tables(&mut self) {
+        for (&ticks, &number) in self.fabric.table_ticks.iter().zip(&self.fabric.table_number) {
+            self.agenda.add(ticks as Time, What::Table { number });
+        }
+    }
+
     /// How often the link of a lane has failed.
     pub(crate) fn faults_of(&self, lane: u32) -> u32 {
         self.links[self.fabric.link_of(lane) as usize].faults

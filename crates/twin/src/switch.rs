@@ -26,12 +26,18 @@ impl Twin<'_> {
         }
     }
 
-    /// The group for a packet at the target of a lane, and whether its front header is to be deleted.
-    pub(crate) fn routed(&self, lane: u32, packet: usize) -> (u32, bool) {
+    /// The group for a packet at the target of a lane, and whether its front header is to be deleted; nothing if tables that
+    /// replaced others have none.
+    pub(crate) fn routed(&self, lane: u32, packet: usize) -> Option<(u32, bool)> {
         let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
-        let entry = self.fabric.route[switch * self.fabric.classes as usize + class as usize];
-        assert_ne!(entry, NONE, "switch {switch} has no route for class {class}");
-        (entry >> 1, entry & 1 == 1)
+        let row = switch * self.fabric.classes as usize + class as usize;
+        let entry = match self.table {
+            0 => self.fabric.route[row],
+            number => self.fabric.table_route[(number as usize - 1) * self.fabric.route.len() + row],
+        };
+        let may_lack = !self.fabric.table_ticks.is_empty();
+        assert!(entry != NONE || may_lack, "switch {switch} has no route for class {class}");
+        (entry != NONE).then_some((entry >> 1, entry & 1 == 1))
     }
 
     pub(crate) fn front(&self, place: Place) -> Front {
@@ -65,7 +71,8 @@ impl Twin<'_> {
             return;
         }
         let by_group = self.fabric.output_queues != 0;
-        let queue = if by_group { self.routed(lane, character.packet).0 } else { 0 };
+        let queue =
+            if by_group { self.routed(lane, character.packet).expect("no table is replaced").0 } else { 0 };
         let state = &mut self.lanes[lane as usize];
         state.receiving = (character.kind != Kind::End).then_some(queue);
         let characters = std::mem::take(&mut state.entering);
@@ -87,13 +94,13 @@ impl Twin<'_> {
 
     /// The head joins those that wait for its group.
     pub(crate) fn request(&mut self, place: Place) {
-        let (group, strip) = self.routed(place.lane, self.first(place));
         if self.has_no_header(place) {
             return self.spill(place);
         }
-        if !self.runs(group) {
+        let routed = self.routed(place.lane, self.first(place));
+        let Some((group, strip)) = routed.filter(|&(group, _)| self.runs(group)) else {
             return self.discard(place);
-        }
+        };
         self.set_front(place, Front::Waiting { strip });
         let head = Head { since: self.now, place };
         if self.fabric.takes_all(group) {

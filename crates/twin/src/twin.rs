@@ -23,6 +23,8 @@ pub struct Twin<'a> {
     /// The groups that each lane belongs to.
     pub(crate) groups_of_lane: Vec<Vec<u32>>,
     pub(crate) worms: Vec<Worm>,
+    /// The routing table in force.
+    pub(crate) table: u32,
     pub(crate) packet_hops: u64,
     /// What switches, then ports, know of codes.
     pub(crate) registers: Vec<Register>,
@@ -67,6 +69,7 @@ impl<'a> Twin<'a> {
             distributing: vec![Vec::new(); fabric.switches as usize],
             groups_of_lane,
             worms: Vec::new(),
+            table: 0,
             packet_hops: 0,
             registers: vec![Register::default(); (fabric.switches + fabric.ports()) as usize],
             codes: Vec::new(),
@@ -81,6 +84,7 @@ impl<'a> Twin<'a> {
         };
         twin.promise_all();
         twin.plan_faults();
+        twin.plan_tables();
         twin.plan_codes();
         for terminal in 0..fabric.ports() {
             twin.agenda.add(0, What::Ask { terminal });
@@ -97,6 +101,7 @@ impl<'a> Twin<'a> {
             match what {
                 What::Up { link } => self.go_up(link),
                 What::Down { link, ended } => self.go_down(link, ended),
+                What::Table { number } => self.table = number,
                 What::End { link } => self.end_early(link),
                 What::MakeCode { source } => self.make_code(source),
                 What::CodeArrives { link, faults, code } => {

@@ -3,7 +3,7 @@
 mod scenarios;
 
 use scenarios::agree::{Agreed, Seen};
-use scenarios::faults::{with_faults, with_timeouts};
+use scenarios::faults::{with_faults, with_tables, with_timeouts};
 use scenarios::lanes::with_lanes;
 use scenarios::networks::random_network;
 use scenarios::programs::{random_programs, with_resends};
@@ -31,6 +31,18 @@ fn random_fabrics_with_timeouts_agree() {
         agreed.compare(seed, &with_timeouts(&fabric, seed, until), until);
     }
     assert!(agreed.timed_out > agreed.runs, "{agreed:?}");
+}
+
+#[test]
+fn replaced_tables_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("replaced tables", 0..60) {
+        let fabric = random_fabric(seed);
+        let until = time_for(&fabric, 15);
+        let fabric = if seed % 3 == 0 { fabric } else { with_faults(&fabric, seed, until) };
+        agreed.compare(seed, &with_tables(&fabric, seed, until), until);
+    }
+    assert!(agreed.delivered > 30 * agreed.runs && agreed.discarded > 3 * agreed.runs, "{agreed:?}");
 }
 
 #[test]

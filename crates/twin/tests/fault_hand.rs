@@ -2,9 +2,9 @@
 
 mod scenarios;
 
-use fabriloom_engine::fabric::{Fabric, NEVER};
+use fabriloom_engine::fabric::{Fabric, NEVER, NONE};
 use scenarios::agree::counted;
-use scenarios::build::{C104, DS_LINK, failing, line, send_list};
+use scenarios::build::{C104, DS_LINK, add_cable, add_group, empty, failing, line, send_list, set_route};
 
 /// From one switch of a line to the next one, and into the first one.
 const BETWEEN: u32 = 2;
@@ -71,4 +71,32 @@ fn a_packet_that_is_spilled_is_cut() {
     assert_eq!((result.lost, result.losses[2], result.losses[BETWEEN as usize]), (2, (0, 2, 0), (0, 2, 0)));
     assert_eq!(result.links[4].characters, 0);
     assert_eq!(result.in_flight, 0);
+}
+
+/// Three switches in a triangle, a terminal at the first and at the second. The table that comes into force at 1500 leads
+/// over the third; the one of 4000 leads nowhere.
+#[test]
+fn tables_are_replaced() {
+    let mut f = empty(&[C104; 3], 2, 2);
+    let (out, home) = add_cable(&mut f, 3, 0, DS_LINK);
+    let (_, inward) = add_cable(&mut f, 4, 1, DS_LINK);
+    let (short, back) = add_cable(&mut f, 0, 1, DS_LINK);
+    let (up, _) = add_cable(&mut f, 0, 2, DS_LINK);
+    let (down, _) = add_cable(&mut f, 2, 1, DS_LINK);
+    for (switch, class, link) in [(0, 0, home), (0, 1, short), (1, 0, back), (1, 1, inward)] {
+        set_route(&mut f, switch, class, &[link], false);
+    }
+    send_list(&mut f, &[&[(1, 10, 1000), (1, 10, 1000), (1, 10, 2000), (1, 10, 0)], &[]]);
+    failing(&mut f, short, 500, 585, NEVER);
+    f.table_route = [f.route.clone(), vec![NONE; f.route.len()]].concat();
+    f.table_route[1] = add_group(&mut f, &[up]) * 2;
+    f.table_route[5] = add_group(&mut f, &[down]) * 2;
+    (f.table_ticks, f.table_number) = (vec![1500, 4000], vec![1, 2]);
+    let result = counted(&f);
+    // The first is there before the fault; the second finds the link down; the third goes round; the fourth has no route.
+    let packets = |link: u32| result.links[link as usize].packets;
+    assert_eq!((packets(out), packets(short), packets(up), packets(down), packets(inward)), (4, 1, 1, 1, 2));
+    assert_eq!((result.lost, result.losses[out as usize]), (2, (0, 2, 0)));
+    let latency: Vec<i64> = result.deliveries.iter().map(|one| one.delivered - one.started).collect();
+    assert_eq!(latency, [2 * 110 + 110 + 4, 3 * 110 + 110 + 4]);
 }

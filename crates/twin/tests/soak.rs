@@ -8,7 +8,7 @@ mod scenarios;
 use scenarios::agree::{self, Seen, store};
 use scenarios::codes::{with_codes, with_priorities};
 use scenarios::distributions::with_distributions;
-use scenarios::faults::with_faults;
+use scenarios::faults::{with_faults, with_tables};
 use scenarios::lanes::with_lanes;
 use scenarios::long::with_long_packets;
 use scenarios::networks::random_network;
@@ -76,6 +76,7 @@ fn small_networks_with_faults() {
         let fabric = if seed % 4 == 0 { with_lanes(&fabric, seed) } else { fabric };
         let until = time_for(&fabric, 10 + (seed % 3) as u32 * 20);
         let fabric = with_faults(&fabric, seed, until);
+        let fabric = if seed % 3 == 1 { with_tables(&fabric, seed, until) } else { fabric };
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }

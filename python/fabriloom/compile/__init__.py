@@ -29,6 +29,7 @@ from .programs import packet_demand, program_columns, program_durations, program
 from .rings import RingParts
 from .schedule import check_schedule
 from .several import check_graph, check_pairs
+from .tables import table_columns
 from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
 
 __all__ = ["Arrays", "Compiled", "LinkParts", "RingParts", "compile", "graph_of"]
@@ -217,6 +218,7 @@ def _joined(
         columns |= fault_columns(scenario, parts.graph, parts.technology, tick)
     if isinstance(parts, LinkParts):
         columns |= timeout_columns(parts.graph, parts.technology, tick)
+        columns |= table_columns(scenario, parts, columns, tick)
         columns |= {} if codes is None else codes.columns(tick)
     return columns
 

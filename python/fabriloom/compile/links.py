@@ -58,7 +58,10 @@ class LinkParts:
         self._high = _high_ports(scenario, graph)
         try:
             parameters = scenario.parameters("routing")
-            self._choice = parameters.pop("lane_choice", None)
+            self.lane_choice: str | None = parameters.pop("lane_choice", None)
+            self.after: dict[frozenset[int], RouteTable] = {}
+            """Tables that replace ``lane_table``, by the links that are dead then."""
+            parameters.pop("after_fault", None)
             parameters.pop("high_priority", None)
             parameters.pop("distribution", None)
             lanes = self.technology.lanes
@@ -67,7 +70,7 @@ class LinkParts:
             self.planes = _planes(graph, parameters)
             """Per plane of the graph: its own graph and table."""
             tables = [table for _, table in self.planes]
-            divided = [routing.divide(plane, table, lanes, self._choice) for plane, table in self.planes]
+            divided = [routing.divide(plane, table, lanes, self.lane_choice) for plane, table in self.planes]
             self.table = routing.together(graph, tables)
             self.lane_table = routing.together(graph, divided, lanes)
         except RoutingError as error:
@@ -107,11 +110,11 @@ class LinkParts:
         if tech.holds_wire:
             found = routing.dependency_cycle(graph, table)
             return None if found is None else [link * tech.lanes for link in found]
-        if self._choice == "escape" and tech.switching == "virtual-cut-through":
+        if self.lane_choice == "escape" and tech.switching == "virtual-cut-through":
             escapes = routing.escape_lanes(graph, table, tech.lanes)
             return routing.dependency_cycle(graph, escapes, tech.lanes)
         return routing.dependency_cycle(
-            graph, routing.divide(graph, table, tech.lanes, self._choice), tech.lanes
+            graph, routing.divide(graph, table, tech.lanes, self.lane_choice), tech.lanes
         )
 
     def check_packets(self, scenario: Scenario, arrays: Arrays) -> None:
@@ -196,7 +199,7 @@ class LinkParts:
             "switch_handover_ticks": fill(graph.switches, tech.release_ps // tick),
             "switch_next_head_ticks": fill(graph.switches, tech.front_ps // tick),
             "switch_arbiter": np.full(graph.switches, number("arbiter", tech.arbiter), np.uint8),
-            "switch_choice": self._choices(),
+            "switch_choice": self.choices(table),
             **_routes(table),
             "port_priority": self._high,
             "via_switch": u32(table.via_switch),
@@ -216,13 +219,11 @@ class LinkParts:
             "distribution_port": u32([port for one in self.distributions for port in one.receivers]),
         }
 
-    def _choices(self) -> NDArray[np.uint8]:
+    def choices(self, table: RouteTable) -> NDArray[np.uint8]:
         """Per switch how a free lane is chosen: where no group has several, there is nothing to draw."""
-        several = np.diff(self.lane_table.group_start) > 1
+        several = np.diff(table.group_start) > 1
         found = np.full(self.graph.switches, number("choice", "first"), np.uint8)
-        found[np.asarray(self.lane_table.group_switch)[several]] = number(
-            "choice", self.technology.group_choice
-        )
+        found[np.asarray(table.group_switch)[several]] = number("choice", self.technology.group_choice)
         return found
 
 

@@ -97,7 +97,9 @@ def program_durations(scenario: Scenario, found: Programs) -> list[Durations]:
         for name in names
     ]
     resend_ps = protocol["resend_after_ps"]
-    times.append(Durations.of("protocol.resend_after", ("protocol", "resend_after"), resend_ps, MOST_WAIT_TICKS))
+    times.append(
+        Durations.of("protocol.resend_after", ("protocol", "resend_after"), resend_ps, MOST_WAIT_TICKS)
+    )
     times += costs.durations(scenario, found)
     due = Durations.of("the last event's moment", ("program",), found.events.due_ps, MOST_WAIT_TICKS)
     waits = found.amount[found.timed]
@@ -157,13 +159,15 @@ def _check_resend(scenario: Scenario, tech: Technology | RingTechnology, protoco
         return
     if isinstance(tech, RingTechnology):
         message = "packets are sent again by their protocol in networks of links only"
-        hint = 'in networks of rings use technology.timeout, or retries'
+        hint = "in networks of rings use technology.timeout, or retries"
         raise scenario.error(message, ("protocol", "resend_after"), hint)
     chars = -(-protocol["packet_bytes"] // tech.character_bytes)
     least_ps = round(tech.mean_packet_ps(chars, None, False) + tech.mean_packet_ps(0, None, False))
     if after_ps < least_ps:
         message = f"a resend_after of {format_time_ps(after_ps)} is shorter than the longest packet and its "
-        message += f"acknowledgement take on one link, {format_time_ps(least_ps)}: each packet would be sent again"
+        message += (
+            f"acknowledgement take on one link, {format_time_ps(least_ps)}: each packet would be sent again"
+        )
         raise scenario.error(message, ("protocol", "resend_after"), "make it some times as long")
 
 

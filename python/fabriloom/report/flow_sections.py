@@ -1,10 +1,10 @@
-"""The table of flows in the report of a run."""
+"""Flows in the report of a run: their table, and their throughput over time."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .page import Cell, Table, number
+from .page import Axis, Cell, Chart, Series, Table, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,3 +40,20 @@ def flows(table: pl.DataFrame, most: int = 10, of: str = "packets") -> list[Tabl
         note += " The last column is guaranteed for any run; fabriloom bound says what it consists of."
     title = "Flows" if of == "packets" else "Messages by pair"
     return [Table(title, head, rows, [False, False] + [True] * (len(head) - 2), note)]
+
+
+def over_time(table: pl.DataFrame) -> list[Chart]:
+    """Throughput over simulated time by flow, or by terminals that send."""
+    if len(table["start_ns"].unique()) < 3:
+        return []
+    series = []
+    for (name,), rows in table.group_by("of", maintain_order=True):
+        middle = ((rows["start_ns"] + rows["end_ns"]) / 2e6).to_list()
+        points = [[x, y, None, None, ""] for x, y in zip(middle, rows["mbytes_per_s"], strict=True)]
+        series.append(Series(str(name), points, "line"))
+    note = (
+        "Each line is a flow; with more than 16 flows, a terminal that sends; with more than 16 terminals, "
+        "some of them together. Each point is one batch. A click on a name hides its line."
+    )
+    axes = Axis("simulated time (ms)"), Axis("throughput (MB/s)")
+    return [Chart("Through the run, by flow", *axes, series, note)]

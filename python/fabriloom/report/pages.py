@@ -120,6 +120,7 @@ def _network(results: Results) -> list[Any]:
         *sections.fabric(results.graph, results.utilisation, table=results.links),
         *plane_sections.planes(results.planes),
         *sections.batches(results.batches),
+        *flow_sections.over_time(results.over_time),
         *code_sections.codes(results),
         *fault_sections.lost(results.links),
         *_links(results),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..output import file
-from . import confidence, faults, files, html, planes, signals, tables
+from . import confidence, faults, files, html, planes, shares, signals, tables
 from .figures import figures
 from .histogram import Histogram
 from .programs import ProgramRun
@@ -162,6 +162,11 @@ class Results(Tabled):
     def batches(self) -> pl.DataFrame:
         """One row per batch of the measuring window: throughput and latency; shows whether it was steady."""
         return tables.batches(self.native, self.tick_ps / 1000)
+
+    @cached_property
+    def over_time(self) -> pl.DataFrame:
+        """One row per batch and flow, or terminal, or some of them: throughput; see the results reference."""
+        return shares.over_time(self.native, self.tick_ps / 1000)
 
     @cached_property
     def trace(self) -> pl.DataFrame:

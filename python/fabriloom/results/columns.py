@@ -47,6 +47,7 @@ __all__ = [
     "MEASURED",
     "MESSAGES",
     "MESSAGE_FLOWS",
+    "OVER_TIME",
     "PLANES",
     "POINTS",
     "PORT_CHECK",
@@ -315,6 +316,19 @@ BATCHES = Table(
     ),
 )
 
+OVER_TIME = Table(
+    "over_time",
+    "Throughput over time",
+    "One row per batch and flow (`over_time.parquet`). With up to 16 flows these are pairs of terminals; with more, and in runs of programs, terminals that send; with more than 16 terminals, 16 groups of them by number. Terminals that sent nothing are left out. Batches, and so the table, are at most 127 long; there is none for a single flow.",
+    (
+        Column("start_ns", "ns", "Start of the batch."),
+        Column("end_ns", "ns", "End of the batch."),
+        Column("of", "text", "The flow, the terminal, or the first and the last of some terminals."),
+        Column("packets", "count", "Packets of it delivered in the batch."),
+        Column("mbytes_per_s", "10^6 B/s", "Their payload over the length of the batch."),
+    ),
+)
+
 CCDF = Table(
     "ccdf",
     "Complementary cumulative latency",
@@ -449,6 +463,7 @@ TABLES = (
     REQUIREMENTS,
     CODES,
     BATCHES,
+    OVER_TIME,
     CCDF,
     TRACE,
     EVENTS,

@@ -70,6 +70,8 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
     if results.graph.several is not None:
         tables["planes"] = results.planes
     tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}
+    if len(results.over_time):
+        tables["over_time"] = results.over_time
     if len(results.promises):
         tables["requirements"] = results.requirements
     if results.has_codes:

@@ -96,7 +96,8 @@ def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _again_text(messages: dict[str, Any]) -> str:
     given_up = f", {messages['given_up']:,} messages given up" if messages["given_up"] else ""
-    return f"{messages['resent']:,} packets; {messages['duplicates']:,} came twice and were thrown away{given_up}"
+    twice = f"{messages['duplicates']:,} came twice and were thrown away"
+    return f"{messages['resent']:,} packets; {twice}{given_up}"
 
 
 def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:

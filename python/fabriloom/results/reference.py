@@ -43,6 +43,7 @@ remains is printed (`statistics.lag1_correlation`) and tested (`statistics.trust
 | Requirements | `results.requirements` | `requirements.parquet` (flows with requirements) |
 | Time-codes and interrupts | `results.codes` | `codes.parquet` (if terminals send any) |
 | Batches | `results.batches` | `batches.parquet` |
+| Throughput over time | `results.over_time` | `over_time.parquet` (with several flows) |
 | Complementary cumulative latency | `results.ccdf()` | `latency.parquet` |
 | Packet trace | `results.trace` | `trace.parquet`, `trace.json` (Chrome trace format, opens in Perfetto) |
 | Events | `results.events` | `events.parquet` (programs with events) |

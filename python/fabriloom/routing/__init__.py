@@ -7,6 +7,7 @@
 ('dimension-order', None)
 """
 
+from .around import AROUND, around
 from .build import KINDS, build, intermediates
 from .check import channel_loads, dependency_cycle, mean_hops, mean_way, path, verify
 from .intervals import IntervalLabels, interval_labels
@@ -16,6 +17,7 @@ from .rings import PASS, port_route
 from .table import NONE, RouteTable, RoutingError
 
 __all__ = [
+    "AROUND",
     "KINDS",
     "LANE_CHOICES",
     "NONE",
@@ -23,6 +25,7 @@ __all__ = [
     "IntervalLabels",
     "RouteTable",
     "RoutingError",
+    "around",
     "build",
     "channel_loads",
     "dependency_cycle",

@@ -13,7 +13,15 @@ from fabriloom.scenario.sections.flows import Flows
 from fabriloom.scenario.sections.ports import has_ports
 from fabriloom.scenario.sections.ring_technology import RingLinks
 from fabriloom.scenario.sections.ring_topology import SciRings
-from fabriloom.scenario.sections.routing import AnyRouting, Auto, DimensionOrder, FewestBuses, Table
+from fabriloom.scenario.sections.routing import (
+    AfterFault,
+    AnyRouting,
+    Auto,
+    DimensionOrder,
+    FewestBuses,
+    Interval,
+    Table,
+)
 from fabriloom.scenario.sections.technology import CharacterLinks
 from fabriloom.scenario.sections.topology import GraphFile
 from fabriloom.scenario.sections.traffic import (
@@ -224,6 +232,38 @@ def _routing(scenario: Scenario) -> None:
     if isinstance(routing, DimensionOrder) and routing.variant and topology not in ("torus", "ring", "file"):
         message = f"routing.variant is for a torus or a ring, not for {topology}"
         raise scenario.error(message, ("routing", "variant"), "remove it")
+    if isinstance(routing, AnyRouting) and routing.after_fault is not None:
+        _after_fault(scenario, routing, routing.after_fault)
+
+
+_NOT_REPLACED = {
+    "universal": "universal routing",
+    "interval_labelling": "interval labels",
+    "distribution": "packet distribution",
+    "lane_choice": "the lanes of a torus",
+}
+"""What tables that are replaced do not go with."""
+
+
+def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> None:
+    """Tables are replaced where something fails, by ones that any graph can have."""
+    path: Path = ("routing", "after_fault")
+    if (after.kind == "table") != (after.path is not None):
+        message = 'a table after a fault has kind = "table" and the path of its file'
+        raise scenario.error(message, path, 'write both, or a kind such as "shortest-path" alone')
+    in_the_way = {
+        "universal": routing.universal,
+        "interval_labelling": routing.interval_labelling or isinstance(routing, Interval),
+        "distribution": bool(routing.distribution),
+        "lane_choice": routing.lane_choice in ("dateline", "escape"),
+    }
+    for name in (name for name, is_set in in_the_way.items() if is_set):
+        message = f"tables are not replaced after a fault with {_NOT_REPLACED[name]}"
+        place = (*path[:1], name) if name in scenario.raw["routing"] else path
+        raise scenario.error(message, place, "remove one of them", key=True)
+    if getattr(scenario.technology, "input_queues", None) == "per-output":
+        message = "tables are not replaced after a fault with a queue per output"
+        raise scenario.error(message, path, 'write input_queues = "fifo", or remove it', key=True)
 
 
 def _faults(scenario: Scenario) -> None:

@@ -165,6 +165,7 @@ def files(scenario: Scenario) -> list[Path]:
         (("topology",), scenario.topology),
         *((("topology", "planes", place, "network"), plane.network) for place, plane in planes),
         (("routing",), scenario.routing),
+        (("routing", "after_fault"), getattr(scenario.routing, "after_fault", None)),
         (("traffic", "pattern"), scenario.traffic.pattern),
         (("program",), scenario.program),
     ]

@@ -11,6 +11,20 @@ impl Fabric {
         !self.fault_link.is_empty()
     }
 
+    /// True when routing tables are replaced.
+    pub fn has_tables(&self) -> bool {
+        !self.table_ticks.is_empty()
+    }
+
+    /// The entry of a class at a switch in a table: 0 is `route`, the others replace it.
+    pub fn entry(&self, table: u32, switch: u32, class: u32) -> u32 {
+        let row = switch as usize * self.classes as usize + class as usize;
+        match table {
+            0 => self.route[row],
+            _ => self.table_route[(table as usize - 1) * self.route.len() + row],
+        }
+    }
+
     /// True when switches end packets that do not move.
     pub fn has_timeouts(&self) -> bool {
         self.switch_timeout_ticks.iter().any(|&ticks| ticks > 0)

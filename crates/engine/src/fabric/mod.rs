@@ -284,6 +284,13 @@ columns! {
         /// Per fault: 1: the link only starts nothing while it is down, and nothing is lost.
         fault_stuck: u8,
 
+        /// Per replacement of the routing tables, ascending: when it happens. Not with `output_queues`.
+        table_ticks: u64,
+        /// Per replacement: 0 for `route`, else the place in `table_route`, from 1, of what takes its place.
+        table_number: u32,
+        /// Tables that replace `route`, each with as many rows, one behind the other.
+        table_route: u32,
+
         /// Per link (or empty: there are no codes): ticks that a time-code or an interrupt occupies the wire.
         link_code_ticks: u32,
         /// Per link (or empty): ticks from its start on the wire until it has come to the target.
@@ -468,17 +475,6 @@ impl Fabric {
     /// True when the network is one of rings.
     pub fn has_rings(&self) -> bool {
         !self.station_next.is_empty()
-    }
-
-    /// Number of groups.
-    pub fn groups(&self) -> usize {
-        self.group_switch.len()
-    }
-
-    /// Lanes of one group, in order of preference.
-    pub fn group(&self, group: u32) -> &[u32] {
-        let group = group as usize;
-        &self.group_links[self.group_start[group] as usize..self.group_start[group + 1] as usize]
     }
 
     /// True when the vertex is a terminal, or a port of one.

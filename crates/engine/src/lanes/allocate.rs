@@ -19,7 +19,10 @@ impl Network {
             // A header that was cut short leads nowhere.
             return self.spill(queue);
         }
-        let entry = self.fabric.route[switch as usize * self.fabric.classes as usize + class as usize];
+        let entry = self.fabric.entry(self.faults.table, switch, class);
+        if entry == NONE && self.fabric.has_tables() {
+            return self.discard(queue);
+        }
         if entry == NONE {
             self.lost = Some((switch, class));
             return;

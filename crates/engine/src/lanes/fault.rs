@@ -34,6 +34,9 @@ enum Turn {
 pub(super) struct Faults {
     /// The last one is the next.
     turns: Vec<(Time, Turn, u32)>,
+    /// When routing tables are replaced and by which, the last one being the next, and the table in force.
+    tables: Vec<(Time, u32)>,
+    pub table: u32,
     /// Per link: whether it never runs again.
     for_good: Vec<bool>,
     /// Packets lost of which something is still on its way.
@@ -64,8 +67,12 @@ impl Faults {
         turns.sort_unstable_by_key(|&(time, turn, link)| {
             std::cmp::Reverse((time, !matches!(turn, Turn::Up | Turn::Free), link))
         });
+        let tables =
+            fabric.table_ticks.iter().map(|&ticks| ticks as Time).zip(fabric.table_number.iter().copied());
         Self {
             turns,
+            tables: tables.rev().collect(),
+            table: 0,
             for_good: vec![false; fabric.links()],
             remains: 0,
             lost: 0,
@@ -76,7 +83,8 @@ impl Faults {
 
     /// The tick of the next thing that happens to a link.
     pub fn next(&self) -> Option<Time> {
-        self.turns.last().map(|turn| turn.0)
+        let turn = self.turns.last().map(|turn| turn.0);
+        turn.into_iter().chain(self.tables.last().map(|table| table.0)).min()
     }
 
     pub fn clear_counts(&mut self) {
@@ -103,6 +111,10 @@ impl Network {
                     self.wake_wire(link, self.now);
                 }
             }
+        }
+        while let Some((_, table)) = self.faults.tables.pop_if(|table| table.0 == self.now) {
+            count += 1;
+            self.faults.table = table;
         }
         count
     }

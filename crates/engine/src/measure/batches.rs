@@ -1,6 +1,6 @@
 //! Batch means: the run cut into equal stretches of time, for confidence and for the end of warm-up.
 
-use super::Delivery;
+use super::{Delivery, Shares};
 use crate::kernel::Time;
 
 /// Sums over one stretch of time, by the tick of delivery.
@@ -42,12 +42,14 @@ pub struct Batches {
     /// Complete batches, in order.
     pub done: Vec<Batch>,
     open: Batch,
+    /// What flows had of them.
+    pub shares: Shares,
 }
 
 impl Batches {
     /// No batch yet.
-    pub fn new(start: Time, length: Time) -> Self {
-        Self { start, length: length.max(1), done: Vec::with_capacity(MOST), open: Batch::default() }
+    pub fn new(start: Time, length: Time, shares: Shares) -> Self {
+        Self { start, length: length.max(1), done: Vec::with_capacity(MOST), open: Batch::default(), shares }
     }
 
     /// First tick after the batch being filled.
@@ -62,12 +64,14 @@ impl Batches {
         self.open.chars += u64::from(delivery.length);
         self.open.latency += delivery.latency();
         self.open.total += delivery.total();
+        self.shares.record(delivery);
     }
 
     /// Closes the batch being filled, at its end.
     pub fn close(&mut self) {
         self.done.push(self.open);
         self.open = Batch::default();
+        self.shares.close();
         if self.done.len() == MOST {
             self.halve();
         }
@@ -81,6 +85,7 @@ impl Batches {
         }
         self.done.truncate(self.done.len() / 2);
         self.length *= 2;
+        self.shares.halve();
     }
 }
 
@@ -140,7 +145,7 @@ mod tests {
 
     #[test]
     fn joining_keeps_sums() {
-        let mut batches = Batches::new(0, 10);
+        let mut batches = Batches::new(0, 10, Shares::default());
         let delivery =
             Delivery { source: 0, target: 1, length: 64, created: 0, started: 1, delivered: 8, mark: 0 };
         for _ in 0..300 {

@@ -6,6 +6,7 @@ mod flows;
 mod hops;
 mod planes;
 mod precision;
+mod shares;
 mod watched;
 
 use hdrhistogram::Histogram;
@@ -19,6 +20,7 @@ pub use flows::{Flow, Flows, Multiply};
 pub use hops::{Hop, Hops, hop_kind};
 pub use planes::{Order, Planes};
 pub use precision::{Known, Precision, precision};
+pub use shares::{Rows, Share, Shares};
 pub use watched::{Delays, Watched};
 
 /// One delivered packet.
@@ -128,7 +130,7 @@ pub struct Measure {
 
 impl Measure {
     /// Nothing measured yet, from this tick on.
-    pub fn new(start: Time, batch: Time, flows: Option<Flows>, watched: Watched) -> Self {
+    pub fn new(start: Time, batch: Time, flows: Option<Flows>, watched: Watched, rows: &Rows) -> Self {
         Self {
             start,
             packets: 0,
@@ -142,7 +144,7 @@ impl Measure {
             total_sum: 0,
             total_min: Time::MAX,
             total_max: 0,
-            batches: Batches::new(start, batch),
+            batches: Batches::new(start, batch, Shares::new(rows)),
             flows,
             watched,
         }

@@ -6,7 +6,7 @@ mod run_loop;
 use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
 use crate::lanes::Network as Lanes;
-use crate::measure::{Hop, Hops};
+use crate::measure::{Hop, Hops, Rows};
 use crate::ring::Rings;
 use crate::switched::{Network as Worms, Standstill};
 use crate::terminal::Totals;
@@ -33,6 +33,8 @@ pub struct Options {
     pub flows: usize,
     /// Rows of the flows of sources of which all delays are kept; of networks of links.
     pub watched: Vec<u32>,
+    /// Whose throughput is kept by batch.
+    pub rows: Rows,
     /// Packets to keep in the trace; 0: none.
     pub trace: usize,
     /// Stays of packets on links to keep; 0: none.
@@ -54,6 +56,7 @@ impl Default for Options {
             drain: false,
             flows: 0,
             watched: Vec::new(),
+            rows: Rows::None,
             trace: 0,
             hops: 0,
             hops_since: 0,

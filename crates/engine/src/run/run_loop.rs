@@ -114,7 +114,7 @@ impl Run {
                 deadlock_events: 0,
                 offered: Totals::default(),
             },
-            measure: Measure::new(0, options.batch, flows, Watched::new(&options.watched)),
+            measure: Measure::new(0, options.batch, flows, Watched::new(&options.watched), &options.rows),
             planes: Planes::new(fabric.planes),
             codes: Codes::new(fabric, 0),
             order: Order::default(),
@@ -395,7 +395,8 @@ impl Run {
         let flows = (self.options.flows > 0).then(|| Flows::new(terminals, self.options.flows));
         let length = self.measure.batches.length.max(self.options.batch);
         let watched = Watched::new(&self.options.watched);
-        self.measure = Measure::new(start, length.min(self.options.batch * 4), flows, watched);
+        self.measure =
+            Measure::new(start, length.min(self.options.batch * 4), flows, watched, &self.options.rows);
         self.planes.clear();
         self.codes = Codes::new(network.fabric(), start);
         self.order.clear();

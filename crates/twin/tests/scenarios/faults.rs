@@ -1,6 +1,6 @@
 //! Networks of which links fail: any other network, with faults.
 
-use fabriloom_engine::fabric::{Fabric, NEVER, check};
+use fabriloom_engine::fabric::{Fabric, NEVER, NONE, check};
 use fabriloom_engine::kernel::Time;
 
 use super::random::{Draw, draw_for};
@@ -54,6 +54,49 @@ pub fn with_timeouts(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
         .collect();
     check(&f).expect("the generator makes legal time-outs");
     f
+}
+
+/// Has routing tables be replaced some times: by tables that lack some entries or use one lane of a group alone.
+pub fn with_tables(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x7_ab1e);
+    let mut f = fabric.clone();
+    if f.output_queues == 1 {
+        return f;
+    }
+    let span = u32::try_from(until).expect("a short run");
+    let tables = draw.pick(&[1, 1, 2, 3]);
+    for _ in 0..tables {
+        let lacks = draw.pick(&[0, 0, 5, 30]);
+        let narrow = draw.pick(&[0, 50, 100]);
+        for row in 0..f.route.len() {
+            let entry = f.route[row];
+            let replaced = if entry == NONE || draw.chance(lacks) {
+                NONE
+            } else if draw.chance(narrow) {
+                alone(&mut f, entry >> 1, draw) * 2 + (entry & 1)
+            } else {
+                entry
+            };
+            f.table_route.push(replaced);
+        }
+    }
+    let moments = draw.pick(&[1, 2, 5]);
+    f.table_ticks = (0..moments).map(|_| u64::from(draw.between(0, span))).collect();
+    f.table_ticks.sort_unstable();
+    f.table_ticks.dedup();
+    f.table_number = f.table_ticks.iter().map(|_| draw.between(0, tables)).collect();
+    check(&f).expect("the generator makes legal tables");
+    f
+}
+
+/// A new group of one lane of another.
+fn alone(f: &mut Fabric, group: u32, draw: &mut Draw) -> u32 {
+    let lanes = f.group(group);
+    let lane = lanes[draw.between(0, lanes.len() as u32 - 1) as usize];
+    f.group_switch.push(f.group_switch[group as usize]);
+    f.group_links.push(lane);
+    f.group_start.push(f.group_links.len() as u32);
+    f.groups() as u32 - 1
 }
 
 /// What fails together.

@@ -150,14 +150,15 @@ class Protocol(Section):
     resend_after_ps: TimePs | None = Field(
         default=None,
         alias="resend_after",
-        description="With acknowledge = packet: a packet that is not acknowledged so long after its link took it "
-        "is sent again; 0: never",
+        description="With acknowledge = packet: a packet that is not acknowledged so long after its link "
+        "took it is sent again; 0: never",
     )
     resend_limit: Annotated[int, Field(ge=1, le=64)] | None = Field(
-        default=None, description="How often at most; then it is given up, and its message lost unless it had come"
+        default=None,
+        description="How often at most; then it is given up, and its message lost unless it had come",
     )
     resend_backoff: Annotated[int, Field(ge=1, le=16)] | None = Field(
-        default=None, description="Each time resend_after is so many times as long as the time before"
+        default=None, description="Factor by which each time-out is longer than the one before"
     )
     transaction: Literal["nwrite", "dmove"] | None = Field(
         default=None,

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fabriloom.scenario.fields import DefaultTag, FileName, Section, Sha256, Terminal
+from fabriloom.scenario.fields import DefaultTag, FileName, Section, Sha256, Terminal, TimePs
 from fabriloom.topology.raw import FIRST_ADDRESS, LAST_ADDRESS
 
 
@@ -24,6 +24,25 @@ class Distribution(Section):
     )
     to: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] = Field(
         description="Terminals that get a copy each"
+    )
+
+
+class AfterFault(Section):
+    """Tables that replace those of a network some time after links between switches fail or run again."""
+
+    delay_ps: TimePs = Field(
+        alias="delay", description="From a link failing or running again to the tables that know of it"
+    )
+    kind: Literal["auto", "shortest-path", "up-star-down-star", "table"] = Field(
+        default="auto",
+        description="auto: shortest paths through what is left, or up*/down* if these could deadlock; "
+        "table: the one of path whenever anything is down",
+    )
+    path: FileName | None = Field(
+        default=None, description='With kind = "table": the file, relative to the scenario'
+    )
+    sha256: Sha256 | None = Field(
+        default=None, description="Checksum that the file must have; filled in when resolved"
     )
 
 
@@ -60,6 +79,11 @@ class AnyRouting(Section):
     distribution: Annotated[list[Distribution], Field(min_length=1, max_length=222)] | None = Field(
         default=None,
         description="Packet distribution (multicast): targets of flows that stand for several terminals",
+    )
+    after_fault: AfterFault | None = Field(
+        default=None,
+        description="Tables that replace the first ones after faults: delay, kind and path, see "
+        "[faults](faults.md#tables-after-a-fault)",
     )
     interval_labelling: bool = Field(
         default=False,

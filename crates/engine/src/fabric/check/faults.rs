@@ -10,6 +10,7 @@ pub fn check(f: &Fabric) -> Checked {
     if let Some(row) = f.switch_timeout_ticks.iter().position(|&ticks| ticks >= NEVER / 4) {
         return fail("switch_timeout_ticks", row, f.switch_timeout_ticks[row], "below 2^60 ticks");
     }
+    tables(f)?;
     let mut runs_from = vec![0; f.links()];
     let mut last = 0;
     for (row, &link) in f.fault_link.iter().enumerate() {
@@ -34,6 +35,29 @@ pub fn check(f: &Fabric) -> Checked {
     Ok(())
 }
 
+/// Refuses tables that replace others out of order, or do not exist.
+fn tables(f: &Fabric) -> Checked {
+    if f.has_tables() && (f.output_queues == 1 || f.has_distributions()) {
+        return fail("table_ticks", 0, f.table_ticks[0], "nothing with output_queues or distributions");
+    }
+    if let Some(row) = f.table_ticks.windows(2).position(|pair| pair[0] >= pair[1]) {
+        return fail("table_ticks", row + 1, f.table_ticks[row + 1], "later than the row before");
+    }
+    if let Some(row) = f.table_ticks.iter().position(|&ticks| ticks >= NEVER) {
+        return fail("table_ticks", row, f.table_ticks[row], "below 2^62");
+    }
+    let rows = f.route.len().max(1);
+    if !f.table_route.len().is_multiple_of(rows) {
+        return fail(
+            "table_route",
+            0,
+            f.table_route.len(),
+            "a number of rows that is a multiple of that of route",
+        );
+    }
+    below("table_number", &f.table_number, f.table_route.len() / rows + 1, "a table")
+}
+
 /// Of the columns of faults.
 pub fn shapes(f: &Fabric) -> Shapes {
     let faults = f.fault_link.len();
@@ -43,6 +67,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("fault_ended_ticks", f.fault_ended_ticks.len(), faults),
         ("fault_up_ticks", f.fault_up_ticks.len(), faults),
         ("fault_stuck", f.fault_stuck.len(), faults),
+        ("table_number", f.table_number.len(), f.table_ticks.len()),
         ("switch_timeout_ticks", f.switch_timeout_ticks.len(), timeouts),
     ]
 }

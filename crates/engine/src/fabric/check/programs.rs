@@ -136,8 +136,7 @@ fn protocol(f: &Fabric) -> Checked {
 
 /// Packets that are sent again.
 fn resends(f: &Fabric) -> Checked {
-    let (ticks, limit, backoff) =
-        (f.message_resend_ticks, f.message_resend_limit, f.message_resend_backoff);
+    let (ticks, limit, backoff) = (f.message_resend_ticks, f.message_resend_limit, f.message_resend_backoff);
     if ticks == 0 {
         return match limit | backoff {
             0 => Ok(()),

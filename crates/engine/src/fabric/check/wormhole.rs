@@ -125,10 +125,12 @@ fn routes(f: &Fabric) -> Checked {
     below("via_class", &f.via_class, f.classes as usize, "a class")?;
     below("via_switch", &f.via_switch, f.switches as usize, "a switch")?;
     let classes = f.classes.max(1) as usize;
-    for (row, &entry) in f.route.iter().enumerate().filter(|&(_, &entry)| entry != NONE) {
-        let group = (entry >> 1) as usize;
-        if group >= f.groups() || f.group_switch[group] as usize != row / classes {
-            return fail("route", row, entry, "a group of its own switch");
+    for (column, entries) in [("route", &f.route), ("table_route", &f.table_route)] {
+        for (row, &entry) in entries.iter().enumerate().filter(|&(_, &entry)| entry != NONE) {
+            let (group, switch) = ((entry >> 1) as usize, row % f.route.len().max(1) / classes);
+            if group >= f.groups() || f.group_switch[group] as usize != switch {
+                return fail(column, row, entry, "a group of its own switch");
+            }
         }
     }
     Ok(())

@@ -1,0 +1,146 @@
+"""Routing tables that are replaced after faults: when, by which, and as columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import routing
+from ..routing import NONE, RouteTable, RoutingError
+from ..scenario import Scenario
+from ..scenario.sections.routing import AfterFault
+from .columns import Arrays, u32
+from .faults import NEVER_TICKS
+from .links import LinkParts
+
+Ints = NDArray[np.int64]
+
+MOST_REPLACED = 1000
+"""Times that tables may be replaced in a run."""
+MOST_ENTRIES = 1 << 26
+"""Of all tables together: 256 MB."""
+
+
+def table_columns(scenario: Scenario, parts: LinkParts, columns: Arrays, tick_ps: int) -> Arrays:
+    """Columns of the tables that replace others, and of groups with theirs. Raises ScenarioError."""
+    after = getattr(scenario.routing, "after_fault", None)
+    if after is None or not scenario.fault:
+        return {}
+    if after.path is not None and len({id(plane.graph) for plane in parts.graph.planes}) > 1:
+        message = "a table of your own is for one network, and the terminals of this one join several"
+        raise scenario.error(message, ("routing", "after_fault", "path"), "choose another kind")
+    last = scenario.run.duration_ps // tick_ps
+    moments = _moments(columns, -(-after.delay_ps // tick_ps), last, parts.graph.switch_links)
+    if len(moments) > MOST_REPLACED:
+        message = f"tables would be replaced {len(moments):,} times, more than {MOST_REPLACED:,}"
+        hint = "let less fail, or run.duration be shorter"
+        raise scenario.error(message, ("routing", "after_fault"), hint)
+    numbers = {frozenset[int](): 0}
+    for _, dead in moments:
+        numbers.setdefault(dead if after.path is None or not dead else frozenset([-1]), len(numbers))
+    entries = len(numbers) * parts.graph.switches * parts.table.classes
+    if entries > MOST_ENTRIES:
+        message = f"{len(numbers):,} tables have {entries:,} entries, more than {MOST_ENTRIES:,}"
+        raise scenario.error(message, ("routing", "after_fault"), "let less fail")
+    merged = _Merged(parts.lane_table)
+    routes = [merged.add(_table(scenario, parts, after, dead)) for dead in list(numbers)[1:]]
+    which = [numbers[dead if after.path is None or not dead else frozenset([-1])] for _, dead in moments]
+    return {
+        **merged.columns(),
+        "switch_choice": parts.choices(merged.table()),
+        "table_ticks": np.array([tick for tick, _ in moments], np.uint64),
+        "table_number": u32(which),
+        "table_route": u32(np.concatenate(routes)) if routes else u32([]),
+    }
+
+
+def _moments(columns: Arrays, delay: int, last: int, between: Ints) -> list[tuple[int, frozenset[int]]]:
+    """When tables are replaced, and the links between switches that are dead by then."""
+    turns: list[tuple[int, int, bool]] = []
+    rows = zip(*(columns[f"fault_{name}"].tolist() for name in ("link", *_TIMES)), strict=True)
+    of_switches = set(between.tolist())
+    for link, down, up, stuck in rows:
+        if link in of_switches and not stuck:
+            turns.append((down, link, True))
+            if up < NEVER_TICKS:
+                turns.append((up, link, False))
+    dead: set[int] = set()
+    found: dict[int, frozenset[int]] = {}
+    for tick, link, fails in sorted(turns, key=lambda turn: (turn[0], turn[2])):
+        dead.add(link) if fails else dead.discard(link)
+        if tick + delay <= last:
+            found[tick + delay] = frozenset(dead)
+    return list(found.items())
+
+
+_TIMES = ("down_ticks", "up_ticks", "stuck")
+
+
+def _table(scenario: Scenario, parts: LinkParts, after: AfterFault, dead: frozenset[int]) -> RouteTable:
+    """The table by lanes without dead links, or the one of the user."""
+    if dead in parts.after:
+        return parts.after[dead]
+    lanes, parameters = parts.technology.lanes, _parameters(scenario)
+    is_dead = np.zeros(parts.graph.links, bool)
+    is_dead[[link for link in dead if link >= 0]] = True
+    tables = []
+    try:
+        for plane, (graph, table) in zip(parts.graph.planes, parts.planes, strict=True):
+            gone = is_dead[plane.links]
+            if after.path is not None:
+                path = str(scenario.base_dir / after.path)
+                found = routing.build(graph, "table", adaptive=parameters["adaptive"], path=path, lanes=lanes)
+            else:
+                found = routing.around(graph, gone, after.kind, **parameters) if gone.any() else table
+            tables.append(routing.divide(graph, found, lanes, parts.lane_choice))
+        parts.after[dead] = routing.together(parts.graph, tables, lanes)
+    except RoutingError as error:
+        raise scenario.located(error, "routing", ("after_fault",)) from error
+    return parts.after[dead]
+
+
+def _parameters(scenario: Scenario) -> dict[str, Any]:
+    given = scenario.parameters("routing")
+    names = ("adaptive", "spread", "spread_seed")
+    return {name: given[name] for name in names if name in given}
+
+
+class _Merged:
+    """Groups of several tables, each once."""
+
+    def __init__(self, table: RouteTable) -> None:
+        self.first = table
+        self.switch, self.links = table.group_switch.tolist(), []
+        self.known: dict[tuple[int, ...], int] = {}
+        for group in range(table.groups):
+            self.links.append(tuple(table.group(group).tolist()))
+            self.known.setdefault(self.links[-1], group)
+
+    def add(self, table: RouteTable) -> NDArray[np.uint32]:
+        """The entries of a table, by the numbers that its groups have among all."""
+        number = np.zeros(max(1, table.groups), np.int64)
+        for group in range(table.groups):
+            links = tuple(table.group(group).tolist())
+            if links not in self.known:
+                self.known[links] = len(self.links)
+                self.links.append(links)
+                self.switch.append(int(table.group_switch[group]))
+            number[group] = self.known[links]
+        entry = table.route.astype(np.int64).ravel()
+        used = entry != NONE
+        entry[used] = 2 * number[entry[used] >> 1] + (entry[used] & 1)
+        return entry.astype(np.uint32)
+
+    def table(self) -> RouteTable:
+        """All groups, with the entries of the first table."""
+        start = np.cumsum([0, *(len(links) for links in self.links)])
+        flat = [link for links in self.links for link in links]
+        first = self.first
+        return RouteTable(u32(self.switch), u32(start), u32(flat), first.route, first.terminal_class)
+
+    def columns(self) -> Arrays:
+        """Columns of the groups."""
+        table = self.table()
+        return {name: getattr(table, name) for name in ("group_switch", "group_start", "group_links")}

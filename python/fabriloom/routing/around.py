@@ -1,0 +1,92 @@
+"""Routing around what has failed: a table for what is left of a network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..topology.graph import Graph
+from .build import build
+from .table import NONE, RouteTable, RoutingError
+from .up_down import one_way
+
+AROUND = ("auto", "shortest-path", "up-star-down-star")
+"""Rules that suit any graph, and so what is left of one."""
+
+Ints = NDArray[np.int64]
+
+
+def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **parameters: Any) -> RouteTable:
+    """Return a table that does not use dead links between switches, shape (links,) of bool.
+
+    A cable of which one direction is dead is not used at all. Links of terminals stay: nothing leads around
+    them. Where no way is left an entry is ``NONE``. ``kind``: one of ``AROUND``, "auto" being the shortest
+    path, or up*/down* if that could deadlock; the other parameters are those of ``build``. Raises
+    ``RoutingError`` for networks with one-way links between switches.
+    """
+    if one_way(graph):
+        raise RoutingError(
+            "tables after a fault need two-way cables; here links are one-way: leave it out", "after_fault"
+        )
+    between = np.isin(np.arange(graph.links), graph.switch_links)
+    lost = between & (dead | dead[graph.link_reverse])
+    part = _parts(graph, np.flatnonzero(between & ~lost))
+    route = np.full((graph.switches, graph.terminals), NONE, np.uint32)
+    switch: list[Ints] = []
+    size: list[Ints] = []
+    links: list[Ints] = []
+    groups = 0
+    for number in np.unique(part[graph.terminal_exit_switches]).tolist():
+        inside = np.flatnonzero(part == number)
+        own, kept, terminals = _left(graph, inside, ~lost)
+        table = build(own, kind, **parameters)
+        entry = table.route.astype(np.int64)
+        route[np.ix_(inside, terminals)] = np.where(entry == NONE, NONE, entry + 2 * groups)
+        switch.append(inside[table.group_switch])
+        size.append(np.diff(table.group_start.astype(np.int64)))
+        links.append(kept[table.group_links])
+        groups += table.groups
+    return RouteTable(
+        group_switch=np.concatenate(switch).astype(np.uint32),
+        group_start=np.concatenate([[0], np.cumsum(np.concatenate(size))]).astype(np.uint32),
+        group_links=np.concatenate(links).astype(np.uint32),
+        route=route,
+        terminal_class=np.arange(graph.terminals, dtype=np.uint32),
+        kind=kind,
+    )
+
+
+def _parts(graph: Graph, alive: Ints) -> Ints:
+    """Per switch the lowest switch that it is joined to by these links, both ways."""
+    part = np.arange(graph.switches)
+    source, target = graph.link_source[alive], graph.link_target[alive]
+    while True:
+        lowest = part.copy()
+        np.minimum.at(lowest, target, part[source])
+        if np.array_equal(lowest, part):
+            return part
+        part = lowest
+
+
+def _left(graph: Graph, switches: Ints, alive: NDArray[np.bool_]) -> tuple[Graph, Ints, Ints]:
+    """Some switches, their terminals and their links that are alive; which links and terminals these are."""
+    terminals = np.flatnonzero(np.isin(graph.terminal_exit_switches, switches))
+    vertices = np.concatenate([switches, graph.switches + terminals])
+    place = np.full(graph.switches + graph.terminals, -1)
+    place[vertices] = np.arange(len(vertices))
+    source, target = place[graph.link_source], place[graph.link_target]
+    kept = np.flatnonzero((source >= 0) & (target >= 0) & alive)
+    number = np.full(graph.links, -1)
+    number[kept] = np.arange(len(kept))
+    left = Graph(
+        switch_names=[graph.switch_names[switch] for switch in switches.tolist()],
+        terminal_names=[graph.terminal_names[terminal] for terminal in terminals.tolist()],
+        link_source=source[kept],
+        link_target=target[kept],
+        link_reverse=number[graph.link_reverse[kept]],
+        link_names=[graph.link_names[link] for link in kept.tolist()],
+        family="network of which parts have failed",
+    )
+    return left, kept, terminals
