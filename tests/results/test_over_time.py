@@ -31,8 +31,8 @@ def test_few_flows_are_flows_and_many_are_terminals_or_groups_of_them() -> None:
     many = of_pairs([(0, target) for target in range(1, 20)], 40)
     for demand in (many, None, of_pairs([(0, 1)], 40, even=1.0)):
         found, called = shares.wanted(names, demand)
-        assert found == {"sources": [number // 3 for number in range(40)]}
-        assert (len(called), called[0], called[-1]) == (14, "t0 … t2", "t39")
+        assert found == {"sources": [number // 5 for number in range(40)]}
+        assert (len(called), called[0], called[-1]) == (8, "t0 … t4", "t35 … t39")
     assert shares.wanted(names[:4], None) == ({"sources": [0, 1, 2, 3]}, names[:4])
 
 
@@ -44,7 +44,7 @@ def test_the_rows_of_a_batch_are_all_of_it(pattern: Any) -> None:
     found = results(traffic=traffic, run={"duration": "2 ms", "warmup": "100 us", "precision": 0.0})
     table, batches = found.over_time, found.batches
     assert table.columns == columns.OVER_TIME.names
-    assert len(table) == len(batches) * (3 if pattern != "uniform" else 12)
+    assert len(table) == len(batches) * (3 if pattern != "uniform" else 6)
     sums = table.drop("of").group_by("start_ns").sum().sort("start_ns")
     assert sums["packets"].to_list() == batches["packets"].to_list()
     assert sums["mbytes_per_s"].to_numpy() == pytest.approx(batches["accepted_mbytes_per_s"].to_numpy())

@@ -183,7 +183,7 @@ def test_a_deadlock_names_its_cycle() -> None:
 
 def test_parquet_reads_back(small: Results, tmp_path: Path) -> None:
     written = small.to_parquet(tmp_path / "new" / "folder")
-    names = ["links", "flows", "batches", "latency", "trace"]
+    names = ["links", "flows", "batches", "latency", "over_time", "trace"]
     assert [path.name for path in written] == [f"{name}.parquet" for name in names]
     assert pl.read_parquet(written[0]).equals(small.links)
     assert pl.read_parquet(written[3]).equals(small.ccdf())
@@ -191,7 +191,8 @@ def test_parquet_reads_back(small: Results, tmp_path: Path) -> None:
 
 def test_links_are_not_written_when_not_wanted(tmp_path: Path) -> None:
     written = results(output={"links": False, "flows": True}).to_parquet(tmp_path)
-    assert [path.name for path in written] == ["flows.parquet", "batches.parquet", "latency.parquet"]
+    names = ["flows", "batches", "latency", "over_time"]
+    assert [path.name for path in written] == [f"{name}.parquet" for name in names]
 
 
 def test_chrome_trace_pairs_every_begin_with_an_end(small: Results, tmp_path: Path) -> None:

@@ -135,6 +135,12 @@ impl Lane {
         queued.flat_map(|(_, characters)| characters).chain(&self.entering)
     }
 
+    /// Whether no packet holds it, and nothing is on it or at its ends.
+    pub fn is_free(&self) -> bool {
+        let empty = self.output.is_empty() && self.wire.is_empty() && self.received().next().is_none();
+        self.holder.is_none() && empty && self.places_taken == 0 && self.arrived == self.departed
+    }
+
     /// Packets whose ends stand anywhere in this lane.
     pub fn ends(&self) -> impl Iterator<Item = usize> {
         let queued = self.output.iter().map(|(_, character)| character);

@@ -314,6 +314,10 @@ impl<'a> Twin<'a> {
         self.drop_later(until);
         self.run_until(Time::MAX);
         let deadlocked = self.is_anything_stuck();
+        assert!(
+            deadlocked || self.lanes.iter().all(Lane::is_free),
+            "a lane is held or full, and nothing is stuck"
+        );
         TwinRun {
             deliveries,
             offered: totals.offered,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .page import Axis, Cell, Chart, Series, Table, number
 
@@ -42,18 +42,31 @@ def flows(table: pl.DataFrame, most: int = 10, of: str = "packets") -> list[Tabl
     return [Table(title, head, rows, [False, False] + [True] * (len(head) - 2), note)]
 
 
+_MOST_POINTS = 32
+"""Of a line: a flow has few packets in a batch, and what is drawn would be their number."""
+
+
 def over_time(table: pl.DataFrame) -> list[Chart]:
     """Throughput over simulated time by flow, or by terminals that send."""
-    if len(table["start_ns"].unique()) < 3:
+    batches = table["start_ns"].n_unique()
+    if batches < 3:
         return []
+    each = -(-batches // _MOST_POINTS)
     series = []
     for (name,), rows in table.group_by("of", maintain_order=True):
-        middle = ((rows["start_ns"] + rows["end_ns"]) / 2e6).to_list()
-        points = [[x, y, None, None, ""] for x, y in zip(middle, rows["mbytes_per_s"], strict=True)]
+        points = [_mean(rows[first : first + each]) for first in range(0, batches, each)]
         series.append(Series(str(name), points, "line"))
+    of = "one batch" if each == 1 else f"{each} batches"
     note = (
-        "Each line is a flow; with more than 16 flows, a terminal that sends; with more than 16 terminals, "
-        "some of them together. Each point is one batch. A click on a name hides its line."
+        "Each line is a flow; with more than 8 flows, a terminal that sends; with more than 8 terminals, "
+        f"some of them together. Each point is {of}. A click on a name hides its line."
     )
     axes = Axis("simulated time (ms)"), Axis("throughput (MB/s)")
     return [Chart("Through the run, by flow", *axes, series, note)]
+
+
+def _mean(rows: pl.DataFrame) -> list[Any]:
+    """Batches that follow each other as a point of a chart."""
+    length = rows["end_ns"] - rows["start_ns"]
+    middle = (rows["start_ns"][0] + rows["end_ns"][-1]) / 2e6
+    return [middle, float((rows["mbytes_per_s"] * length).sum() / length.sum()), None, None, ""]

@@ -319,7 +319,7 @@ BATCHES = Table(
 OVER_TIME = Table(
     "over_time",
     "Throughput over time",
-    "One row per batch and flow (`over_time.parquet`). With up to 16 flows these are pairs of terminals; with more, and in runs of programs, terminals that send; with more than 16 terminals, 16 groups of them by number. Terminals that sent nothing are left out. Batches, and so the table, are at most 127 long; there is none for a single flow.",
+    "One row per batch and flow (`over_time.parquet`). With up to 8 flows these are pairs of terminals; with more, and in runs of programs, terminals that send; with more than 8 terminals, up to 8 groups of them by number. Terminals that sent nothing are left out. Batches, and so the table, are at most 127 long; there is none for a single flow.",
     (
         Column("start_ns", "ns", "Start of the batch."),
         Column("end_ns", "ns", "End of the batch."),

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from ..traffic import Demand
 
-MOST_ROWS = 16
-"""More lines than this in a chart cannot be told apart."""
+MOST_ROWS = 8
+"""There are so few colours that can be told apart."""
 _MOST_TERMINALS = 256
 """With more than this no one asks who sends to whom: it takes longer than what it is for."""
 
@@ -23,8 +23,8 @@ _MOST_TERMINALS = 256
 def wanted(names: list[str], demand: Demand | None) -> tuple[dict[str, Any], list[str]]:
     """What the engine is asked for, and what the rows are called.
 
-    Each flow that the demand has, if these are few; else each terminal that sends; else so many terminals
-    together, by number, that they are few. Without a demand terminals.
+    Each flow that the demand has, if these are few; else each terminal that sends; else terminals of
+    neighbouring numbers together. Without a demand terminals.
     """
     if demand is not None and not demand.even.any() and len(names) <= _MOST_TERMINALS:
         pairs = sorted({(int(s), int(t)) for s, t in zip(demand.source, demand.target, strict=True)})
