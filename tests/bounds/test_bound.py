@@ -152,6 +152,6 @@ def test_where_there_is_no_bound_the_message_says_why(name: str) -> None:
 def test_a_run_has_the_bound_beside_the_longest_delay() -> None:
     found = scenario([flow(0, 3, 500), flow(1, 3, 300)], 4, output={"flows": True})
     table = simulate.run(found).flows
-    limits = bounds_ns(bound(found))
+    limits = bound(found).pairs_ns()
     assert {(row["source"], row["target"]): row["bound_ns"] for row in table.iter_rows(named=True)} == limits
     assert (table["latency_ns_max"] <= table["bound_ns"]).all()

@@ -6,18 +6,22 @@ The method stands in ``docs/background/worst-case.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from .. import traffic
 from ..compile import Compiled, RingParts, compile
 from ..scenario import Scenario, ScenarioError
 from .blocking import WORDS, Line, Part, parts
 from .calculus import Worst, worst
-from .flows import Flow, Network, by_ports, check_arbitration, flows_of, listed
-from .phases import Trials
+from .flows import Network, by_ports, doubted, flows_of, listed
+from .periods import Periods, by_periods
+from .phases import Trials, latest_with_periods
 from .promises import Promise, promises
+from .sources import totals
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,6 +43,10 @@ class Bounds:
     worst: Worst
     tried: dict[int, int]
     """Per flow that was tried: the longest delay that was seen, in ticks."""
+    kept: dict[int, int] = field(default_factory=dict)
+    """Per flow: the longest time from making to delivery that was seen in runs that keep the periods."""
+    doubt: str = ""
+    """Why the bounds of :attr:`worst` do not hold in this network; empty if they do."""
 
     @property
     def tick_ns(self) -> float:
@@ -46,8 +54,41 @@ class Bounds:
         return self.compiled.tick_ps / 1000
 
     def order(self) -> list[int]:
-        """The numbers of the flows, the largest bound first."""
-        return self.worst.order()
+        """The numbers of the flows, those without a bound and then the largest first."""
+        return _order(self)
+
+    @cached_property
+    def rows(self) -> dict[int, list[int]]:
+        """Per flow the rows of the columns of sources that are its; none where packets are no flows."""
+        number = {(flow.source, flow.target, flow.characters): n for n, flow in enumerate(self.worst.flows)}
+        found: dict[int, list[int]] = {}
+        if len(self.compiled.arrays["flow_target"]):
+            for row, flow in enumerate(listed(self.compiled.arrays)):
+                found.setdefault(number[flow], []).append(row)
+        return found
+
+    @cached_property
+    def waited(self) -> list[int | str]:
+        """Per row: ticks from making to delivery by the recursion, or why there is no such time."""
+        rows = len(self.compiled.arrays["flow_target"])
+        return [self.doubt] * rows if self.doubt or not rows else totals(self.compiled, self.worst)
+
+    @cached_property
+    def periods(self) -> Periods:
+        """The same with the periods of all flows that can be in the way."""
+        return by_periods(self.compiled, self.worst, self.waited)
+
+    def with_periods(self, flow: int) -> float | None:
+        """Ticks from making to delivery by the periods, of a flow; none if there is no such time."""
+        found = [self.periods.totals[row] for row in self.rows.get(flow, [])]
+        known = [one for one in found if isinstance(one, float)]
+        return max(known) if known and len(known) == len(found) else None
+
+    def most(self, flow: int) -> float | None:
+        """Ticks from dispatch to delivery that no packet of a flow exceeds; none if there is no such time."""
+        found = [] if self.doubt else [float(self.worst.delay(flow))]
+        kept = self.with_periods(flow)
+        return min([*found, *([] if kept is None else [kept])], default=None)
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -60,8 +101,13 @@ class Bounds:
         flows = [self.worst.flows[flow] for flow in order]
         names = self.compiled.graph.terminal_names
         seen = [self.tried.get(flow) for flow in order]
-        bounds = [self.worst.delay(flow) * self.tick_ns for flow in order]
-        found = [None if ticks is None else ticks * self.tick_ns for ticks in seen]
+        bounds = [None if self.doubt else self.worst.delay(flow) * self.tick_ns for flow in order]
+        periods = [_ns(self.with_periods(flow), self.tick_ns) for flow in order]
+        found = [_ns(ticks, self.tick_ns) for ticks in seen]
+        kept = [
+            None if most is None else _ns(self.kept.get(flow), self.tick_ns)
+            for most, flow in zip(periods, order, strict=True)
+        ]
         return pl.DataFrame(
             {
                 "source": [names[flow.source] for flow in flows],
@@ -69,15 +115,25 @@ class Bounds:
                 "packet_bytes": [payload(flow.characters - around) for flow in flows],
                 "bound_ns": bounds,
                 "found_ns": found,
-                "found_share": [
-                    None if late is None else late / most for late, most in zip(found, bounds, strict=True)
-                ],
+                "found_share": _shares(found, bounds),
+                "periods_ns": periods,
+                "periods_found_ns": kept,
+                "periods_found_share": _shares(kept, periods),
             },
             schema_overrides={
                 "source": pl.String,
                 "target": pl.String,
-                "found_ns": pl.Float64,
-                "found_share": pl.Float64,
+                **dict.fromkeys(
+                    (
+                        "bound_ns",
+                        "found_ns",
+                        "found_share",
+                        "periods_ns",
+                        "periods_found_ns",
+                        "periods_found_share",
+                    ),
+                    pl.Float64,
+                ),
             },
         )
 
@@ -95,22 +151,50 @@ class Bounds:
     @cached_property
     def promises(self) -> list[Promise]:
         """The flows that have a requirement, with the longest time from making to delivery."""
-        return promises(self.compiled, self.worst)
+        return promises(self.compiled, self._guaranteed())
+
+    def _guaranteed(self) -> list[float | str]:
+        """Per row the smaller of both times, or why there is none."""
+        found: list[float | str] = []
+        for waited, kept in zip(self.waited, self.periods.totals, strict=True):
+            known = [float(one) for one in (waited, kept) if not isinstance(one, str)]
+            found.append(min(known) if known else waited)
+        return found
 
     def tree_of(self, promise: Promise) -> list[Line]:
         """What the bound of a flow with a requirement consists of, the wait at its source first."""
-        flow = self.worst.flows.index(Flow(*listed(self.compiled.arrays)[promise.row]))
+        waited, kept = self.waited[promise.row], self.periods.totals[promise.row]
+        if isinstance(kept, float) and (isinstance(waited, str) or kept < waited):
+            return self._shared(promise.row)
+        flow = next(flow for flow, rows in self.rows.items() if promise.row in rows)
         waits_ns = (promise.bound_ns or 0) - self.worst.delay(flow) * self.tick_ns
         first = [Line(0, waits_ns, "waits at its source behind packets made before")] if waits_ns > 0 else []
-        return [*first, *self.tree(flow)]
+        return [*first, *self._lines(self.blocking(flow, 2), 0)]
 
     def blocking(self, flow: int, depth: int = 3) -> list[Part]:
         """What the bound of a flow consists of, in the order of its way: the parts add up to it."""
         return parts(self.worst, flow, depth)
 
     def tree(self, flow: int, depth: int = 2) -> list[Line]:
-        """The same as lines of text: times and what they are for, with what holds up those it waits for."""
-        return list(self._lines(self.blocking(flow, depth), 0))
+        """The same as lines of text: times and what they are for, with what holds up those it waits for.
+
+        Where the periods say less: how many packets of each flow can be in the way, and what they cost.
+        """
+        kept = self.with_periods(flow)
+        if kept is not None and (self.doubt or kept < self.worst.delay(flow)):
+            return self._shared(max(self.rows[flow], key=lambda row: float(self.periods.totals[row])))
+        return [] if self.doubt else list(self._lines(self.blocking(flow, depth), 0))
+
+    def _shared(self, row: int) -> list[Line]:
+        """What the bound of a row by the periods consists of."""
+        names = self.compiled.sources["flow_name"]
+        found = []
+        for share in self.periods.shares[row]:
+            count = "1 packet" if share.packets == 1 else f"{share.packets} packets"
+            whose = "itself and those before it" if share.row == row else str(names[share.row])
+            found.append(Line(0, share.ticks * self.tick_ns, f"{whose}: {count}"))
+        codes_ns = self.periods.codes[row] * self.tick_ns
+        return [*found, *([Line(0, codes_ns, "time-codes and interrupts")] if codes_ns else [])]
 
     def _lines(self, parts: list[Part], depth: int) -> Iterator[Line]:
         names = self.compiled.graph.link_names
@@ -127,7 +211,10 @@ class Bounds:
         names, found = self.compiled.graph.terminal_names, dict[tuple[str, str], float]()
         for number, flow in enumerate(self.worst.flows):
             pair = names[flow.source], names[flow.target]
-            found[pair] = max(found.get(pair, 0.0), self.worst.delay(number) * self.tick_ns)
+            most = self.most(number)
+            if most is None:
+                return {}
+            found[pair] = max(found.get(pair, 0.0), most * self.tick_ns)
         return found
 
     def named(self, flow: int) -> str:
@@ -151,7 +238,7 @@ def bound(
     """
     compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
     found = _bound(compiled)
-    return Bounds(compiled, found, _tried(compiled, found, tries, progress))
+    return _tried(found, tries, progress)
 
 
 def of_few_flows(compiled: Compiled) -> Bounds | str:
@@ -161,17 +248,33 @@ def of_few_flows(compiled: Compiled) -> Bounds | str:
         if even > FEW or even + len(compiled.demand().source) > FEW:
             return f"there are more than {FEW} flows: fabriloom bound says what is guaranteed"
     try:
-        return Bounds(compiled, _bound(compiled), {})
+        return _bound(compiled)
     except ScenarioError as error:
         return error.message
 
 
 def promises_of(compiled: Compiled, found: Bounds | str) -> list[Promise]:
     """The flows that have a requirement; those of a network without bounds with the reason."""
-    return promises(compiled, None, found) if isinstance(found, str) else found.promises
+    if isinstance(found, Bounds):
+        return found.promises
+    return promises(compiled, [found] * len(compiled.arrays["flow_target"]))
 
 
-def _bound(compiled: Compiled) -> Worst:
+def _bound(compiled: Compiled) -> Bounds:
+    """The bounds of all flows. Raises ScenarioError if there is none of any."""
+    _check(compiled)
+    network = Network(compiled)
+    doubt = doubted(network)
+    flows, shortest = flows_of(compiled)
+    found = worst(network, by_ports(compiled, flows), shortest)
+    bounds = Bounds(compiled, found, {}, doubt=doubt.message if doubt else "")
+    if doubt and not any(isinstance(total, float) for total in bounds.periods.totals):
+        raise doubt
+    return bounds
+
+
+def _check(compiled: Compiled) -> None:
+    """Raise ScenarioError for networks in which nothing limits a delay."""
     refused = compiled.scenario.error
     if isinstance(compiled.parts, RingParts):
         message = "there is no bound for networks of rings: nothing limits how often a packet is sent again"
@@ -184,10 +287,6 @@ def _bound(compiled: Compiled) -> Worst:
     if compiled.scenario.fault:
         message = "there is no bound for a network in which links fail: packets take other ways then"
         raise refused(message, ("fault",), "remove the faults, and look at each failure by itself")
-    if len(compiled.arrays["code_port"]):
-        message = "there is no bound beside time-codes and interrupts, which go before characters of packets"
-        path = ("time_code",) if compiled.scenario.time_code else ("interrupt",)
-        raise refused(message, path, "remove them to see what is guaranteed without")
     if compiled.programs is not None:
         message = "there is no bound for programs: what they send depends on what they have received"
         raise refused(message, ("program",), "describe the same messages as [traffic], for example as flows")
@@ -197,25 +296,41 @@ def _bound(compiled: Compiled) -> Worst:
         raise refused(
             message, ("technology", name), "run it with several seeds and look at the largest delay"
         )
-    network = Network(compiled)
-    check_arbitration(network)
-    flows, shortest = flows_of(compiled)
-    return worst(network, by_ports(compiled, flows), shortest)
 
 
-def _tried(
-    compiled: Compiled, found: Worst, tries: int, progress: Callable[[int, int], None] | None
-) -> dict[int, int]:
+def _ns(ticks: float | None, tick_ns: float) -> float | None:
+    return None if ticks is None else ticks * tick_ns
+
+
+def _shares(found: list[float | None], most: list[float | None]) -> list[float | None]:
+    return [
+        None if late is None or bound is None else late / bound
+        for late, bound in zip(found, most, strict=True)
+    ]
+
+
+def _order(found: Bounds) -> list[int]:
+    most = [found.most(flow) for flow in range(len(found.worst.flows))]
+    return sorted(range(len(most)), key=lambda flow: (-(np.inf if most[flow] is None else most[flow]), flow))
+
+
+def _tried(found: Bounds, tries: int, progress: Callable[[int, int], None] | None) -> Bounds:
+    """The same with what was seen in runs that look for late packets."""
     if tries < 1:
-        return {}
-    trials, grain = Trials(compiled, found.flows), int(compiled.arrays["grain_ticks"])
-    order = found.order()[:SEARCHED]
-    done = 0
+        return found
+    trials, grain = Trials(found.compiled, found.worst.flows), int(found.compiled.arrays["grain_ticks"])
+    order = [] if found.doubt else found.order()[:SEARCHED]
+    has_periods = any(isinstance(total, float) for total in found.periods.totals)
+    count, done = tries * (len(order) + has_periods), 0
 
     def one() -> None:
         nonlocal done
         done += 1
         if progress is not None:
-            progress(done, tries * len(order))
+            progress(done, count)
 
-    return {flow: trials.latest(flow, tries, max(1, found.delay(flow) // grain), one) for flow in order}
+    tried = {
+        flow: trials.latest(flow, tries, max(1, found.worst.delay(flow) // grain), one) for flow in order
+    }
+    kept = latest_with_periods(found.compiled, found.worst.flows, tries, one) if has_periods else {}
+    return replace(found, tried=tried, kept=kept)

@@ -25,6 +25,8 @@ class Worst:
     """Per link: packets that may have passed its switch and not its input buffer."""
     alike: list[int]
     """Per flow: the first one of those that differ from it in nothing that is still to come."""
+    backwards: list[int] = field(default_factory=list)
+    """All links that are used, each after those behind it."""
     service: dict[tuple[int, int], int] = field(default_factory=dict)
     """S by link and first flow: from the front of the input buffer behind the link until the packet's end has
     left it."""
@@ -90,7 +92,8 @@ def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
         for came, links in way.items():
             for link in links:
                 before[link][came].append(number)
-    for link in _backwards(network, ways):
+    found.backwards = _backwards(network, ways)
+    for link in found.backwards:
         _work_out(found, link, before[link])
     return found
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..compile import Compiled
 from ..compile.several import port_pairs
 from ..routing import NONE
+from ..scenario import ScenarioError
 from ..technology import Technology
 
 MOST_STATES = 1 << 20
@@ -152,36 +153,52 @@ class Network:
         return found
 
 
-def check_arbitration(network: Network) -> None:
-    """Raise ScenarioError unless each input waits for each other one once at most."""
+def doubted(network: Network) -> ScenarioError | None:
+    """Why the recursion does not hold, if it does not; raises ScenarioError where nothing does.
+
+    It needs that each input waits for each other one once at most, and that nothing but packets is sent.
+    """
     compiled = network.compiled
     refused, tech = compiled.scenario.error, compiled.technology
     assert isinstance(tech, Technology)
-    if tech.arbiter not in ("fifo", "round-robin"):
-        message = f'with arbiter "{tech.arbiter}" a packet can wait without end: there is no bound'
-        raise refused(message, ("technology", "arbiter"), 'choose "round-robin" or "fifo"')
-    if len(compiled.arrays["port_priority"]):
-        message = "with two priorities a packet of the low one can wait without end: there is no bound"
-        raise refused(message, ("routing", "high_priority"), "remove it to see what is guaranteed without")
     if getattr(compiled.scenario.routing, "distribution", None):
         message = (
             "a packet that goes to several terminals waits for all of its links at once: there is no bound"
         )
-        raise refused(
-            message, ("routing", "distribution"), "remove it to see what is guaranteed without", key=True
-        )
+        hint = "remove it to see what is guaranteed without"
+        raise refused(message, ("routing", "distribution"), hint, key=True)
     if compiled.parts.via:
         message = "with universal routing every flow may pass every switch: no useful bound exists"
         raise refused(message, ("routing", "universal"), "leave it out")
+    if len(compiled.arrays["code_port"]):
+        message = "beside time-codes and interrupts, which go before characters of packets, there is no bound"
+        path = ("time_code",) if compiled.scenario.time_code else ("interrupt",)
+        return refused(f"{message} {_WITHOUT}", path, _PERIODS)
+    if tech.arbiter not in ("fifo", "round-robin"):
+        message = f'with arbiter "{tech.arbiter}" a packet can wait without end: there is no bound {_WITHOUT}'
+        return refused(message, ("technology", "arbiter"), f'choose "round-robin" or "fifo", or {_PERIODS}')
+    if len(compiled.arrays["port_priority"]):
+        message = (
+            f"with two priorities a packet of the low one can wait without end: there is no bound {_WITHOUT}"
+        )
+        return refused(message, ("routing", "high_priority"), f"remove it, or {_PERIODS}")
     links = [link for group in network.groups for link in group]
     if len(links) > len(set(links)):
         twice = min(link for link in set(links) if links.count(link) > 1)
         name = compiled.graph.link_names[twice]
         message = (
-            f"{name} is in two groups of links, and packets of one can go before those of the other always"
+            f"{name} is in two groups of links, and packets of one can go before those of the other always: "
+            f"there is no bound {_WITHOUT}"
         )
-        hint = "choose a routing whose groups have no link in common, such as adaptive = false"
-        raise refused(message, ("routing",), hint)
+        hint = (
+            f"choose a routing whose groups have no link in common, such as adaptive = false, or {_PERIODS}"
+        )
+        return refused(message, ("routing",), hint)
+    return None
+
+
+_WITHOUT = "without periods"
+_PERIODS = "give every flow that can be in the way a period"
 
 
 class Costs:

@@ -106,14 +106,56 @@ class Trials:
         """The longest delay of the victim's packets."""
         until = int(_NEVER_AGAIN_GRAINS / 2) * int(self.compiled.arrays["grain_ticks"])
         limits = {"precision": 0.0, "packets": len(trial), "drain": False, "flows": 0, "trace": len(trial)}
-        simulation = _native.Simulation(self._columns(trial), until=until, warmup=0, batch=until, **limits)
-        while not simulation.advance(1 << 20):
-            pass
-        found, flow = simulation.result(), self.flows[victim]
-        source, target = np.asarray(found["trace_source"]), np.asarray(found["trace_target"])
-        length = np.asarray(found["trace_length"]) + int(self.compiled.arrays["header_chars"]) + 1
-        mine = (source == flow.source) & (target == flow.target) & (length == flow.characters)
-        delivered, started = (
-            np.asarray(found[f"trace_{end}_ticks"], np.int64) for end in ("delivered", "started")
-        )
-        return int((delivered - started)[mine].max(initial=0))
+        found = _ran(self._columns(trial), until=until, warmup=0, batch=until, **limits)
+        mine = _of_flow(self.compiled, found, self.flows[victim])
+        return int(_since(found, "started")[mine].max(initial=0))
+
+
+def latest_with_periods(
+    compiled: Compiled, flows: list[Flow], tries: int, progress: Callable[[], None]
+) -> dict[int, int]:
+    """Per flow the longest time in ticks from making to delivery in runs with other phases, half of them 0.
+
+    Every flow keeps its period and its jitter.
+    """
+    arrays = compiled.arrays
+    interval, grain = arrays["flow_interval_grains"], int(arrays["grain_ticks"])
+    until_grains = min(3 * interval.max(), _MOST_PACKETS / float((arrays["flow_packets"] / interval).sum()))
+    until = int(until_grains) * grain
+    limits = {"precision": 0.0, "packets": 0, "drain": True, "flows": 0, "trace": 4 * _MOST_PACKETS}
+    dice = np.random.default_rng(int(arrays["seed"]))
+    found: dict[int, int] = {}
+    for number in range(tries):
+        phases = dice.random(len(interval)) * interval * (dice.random(len(interval)) < 0.5)
+        columns = {**arrays, "flow_phase_grains": phases, "seed": number}
+        ran = _ran(columns, until=until, warmup=0, batch=max(1, until), **limits)
+        total = _since(ran, "created")
+        for place, flow in enumerate(flows):
+            late = int(total[_of_flow(compiled, ran, flow)].max(initial=0))
+            found[place] = max(found.get(place, 0), late)
+        progress()
+    return found
+
+
+_MOST_PACKETS = 5_000
+"""Of a run with other phases."""
+
+
+def _ran(columns: dict[str, Any], **limits: Any) -> dict[str, Any]:
+    simulation = _native.Simulation(columns, **limits)
+    while not simulation.advance(1 << 20):
+        pass
+    return simulation.result()
+
+
+def _of_flow(compiled: Compiled, found: dict[str, Any], flow: Flow) -> np.ndarray:
+    """Which packets of a run are of a flow."""
+    source, target = np.asarray(found["trace_source"]), np.asarray(found["trace_target"])
+    length = np.asarray(found["trace_length"]) + int(compiled.arrays["header_chars"]) + 1
+    return (source == flow.source) & (target == flow.target) & (length == flow.characters)
+
+
+def _since(found: dict[str, Any], start: str) -> np.ndarray:
+    """Per packet of a run the ticks from a moment to its delivery."""
+    delivered, first = (np.asarray(found[f"trace_{end}_ticks"], np.int64) for end in ("delivered", start))
+    return delivered - first

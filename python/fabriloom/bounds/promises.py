@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .sources import totals
-
 if TYPE_CHECKING:
     from ..compile import Compiled
-    from .calculus import Worst
 
 
 @dataclass(frozen=True)
@@ -31,15 +29,16 @@ class Promise:
     """Why not; empty if there is one."""
 
 
-def promises(compiled: Compiled, worst: Worst | None, why: str = "") -> list[Promise]:
-    """All flows that have a requirement, in the order of their sources. Without ``worst``, for there are no
-    bounds in this network, ``why`` says why not.
+def promises(compiled: Compiled, found: Sequence[float | str]) -> list[Promise]:
+    """All flows that have a requirement, in the order of their sources.
+
+    ``found``: per row of flows the ticks from making to delivery that none of its packets exceeds, or why
+    there is no such time.
     """
     rows = compiled.required_rows()
     if not rows:
         return []
     arrays, names = compiled.arrays, compiled.target_names()
-    found = totals(compiled, worst) if worst is not None else [why] * len(arrays["flow_target"])
     sources = np.repeat(np.arange(compiled.graph.terminals), np.diff(arrays["flow_start"].astype(np.int64)))
     tick_ns = compiled.tick_ps / 1000
     return [
@@ -56,5 +55,5 @@ def promises(compiled: Compiled, worst: Worst | None, why: str = "") -> list[Pro
     ]
 
 
-def _of(total: int | str, tick_ns: float) -> tuple[float | None, str]:
+def _of(total: float | str, tick_ns: float) -> tuple[float | None, str]:
     return (None, total) if isinstance(total, str) else (total * tick_ns, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..results.figures import figures
@@ -32,7 +33,7 @@ def bound(scenario: Scenario, tries: int, flow: str | None, json: bool, strict: 
     _print_table(found)
     if found.promises:
         promised.of_bounds(found)
-    show.line(f"\nWhat the bound of {found.named(which)} consists of:")
+    show.line(f"\nWhat the smallest bound of {found.named(which)} consists of:")
     show.pairs(("  " * line.depth + _us(line.time_ns), line.words) for line in found.tree(which))
     return code
 
@@ -52,27 +53,35 @@ def _named(found: Bounds, flow: str) -> int:
 
 def _print_table(found: Bounds) -> None:
     rows = found.table.head(ROWS).to_dicts()
+    both = {"bound_ns": "bound", "periods_ns": "with periods"}
+    columns = {key: head for key, head in both.items() if any(row[key] is not None for row in rows)}
+    heads = [word for head in columns.values() for word in (head, "worst found", "share")]
     show.table(
-        ["source", "target", "packet", "bound", "worst found", "found / bound"],
-        [
-            [
-                row["source"],
-                row["target"],
-                f"{row['packet_bytes']} B",
-                _us(row["bound_ns"]),
-                "-" if row["found_ns"] is None else _us(row["found_ns"]),
-                "-" if row["found_share"] is None else f"{row['found_share']:.2f}",
-            ]
-            for row in rows
-        ],
-        [False, False, True, True, True, True],
+        ["source", "target", "packet", *heads],
+        [[row["source"], row["target"], f"{row['packet_bytes']} B", *_beside(row, columns)] for row in rows],
+        [False, False, *[True] * (1 + len(heads))],
     )
+    if found.doubt:
+        show.line(f"{found.doubt[0].upper()}{found.doubt[1:]}.")
     more = len(found.worst.flows) - len(rows)
     if more > 0:
         show.line(f"{more:,} flows with smaller bounds are not shown; --json has all.")
 
 
-def _us(value_ns: float) -> str:
+def _beside(row: dict[str, Any], columns: Iterable[str]) -> list[str]:
+    """A bound, the longest time that was found and how much of the bound that is."""
+    cells = []
+    for key in columns:
+        prefix = key.removesuffix("ns").removeprefix("bound_")
+        share = row[f"{prefix}found_share"]
+        shown = "-" if share is None else f"{share:.2f}"
+        cells += [_us(row[key]), _us(row[f"{prefix}found_ns"]), shown]
+    return cells
+
+
+def _us(value_ns: float | None) -> str:
+    if value_ns is None:
+        return "-"
     return f"{figures(value_ns / 1e3)} µs"
 
 
@@ -84,7 +93,10 @@ def _document(found: Bounds, which: int) -> dict[str, Any]:
         "requirements": promised.document(found.promises),
         "largest": {
             "flow": found.named(which),
-            "parts": [_part(found, part) for part in found.blocking(which)],
+            "parts": [] if found.doubt else [_part(found, part) for part in found.blocking(which)],
+            "lines": [
+                {"ns": line.time_ns, "depth": line.depth, "words": line.words} for line in found.tree(which)
+            ],
         },
     }
 

@@ -155,13 +155,28 @@ BOUNDS = Table(
         Column("source", "text", "Terminal that sends."),
         Column("target", "text", "Terminal that receives."),
         Column("packet_bytes", "bytes", "Payload of the longest packet."),
-        Column("bound_ns", "ns", "No packet of the flow takes longer from its dispatch to its delivery."),
+        Column(
+            "bound_ns",
+            "ns",
+            "No packet of the flow takes longer from its dispatch to its delivery, whenever packets are made; null where only periods give a bound.",
+        ),
         Column(
             "found_ns",
             "ns",
             "The longest delay seen in runs that look for late packets; null if the flow was not tried.",
         ),
         Column("found_share", "0 to 1", "`found_ns / bound_ns`: the nearer to 1, the tighter the bound."),
+        Column(
+            "periods_ns",
+            "ns",
+            "No packet of the flow takes longer from its making to its delivery, as all flows that can be in its way keep their periods; null where there is no such time.",
+        ),
+        Column(
+            "periods_found_ns",
+            "ns",
+            "The longest such time seen in runs that keep the periods, with other phases; null without runs.",
+        ),
+        Column("periods_found_share", "0 to 1", "`periods_found_ns / periods_ns`."),
     ),
 )
 

@@ -1,0 +1,217 @@
+"""Delays that no packet exceeds because all flows that can be in its way have periods.
+
+The letters and the argument: ``docs/background/worst-case.md``, "With the periods of all flows".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..codes import ARRIVAL
+from .calculus import Worst
+from .flows import listed
+
+if TYPE_CHECKING:
+    from ..compile import Compiled
+
+MOST_FLOWS = 1024
+"""Of which each is compared with each."""
+_MOST_ROUNDS = 500
+_MOST_PERIODS = 1000
+"""A delay of so many of the longest periods is no bound that anybody wants."""
+_RANDOM = "a flow that can be in its way makes packets at random"
+_NONE = "in the worst case more is made than can leave"
+
+Reals = NDArray[np.float64]
+Marks = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one flow adds to a delay."""
+
+    row: int
+    packets: int
+    ticks: float
+    """Of all of them together."""
+
+
+@dataclass(frozen=True)
+class Periods:
+    """The delays of all rows of flows, from the making of a packet to its delivery, in ticks."""
+
+    totals: list[float | str]
+    """Per row; or why there is no such time."""
+    shares: dict[int, list[Share]]
+    """Of rows that have one what it consists of, the largest share first."""
+    codes: dict[int, float]
+    """And how much of it are time-codes and interrupts."""
+
+
+def by_periods(compiled: Compiled, worst: Worst, known: Sequence[int | str]) -> Periods:
+    """The delays; ``known``: those that are guaranteed by other means, or why not."""
+    rows = len(compiled.arrays["flow_target"])
+    if not rows or rows > MOST_FLOWS:
+        why = (
+            "its packets are no flows with periods"
+            if not rows
+            else f"there are more than {MOST_FLOWS:,} flows"
+        )
+        return Periods([why] * rows, {}, {})
+    return _Rows(compiled, worst).solved([one if isinstance(one, int) else np.inf for one in known])
+
+
+class _Rows:
+    """Flows as rows of the columns of sources, and whom each can meet."""
+
+    def __init__(self, compiled: Compiled, worst: Worst) -> None:
+        arrays, network = compiled.arrays, worst.network
+        grain = int(arrays["grain_ticks"])
+        number = {(flow.source, flow.target, flow.characters): n for n, flow in enumerate(worst.flows)}
+        self.flow = [number[row] for row in listed(arrays)]
+        self.period = arrays["flow_interval_grains"] * grain
+        # A packet is made at the last whole grain up to its moment.
+        self.jitter = (arrays["flow_jitter_grains"] + 1.0) * grain
+        self.packets = arrays["flow_packets"].astype(np.float64)
+        self.random = arrays["flow_arrival"] == ARRIVAL.POISSON
+        self.after = float(np.max(network.costs.once))
+        behind = _reached(worst)
+        self.in_order = _is_in_order(worst, behind)
+        reached = _marked(worst, behind)
+        own = np.array([network.out_link[worst.flows[flow].first] for flow in self.flow])
+        self.together = own[:, None] == own[None, :]
+        work = np.stack([self._work(worst, reached, flow) for flow in range(len(worst.flows))], axis=1)
+        self.work = work[np.ix_(self.flow, self.flow)]
+        self.codes = _Codes(arrays, reached[self.flow])
+
+    def _work(self, worst: Worst, reached: Marks, flow: int) -> Reals:
+        """Per other flow: what one packet of a flow adds to its delay, at most."""
+        streamed = worst.flows[flow].characters * worst.pace[flow]
+        known: dict[int, int] = {}
+        links = sorted({link for some in worst.hops[flow].values() for link in some})
+        from_here = [_longest(worst, flow, link, 0 if self.in_order else streamed, known) for link in links]
+        longest = (reached[:, links] * np.array(from_here, np.float64)).max(axis=1)
+        once = worst.latency[flow] + (streamed if self.in_order else 0)
+        return np.where(longest > 0, longest + once, 0.0)
+
+    def made(self, window: Reals) -> Reals:
+        """Packets that each flow makes in a time, both ends included, at most."""
+        return (np.floor((window + self.jitter) / self.period + 1e-9) + 1) * self.packets
+
+    def window(self, delay: Reals) -> Reals:
+        """Per flow and other flow: in how long a time the packets are made that can be in the way."""
+        before = delay[None, :] + self.after
+        # Behind it from the same source nothing can come to stand in front of it.
+        later = np.where(self.together & self.in_order, 0.0, delay[:, None])
+        return before + later
+
+    def solved(self, known: list[float]) -> Periods:
+        """The least delays that hold each other up."""
+        limit = _MOST_PERIODS * float(self.period.max())
+        least = np.array(known)
+        delay = np.minimum(np.diag(self.work), least)
+        meets = self.work > 0
+        drawn = (meets & self.random[None, :]).any(axis=1)
+        found = np.where(drawn, np.inf, delay)
+        for _ in range(_MOST_ROUNDS):
+            held = np.minimum(found, least)
+            endless = (meets & np.isinf(held)[None, :]).any(axis=1) | drawn
+            window = self.window(np.where(np.isinf(held), 0.0, held))
+            sums = (self.made(window) * self.work).sum(axis=1) + self.codes.work(held)
+            new = np.where(endless | (sums > limit), np.inf, sums)
+            if np.array_equal(new, found):
+                return self._periods(found, least, drawn)
+            found = np.maximum(new, found)
+        return self._periods(np.full(len(found), np.inf), least, drawn)
+
+    def _periods(self, found: Reals, least: Reals, drawn: Marks) -> Periods:
+        held = np.where(np.isinf(np.minimum(found, least)), 0.0, np.minimum(found, least))
+        made = self.made(self.window(held))
+        totals: list[float | str] = []
+        shares: dict[int, list[Share]] = {}
+        codes = self.codes.work(held)
+        for row, total in enumerate(found.tolist()):
+            totals.append((_RANDOM if drawn[row] else _NONE) if np.isinf(total) else total)
+            if not np.isinf(total):
+                met = np.flatnonzero(self.work[row] > 0).tolist()
+                each = [
+                    Share(at, int(made[row, at]), float(made[row, at] * self.work[row, at])) for at in met
+                ]
+                shares[row] = sorted(each, key=lambda share: (-share.ticks, share.row))
+        return Periods(totals, shares, dict(enumerate(codes.tolist())))
+
+
+class _Codes:
+    """Time-codes and interrupts, of which each occupies every link once."""
+
+    def __init__(self, arrays: dict[str, Any], reached: Marks) -> None:
+        self.period = arrays["code_period_ticks"].astype(np.float64)
+        if not len(self.period):
+            return
+        wire = arrays["link_code_ticks"].astype(np.float64)
+        self.apiece = reached @ wire
+        hop = len(self.period) * wire.max() + arrays["link_code_arrival_ticks"].max()
+        hop += arrays["switch_code_ticks"].max(initial=0) + arrays["link_character_ticks"].max()
+        self.on_their_way = float((int(arrays["switches"]) + 1) * hop)
+
+    def work(self, delay: Reals) -> Reals:
+        """What all of them add to each delay."""
+        if not len(self.period):
+            return np.zeros(len(delay))
+        window = np.where(np.isinf(delay), 0.0, delay) + self.on_their_way
+        return (np.floor(window[:, None] / self.period[None, :]) + 1).sum(axis=1) * self.apiece
+
+
+def _longest(worst: Worst, flow: int, link: int, apiece: int, known: dict[int, int]) -> int:
+    """The largest sum from a link on: its delays and ``apiece`` of each."""
+    if link not in known:
+        later = worst.hops[flow].get(link, ())
+        rest = max((_longest(worst, flow, one, apiece, known) for one in later), default=0)
+        known[link] = int(worst.network.costs.once[link]) + apiece + rest
+    return known[link]
+
+
+def _reached(worst: Worst) -> dict[int, set[int]]:
+    """Per link itself and all links that a packet on it, or one that it waits for, may be on later."""
+    behind: dict[int, set[int]] = {}
+    for way in worst.hops:
+        for came, links in way.items():
+            for link in links:
+                behind.setdefault(link, set())
+            if came in behind:
+                behind[came] |= set(links)
+    found: dict[int, set[int]] = {}
+    for link in worst.backwards:
+        found[link] = {link}.union(*(found[one] for one in behind[link]))
+    return found
+
+
+def _marked(worst: Worst, behind: dict[int, set[int]]) -> Marks:
+    """Per flow and link whether what happens on the link can delay its packets."""
+    found = np.zeros((len(worst.flows), len(worst.network.target)), bool)
+    for flow, way in enumerate(worst.hops):
+        for links in way.values():
+            for link in links:
+                found[flow, list(behind[link])] = True
+    return found
+
+
+def _is_in_order(worst: Worst, behind: dict[int, set[int]]) -> bool:
+    """Whether from a link to another one there is one way at most: then packets keep the order they had."""
+    later: dict[int, set[int]] = {link: set() for link in behind}
+    for way in worst.hops:
+        for came, links in way.items():
+            if len(links) > 1:
+                return False
+            if came in later:
+                later[came] |= set(links)
+    for links in later.values():
+        reached = [behind[link] for link in sorted(links)]
+        if sum(map(len, reached)) > len(set().union(*reached)):
+            return False
+    return True
