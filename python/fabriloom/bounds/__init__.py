@@ -310,8 +310,11 @@ def _shares(found: list[float | None], most: list[float | None]) -> list[float |
 
 
 def _order(found: Bounds) -> list[int]:
-    most = [found.most(flow) for flow in range(len(found.worst.flows))]
-    return sorted(range(len(most)), key=lambda flow: (-(np.inf if most[flow] is None else most[flow]), flow))
+    def largest_first(flow: int) -> tuple[float, int]:
+        most = found.most(flow)
+        return (-np.inf if most is None else -most), flow
+
+    return sorted(range(len(found.worst.flows)), key=largest_first)
 
 
 def _tried(found: Bounds, tries: int, progress: Callable[[int, int], None] | None) -> Bounds:
