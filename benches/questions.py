@@ -16,9 +16,11 @@ import polars as pl
 from fabriloom.compile import compile
 from fabriloom.report.page import Axis, Chart, Series
 from fabriloom.report.plot import drawn
-from fabriloom.results.figures import figures
-from fabriloom.studies import effective_bisection
+from fabriloom.results.figures import figures, in_percent
+from fabriloom.studies import effective_bisection, failures
+from fabriloom.studies.comparison import variants
 from fabriloom.technology import technology
+from pages import Rows, put
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "background" / "open-questions.md"
@@ -26,8 +28,6 @@ IMAGES = ROOT / "docs" / "images" / "questions"
 STUDIES = ROOT / "scenarios" / "questions"
 NAMES = sorted(path.stem for path in STUDIES.glob("*.toml"))
 PAIRINGS = 1000
-
-Rows = list[list[Any]]
 
 
 def table_of(name: str) -> pl.DataFrame:
@@ -196,6 +196,32 @@ def effective(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
     return rows, [Chart("Effective bisection bandwidth", *axes, series)]
 
 
+def faults(table: pl.DataFrame) -> tuple[Rows, list[Chart]]:
+    """What each failure costs, and how many of its kind would cut nodes off."""
+    rows: Rows = [["network", "failure", "lost", "MB/s", "99 % us", "of all such failures cut nodes off"]]
+    study = fabriloom.load(STUDIES / "faults.toml")
+    cut = {name: _cut_off(one) for name, one in variants(study).items() if "nothing" in name}
+    for row in table.iter_rows(named=True):
+        network, failure = row["scenario"].split(": ")
+        made = row["offered_mbytes_per_s"] * 1e6 * 1e-3 / 64
+        since = made if failure == "bit errors" else 0.8 * made  # of 1 ms, from 200 us on
+        late = figures(row["total_latency_ns_p99"] / 1e3, 3)
+        gone = in_percent(row["packets_lost"] / since, 2)
+        of_kind = cut[f"{network}: nothing"].get(failure, "")
+        rows.append([network, failure, gone, figures(row["accepted_mbytes_per_s"], 3), late, of_kind])
+    return rows, []
+
+
+def _cut_off(scenario: fabriloom.Scenario) -> dict[str, str]:
+    """By kind of failure: how many single ones cut nodes off, and how many there are."""
+    counts: dict[str, list[bool]] = {}
+    for failure in failures.look(compile(scenario))["failures"]:
+        of_node = re.match(r"(p\d/)?t\(", failure["name"])
+        kind = "a switch" if failure["kind"] == "switch" else "a node's cable" if of_node else "a cable"
+        counts.setdefault(kind, []).append(failure["cut_off_pairs"] > 0)
+    return {kind: f"{sum(cut)} of {len(cut)}" for kind, cut in counts.items()}
+
+
 SHOWN = {
     "topologies": topologies,
     "universal": universal,
@@ -206,18 +232,14 @@ SHOWN = {
     "atlas-rings": atlas_rings,
     "atlas-300": atlas_300,
     "effective-bisection": effective,
+    "faults": faults,
 }
 
 
 def write(name: str) -> None:
     """Run a study, and put its table between its marks on the page and its figures beside it."""
     rows, charts = SHOWN[name](table_of(name))
-    head, *rest = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
-    text = "\n".join([head, "|" + "---|" * len(rows[0]), *rest])
-    page = PAGE.read_text(encoding="utf-8")
-    marks = re.compile(rf"(<!-- study: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-    assert marks.search(page), f"{PAGE} has no mark for {name}"
-    PAGE.write_text(marks.sub(lambda m: f"{m[1]}\n{text}\n\n{m[2]}", page), encoding="utf-8")
+    put(PAGE, f"study: {name}", [rows])
     IMAGES.mkdir(exist_ok=True)
     for chart in charts:
         (IMAGES / f"{name}.svg").write_bytes(drawn(chart, "svg"))

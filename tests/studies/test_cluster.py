@@ -17,40 +17,16 @@ from typing import Any
 
 import pytest
 from fabriloom.cli import exits
-from fabriloom.cli.app import app
 from fabriloom.studies import StudyError, cluster
 from fabriloom.studies.emit import work_on
 from fabriloom.studies.folder import Folder
 from fabriloom.studies.points import Watch
-from typer.testing import CliRunner, Result
+
+from .small import command, text
 
 pytest.importorskip("distributed", reason="make setup-cluster")
 
-SMALL = """
-name = "Small"
-[topology]
-kind = "crossbar"
-terminals = 4
-[run]
-duration = "2 ms"
-warmup = "10 us"
-precision = 0.0
-[sweep]
-"traffic.load" = { from = 0.1, to = 0.8, count = 8 }
-[study]
-replications = 4
-"""
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "small.toml"
-    path.write_text(SMALL, encoding="utf-8")
-    return path
-
-
-def command(*words: Any) -> Result:
-    return CliRunner().invoke(app, ["study", *map(str, words)])
+SMALL = text("2 ms", 4)
 
 
 def content(place: Path) -> dict[str, bytes]:

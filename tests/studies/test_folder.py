@@ -21,28 +21,15 @@ import polars as pl
 import pytest
 from fabriloom import Scenario, ScenarioError, simulate
 from fabriloom.cli import exits
-from fabriloom.cli.app import app
 from fabriloom.studies import StudyError, study
 from fabriloom.studies.folder import Folder
 from fabriloom.studies.plan import Plan, samples, spread
 from fabriloom.studies.store import Key, loaded, program, written
-from typer.testing import CliRunner, Result
+
+from .small import command, text
 
 FABRILOOM = [sys.executable, "-m", "fabriloom"]
-SMALL = """
-name = "Small"
-[topology]
-kind = "crossbar"
-terminals = 4
-[run]
-duration = "100 us"
-warmup = "10 us"
-precision = 0.0
-[sweep]
-"traffic.load" = { from = 0.1, to = 0.8, count = 8 }
-[study]
-replications = 3
-"""
+SMALL = text("100 us", 3)
 
 
 def small(**study_settings: Any) -> Scenario:
@@ -55,17 +42,6 @@ def small(**study_settings: Any) -> Scenario:
             "study": study_settings,
         }
     )
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "small.toml"
-    path.write_text(SMALL, encoding="utf-8")
-    return path
-
-
-def command(*words: Any) -> Result:
-    return CliRunner().invoke(app, ["study", *map(str, words)])
 
 
 def ran(monkeypatch: pytest.MonkeyPatch) -> list[Scenario]:
@@ -100,6 +76,20 @@ def test_points_are_products_of_all_that_is_varied() -> None:
     assert plan.point(len(plan) - 1).traffic.arrivals.kind == "wait"
     assert sorted(spread(11)) == list(range(11))
     assert spread(8)[:4] == [0, 4, 2, 6]
+
+
+def test_every_single_failure_is_a_point() -> None:
+    """Of each variant its own: a grid of 2 x 2 has 4 cables of terminals, 4 between switches, 4 switches."""
+    asked = small(failures="all", failures_at="20 us").raw | {
+        "topology": {"kind": "grid", "shape": [2, 2]},
+        "variants": {"wide": {"topology.links_per_edge": 2}},
+    }
+    found = study(Scenario.from_dict(asked)).table
+    assert found["scenario"].to_list() == ["Small"] * 13 + ["wide"] * 17
+    assert found["failure"].to_list()[:2] == ["none", "cable t(0,0).0>s(0,0)"]
+    whole = found.filter(found["failure"] == "none")
+    assert whole["packets_lost"].sum() == 0
+    assert found["packets_lost"].sum() > 0
 
 
 def test_a_latin_hypercube_has_one_value_in_each_part() -> None:

@@ -158,8 +158,8 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
         return
     means = [point.summary["latency_ns"]["mean"] for point in found]
     unit, divisor = html.time_unit(min((mean for mean in means if mean is not None), default=None))
-    lost, retried = (_any(found, what) for what in ("lost", "retried"))
-    taken = sum(len(path) + 3 for path in varied) + 15 * (lost + retried)
+    lost, retried, failed = (_any(found, what) for what in ("lost", "retried", "failed"))
+    taken = sum(len(path) + 3 for path in varied) + 15 * (lost + retried + failed)
     percentiles = _percentiles(taken, unit)
     rows = []
     for point in found:
@@ -177,6 +177,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
                 "accepted MB/s": _believed(
                     summary, measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
                 ),
+                **({"lost by faults": measured(summary["packets"].get("lost", 0))} if failed else {}),
                 **({"retries MB/s": measured(sci.get("retry_mbytes_per_s_mean"))} if retried else {}),
                 f"latency {unit}": time(divisor, latency["mean"], latency["mean_ci95"]),
                 **{label: time(divisor, latency[key]) for key, label in percentiles.items()},
@@ -199,7 +200,9 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
 
 
 def _any(found: Sequence[Any], what: str) -> bool:
-    """Whether any point lost packets at its sources, or sent some again."""
+    """Whether any point lost packets at its sources or by faults, or sent some again."""
+    if what == "failed":
+        return any(point.summary["packets"].get("lost") for point in found)
     if what == "lost":
         return any(point.summary["lost_mbytes_per_s"] for point in found)
     return any(point.summary.get("sci", {}).get("retry_mbytes_per_s_mean") for point in found)

@@ -85,6 +85,9 @@ def run(
     from ..studies.folder import Folder
 
     budget_s = seconds(budget)
+    for name, given in (("--on", on), ("--budget", budget)):
+        if emit is not None and given is not None:
+            raise exits.Mistake(f"{name} {given}: --emit runs nothing; leave one of the two out")
     scenario = load(file, settings or [])
     with Folder(out or Path(f"{file.stem}.study"), take=True, make=True) as folder:
         asked = folder.ask(scenario)
@@ -315,6 +318,8 @@ def _tell(found: Study, place: Path) -> None:
     paths = [path for path in found.varied if path in table.columns]
     unit, divisor = html.time_unit(min(table["latency_ns_mean"].drop_nulls().to_list(), default=None))
     head = [*paths, "accepted MB/s", f"latency {unit}", f"99 % {unit}"]
+    failed = "packets_lost" in table.columns and bool(table["packets_lost"].sum())
+    head += ["lost by faults"] if failed else []
     head += ["runs"] if "runs" in table.columns else ["ended"]
     cells = []
     for row in table.head(SHOWN).iter_rows(named=True):
@@ -325,10 +330,11 @@ def _tell(found: Study, place: Path) -> None:
                 measured(row["accepted_mbytes_per_s"], half),
                 show.time(divisor, row["latency_ns_mean"], wide),
                 show.time(divisor, row["latency_ns_p99"]),
+                *([measured(row["packets_lost"])] if failed else []),
                 str(row["runs"] if "runs" in row else row["end_reason"]),
             ]
         )
-    flush = [*(False for _ in paths), True, True, True, False]
+    flush = [*(False for _ in paths), *(True for _ in head[len(paths) : -1]), False]
     show.table(head, cells, flush, folds=False)
     if len(table) > SHOWN:
         show.line(f"and {len(table) - SHOWN:,} more: `fabriloom study export {place} points.csv`")

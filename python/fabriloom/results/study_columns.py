@@ -27,6 +27,7 @@ POINTS = Table(
         Column("trusted", "true or false", "See the summary, `statistics.trusted`."),
         Column("packets_delivered", "count", "Packets delivered in the whole run."),
         Column("packets_refused", "count", "Packets refused at a full source queue."),
+        Column("packets_lost", "count", "Packets cut, discarded or timed out after a failure."),
         Column("scenario_sha256", "text", "Hash of the scenario of this point."),
         Column("seed", "number", "Seed of this point."),
     ),
@@ -190,6 +191,7 @@ CANDIDATES = Table(
         Column("parameters", "JSON", "Parameters of its topology."),
         Column("settings", "JSON", "What is varied besides."),
         Column("networks", "count", "Equal networks; the numbers below are of all together."),
+        Column("terminal_ports", "count", "Ports of a terminal, in all networks together."),
         Column("terminals", "count", "Places for terminals."),
         Column(
             "status",

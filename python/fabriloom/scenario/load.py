@@ -137,7 +137,7 @@ def _check_sweep(scenario: Scenario) -> None:
     """Every swept path must be a setting, and every value legal there."""
     count = math.prod(len(values) for values in scenario.sweep.values())
     if count > MOST_POINTS:
-        message = f"{count} combinations are more than {MOST_POINTS}"
+        message = f"{count:,} combinations are more than {MOST_POINTS:,}"
         raise scenario.error(message, ("sweep",), "shorten the lists")
     base = _alone(scenario.raw)
     tried = sum(len(values) for values in scenario.sweep.values())

@@ -25,6 +25,7 @@ def check_study(scenario: Scenario, check_tried: Tried) -> None:
         raise scenario.error(message, ("study", "zip"), "give them the same length, or use [sweep]")
     _check_samples(scenario)
     _check_twice(scenario)
+    _check_failures(scenario)
     count = points_of(scenario)
     if count > MOST_POINTS:
         message = f"a study of {count:,} points is more than {MOST_POINTS:,}"
@@ -57,6 +58,26 @@ def _check_samples(scenario: Scenario) -> None:
     if study.sample and not study.samples:
         message = "it is not said how many samples are drawn"
         raise scenario.error(message, ("study", "sample"), "write samples = 100 under [study]", key=True)
+
+
+def _check_failures(scenario: Scenario) -> None:
+    study = scenario.study
+    if study.failures is None:
+        if study.failures_at_ps:
+            message = "nothing fails in this study"
+            hint = 'write failures = "cables" beside it, or remove it'
+            raise scenario.error(message, ("study", "failures_at"), hint, key=True)
+        return
+    if scenario.of_rings:
+        message = "failures are looked at of networks of links, not of rings"
+        raise scenario.error(message, ("study", "failures"), "remove it", key=True)
+    for place, paths in (
+        (("sweep",), scenario.sweep), (("study", "zip"), study.zipped), (("study", "sample"), study.sample)
+    ):  # fmt: skip
+        for path in paths:
+            if path.partition(".")[0] in ("topology", "fault"):
+                message = f"with [study] failures {path} cannot be varied: other networks have other links"
+                raise scenario.error(message, (*place, path), "write [variants], one for each", key=True)
 
 
 def _check_twice(scenario: Scenario) -> None:

@@ -56,6 +56,7 @@ def point_row(point: Point) -> dict[str, Any]:
         "trusted": summary["statistics"]["trusted"],
         "packets_delivered": packets["delivered"],
         "packets_refused": packets["refused"],
+        "packets_lost": packets.get("lost", 0),
         **_ring_columns(summary.get("sci")),
         **_program_columns(summary),
         "scenario_sha256": summary["scenario_sha256"],

@@ -10,15 +10,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..compile import compile
 from ..scenario.sections.study import Between, ends, quantity
+from ..scenario.studies import MOST_POINTS
 from .comparison import NAME, variants
 from .curves import varied
+from .failures import failures
 from .seeds import SEED
 
 if TYPE_CHECKING:
     from ..scenario.schema import Scenario
 
 Settings = dict[str, Any]
+FAILURE = "failure"
+"""The column of what fails."""
+NO_FAILURE = "none"
 
 
 @dataclass(frozen=True)
@@ -35,14 +41,19 @@ class Plan:
     @cached_property
     def _groups(self) -> list[Settings]:
         """Settings of all points but their replications."""
-        study, names = self.scenario.study, list(self._variants)
-        axes: list[Sequence[Settings]] = [[{NAME: name} for name in names]] if len(names) > 1 else []
+        return [group for name, base in self._variants.items() for group in self._groups_of(name, base)]
+
+    def _groups_of(self, name: str, base: Scenario) -> list[Settings]:
+        study = self.scenario.study
+        axes: list[Sequence[Settings]] = [[{NAME: name}]] if len(self._variants) > 1 else []
         axes += [[{path: value} for value in values] for path, values in self.scenario.sweep.items()]
         if study.zipped:
             rows = zip(*study.zipped.values(), strict=True)
             axes.append([dict(zip(study.zipped, row, strict=True)) for row in rows])
         if study.samples:
             axes.append(samples(study.sample, study.samples, study.sampling, self.scenario.seed))
+        if study.failures:
+            axes.append([{FAILURE: failure} for failure in _failures(base, study.failures)])
         return [
             {path: value for part in parts for path, value in part.items()}
             for parts in itertools.product(*axes)
@@ -75,11 +86,24 @@ class Plan:
         """The scenario of a point. Raises ScenarioError."""
         settings = self.settings(number)
         base = self._variants[settings.pop(NAME)] if NAME in settings else next(iter(self._variants.values()))
+        kind, _, name = settings.pop(FAILURE, NO_FAILURE).partition(" ")
+        if name:
+            at = f"{self.scenario.study.failures_at_ps} ps"
+            settings["fault"] = [*base.raw.get("fault", []), {kind: name, "at": at}]
         return varied(base, settings)
 
     def round(self, replication: int) -> list[int]:
         """The points of a replication, such that those done at any moment are spread over the whole."""
         return [group * self.replications + replication for group in spread(len(self._groups))]
+
+
+def _failures(base: Scenario, kinds: str) -> list[str]:
+    """None, and each single failure. Raises ScenarioError."""
+    which = failures(compile(base).graph, kinds)
+    if len(which) >= MOST_POINTS:
+        message = f"a study of {len(which):,} failures is more than {MOST_POINTS:,}"
+        raise base.error(message, ("study", "failures"), "take a smaller network")
+    return [NO_FAILURE, *(f"{kind} {name}" for kind, name, _ in which)]
 
 
 def spread(count: int) -> list[int]:

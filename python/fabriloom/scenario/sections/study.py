@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from fabriloom import units
-from fabriloom.scenario.fields import Section
+from fabriloom.scenario.fields import Section, TimePs
 
 OTHERS = ("sweep", "variants", "study")
 """Sections that say what is run besides the scenario itself."""
@@ -78,7 +78,7 @@ def _expanded(value: object) -> object:
 
 def _counted(low: float, high: float, unit: str, count: object, scale: str) -> list[Any]:
     if not isinstance(count, int) or isinstance(count, bool) or not 2 <= count <= MOST_VALUES:
-        message = f"a range of {count!r} values"
+        message = f"a range of {count:,} values" if type(count) is int else f"a range of {count!r} values"
         raise units.UnitError(message, f"count is a whole number from 2 to {MOST_VALUES:,}")
     parts = [number / (count - 1) for number in range(count)]
     numbers = [low * (high / low) ** p if scale == "log" else low + (high - low) * p for p in parts]
@@ -137,7 +137,7 @@ class Study(Section):
     """Points besides the combinations of ``[sweep]``, and how often each is run.
 
     A study runs every variant, of it every combination of the sweep, of it every row of the zip, of it every
-    sample, and of it every replication.
+    sample, of it every failure, and of it every replication.
     """
 
     zipped: Annotated[dict[str, Values], Field(max_length=16)] = Field(
@@ -158,6 +158,12 @@ class Study(Section):
         description="latin-hypercube: each range in as many equal parts as there are samples, one value in "
         "each part; random: independent draws, to which more can be added later",
     )
+    failures: Literal["cables", "switches", "all"] | None = Field(
+        default=None,
+        description="Without any failure, and with every single failure of a cable, of a switch, or of "
+        "either; their column is `failure`",
+    )
+    failures_at_ps: TimePs = Field(default=0, alias="failures_at", description="When they fail, for good")
     replications: Annotated[int, Field(ge=1, le=10_000)] = Field(
         default=1, description="Runs of every point, with the seed of the scenario and those that follow it"
     )
