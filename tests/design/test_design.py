@@ -7,14 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fabriloom.compile import compile
 from fabriloom.design import Design, design, load
 from fabriloom.design.answer import _all
 from fabriloom.design.candidates import base_of
 from fabriloom.design.load import changed, from_dict
 from fabriloom.report.design import for_design
+from fabriloom.report.page import number
+from fabriloom.results.figures import figures
 from fabriloom.results.study_columns import CANDIDATES
 
-SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios" / "design"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+SCENARIOS = DOCS.parent / "scenarios" / "design"
 SMALL: dict[str, Any] = {
     "name": "small",
     "require": {"terminals": 16, "margin": 1.2, "latency": "60 us"},
@@ -85,15 +89,37 @@ def test_what_if_finds_the_answer_again(small: tuple[Design, Path]) -> None:
     assert same.best.candidate.name == found.met[0].candidate.name
 
 
-def test_several_networks_share_the_traffic(small: tuple[Design, Path]) -> None:
+def test_several_networks_are_simulated_together(small: tuple[Design, Path]) -> None:
     _, place = small
     asked = SMALL | {"networks": [1, 2], "families": {"crossbar": {}}, "limits": {"switch_ports": 16}}
     found = design(from_dict(asked | {"traffic": {"rate": "7 MB/s"}}), finalists=1, out=place)
     assert [one.candidate.networks for one in found.met] == [2]
-    scenario = found.trials.scenario(found.met[0], 1.0)
-    assert scenario.traffic.scale == 0.5
+    best = found.met[0]
+    scenario = found.trials.scenario(best, 1.0)
+    assert scenario.resolve()["topology"]["replicate"] == 2
+    assert scenario.resolve()["traffic"]["scale"] == 1.0
+    assert (best.facts["switches"], best.facts["cables"], best.cost) == (2, 32, 2 * 100 + 32 * 5)
+    assert best.facts["accepted_mbytes_per_s"] == pytest.approx(16 * 7, rel=0.05)
     one = next(one for one in found.looked if one.candidate.networks == 1)
     assert one.misses[0].requirement == "require.margin"
+
+
+def test_two_small_networks_or_one_large_of_the_same_ports(small: tuple[Design, Path]) -> None:
+    """Two ports a terminal: two networks of 16 ports, or one of 32 in which each terminal has both."""
+    _, place = small
+    asked = SMALL | {"networks": [1, 2], "terminal_ports": [2], "ports": {"choice": "first-free"}}
+    asked |= {
+        "families": {"clos": {"terminals_per_switch": [4], "centre_switches": [2], "links_per_pair": [1]}}
+    }
+    found = design(from_dict(asked), finalists=1, out=place)
+    names = {(one.candidate.networks, one.candidate.ports_each) for one in found.looked}
+    assert names == {(1, 2), (2, 1)}
+    large = next(one for one in found.looked if one.candidate.networks == 1 and one.facts.get("bound"))
+    graph = compile(found.trials.scenario(large, 1.0)).graph
+    assert (graph.terminals, graph.ports) == (large.candidate.shape.terminals // 2, 32)
+    assert large.facts["switches"] == graph.switches
+    assert "2 ports a terminal" in large.candidate.name
+    assert {row["terminal_ports"] for row in found.table.to_dicts()} == {2}
 
 
 def test_growth_and_survival_refuse_by_themselves() -> None:
@@ -130,31 +156,57 @@ def test_arithmetic_takes_microseconds_a_candidate() -> None:
     assert count / (time.process_time() - began) > 10_000 / 60
 
 
-QUICK = ["what-if={}", "families.clos.centre_switches=[8]", "families.clos.links_per_pair=[2]"]
-QUICK += ["families.grid.shape=[[4, 4]]", "families.grid.links_per_edge=[4]", "run.duration=1 ms"]
+def rows_of(page: str, mark: str) -> dict[str, list[str]]:
+    """The rows of the tables below a mark on a page, by their first cell."""
+    text = (DOCS / "background" / f"{page}.md").read_text(encoding="utf-8")
+    part = text.split(f"<!-- design: {mark} -->")[1].split("<!-- end -->")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.splitlines() if "|" in line]
+    return {row[0]: row[1:] for row in rows}
+
+
+def agrees(found: Design, page: str, mark: str) -> None:
+    """What was found is what the page says of the same networks."""
+    rows = rows_of(page, mark)
+    for one in found.met:
+        cost, *_, carries, _late = rows[one.candidate.name]
+        assert (cost, carries) == (number(one.cost), figures(one.facts["carries"], 3)), one.candidate.name
+
+
+QUICK = ["what-if={}", "families.clos.centre_switches=[5]", "families.clos.links_per_pair=[2]"]
+QUICK += ["families.grid.shape=[[4, 4]]", "families.grid.links_per_edge=[4]"]
 
 
 def test_macrame_takes_the_clos_for_random_and_the_grid_for_neighbour_traffic() -> None:
     random = design(load(SCENARIOS / "macrame-random.toml", QUICK), finalists=2)
     near = design(load(SCENARIOS / "macrame-neighbours.toml", QUICK), finalists=2)
     assert [one.candidate.family for one in random.met] == ["clos"]
-    (miss,) = next(one for one in random.looked if one.candidate.family == "grid").misses
-    assert miss.have == pytest.approx(0.76, abs=0.02)
+    grid = next(one for one in random.looked if one.candidate.family == "grid")
+    assert grid.misses[0].have == pytest.approx(0.76, abs=0.02)
     assert [one.candidate.family for one in near.met] == ["grid", "clos"]
+    agrees(random, "clos-or-grid", "macrame-random")
+    assert rows_of("clos-or-grid", "macrame-random")[grid.candidate.name] == [grid.misses[0].text]
+    agrees(near, "clos-or-grid", "macrame-neighbours")
 
 
 def test_scinet_takes_the_second_grade_until_locality_falls() -> None:
     asked = load(SCENARIOS / "scinet.toml", ["what-if={}"])
     found = design(asked, finalists=3)
-    assert found.met[0].facts["ports"] == 32
-    assert "ringlet" in next(one.candidate.name for one in found.met if one.facts["ports"] == 128)
-    without = design(changed(asked, "traffic.pattern.share", 0.1), finalists=1)
-    assert without.met[0].facts["ports"] > 32
+    assert [one.facts["ports"] for one in found.met] == [32, 64, 128]
+    assert "ringlet" in found.met[2].candidate.name
+    agrees(found, "ringlets-or-long-rings", "scinet")
+    for share in (0.4, 0.3):
+        best = design(changed(asked, "traffic.pattern.share", share), finalists=1).met[0]
+        assert rows_of("ringlets-or-long-rings", "scinet")[str(share)] == [
+            best.candidate.name,
+            number(best.cost),
+        ]
 
 
 def test_gpmimd_takes_one_network_for_little_and_four_for_much() -> None:
-    quick = ["what-if={}", "families.clos.links_per_pair=[2]", "run.duration=10 ms"]
-    little = design(load(SCENARIOS / "gpmimd-level-3.toml", [*quick, "program.rate=2 kHz"]), finalists=1)
-    much = design(load(SCENARIOS / "gpmimd-level-3.toml", [*quick, "program.rate=12 kHz"]), finalists=1)
-    assert little.met[0].candidate.networks == 1
-    assert much.met[0].candidate.networks == 4
+    quick = ["what-if={}", "families.clos.links_per_pair=[2]", 'vary={"protocol.messages_at_once"=[4]}']
+    for rate, networks in (("2 kHz", 1), ("16 kHz", 4)):
+        asked = load(SCENARIOS / "gpmimd-level-3.toml", [*quick, f"program.rate={rate}"])
+        best = design(asked, finalists=1).met[0]
+        assert best.candidate.networks == networks
+        page = rows_of("four-networks-or-one", "gpmimd-level-3")[rate]
+        assert page[0].startswith("4 x clos" if networks == 4 else "clos")

@@ -74,6 +74,21 @@ def test_least_switches_by_trial() -> None:
         assert least_cables(graph) == networkx.edge_connectivity(drawn)
 
 
+def test_failures_of_terminals_with_several_ports() -> None:
+    """Two equal networks have twice the cables, and a switch of each has to fail. Two ports of a terminal at
+    one switch are as one.
+    """
+    two = topology.build(
+        "clos", terminals=16, switch_ports=8, centre_switches=2, links_per_pair=2, replicate=2
+    )
+    assert (least_cables(two), least_switches(two)) == (8, 2)
+    both = topology.build("crossbar", terminals=6, replicate=3)
+    assert (least_cables(both, 4), least_switches(both)) == (4, 3)
+    network = {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 2}
+    large = topology.build("planes", planes=[{"name": "p0", "network": network, "ports_per_terminal": 2}])
+    assert (least_cables(large), least_switches(large)) == (2, 2)
+
+
 def _by_trial(graph: networkx.Graph, most: int) -> int:
     for count in range(1, len(graph) - 1):
         for gone in combinations(graph, count):

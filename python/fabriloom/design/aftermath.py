@@ -1,7 +1,7 @@
 """What a candidate still delivers after the worst single failure, counted and simulated.
 
 Routing tables stay as they are and groups shrink to the links that are left, see ``studies.failures``;
-a table made anew may do better. Of several equal networks one is hit, so the others deliver their parts.
+a table made anew may do better.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 
 
 def suffers(requirements: Requirements, scenario: Scenario, looked: Looked) -> None:
-    """Note the worst single failure of one of its networks, and whether too little arrives after it."""
-    asked, count = requirements.require, looked.candidate.networks
+    """Note the worst single failure, and whether too little arrives after it."""
+    asked = requirements.require
     if asked.after_failure is None:
         return
-    name, share, ahead = _worst(requirements, scenario)
-    have = (count - 1 + share) / count
+    name, have, ahead = _worst(requirements, scenario)
     looked.facts |= {"after_failure": have, "worst_failure": name, "failure": ahead}
     if have < asked.after_failure:
         text = f"{figures(100 * have, 3)} % of the packets arrive after the failure of {name}, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,10 @@ class Candidate:
     networks: int
     settings: Mapping[str, Any]
     """Values of ``[vary]`` and of the family's dotted paths."""
+    ports_each: int = 1
+    """Ports that a terminal has in each of the networks."""
+    choice: Mapping[str, Any] = field(default_factory=dict)
+    """``[ports]`` where a terminal has several."""
 
     @property
     def family(self) -> str:
@@ -48,12 +52,13 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """In words: ``4 x clos, 8 a switch, 1 centre, 3 a pair``."""
+        """In words: ``4 x clos, 8 a switch, 1 centre, 3 a pair``; ports of a terminal are those in each."""
         parts = [
             f"{_text(value)} {_SHORT[name]}" if name in _SHORT else f"{name} {_text(value)}"
             for name, value in self.shape.parameters.items()
             if name not in _LEFT_OUT.get(self.family, ()) and _USUAL.get(name) != value
         ]
+        parts += [f"{self.ports_each} ports a terminal"] if self.ports_each > 1 else []
         parts += [f"{path.rpartition('.')[2]} {_text(value)}" for path, value in self.settings.items()]
         several = f"{self.networks} x " if self.networks > 1 else ""
         return several + ", ".join([self.family, *parts])
@@ -62,12 +67,22 @@ class Candidate:
     def kind(self) -> tuple[str, ...]:
         """What is alike in candidates that differ in their size and links only."""
         settings = (f"{path} {value}" for path, value in self.settings.items())
-        return (self.family, f"{self.networks} networks", *settings)
+        return (self.family, f"{self.networks} networks", f"{self.ports_each} ports", *settings)
+
+    @property
+    def topology(self) -> dict[str, Any]:
+        """All of its networks."""
+        one = {"kind": self.family, **self.shape.parameters}
+        if self.ports_each > 1:
+            each = {"network": one, "ports_per_terminal": self.ports_each}
+            planes = [{"name": f"p{number}", **each} for number in range(self.networks)]
+            return {"kind": "planes", "planes": planes}
+        return one if self.networks == 1 else one | {"replicate": self.networks}
 
     def scenario(self, base: Scenario, changed: Mapping[str, Any]) -> Scenario:
-        """One of its networks, with settings changed besides. Raises ScenarioError."""
-        topology = {"kind": self.family, **self.shape.parameters}
-        return base.with_settings({"topology": topology, **self.settings, **changed})
+        """All of its networks, with settings changed besides. Raises ScenarioError."""
+        several = {"ports": dict(self.choice)} if self.choice else {}
+        return base.with_settings({"topology": self.topology, **several, **self.settings, **changed})
 
 
 def _text(value: Any) -> str:
@@ -78,8 +93,9 @@ def _text(value: Any) -> str:
     return value_text(value)
 
 
-def base_of(requirements: Requirements) -> Scenario:
-    """A scenario with everything that candidates share, of one switch; errors point into the requirements.
+def base_of(requirements: Requirements, several: bool = False) -> Scenario:
+    """A scenario with everything that candidates share, of one switch, or with ``several`` of two and with
+    ``[ports]``; errors point into the requirements.
 
     Raises ScenarioError.
     """
@@ -90,13 +106,16 @@ def base_of(requirements: Requirements) -> Scenario:
     first: dict[str, Any] = {"kind": "crossbar", "terminals": max(2, requirements.require.terminals)}
     if rings:
         first = {"kind": "sci-long-rings", "ports": 2, "pairs_per_ring": 1}
+    elif several:
+        first |= {"replicate": 2}
+        data |= {"ports": requirements.raw["ports"]} if "ports" in requirements.raw else {}
     data = {"name": requirements.name or "design", **data, "topology": first}
     return scenario_of(data, requirements.source, requirements.base_dir)
 
 
 def check_settings(requirements: Requirements) -> None:
     """Raise ScenarioError for a path that is varied and is no setting, or a value that is not legal there."""
-    base = base_of(requirements)
+    base = base_of(requirements, several=any(per * count > 1 for count, per in _networks(requirements)))
     tables = {("vary",): requirements.vary}
     tables |= {("families", name): table for name, table in requirements.families.items()}
     for place, table in tables.items():
@@ -133,8 +152,56 @@ def candidates(requirements: Requirements, only: Sequence[str] | None = None) ->
         table = requirements.families.get(name, {})
         own = [[(path, value) for value in values] for path, values in table.items() if "." in path]
         given = {key: values for key, values in table.items() if "." not in key}
-        wanted = Wanted(requirements.require.terminals, requirements.limits.switch_ports, given)
         settings = [dict(pairs) for pairs in product(*varied, *own)]
-        for shape in SHAPES[name].make(wanted):
-            for networks, one in product(requirements.networks, settings):
-                yield Candidate(shape, networks, one)
+        for per, counts in _by_ports(requirements):
+            wanted = Wanted(per * requirements.require.terminals, requirements.limits.switch_ports, given)
+            shapes = (shape for shape in SHAPES[name].make(wanted) if shape.terminals % per == 0)
+            for shape, count in product(shapes, counts):
+                several = per * count > 1
+                choice = requirements.raw.get("ports", {}) if several else {}
+                for one in settings if several else _of_one_port(settings):
+                    yield Candidate(shape, count, one, per, choice)
+
+
+def _networks(requirements: Requirements) -> list[tuple[int, int]]:
+    """How many networks, and the ports of a terminal in each."""
+    counts = dict.fromkeys(requirements.networks)
+    if requirements.terminal_ports is None:
+        return [(count, 1) for count in counts]
+    ports = dict.fromkeys(requirements.terminal_ports)
+    return [(count, all_ports // count) for all_ports in ports for count in counts if all_ports % count == 0]
+
+
+def _by_ports(requirements: Requirements) -> list[tuple[int, list[int]]]:
+    """By ports of a terminal in each network: the numbers of networks."""
+    found: dict[int, list[int]] = {}
+    for count, per in _networks(requirements):
+        found.setdefault(per, []).append(count)
+    return list(found.items())
+
+
+def _of_one_port(settings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Without what chooses among ports, each only once."""
+    kept = [{path: one[path] for path in one if not path.startswith("ports.")} for one in settings]
+    return [one for number, one in enumerate(kept) if one not in kept[:number]]
+
+
+def check_networks(requirements: Requirements) -> None:
+    """Raise ScenarioError where several networks or ports cannot be, or would mean nothing."""
+    found = _networks(requirements)
+    several = any(per * count > 1 for count, per in found)
+    if not found:
+        message = f"none of {requirements.networks} networks divides terminal_ports evenly"
+        hint = "each network has an equal number of the ports: write for example networks = [1, 2, 4] with 4"
+        raise requirements.error(message, ("terminal_ports",), f"{hint} ports")
+    if several and of_rings(requirements):
+        path = ("networks",) if max(requirements.networks) > 1 else ("terminal_ports",)
+        message = "a terminal has one port in a network of rings, and is on one such network"
+        raise requirements.error(message, path, "remove it", key=True)
+    varied = [("vary", path) for path in requirements.vary]
+    varied += [("families", name, path) for name, table in requirements.families.items() for path in table]
+    chosen = [("ports",)] if requirements.ports is not None else []
+    chosen += [path for path in varied if path[-1].startswith("ports.")]
+    if chosen and not several:
+        message = "[ports] chooses among the ports of a terminal, and here every terminal has one"
+        raise requirements.error(message, chosen[0], "add for example networks = [1, 2]", key=True)

@@ -1,14 +1,12 @@
 """How many cables or switches have to fail before terminals are cut off, counted on the graph.
 
-By Menger's theorem that is the number of ways between two switches that share no cable, or no switch. It says
-what is possible with routing tables made anew after the failure, not what a table of before does.
+By Menger's theorem that is the number of ways between two terminals that share no cable, or no switch. It
+says what is possible with routing tables made anew after the failure, not what a table of before does.
 """
 
 from __future__ import annotations
 
 from collections import deque
-
-import numpy as np
 
 from ..topology import Graph
 
@@ -18,29 +16,66 @@ Capacities = list[dict[int, int]]
 
 
 def least_cables(graph: Graph, most: int = MOST_WAYS) -> int:
-    """Fewest cables between switches that part two switches with terminals; ``most`` if no fewer do."""
+    """Fewest cables between switches that part two terminals; ``most`` if no fewer do."""
     return _least(graph, most, whole_switches=False)
 
 
 def least_switches(graph: Graph, most: int = MOST_WAYS) -> int:
-    """Fewest other switches that part two switches with terminals; ``most`` if no fewer do."""
+    """Fewest switches that part two terminals, or all switches of a terminal of several ports; ``most`` if no
+    fewer do. The switch of a terminal of one port is not counted: its failure cuts off that terminal only.
+    """
     return _least(graph, most, whole_switches=True)
 
 
 def _least(graph: Graph, most: int, whole_switches: bool) -> int:
-    homes = np.unique(graph.terminal_entry_switches).tolist()
+    # Terminals that are at several switches come first.
+    homes = sorted(_homes(graph), key=lambda home: (len(home) == 1, home))
+    if len(homes) == 1:
+        return len(homes[0]) if whole_switches else most
     capacities = _by_switch(graph, most) if whole_switches else _by_cable(graph)
     out = graph.switches if whole_switches else 0
+    ends = [_end(capacities, home, out, most) for home in homes]
     least = most
-    for first, start in enumerate(homes):
-        # Whatever parts the terminals leaves one of the first ``least + 1`` switches standing: ways from each
-        # of these to all others are enough. Cables part every pair alike, so one start is.
-        if first > (least if whole_switches else 0):
+    for first, home in enumerate(homes):
+        # Switches part terminals that are at others: one of the first ``least + 1`` is still there, and ways
+        # from each of these to all others are enough. Cables do not fail with terminals, nor do terminals at
+        # several switches: so one start is enough.
+        if first > (least if whole_switches and len(homes[0]) == 1 else 0):
             break
-        for end in homes[first + 1 :]:
-            if not (whole_switches and end in capacities[start + out]):
-                least = min(least, _ways(capacities, start + out, end, least))
+        start = _start(capacities, home, out, most)
+        for end in ends[first + 1 :]:
+            if not (whole_switches and end in capacities[start]):
+                least = min(least, _ways(capacities, start, end, least))
     return least
+
+
+def _homes(graph: Graph) -> set[tuple[int, ...]]:
+    """The switches that the ports of one terminal are at, of all terminals."""
+    entry = graph.terminal_entry_switches.tolist()
+    if graph.several is None:
+        return {(switch,) for switch in entry}
+    at: list[set[int]] = [set() for _ in range(graph.terminals)]
+    for terminal, switch in zip(graph.several.terminal.tolist(), entry, strict=True):
+        at[terminal].add(switch)
+    return {tuple(sorted(switches)) for switches in at}
+
+
+def _start(capacities: Capacities, home: tuple[int, ...], out: int, most: int) -> int:
+    """The vertex from which terminals send; a new one where they are at several switches."""
+    if len(home) == 1:
+        return home[0] + out
+    capacities.append(dict.fromkeys(home, most))
+    return len(capacities) - 1
+
+
+def _end(capacities: Capacities, home: tuple[int, ...], out: int, most: int) -> int:
+    """The vertex at which terminals receive. Nothing leaves a new one: terminals pass nothing on."""
+    if len(home) == 1:
+        return home[0]
+    capacities.append({})
+    for switch in home:
+        capacities[switch + out][len(capacities) - 1] = most
+    return len(capacities) - 1
 
 
 def _pairs(graph: Graph) -> tuple[list[int], list[int]]:

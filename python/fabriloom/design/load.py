@@ -14,6 +14,7 @@ from ..scenario.load import overridden, put
 from ..scenario.read import read
 from ..scenario.source import SourceMap
 from ..scenario.translate import translate
+from .candidates import check_networks
 from .families import SHAPES
 from .schema import PERCENTILES, Requirements
 
@@ -43,6 +44,7 @@ def build(data: dict[str, Any], source: SourceMap, base_dir: Path) -> Requiremen
         raise found.error(message, ("require", "percentile"), hint)
     _check_traffic(found)
     _check_families(found)
+    check_networks(found)
     for name, values in found.what_if.items():
         for index, value in enumerate(values):
             try:

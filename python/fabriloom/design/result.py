@@ -151,7 +151,8 @@ class Design(Tabled):
             "parameters": json.dumps(dict(one.candidate.shape.parameters)),
             "settings": json.dumps(dict(one.candidate.settings)),
             "networks": one.candidate.networks,
-            "terminals": one.candidate.shape.terminals,
+            "terminal_ports": one.candidate.networks * one.candidate.ports_each,
+            "terminals": one.candidate.shape.terminals // one.candidate.ports_each,
             "status": self.status(one),
             "cost": one.cost,
             "switches": facts["switches"],
@@ -214,7 +215,7 @@ class Design(Tabled):
         return {"candidates": self.table}
 
     def recommended(self) -> dict[str, Any] | None:
-        """The scenario of the best network at the traffic that is asked for; one of several equal ones."""
+        """The scenario of the best candidate at the traffic that is asked for."""
         return self.trials.scenario(self.best, 1.0).resolve() if self.best else None
 
     def _told(self) -> str:

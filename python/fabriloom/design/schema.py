@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from ..scenario.fields import Count, LengthM, PositiveTimePs, Section
+from ..scenario.sections.ports import Ports
 from ..scenario.sections.program import Program
 from ..scenario.sections.protocol import Protocol
 from ..scenario.sections.routing import Routing
@@ -15,12 +16,15 @@ from ..scenario.sections.study import Values
 from ..scenario.sections.technology import Technology
 from ..scenario.sections.traffic import Traffic
 from ..scenario.written import Written
+from ..topology import MOST_PORTS
 
 SCENARIO = ("technology", "routing", "traffic", "protocol", "program", "run", "seed")
-"""Sections that say the same as in a scenario, and are handed on to every network's."""
+"""Sections that say the same as in a scenario, and are handed on to every network's; so is ``ports``, to
+networks whose terminals have several."""
 PERCENTILES = {50.0: "p50", 99.0: "p99", 99.9: "p99_9", 99.99: "p99_99"}
 Money = Annotated[float, Field(ge=0, le=1e15)]
 Faults = Annotated[int, Field(ge=0, le=16)]
+Counts = Annotated[list[Annotated[int, Field(ge=1, le=MOST_PORTS)]], Field(min_length=1, max_length=16)]
 
 
 class Require(Section):
@@ -45,8 +49,8 @@ class Require(Section):
     )
     survive_switches: Faults = Field(
         default=0,
-        description="Switches that may fail, any, while the terminals of all others stay joined; of several "
-        "networks a whole one may",
+        description="Switches that may fail, any, while the terminals of all others stay joined; those of "
+        "several ports stay joined, too, whichever of their switches fail",
     )
     after_failure: Annotated[float, Field(gt=0, le=1)] | None = Field(
         default=None,
@@ -103,10 +107,18 @@ class Requirements(Written):
     run: Run | None = Field(default=None, description="As in a scenario")
     limits: Limits = Field(default=Limits(), description="What it may have")
     cost: Cost = Field(description="What things cost")
-    networks: Annotated[list[Annotated[int, Field(ge=1, le=64)]], Field(min_length=1, max_length=16)] = Field(
+    ports: Ports | None = Field(
+        default=None, description="As in a scenario, for networks whose terminals have several"
+    )
+    networks: Counts = Field(
         default=[1],
-        description="How many equal networks, each of which every terminal is on and which carries an equal "
-        "part of the traffic",
+        description="How many equal networks, each of which every terminal has a port in; every number is "
+        "looked at",
+    )
+    terminal_ports: Counts | None = Field(
+        default=None,
+        description="Ports of a terminal, divided evenly among the networks; every number is looked at. If "
+        "not given, one in each network",
     )
     families: Annotated[dict[str, dict[str, Values]], Field(max_length=32)] = Field(
         default={},

@@ -6,6 +6,7 @@ asked, and how much it is short.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -92,9 +93,10 @@ class Arithmetic:
         """Parts, cost and narrow places."""
         asked, shape, count = self._requirements, candidate.shape, candidate.networks
         limits = asked.limits
-        spare = 0 if shape.family.startswith("sci") else shape.terminals - asked.require.terminals
+        used = candidate.ports_each * asked.require.terminals
+        spare = 0 if shape.family.startswith("sci") else shape.terminals - used
         cables, ports = count * (shape.cables - spare), count * (shape.ports - spare)
-        cost = _cost(asked.cost, count * shape.switches, ports, cables, count * asked.require.terminals)
+        cost = _cost(asked.cost, count * shape.switches, ports, cables, count * used)
         unit = f" {asked.cost.unit}".rstrip()
         looked = Looked(candidate, cost)
         looked.misses += _over(
@@ -114,17 +116,20 @@ class Arithmetic:
         """Times the traffic at which a narrow place of the family is full; None where that is not known."""
         if not candidate.shape.cuts or (full := self._terminal_full_at(candidate)) is None:
             return None
-        count, found = candidate.shape.terminals, full
+        # A terminal sends from one of its ports in a network to the same one of another terminal.
+        each = candidate.ports_each
+        count, found = candidate.shape.terminals // each, full
         for inside, links in candidate.shape.cuts:
-            crossing = inside * (count - inside) / (count - 1)
+            crossing = inside * (count - math.ceil(inside / each)) / (count - 1)
             found = min(found, full * links / crossing) if crossing > 0 else found
-        return found * candidate.networks
+        return found * candidate.networks * each
 
     def _terminal_full_at(self, candidate: Candidate) -> float | None:
         """Times the traffic at which a terminal's own link is full; None where traffic is not even."""
         key = tuple((path, str(value)) for path, value in candidate.settings.items())
         if key not in self._full:
-            scenario = self._base.with_settings(candidate.settings)
+            own = {path: value for path, value in candidate.settings.items() if path[:6] != "ports."}
+            scenario = self._base.with_settings(own)
             even = scenario.program is None and scenario.traffic.pattern.kind == "uniform"
             found = demanded(compile(scenario)) if even and not scenario.of_rings else None
             everyone = even and scenario.traffic.senders == "all"
@@ -144,6 +149,8 @@ def _cost(cost: Cost, switches: int, ports: int, cables: int, terminals: int) ->
 
 def metres(graph: Graph, pitch_m: float) -> float:
     """Length of all cables between switches, laid along rows and columns where switches stand as drawn."""
+    if graph.several is not None:
+        return sum(metres(plane.graph, pitch_m) for plane in graph.planes)
     if graph.positions is None:
         return 0.0
     links = graph.switch_links
@@ -162,13 +169,13 @@ def build(requirements: Requirements, base: Scenario, looked: Looked) -> None:
         looked.misses.append(Miss(("families",), 0.0, 1.0, f"cannot be built: {message}"))
         return
     graph = compiled.graph
-    looked.cost += candidate.networks * requirements.cost.metre * metres(graph, requirements.cost.pitch_m)
+    looked.cost += requirements.cost.metre * metres(graph, requirements.cost.pitch_m)
     unit = f" {requirements.cost.unit}".rstrip()
     looked.misses += _over(("limits", "cost"), f"cost{unit}", looked.cost, requirements.limits.cost)
     bound, busiest = _bound(requirements, compiled)
-    looked.facts |= {"bound": bound * candidate.networks, "busiest": busiest}
-    if bound * candidate.networks < asked.margin:
-        looked.misses.append(short_of_margin(bound * candidate.networks, asked.margin, busiest))
+    looked.facts |= {"bound": bound, "busiest": busiest}
+    if bound < asked.margin:
+        looked.misses.append(short_of_margin(bound, asked.margin, busiest))
     if compiled.cycle:
         text = "its routing can deadlock: " + " -> ".join(compiled.cycle_names()[:3]) + " …"
         looked.misses.append(Miss(("require", "terminals"), 0.0, 1.0, text))
@@ -183,7 +190,7 @@ def _as_asked(requirements: Requirements, candidate: Candidate) -> dict[str, Any
 
 
 def _bound(requirements: Requirements, compiled: Compiled) -> tuple[float, str]:
-    """Times the traffic at which a link, bus or memory of one network is full, and which."""
+    """Times the traffic at which a link, bus or memory is full, and which."""
     if compiled.programs is None:
         found = demanded(compiled)
         assert found is not None
@@ -199,26 +206,24 @@ def _bound(requirements: Requirements, compiled: Compiled) -> tuple[float, str]:
 
 
 def _survives(requirements: Requirements, looked: Looked, graph: Graph) -> None:
-    """Failures are counted in all networks together: terminals are on each."""
-    asked, count = requirements.require, looked.candidate.networks
+    """Failures are counted in all networks together."""
+    asked = requirements.require
     if graph.rings is not None:
         for path, need in (
             ("survive_links", asked.survive_links),
             ("survive_switches", asked.survive_switches),
         ):
-            have = count - 1  # a ring that is cut carries nothing
-            looked.facts[path] = have
-            if have < need:
-                looked.misses.append(_fragile(path, have, need))
+            looked.facts[path] = 0  # a ring that is cut carries nothing
+            if need:
+                looked.misses.append(_fragile(path, 0, need))
         return
     if asked.survive_links:
-        have = min(least_cables(graph, asked.survive_links + 1) * count - 1, 16)
+        have = least_cables(graph, asked.survive_links + 1) - 1
         looked.facts["survive_links"] = have
         if have < asked.survive_links:
             looked.misses.append(_fragile("survive_links", have, asked.survive_links))
     if asked.survive_switches:
-        have = max(least_switches(graph, asked.survive_switches + 1) - 1, count - 1)
-        have = have if len(np.unique(graph.terminal_entry_switches)) > 1 else count - 1
+        have = least_switches(graph, asked.survive_switches + 1) - 1
         looked.facts["survive_switches"] = have
         if have < asked.survive_switches:
             looked.misses.append(_fragile("survive_switches", have, asked.survive_switches))

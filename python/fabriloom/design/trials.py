@@ -52,18 +52,17 @@ class Trials:
         self.interrupted = False
 
     def scenario(self, looked: Looked, factor: float, seed: int = 0) -> Scenario:
-        """One of the candidate's networks at ``factor`` times its part of the traffic; at 0 times with its
-        worst failure instead, at the traffic that is asked for.
+        """The candidate at ``factor`` times the traffic; at 0 times with its worst failure instead, at the
+        traffic that is asked for.
         """
         if factor == BROKEN:
             return self.scenario(looked, 1.0, seed).with_settings({"fault": [looked.facts["failure"]]})
-        part = factor / looked.candidate.networks
         asked = self._asked
         changed: dict[str, Any] = {"seed": self._base.seed + seed}
         if asked.program is None:
-            changed["traffic.scale"] = float(f"{part:.4g}")
+            changed["traffic.scale"] = float(f"{factor:.4g}")
         else:  # events to the end of the run, or what is late would be made up for after the last
-            rate_hz = getattr(asked.program, "rate_millihz", 0) / 1000 * part
+            rate_hz = getattr(asked.program, "rate_millihz", 0) / 1000 * factor
             changed["program.rate"] = f"{rate_hz:.6g} Hz"
             changed["program.events"] = max(1, math.ceil(rate_hz * self._base.run.duration_ps / 1e12))
         return looked.candidate.scenario(self._base, changed)
@@ -130,10 +129,9 @@ class Trials:
         if not self.run((one, BROKEN, 0) for one in hit):
             return
         for one in hit:
-            summary, count = self.point(one, BROKEN).summary, one.candidate.networks
+            summary = self.point(one, BROKEN).summary
             packets = summary["packets"]
-            share = 1.0 - packets["lost"] / max(1, packets["offered"])
-            one.facts["delivered_after"] = (count - 1 + share) / count
+            one.facts["delivered_after"] = 1.0 - packets["lost"] / max(1, packets["offered"])
             one.facts["tail_after_ns"] = tail_of(summary, self._asked)["tail_ns"]
 
     def confirm(self, batch: Sequence[Looked]) -> None:
@@ -149,10 +147,7 @@ class Trials:
             tails = [tail_of(self.point(one, 1.0, s).summary, self._asked)["tail_ns"] for s in range(SEEDS)]
             accepted = [self.point(one, 1.0, s).summary["accepted_mbytes_per_s"] for s in range(SEEDS)]
             one.facts["tail_ns"], one.facts["tail_ns_ci95"] = _mean(tails)
-            mean, half = _mean(accepted)
-            count = one.candidate.networks
-            one.facts["accepted_mbytes_per_s"] = None if mean is None else mean * count
-            one.facts["accepted_mbytes_per_s_ci95"] = None if half is None else half * count
+            one.facts["accepted_mbytes_per_s"], one.facts["accepted_mbytes_per_s_ci95"] = _mean(accepted)
             if not one.misses and (miss := _too_late(one.facts, self._asked)):
                 one.misses.append(miss)
 

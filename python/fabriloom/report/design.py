@@ -28,7 +28,7 @@ def for_design(design: Design) -> str:
         page.facts = _facts(design, best)
     page.sections = [_asked(design), _looked_at(design)]
     if design.met:
-        page.sections += [_ranking(design), *_front(design), _why(design)]
+        page.sections += [_ranking(design), front(design), _why(design)]
     page.sections += [*_refused(design), *_sensitivity(design), *_texts(design)]
     page.provenance = [
         ("Requirements", asked.source.file or asked.name),
@@ -159,7 +159,7 @@ def _ranking(design: Design) -> Table:
     return Table("Networks that meet everything", head, rows, [True, False, *[True] * 7], note)
 
 
-def _front(design: Design) -> list[Chart]:
+def front(design: Design) -> Chart:
     """Cost against what is carried: those that meet everything, and those that were simulated and do not."""
     front = {id(one) for _, one in design.growing_load()}
     met = [_spot(one, one.facts.get("carries")) for one in design.met if id(one) not in front]
@@ -178,7 +178,7 @@ def _front(design: Design) -> list[Chart]:
     unit = design.requirements.cost.unit
     x, y = Axis(f"cost ({unit})" if unit else "cost"), Axis("times the traffic that is asked for")
     note = f"{figures(design.requirements.require.margin, 3)} times are asked for."
-    return [Chart("Cost against what is carried", x, y, [one for one in series if one.points], note)]
+    return Chart("Cost against what is carried", x, y, [one for one in series if one.points], note)
 
 
 def _spot(one: Looked, most: float | None) -> list[Any]:

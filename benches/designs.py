@@ -1,0 +1,75 @@
+"""Asks ``fabriloom design`` what three papers answer; the answers and their figures go to three pages.
+
+``python benches/designs.py [NAME…]``, a name of ``scenarios/design``. Finished runs stay in ``out/designs``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from fabriloom.design import Design, design, load
+from fabriloom.report.design import front
+from fabriloom.report.page import number, plus_minus
+from fabriloom.report.plot import drawn
+from fabriloom.results.figures import figures
+from pages import Rows, put
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = {
+    "macrame-random": "clos-or-grid",
+    "macrame-neighbours": "clos-or-grid",
+    "scinet": "ringlets-or-long-rings",
+    "gpmimd-level-3": "four-networks-or-one",
+}
+
+
+def ranking(found: Design) -> Rows:
+    """The networks that meet everything, the cheapest first."""
+    unit, percent = found.requirements.cost.unit, found.requirements.require.percentile
+    rows: Rows = [
+        ["network", f"cost ({unit})", "switches", "ports", "cables", "carries", f"{percent:g} % (µs)"]
+    ]
+    for one in found.met:
+        facts = one.facts
+        parts = [number(facts[what]) for what in ("switches", "ports", "cables")]
+        half = facts.get("tail_ns_ci95")
+        late = plus_minus(facts["tail_ns"] / 1e3, None if half is None else half / 1e3)
+        rows.append([one.candidate.name, number(one.cost), *parts, figures(facts["carries"], 3), late])
+    return rows
+
+
+def refused(found: Design) -> Rows:
+    """Of each family the nearest that was refused."""
+    rows: Rows = [["refused", "because it"]]
+    return rows + [[row["nearest"], row["why"]] for row in found.families() if row["why"]]
+
+
+def asked_besides(found: Design) -> list[Rows]:
+    """The cheapest for each value of ``[what-if]``."""
+    if not found.others:
+        return []
+    rows: Rows = [[found.others[0].path, "cheapest", f"cost ({found.requirements.cost.unit})"]]
+    for other in found.others:
+        best = other.best
+        rows.append(
+            [other.value, best.candidate.name if best else "none", number(best.cost if best else None)]
+        )
+    return [rows]
+
+
+def write(name: str) -> None:
+    """Find the answer; put its tables on the page and its figure beside it."""
+    asked = load(ROOT / "scenarios" / "design" / f"{name}.toml")
+    found = design(asked, out=ROOT / "out" / "designs" / name)
+    page = ROOT / "docs" / "background" / f"{PAGES[name]}.md"
+    put(page, f"design: {name}", [ranking(found), refused(found), *asked_besides(found)])
+    images = ROOT / "docs" / "images" / "designs"
+    images.mkdir(exist_ok=True)
+    (images / f"{name}.svg").write_bytes(drawn(front(found), "svg"))
+
+
+if __name__ == "__main__":
+    for one in sys.argv[1:] or PAGES:
+        print(one, flush=True)
+        write(one)
