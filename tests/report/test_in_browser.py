@@ -142,3 +142,19 @@ def test_every_table_is_saved_as_csv(shared: tuple[Tab, Path]) -> None:
     assert head[:3] == ["Link", "Utilisation", "Blocked"]
     assert all(len(row) == len(head) for row in rows)
     assert 0 < float(rows[0][1]) <= 1
+
+
+def test_a_cursor_says_what_the_curves_have_there(shared: tuple[Tab, Path]) -> None:
+    tab = opened(shared, "links")
+    key = "document.querySelector('#chart-0').dispatchEvent(new KeyboardEvent('keydown', {key: %r}))"
+    for name in ("ArrowRight", "ArrowRight"):
+        tab.js(key % name)
+    said = tab.text(".cursor")
+    assert said.startswith("latency (µs) ")
+    assert float(said.split(": ")[1].split()[-1].rstrip(",")) <= 1
+    tab.js(key % "Escape")
+    assert tab.text(".cursor") == ""
+
+
+def test_the_link_that_limits_is_marked(shared: tuple[Tab, Path]) -> None:
+    assert opened(shared, "links").js("document.querySelectorAll('.fabric .limit').length") == 1

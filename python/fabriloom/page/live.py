@@ -66,6 +66,7 @@ class Live:
             "ci95": summary["accepted_mbytes_per_s_ci95"],
             "sources": _sources(results, self._senders),
             "columns": _columns(results),
+            "limit": _limit(results),
             "events": summary.get("events"),
         }
 
@@ -137,6 +138,13 @@ def _busy(native: Mapping[str, Any], window_ticks: int) -> list[int]:
     if len(native["link_busy_ticks"]) > limits.DRAWN_LINKS:
         return []
     return np.round(1000 * tables.utilisation(native, window_ticks)).astype(int).tolist()
+
+
+def _limit(results: Results) -> int:
+    """The number of the link that limits the network, or comes nearest to its limit; -1 if it is no link."""
+    name = (results.summary["limit"] or {}).get("name")
+    names = results.graph.link_names
+    return names.index(name) if name in names else -1
 
 
 def _columns(results: Results) -> list[dict[str, Any]]:

@@ -33,7 +33,12 @@ _SCRIPTS = (
     *("marks", "recording", "packets", "player", "charts", "state"),
 )
 _PAGE = ("index.html", "page.css", *(f"{name}.js" for name in _SCRIPTS))
-_OF_REPORTS = {"charts.min.js": "vendor/charts.min.js", "reach.js": "reach.js", "style.css": "style.css"}
+_OF_REPORTS = {
+    "charts.min.js": "vendor/charts.min.js",
+    "reach.js": "reach.js",
+    "cursor.js": "cursor.js",
+    "style.css": "style.css",
+}
 _KEY_BYTES = 18
 _PING_S = 15.0
 _LOST_S = 0.5

@@ -145,7 +145,7 @@ def _fabrics(comparison: Comparison) -> list[Drawing | Prose]:
             when = f" at {settings_text(best.settings)}"
             drawn += [
                 replace(one, title=f"The fabric of {name}")
-                for one in sections.fabric(graph, best.utilisation, when)
+                for one in sections.fabric(graph, best.utilisation, when, limit=best.summary.get("limit"))
             ]
     return drawn
 

@@ -104,8 +104,9 @@ class Drawing:
     note: str = ""
     links: Mapping[str, Any] | None = None
     """What links and terminals say of themselves and what can be coloured: ``names`` of the links,
-    ``colours`` from cold to warm, and ``columns``, each with ``label``, ``values``, ``kind`` (``share``,
-    ``count`` or ``mean``) and the ``top`` of its scale."""
+    ``colours`` from cold to warm, ``limit``, the number of the link that limits the network, if one does, and
+    ``columns``, each with ``label``, ``values``, ``kind`` (``share``, ``count`` or ``mean``) and the ``top`` of
+    its scale."""
     heat_map: HeatMap | None = None
     """What is drawn, if it is numbers over two settings."""
 
@@ -223,7 +224,7 @@ def render(page: Page) -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    scripts = [_file(name) for name in ("vendor/charts.min.js", "reach.js", "report.js")]
+    scripts = [_file(name) for name in ("vendor/charts.min.js", "reach.js", "cursor.js", "report.js")]
     sections = [(type(section).__name__.lower(), section) for section in page.sections]
     charts = [asdict(section) for section in page.sections if isinstance(section, Chart)]
     maps = [

@@ -117,7 +117,9 @@ def _network(results: Results) -> list[Any]:
     """What a simulation knows of packets and links."""
     return [
         *sections.tail(_tails(results), _latency_note(results.summary)),
-        *sections.fabric(results.graph, results.utilisation, table=results.links),
+        *sections.fabric(
+            results.graph, results.utilisation, table=results.links, limit=results.summary.get("limit")
+        ),
         *plane_sections.planes(results.planes),
         *sections.batches(results.batches),
         *flow_sections.over_time(results.over_time),
@@ -261,7 +263,8 @@ def _busiest_fabric(curve: Curve) -> list[Any]:
     if not measured:
         return []
     best = max(measured, key=lambda p: p.summary["accepted_mbytes_per_s"])
-    return sections.fabric(curve.graph, best.utilisation, f" at {settings_text(best.settings)}")
+    when = f" at {settings_text(best.settings)}"
+    return sections.fabric(curve.graph, best.utilisation, when, limit=best.summary.get("limit"))
 
 
 def curve_sections(

@@ -3,7 +3,7 @@
 const reaching = (() => {
   // Strokes are thin; around a miss the nearest one counts.
   const AROUND = [[0, 0], ...[3, 6].flatMap((r) => [[-r, 0], [r, 0], [0, -r], [0, r], [-r, -r], [r, r], [-r, r], [r, -r]])];
-  const HALO = "#0a7cff", PAGE = 10;
+  const HALO = "#0a7cff", LIMIT = "#e0007a", PAGE = 10;
   const KINDS = ["path", "rect", "circle"];
 
   const linksOf = (shape) => shape.dataset.links.split(" ").map(Number);
@@ -34,7 +34,7 @@ const reaching = (() => {
     .sort((a, b) => a.kind - b.kind || a.first - b.first).map((stop) => stop.shape);
 
   // A bright line around one shape.
-  const haloOf = () => {
+  const haloOf = (kind = "halo", stroke = HALO) => {
     let halo = null;
     return (shape) => {
       halo?.remove();
@@ -43,9 +43,14 @@ const reaching = (() => {
       halo = shape.cloneNode();
       for (const attribute of ["data-links", "tabindex", "role", "aria-label"]) halo.removeAttribute(attribute);
       const wide = shape.tagName === "path" ? Number(shape.getAttribute("stroke-width")) + 6 : 6;
-      for (const [key, value] of Object.entries({ class: "halo", fill: "none", stroke: HALO, "stroke-width": wide, "pointer-events": "none" })) halo.setAttribute(key, value);
+      for (const [key, value] of Object.entries({ class: kind, fill: "none", stroke, "stroke-width": wide, "pointer-events": "none" })) halo.setAttribute(key, value);
       shape.before(halo);
     };
+  };
+  // A mark that stays at the link that limits a network; without one there is none.
+  const limitIn = (place) => {
+    const mark = haloOf("limit", LIMIT);
+    return (link) => mark(drawnIn(place).find((one) => one.shape.tagName !== "polygon" && one.links.includes(link))?.shape);
   };
 
   // Where a key leads from a shape. Up and down go by warmth, so that the hot spots come one after the other.
@@ -118,5 +123,5 @@ const reaching = (() => {
     }
   };
 
-  return { linksOf, drawnIn, reach };
+  return { linksOf, drawnIn, reach, limitIn };
 })();

@@ -49,6 +49,7 @@
     axisLine: { show: true, lineStyle: { color: style("--rule") } },
     axisTick: { show: !vertical, lineStyle: { color: style("--rule") } },
     splitLine: { lineStyle: { color: style("--grid") } },
+    ...(vertical ? {} : { axisPointer: cursors.pointer(style, figures) }),
     min: (range) => lowest(described, vertical, range),
     max: described.log && !vertical ? (range) => Number((range.max * 1.1).toPrecision(2)) : null,
   });
@@ -115,6 +116,15 @@
     const instance = echarts.init(place, null, { renderer: "svg" });
     instance.setOption(option(chart, place.clientWidth));
     return { chart, instance, place };
+  });
+  // Charts over the same have their cursors at the same place.
+  const alike = (a, b) => a.x.label === b.x.label && a.x.log === b.x.log;
+  drawn.forEach((one) => {
+    const lines = () => one.chart.series.filter(({ style }) => ["line", "dashed", "step"].includes(style)).map(({ name, points, style }) => ({
+      name: one.chart.series.length > 1 ? name : "", points, step: style === "step", logX: one.chart.x.log, logY: one.chart.y.log,
+    }));
+    const beside = () => drawn.filter((other) => other !== one && alike(one.chart, other.chart)).map((other) => other.cursor);
+    one.cursor = cursors.watch(one.instance, one.place, { x: one.chart.x.label, figures, lines, beside });
   });
   const again = () => drawn.forEach(({ chart, instance, place }) => { instance.resize(); instance.setOption(option(chart, place.clientWidth), true); });
   addEventListener("resize", again);
@@ -194,10 +204,11 @@
     const more = links.length > MOST_ROWS ? [made("p", { className: "note", textContent: "And " + (links.length - MOST_ROWS) + " more." })] : [];
     return [made("b", { textContent: shape.ariaLabel }), made("table", {}, made("thead", {}, head), made("tbody", {}, ...rows)), ...more];
   };
-  const fabric = (place, { names, colours, columns }) => {
+  const fabric = (place, { names, colours, columns, limit }) => {
     const panel = place.nextElementSibling, choice = panel.querySelector("select"), said = panel.querySelector("output");
     const hint = [...said.childNodes], told = columns.filter((column, at) => !at || column.values.some((value) => value));
     const shapes = reaching.drawnIn(place);
+    if (limit !== undefined) reaching.limitIn(place)(limit);
     const warmth = (column, links, dot) => {
       const values = links.map((link) => column.values[link] ?? 0), sum = values.reduce((a, b) => a + b, 0);
       return dot ? Math.max(...values) : sum / values.length;

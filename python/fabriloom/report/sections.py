@@ -92,10 +92,12 @@ def fabric(
     utilisation: Sequence[float] | np.ndarray,
     when: str = "",
     table: pl.DataFrame | None = None,
+    limit: Mapping[str, Any] | None = None,
 ) -> list[Drawing | Prose]:
     """The fabric with its links coloured by utilisation; only a sentence when there is too much to see.
 
-    Links and terminals show their own numbers; with the table of links more than the utilisation.
+    Links and terminals show their own numbers; with the table of links more than the utilisation. The link
+    that is the ``limit`` of a summary is marked.
     """
     if graph is None or not len(utilisation):
         return []
@@ -113,7 +115,12 @@ def fabric(
     note = f"Colour is utilisation{when}: the share of the time in which the wire was occupied."
     if table is None:
         table = pl.DataFrame({"link": graph.link_names, "utilisation": np.asarray(utilisation)})
-    return [Drawing("The fabric", svg, note, own_numbers(table))]
+    numbers = own_numbers(table)
+    held = (limit or {}).get("name")
+    if held in numbers["names"]:
+        numbers["limit"] = numbers["names"].index(held)
+        note += f" The bright mark is at what is nearest to its limit, or limits: {held}."
+    return [Drawing("The fabric", svg, note, numbers)]
 
 
 _OWN = {

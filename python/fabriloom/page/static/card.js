@@ -39,6 +39,7 @@ export class Card {
   clear() {
     this.verdict.textContent = "";
     this.fabric.busy = this.fabric.carried = this.fabric.columns = [];
+    this.fabric.limits(-1);
     this.numbers.replaceChildren();
     this.warn(this.side?.warnings ?? []);
   }
@@ -66,6 +67,7 @@ export class Card {
     const reason = element("span", { className: mark, textContent: live.end.reason.replace("_", " ") });
     this.ended.append(element("p", {}, reason, live.end.message));
     if (live.cycle.length) this.fabric.mark(live.cycle);
+    this.fabric.limits(live.cycle.length ? -1 : live.limit);
     if (built) {
       const wanted = built.attempted_per_s ? ` of ${figures(built.attempted_per_s / 1000)} kHz attempted` : "";
       this.ended.append(element("p", { textContent: `${built.complete} events complete; ${figures(built.achieved_per_s / 1000)} kHz built${wanted}.` }));

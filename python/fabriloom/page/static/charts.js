@@ -1,5 +1,5 @@
 // The charts: the bundle of the report, redrawn as numbers come.
-/* global echarts */
+/* global echarts, cursors */
 import { figures } from "./state.js";
 
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -11,13 +11,8 @@ const decade = (value) => {
   return "10" + String(power).replace(/[-0-9]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]));
 };
 
-const pointer = () => ({
-  show: true, snap: false, triggerTooltip: false, lineStyle: { color: style("--accent"), type: "dashed" },
-  label: { formatter: ({ value }) => figures(value), color: style("--paper"), backgroundColor: style("--accent") },
-});
-
 const axis = (name, log, vertical, most) => ({
-  type: log ? "log" : "value", splitNumber: vertical || most ? 5 : 4, ...(vertical ? {} : { axisPointer: pointer() }), name, nameLocation: "middle", nameGap: vertical ? 46 : 26, scale: log,
+  type: log ? "log" : "value", splitNumber: vertical || most ? 5 : 4, ...(vertical ? {} : { axisPointer: cursors.pointer(style, figures) }), name, nameLocation: "middle", nameGap: vertical ? 46 : 26, scale: log,
   nameTextStyle: { color: style("--soft"), fontSize: 12 },
   axisLabel: { color: style("--soft"), fontSize: 11, formatter: log ? decade : (v) => figures(v), hideOverlap: true },
   axisLine: { show: true, lineStyle: { color: style("--rule") } },
@@ -53,21 +48,12 @@ export class Chart {
       const place = [offsetX, offsetY];
       if (this.clicked && chart.containPixel("grid", place)) this.clicked(Math.max(0, chart.convertFromPixel("grid", place)[0]));
     });
-    const beside = () => this.linked.filter((other) => other.chart && other.place.clientWidth);
-    chart.getZr().on("mousemove", ({ offsetX, offsetY }) => {
-      if (!chart.containPixel("grid", [offsetX, offsetY])) { beside().forEach((other) => other.point(null)); return; }
-      const [at] = chart.convertFromPixel("grid", [offsetX, offsetY]);
-      beside().forEach((other) => other.point(at));
-    });
-    chart.getZr().on("globalout", () => beside().forEach((other) => other.point(null)));
+    const { x, logX, logY } = this.axes;
+    const lines = () => this.lines.map((line) => ({ name: this.lines.length > 1 ? line.name : "", points: line.points, step: line.step, logX, logY }));
+    const beside = () => this.linked.filter((other) => other.chart && other.place.clientWidth).map((other) => other.cursor);
+    this.cursor = cursors.watch(chart, this.place, { x, figures, lines, beside });
     chart.on("click", ({ data }) => { const point = data?.value?.[4]; if (this.picked && point) this.picked(point.load); });
     return chart;
-  }
-
-  // The cursor at a place of the x axis, or none.
-  point(at) {
-    const x = at === null ? -1 : this.chart.convertToPixel({ xAxisIndex: 0 }, at), y = this.place.clientHeight / 2;
-    this.chart.dispatchAction(at !== null && this.chart.containPixel("grid", [x, y]) ? { type: "updateAxisPointer", x, y } : { type: "updateAxisPointer", currTrigger: "leave" });
   }
 
   again() { if (this.chart) this.show(this.lines); }

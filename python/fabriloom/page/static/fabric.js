@@ -29,6 +29,7 @@ export class Fabric {
     this.zoom = picture.querySelector("svg") ? new Zoom(this.place, picture.querySelector("svg"), () => this.moved?.()) : null;
     this.hover.textContent = "";
     this.shapes = reaching.drawnIn(this.place).map((one) => ({ ...one, step: -1 }));
+    this.limiting = reaching.limitIn(this.place);
     const say = (shape) => this.say(shape);
     reaching.reach(picture, { warmth: (on) => Math.max(...on.map((link) => this.busy[link] ?? 0)), point: say, open: say, close: () => { this.hover.textContent = ""; } });
     return true;
@@ -51,6 +52,9 @@ export class Fabric {
       one.shape.setAttribute(one.paint, this.colours[step]);
     }
   }
+
+  // The link that limits the network, marked; -1: none.
+  limits(link) { this.limiting?.(link); }
 
   // The links of a circle of waiting packets.
   mark(cycle) {
