@@ -104,9 +104,9 @@ class Drawing:
     note: str = ""
     links: Mapping[str, Any] | None = None
     """What links and terminals say of themselves and what can be coloured: ``names`` of the links,
-    ``colours`` from cold to warm, ``limit``, the number of the link that limits the network, if one does, and
-    ``columns``, each with ``label``, ``values``, ``kind`` (``share``, ``count`` or ``mean``) and the ``top`` of
-    its scale."""
+    ``colours`` from cold to warm, ``limit``, the number of the link that limits the network, if one does,
+    and ``columns``, each with ``label``, ``values``, ``kind`` (``share``, ``count`` or ``mean``) and the
+    ``top`` of its scale."""
     heat_map: HeatMap | None = None
     """What is drawn, if it is numbers over two settings."""
 
