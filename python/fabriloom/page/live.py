@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..compile import Compiled
-from ..report.sections import own_numbers
+from ..report.fabric import own_numbers
 from ..results import Results, tables
 from ..results.ends import BAD, STUCK
 from ..results.summary import latency, throughput

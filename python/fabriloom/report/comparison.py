@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..results.figures import settings_text
 from ..results.html import of_programs
 from . import program_sections, sections
+from .fabric import fabric
 from .page import Cell, Drawing, Page, Prose, Table, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _fabrics(comparison: Comparison) -> list[Drawing | Prose]:
             when = f" at {settings_text(best.settings)}"
             drawn += [
                 replace(one, title=f"The fabric of {name}")
-                for one in sections.fabric(graph, best.utilisation, when, limit=best.summary.get("limit"))
+                for one in fabric(graph, best.utilisation, when, limit=best.summary.get("limit"))
             ]
     return drawn
 

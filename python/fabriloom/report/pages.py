@@ -20,6 +20,7 @@ from . import (
     ring_sections,
     sections,
 )
+from .fabric import fabric
 from .page import Page, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
@@ -117,9 +118,7 @@ def _network(results: Results) -> list[Any]:
     """What a simulation knows of packets and links."""
     return [
         *sections.tail(_tails(results), _latency_note(results.summary)),
-        *sections.fabric(
-            results.graph, results.utilisation, table=results.links, limit=results.summary.get("limit")
-        ),
+        *fabric(results.graph, results.utilisation, table=results.links, limit=results.summary.get("limit")),
         *plane_sections.planes(results.planes),
         *sections.batches(results.batches),
         *flow_sections.over_time(results.over_time),
@@ -264,7 +263,7 @@ def _busiest_fabric(curve: Curve) -> list[Any]:
         return []
     best = max(measured, key=lambda p: p.summary["accepted_mbytes_per_s"])
     when = f" at {settings_text(best.settings)}"
-    return sections.fabric(curve.graph, best.utilisation, when, limit=best.summary.get("limit"))
+    return fabric(curve.graph, best.utilisation, when, limit=best.summary.get("limit"))
 
 
 def curve_sections(

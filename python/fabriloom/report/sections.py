@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..results.ends import STUCK
 from ..results.figures import settings_text, value_text
 from ..results.html import with_micro_sign
-from .page import Axis, Cell, Chart, Drawing, Prose, Series, Table, number, plus_minus
+from .page import Axis, Cell, Chart, Prose, Series, Table, number, plus_minus
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..topology.graph import Graph
-
-MOST_DRAWN_SWITCHES = 600
-MOST_DRAWN_STATIONS = 2400
-"""Above this a drawing is a grey smudge of many megabytes; the table of links says more."""
 
 ACCEPTED = "accepted throughput (MB/s)"
 LATENCY = "mean latency (µs)"
@@ -85,69 +78,6 @@ def tail(
         Axis("share that takes longer", log=True),
     )
     return [Chart(title, *axes, series, f"{note} Every line ends at the longest.")]
-
-
-def fabric(
-    graph: Graph | None,
-    utilisation: Sequence[float] | np.ndarray,
-    when: str = "",
-    table: pl.DataFrame | None = None,
-    limit: Mapping[str, Any] | None = None,
-) -> list[Drawing | Prose]:
-    """The fabric with its links coloured by utilisation; only a sentence when there is too much to see.
-
-    Links and terminals show their own numbers; with the table of links more than the utilisation. The link
-    that is the ``limit`` of a summary is marked.
-    """
-    if graph is None or not len(utilisation):
-        return []
-    stations = graph.links if graph.rings is not None else 0
-    if graph.switches > MOST_DRAWN_SWITCHES or stations > MOST_DRAWN_STATIONS:
-        size = f"{number(stations)} stations" if stations else f"{number(graph.switches)} switches"
-        return [
-            Prose("The fabric", f"Not drawn: of {size} nothing could be told apart. The tables say more.")
-        ]
-    import polars as pl
-
-    from .drawing import fabric_svg
-
-    svg = fabric_svg(graph, np.asarray(utilisation))
-    note = f"Colour is utilisation{when}: the share of the time in which the wire was occupied."
-    if table is None:
-        table = pl.DataFrame({"link": graph.link_names, "utilisation": np.asarray(utilisation)})
-    numbers = own_numbers(table)
-    held = (limit or {}).get("name")
-    if held in numbers["names"]:
-        numbers["limit"] = numbers["names"].index(held)
-        note += f" The bright mark is at what is nearest to its limit, or limits: {held}."
-    return [Drawing("The fabric", svg, note, numbers)]
-
-
-_OWN = {
-    "utilisation": ("utilisation", 1.0, "share"),
-    "blocked_share": ("blocked", 1.0, "share"),
-    "retry_share": ("retries", 1.0, "share"),
-    "echo_share": ("echoes", 1.0, "share"),
-    "packets": ("packets", 1.0, "count"),
-    "retried": ("sent again", 1.0, "count"),
-    "waiting_ns_mean": ("mean wait (µs)", 1e-3, "mean"),
-    "busied": ("busied", 1.0, "count"),
-}
-"""Columns of links that the drawing shows: what they are called, their factor, and what they are."""
-
-
-def own_numbers(table: pl.DataFrame) -> dict[str, Any]:
-    """The numbers that a drawing shows of each link, from the table of links."""
-    from .drawing_style import COLOURS, scale_of
-
-    columns = []
-    for name, (label, factor, kind) in _OWN.items():
-        if name in table.columns:
-            values = table[name].to_numpy().astype(float) * factor
-            kept = [None if value != value else float(f"{value:.4g}") for value in values.tolist()]
-            top = scale_of(values, label).top
-            columns.append({"label": label, "values": kept, "kind": kind, "top": top})
-    return {"names": table["link"].to_list(), "colours": COLOURS, "columns": columns}
 
 
 def batches(table: pl.DataFrame) -> list[Chart]:
