@@ -124,7 +124,7 @@ def test_run_writes_its_folder(file: Path, tmp_path: Path) -> None:
     assert done.exit_code == exits.OK, done.stderr
     expected = {"summary.json", "report.html", "scenario.toml", "scenario.resolved.json", "trace.json"}
     expected |= {"fabriloom.sha256"}
-    expected |= {f"{name}.parquet" for name in ("links", "flows", "batches", "latency", "trace")}
+    expected |= {f"{name}.parquet" for name in ("links", "flows", "batches", "latency", "over_time", "trace")}
     assert {path.name for path in out.iterdir()} == expected
     assert (out / "scenario.toml").read_text(encoding="utf-8") == SMALL
     assert len(pl.read_parquet(out / "links.parquet")) == 8
@@ -480,7 +480,7 @@ def test_tables_as_csv(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert command("run", file, "--out", out, "--csv").exit_code == exits.OK
     names = {path.stem for path in out.glob("*.parquet")}
-    assert names == {path.stem for path in out.glob("*.csv")} == {"links", "flows", "batches", "latency"}
+    assert names == {path.stem for path in out.glob("*.csv")} == {"links", "flows", "batches", "latency", "over_time"}
     assert (
         pl.read_csv(out / "links.csv")["link"].to_list()
         == pl.read_parquet(out / "links.parquet")["link"].to_list()
