@@ -480,7 +480,11 @@ def test_tables_as_csv(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert command("run", file, "--out", out, "--csv").exit_code == exits.OK
     names = {path.stem for path in out.glob("*.parquet")}
-    assert names == {path.stem for path in out.glob("*.csv")} == {"links", "flows", "batches", "latency", "over_time"}
+    assert (
+        names
+        == {path.stem for path in out.glob("*.csv")}
+        == {"links", "flows", "batches", "latency", "over_time"}
+    )
     assert (
         pl.read_csv(out / "links.csv")["link"].to_list()
         == pl.read_parquet(out / "links.parquet")["link"].to_list()

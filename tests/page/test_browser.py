@@ -146,6 +146,23 @@ def test_packets_are_seen_on_the_buses_between_rings(tab: Tab) -> None:
     assert tab.js(f"(() => {{ {begin} {steps} return seen; }})()") > 5
 
 
+def test_packets_of_every_plane_are_on_its_own_links(tab: Tab) -> None:
+    """Each plane has a picture of its own within the drawing."""
+    drop(tab, "planes.toml", SMALL.replace("terminals = 5", "terminals = 5\nreplicate = 4"))
+    tab.until(
+        f"{QUIET} && document.querySelectorAll('.fabric svg svg').length === 4 && {VIEW}.dots.size === 40"
+    )
+    astray = (
+        f"(() => {{ const to = {VIEW}.fabric.place.querySelector('svg').getScreenCTM();"
+        " return [...document.querySelectorAll('.fabric circle[data-links]')].filter((shape) => {"
+        "  const box = shape.getBoundingClientRect();"
+        "  return shape.dataset.links.split(' ').some((link) => {"
+        f"   const dot = {VIEW}.dots.get(Number(link)), x = to.a * dot.x + to.e, y = to.d * dot.y + to.f;"
+        "   return x < box.left || x > box.right || y < box.top || y > box.bottom; }); }).length; })()"
+    )
+    assert tab.js(astray) == 0
+
+
 def test_what_is_shown_is_saved_and_outlives_a_reload(tab: Tab, address: str, tmp_path: Path) -> None:
     tab.js(
         "(() => { const s = document.querySelector('#traffic input'); s.value = 2;"

@@ -78,31 +78,52 @@ def _one(
 
 
 def _planes(graph: Graph, values: Numbers | None, link_label: str, alone: bool) -> str:
-    """Return the planes one below the other, coloured by one scale; the last one has the legend."""
+    """Return the planes in rows, coloured by one scale; the last one has the legend."""
     scale = None if values is None else scale_of(values, link_label)
-    wide, top, shapes = 0.0, 0.0, list[tuple[float, float, str]]()
+    shapes, sizes = list[str](), list[tuple[float, float]]()
     for plane in graph.planes:
         own, last = None if values is None else values[plane.links], plane is graph.planes[-1]
         svg = _one(plane.graph, own, link_label, alone or not last, scale, f"Plane {plane.name}: ")
         width, height = (float(side) for side in re.findall(r' (?:width|height)="([0-9.]+)"', svg)[:2])
-        name = label(f"Plane {plane.name}", 14, top + 18, 13, "start")
-        shapes.append((top + _NAME_PX, width, name + "\n" + _moved(svg, plane.first_link)))
-        wide, top = max(wide, width), top + _NAME_PX + height
+        shapes.append(_moved(svg, plane.first_link).rstrip("\n"))
+        sizes.append((width, height + _NAME_PX))
+    places, (wide, tall) = _in_rows(sizes)
     parts = []
-    for y, width, svg in shapes:
-        left = number((wide - width) / 2)
-        parts.append(svg.replace("<svg ", f'<svg x="{left}" y="{number(y)}" ', 1).rstrip("\n"))
+    for plane, svg, (x, y) in zip(graph.planes, shapes, places, strict=True):
+        parts.append(label(f"Plane {plane.name}", x + 14, y + 18, 13, "start"))
+        parts.append(svg.replace("<svg ", f'<svg x="{number(x)}" y="{number(y + _NAME_PX)}" ', 1))
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{number(wide)}" height="{number(top)}" '
-            f'role="img" viewBox="0 0 {number(wide)} {number(top)}" font-family="{FONT}">',
-            f"<desc>Terminals with ports in {counted(len(parts), 'network')}</desc>",
-            f'<rect width="{number(wide)}" height="{number(top)}" rx="8" fill="{PAPER}"/>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{number(wide)}" height="{number(tall)}" '
+            f'role="img" viewBox="0 0 {number(wide)} {number(tall)}" font-family="{FONT}">',
+            f"<desc>Terminals with ports in {counted(len(shapes), 'network')}</desc>",
+            f'<rect width="{number(wide)}" height="{number(tall)}" rx="8" fill="{PAPER}"/>',
             *parts,
             "</svg>",
             "",
         ]
     )
+
+
+_ASPECT = 1.5
+"""Width by height of the room that a picture has in a report and in the laboratory."""
+
+
+def _in_rows(sizes: list[tuple[float, float]]) -> tuple[list[tuple[float, float]], tuple[float, float]]:
+    """Places of pictures in rows of equally many, and the size of all; the largest that fit in the room."""
+    found = []
+    for each in range(1, len(sizes) + 1):
+        wide = max(width for width, _ in sizes)
+        tops = [0.0]
+        for first in range(0, len(sizes), each):
+            tops.append(tops[-1] + max(height for _, height in sizes[first : first + each]))
+        places = [
+            (place % each * wide + (wide - width) / 2, tops[place // each])
+            for place, (width, _) in enumerate(sizes)
+        ]
+        found.append((max(each * wide, _ASPECT * tops[-1]), places, (each * wide, tops[-1])))
+    _, places, size = min(found, key=lambda one: one[0])
+    return places, size
 
 
 def _moved(svg: str, first: int) -> str:

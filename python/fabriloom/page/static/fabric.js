@@ -1,5 +1,6 @@
 // The drawn fabric: links coloured by how busy they are.
 /* global reaching */
+import { inPicture } from "./geometry.js";
 import { figures } from "./state.js";
 import { Zoom } from "./zoom.js";
 
@@ -79,8 +80,9 @@ export class Fabric {
 
   // Where terminals stand: their dots have the link out and the link in.
   terminals() {
-    const dots = this.shapes.filter((one) => one.dot && one.links.length === 2);
-    return dots.map(({ shape, links }) => ({ name: String(this.links[links[0]]).split(">")[0], links, x: Number(shape.getAttribute("cx")), y: Number(shape.getAttribute("cy")) }));
+    const dots = this.shapes.filter((one) => one.dot && one.links.length === 2), at = inPicture(this.place);
+    const where = (dot) => { const [x, y] = at(dot, Number(dot.getAttribute("cx")), Number(dot.getAttribute("cy"))); return { x, y }; };
+    return dots.map(({ shape, links }) => ({ name: String(this.links[links[0]]).split(">")[0], links, ...where(shape) }));
   }
 
   say(shape) {

@@ -3,6 +3,19 @@
 const STEP = 5;
 
 // A path as points: its ends where it is straight, a point every few units where it is not.
+// Where points of a shape are in the whole picture: each of several planes has a picture and coordinates of its own.
+export const inPicture = (place) => {
+  const whole = place.querySelector("svg"), known = new Map();
+  const shift = (own) => {
+    if (!known.has(own)) {
+      const to = own.getScreenCTM(), back = whole.getScreenCTM()?.inverse(), by = to && back ? back.multiply(to) : null;
+      known.set(own, own === whole || !by ? [0, 0] : [by.e, by.f]);
+    }
+    return known.get(own);
+  };
+  return (shape, x, y) => { const [right, down] = shift(shape.ownerSVGElement); return [x + right, y + down]; };
+};
+
 const sampled = (path) => {
   const length = path.getTotalLength(), straight = !/[QCA]/i.test(path.getAttribute("d"));
   const count = straight ? 1 : Math.max(2, Math.ceil(length / STEP));
@@ -63,15 +76,21 @@ class Way {
 // Per link its way, per terminal's link without a stroke of its own its dot.
 export const waysOf = (place) => {
   const ways = new Map(), dots = new Map(), strokes = new Map(), widths = new Map(), bundles = new Map();
-  const boxes = [...place.querySelectorAll("svg > rect, svg > g > rect")].slice(1).map((box) => Object.fromEntries(["x", "y", "width", "height"].map((name) => [name, Number(box.getAttribute(name))])));
+  const at = inPicture(place), number = (shape, name) => Number(shape.getAttribute(name));
+  // The first of each picture is its paper.
+  const drawn = [...place.querySelectorAll("svg > rect:not(:first-of-type), svg > g > rect")];
+  const boxes = drawn.map((box) => {
+    const [x, y] = at(box, number(box, "x"), number(box, "y"));
+    return { x, y, width: number(box, "width"), height: number(box, "height") };
+  });
   for (const shape of place.querySelectorAll("[data-links]")) {
     const links = shape.dataset.links.split(" ").map(Number);
     if (shape.tagName === "circle") {
-      const dot = { x: Number(shape.getAttribute("cx")), y: Number(shape.getAttribute("cy")), r: Number(shape.getAttribute("r")) };
+      const [x, y] = at(shape, number(shape, "cx"), number(shape, "cy")), dot = { x, y, r: number(shape, "r") };
       links.forEach((link) => dots.set(link, dot));
     }
     if (shape.tagName !== "path" || shape.getAttribute("stroke") === "none") continue;
-    const points = sampled(shape), back = shape.dataset.way === "back";
+    const points = sampled(shape).map(([x, y]) => at(shape, x, y)), back = shape.dataset.way === "back";
     for (const link of links) {
       const parts = strokes.get(link) ?? [];
       if (back) parts.unshift([...points].reverse()); else parts.push(points);
