@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,7 @@ def charts(found: Any) -> Pictures:
 
     if isinstance(getattr(found, "points", None), list):
         varied = getattr(found, "varied", None) or (list(found.points[0].settings) if found.points else [])
+        varied = [varied] if isinstance(varied, str) else varied
         shown = pages.curve_sections(found.points, varied, ())
     elif hasattr(found, "thinned_tail"):
         shown = pages.run_charts(found)
@@ -87,3 +89,10 @@ def charts(found: Any) -> Pictures:
     drawn = [one.heat_map if isinstance(one, Drawing) else one for one in shown]
     kept = [one for one in drawn if isinstance(one, Chart | HeatMap)]
     return Pictures([Picture(one.title, plot.drawn(one, "svg").decode()) for one in kept])
+
+
+def page(found: Any, heading: str, verdicts: list[str]) -> str:
+    """How a notebook shows a study of points: its name, its verdicts, its charts, its table."""
+    drawn = charts(found)._repr_html_() if len(found.points) > 1 else ""
+    said = "".join(f"<p><b>{escape(text)}</b></p>" for text in verdicts)
+    return f"<p>{escape(heading)}</p>{said}{drawn}{found.table._repr_html_()}"

@@ -88,5 +88,8 @@ def test_pictures_for_notebooks(scenario: Scenario, tmp_path: Path) -> None:
     assert "<svg" in (tmp_path / "chart.svg").read_text(encoding="utf-8")
     curve = fabriloom.curve(scenario, [0.1, 0.2])
     assert curve._repr_html_().count("<svg") == len(fabriloom.charts(curve)) > 1
+    crossbar = {"topology": {"kind": "crossbar", "terminals": 8}, "run": {"duration": "1 ms"}}
+    found = fabriloom.saturate(Scenario.from_dict(crossbar), resolution=0.2)
+    assert found._repr_html_().count("<svg") == len(fabriloom.charts(found)) > 1
     with pytest.raises(TypeError, match="charts are of results or studies"):
         fabriloom.charts(scenario)

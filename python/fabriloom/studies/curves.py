@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..compile import graph_of
@@ -143,13 +142,10 @@ class Curve(Tabled):
         return f"<{type(self).__name__} {self.provenance.name!r}: {self._counted()}>"
 
     def _repr_html_(self) -> str:
-        from ..pictures import charts
+        from ..pictures import page
 
         said = [f"{name}: {text}." if name else f"{text}." for name, text in self.verdicts.items() if text]
-        drawn = charts(self)._repr_html_() if len(self.points) > 1 else ""
-        verdict = "".join(f"<p><b>{escape(text)}</b></p>" for text in said)
-        heading = f"<p>{escape(self.provenance.name)}: {self._counted()}</p>{verdict}"
-        return heading + drawn + self.table._repr_html_()
+        return page(self, f"{self.provenance.name}: {self._counted()}", said)
 
     def _counted(self) -> str:
         points = f"{len(self.points)} point{'' if len(self.points) == 1 else 's'}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..results import Provenance
@@ -97,7 +96,10 @@ class Saturation(Tabled):
         return f"<Saturation {self.provenance.name!r}: {self._told()}>"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.provenance.name)}: {escape(self._told())}</p>{self.table._repr_html_()}"
+        from ..pictures import page
+
+        said = [f"{self.verdict}."] if self.verdict else []
+        return page(self, f"{self.provenance.name}: {self._told()}", said)
 
 
 def saturate(
