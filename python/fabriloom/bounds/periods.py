@@ -23,7 +23,7 @@ MOST_FLOWS = 1024
 """Of which each is compared with each."""
 _MOST_ROUNDS = 500
 _MOST_PERIODS = 1000
-"""A delay of so many of the longest periods is no bound that anybody wants."""
+"""A delay of this many of the longest periods is no bound that anybody wants."""
 _RANDOM = "a flow that can be in its way makes packets at random"
 _NONE = "in the worst case more is made than can leave"
 
