@@ -44,7 +44,8 @@ class Core:
             if not isinstance(words, list):
                 raise
             message = "".join(self._name(kind, value) for kind, value in words)
-            raise RoutingError(message, self.parameter) from None
+            named = [(kind, int(value)) for kind, value in words if kind in ("switch", "terminal", "link")]
+            raise RoutingError(message, self.parameter, named) from None
 
     def _name(self, kind: str, value: str) -> str:
         names = {

@@ -47,8 +47,28 @@ def own_table(graph: Graph, path: str | Path, adaptive: bool = True, lanes: int 
                 maker.fill(switch, target, links)
     maker.deliver()
     table = maker.finish()
-    verify(graph, table)
+    try:
+        verify(graph, table)
+    except RoutingError as error:
+        raise _placed(error, maker, rows) from None
     return table
+
+
+def _placed(error: RoutingError, maker: _Maker, rows: list[tuple[int, int, int, Ways]]) -> RoutingError:
+    """An error of the whole table at the rows that lead there, as far as there are any."""
+    terminal = next((number for kind, number in error.named if kind == "terminal"), None)
+    if terminal is None:
+        return error
+    found: list[int] = []
+    for switch in dict.fromkeys(number for kind, number in error.named if kind == "switch"):
+        targets = (maker.graph.switches + terminal, int(maker.home[terminal]))
+        own = [line for target in targets for line, at, to, _ in rows if (at, to) == (switch, target)]
+        found += own[:1]
+    if not found:
+        return RoutingError(str(error), "path")
+    others = [str(line) for line in found[1:]]
+    also = f" (see also {'lines' if len(others) > 1 else 'line'} {', '.join(others)})" if others else ""
+    return fault(found[0], f"{error}{also}")
 
 
 def fault(line: int, message: str) -> RoutingError:

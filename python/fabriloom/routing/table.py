@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,9 +19,13 @@ MOST_ENTRIES = 1 << 27
 class RoutingError(ValueError):
     """A routing that cannot be built. ``parameter`` names the setting at fault, if one is."""
 
-    def __init__(self, message: str, parameter: str | None = None) -> None:
+    def __init__(
+        self, message: str, parameter: str | None = None, named: Sequence[tuple[str, int]] = ()
+    ) -> None:
         super().__init__(message)
         self.parameter = parameter
+        self.named = tuple(named)
+        """Kind and number of the switches, terminals and links of the message, in its order."""
 
 
 def check_size(switches: int, classes: int, parameter: str | None) -> None:
