@@ -104,7 +104,7 @@ def _with_bounds(results: Results, described: Compiled) -> None:
     results.promises = promises_of(described, found)
     if results.promises and not isinstance(found, str):
         worst = min(results.promises, key=_left)
-        results.blocking = worst.flow, found.tree_of(worst)
+        results.blocking = found.blocked(worst)
 
 
 def _left(promise: Promise) -> float:

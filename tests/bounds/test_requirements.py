@@ -172,11 +172,23 @@ def test_each_verdict(tmp_path: Path) -> None:
     for words_on_page in (
         "Requirements in numbers",
         "Who delays silent in the worst case",
+        "The way of silent in the worst case",
         "150 µs: MISSED",
     ):
         assert words_on_page in page
     results.to_parquet(tmp_path)
     assert len(pl.read_parquet(tmp_path / "requirements.parquet")) == 4
+
+
+def test_the_links_of_the_worst_flow_have_numbers_and_no_others() -> None:
+    """By the recursion what each adds in µs, by the periods how many packets can be in the way."""
+    crowd = [flow(source, 3, "500 us", requirement="80 us") for source in range(3)]
+    results = simulate.run(scenario([*crowd, flow(3, 1, "1 ms")]))
+    assert results.blocking is not None
+    numbers = dict(zip(results.graph.link_names, results.blocking.links, strict=True))
+    assert {name for name, value in numbers.items() if value == value} == {"t.0>s", "s>t.3"}
+    assert results.blocking.about == "packets that can be in the way"
+    assert (numbers["t.0>s"], numbers["s>t.3"]) == (1, 3)
 
 
 def test_where_packets_are_lost_nothing_is_called_met() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from .. import traffic
 from ..compile import Compiled, RingParts, compile
 from ..scenario import Scenario, ScenarioError
-from .blocking import WORDS, Line, Part, parts
+from .blocking import WORDS, Blocking, Line, Part, links_of, parts
 from .calculus import Worst, worst
 from .flows import Network, by_ports, doubted, flows_of, listed
 from .periods import Periods, by_periods
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-__all__ = ["Bounds", "Line", "Promise", "bound", "of_few_flows", "promises_of"]
+__all__ = ["Blocking", "Bounds", "Line", "Promise", "bound", "of_few_flows", "promises_of"]
 
 FEW = 512
 """Flows of which the bounds are known in no time."""
@@ -161,15 +161,29 @@ class Bounds:
             found.append(min(known) if known else waited)
         return found
 
-    def tree_of(self, promise: Promise) -> list[Line]:
-        """What the bound of a flow with a requirement consists of, the wait at its source first."""
+    def blocked(self, promise: Promise) -> Blocking:
+        """What the bound of a flow with a requirement consists of, and on which links."""
+        flow = self.flow_of(promise.row)
         waited, kept = self.waited[promise.row], self.periods.totals[promise.row]
+        numbers = dict[int, float]()
         if isinstance(kept, float) and (isinstance(waited, str) or kept < waited):
-            return self._shared(promise.row)
-        flow = next(flow for flow, rows in self.rows.items() if promise.row in rows)
-        waits_ns = (promise.bound_ns or 0) - self.worst.delay(flow) * self.tick_ns
-        first = [Line(0, waits_ns, "waits at its source behind packets made before")] if waits_ns > 0 else []
-        return [*first, *self._lines(self.blocking(flow, 2), 0)]
+            for share in self.periods.shares[promise.row]:
+                for link in links_of(self.worst, self.flow_of(share.row)) & links_of(self.worst, flow):
+                    numbers[link] = numbers.get(link, 0.0) + share.packets
+            lines, about = self._shared(promise.row), "packets that can be in the way"
+        else:
+            waits_ns = (promise.bound_ns or 0) - self.worst.delay(flow) * self.tick_ns
+            first = [Line(0, waits_ns, "waits at its source behind packets made before")]
+            for part in self.blocking(flow, 1):
+                numbers[part.link] = numbers.get(part.link, 0.0) + part.ticks * self.tick_ns / 1e3
+            lines = [*(first if waits_ns > 0 else []), *self._lines(self.blocking(flow, 2), 0)]
+            about = "µs in the worst case"
+        links = [numbers.get(link, np.nan) for link in range(self.compiled.graph.links)]
+        return Blocking(promise.flow, lines, about, links)
+
+    def flow_of(self, row: int) -> int:
+        """The flow of a row of the columns of sources."""
+        return next(flow for flow, rows in self.rows.items() if row in rows)
 
     def blocking(self, flow: int, depth: int = 3) -> list[Part]:
         """What the bound of a flow consists of, in the order of its way: the parts add up to it."""

@@ -45,10 +45,27 @@ class Line:
     words: str
 
 
+@dataclass(frozen=True)
+class Blocking:
+    """What a flow waits for in the worst case, in words and by links."""
+
+    flow: str
+    lines: list[Line]
+    about: str
+    """What the numbers of links are."""
+    links: list[float]
+    """Per link of the network, NaN where it does not matter."""
+
+
 def parts(worst: Worst, flow: int, depth: int) -> list[Part]:
     """The parts of the bound of a flow, in the order of its way."""
     first = worst.network.out_link[worst.flows[flow].first]
     return [*_ahead(worst, first), *_service(worst, first, flow, depth)]
+
+
+def links_of(worst: Worst, flow: int) -> set[int]:
+    """All links that packets of a flow may take."""
+    return {link for links in worst.hops[flow].values() for link in links}
 
 
 def _ahead(worst: Worst, link: int) -> list[Part]:

@@ -158,7 +158,7 @@ def for_run(results: Results) -> str:
     page.sections = [
         *sections.cycle(summary["end"]["cycle"]),
         *([] if results.program is None else program_sections.run_sections(results.program, summary)),
-        *requirement_sections.requirements(results.requirements, results.blocking),
+        *requirement_sections.requirements(results.requirements, results.blocking, results.graph),
         *(_network(results) if results.measured is None else program_sections.measured(results.measured)),
         *scenario_texts(provenance),
     ]

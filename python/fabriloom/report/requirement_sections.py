@@ -10,11 +10,13 @@ from ..results.requirements import GUARANTEED, MISSED, UNKNOWN, counted, said, w
 from .drawing_style import FONT, INK, PAPER, SOFT, label, number, text_width, title
 from .page import Cell, Drawing, Table, Text
 from .page import number as typeset
+from .sections import MOST_DRAWN_SWITCHES
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..results.requirements import Line
+    from ..results.requirements import Blocking, Line
+    from ..topology import Graph
 
 MOST_BARS = 60
 _ROW, _TOP, _NAMES, _BAR, _WORDS = 22, 34, 210, 470, 220
@@ -23,8 +25,8 @@ _SHOWN = 1.25
 _BOUND, _SEEN, _LATE = "#d3dce1", "#2f6f8f", "#cd4d45"
 
 
-def requirements(table: pl.DataFrame, blocking: tuple[str, Sequence[Line]] | None) -> list[Any]:
-    """All that is said of requirements; nothing if there are none."""
+def requirements(table: pl.DataFrame, blocking: Blocking | None, graph: Graph | None) -> list[Any]:
+    """All that is said of requirements; nothing if there are none. ``graph``: to show where it waits."""
     rows = table.to_dicts()
     if not rows:
         return []
@@ -33,7 +35,20 @@ def requirements(table: pl.DataFrame, blocking: tuple[str, Sequence[Line]] | Non
     if len(rows) > len(shown):
         note += f" The {len(shown)} that are worst off."
     found: list[Any] = [Drawing("Requirements", _bars(shown), note), _table(rows)]
-    return [*found, *([] if blocking is None else [_tree(*blocking)])]
+    if blocking is None:
+        return found
+    return [*found, *_where(blocking, graph), _tree(blocking.flow, blocking.lines)]
+
+
+def _where(blocking: Blocking, graph: Graph | None) -> list[Drawing]:
+    """The network with the links on which a flow waits."""
+    if graph is None or graph.switches > MOST_DRAWN_SWITCHES:
+        return []
+    from .drawing import fabric_svg
+
+    svg = fabric_svg(graph, blocking.links, blocking.about)
+    note = "The links of the flow that is guaranteed least of its requirement have a colour."
+    return [Drawing(f"The way of {blocking.flow} in the worst case", svg, note)]
 
 
 def _bars(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -18,7 +18,7 @@ from .figures import figures
 from .histogram import Histogram
 from .programs import ProgramRun
 from .provenance import Provenance
-from .requirements import Line, Promise, counted, requirements
+from .requirements import Blocking, Promise, counted, requirements
 from .slots import slots
 from .standstill import standstill
 from .summary import ConservationError, add_program, check_conservation
@@ -68,7 +68,7 @@ class Results(Tabled):
         """Per pair of terminals the delay that no packet exceeds; none where it was not worked out."""
         self.promises: Sequence[Promise] = ()
         """The flows that have a requirement, with what is guaranteed of them."""
-        self.blocking: tuple[str, Sequence[Line]] | None = None
+        self.blocking: Blocking | None = None
         """The flow that is guaranteed least of its requirement, and what its bound consists of."""
         self.warnings: list[str] = []
         """What was noticed about the scenario before the run. The summary has what was noticed about its

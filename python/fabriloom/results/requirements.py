@@ -45,6 +45,19 @@ class Line(Protocol):
     def words(self) -> str: ...
 
 
+class Blocking(Protocol):
+    """What a flow waits for in the worst case (see ``fabriloom.bounds``)."""
+
+    @property
+    def flow(self) -> str: ...
+    @property
+    def lines(self) -> Sequence[Line]: ...
+    @property
+    def about(self) -> str: ...
+    @property
+    def links(self) -> Sequence[float]: ...
+
+
 def requirements(native: Mapping[str, Any], promises: Sequence[Promise], tick_ns: float) -> pl.DataFrame:
     """One row per flow with a requirement, in the order of the flows."""
     import polars as pl
