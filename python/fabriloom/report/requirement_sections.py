@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ..results.figures import in_percent
 from ..results.requirements import GUARANTEED, MISSED, UNKNOWN, counted, said, without, worst_first
 from .drawing_style import FONT, INK, PAPER, SOFT, label, number, text_width, title
+from .fabric import MOST_DRAWN_SWITCHES
 from .page import Cell, Drawing, Table, Text
 from .page import number as typeset
-from .sections import MOST_DRAWN_SWITCHES
 
 if TYPE_CHECKING:
     import polars as pl
