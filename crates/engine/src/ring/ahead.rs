@@ -190,7 +190,7 @@ impl Rings {
     /// Reads the station of the one that is served next, and that to which it goes: as far as can be foreseen.
     #[inline]
     fn read_front(&self, of: &Switch) -> Time {
-        let after = u64::MAX << 1 << of.served;
+        let after = u64::MAX << 1 << of.served[0];
         for part in [of.ready() & after, of.ready() & !after] {
             for place in bits(part) {
                 let port = &self.ports[(of.first + place) as usize];

@@ -68,7 +68,9 @@ impl Rings {
                 }
                 return;
             };
-            self.switches[switch as usize].served = port as u8;
+            let of = &mut self.switches[switch as usize];
+            let lane = of.lane(kind);
+            of.served[lane] = port as u8;
             self.transfer(switch, port, kind);
         }
     }
@@ -78,12 +80,14 @@ impl Rings {
     fn next_port(&self, switch: u32, later: &mut Time) -> Option<(u32, usize)> {
         let of = &self.switches[switch as usize];
         let ready = of.ready();
-        // Those after the one served last, then the others.
-        let after = u64::MAX << 1 << of.served;
-        for part in [ready & after, ready & !after] {
-            for place in bits(part) {
-                if let Some(kind) = self.transferable(of, place, later) {
-                    return Some((place, kind));
+        for lane in of.lanes() {
+            // Those after the one served last, then the others.
+            let after = u64::MAX << 1 << of.served[lane];
+            for part in [ready & after, ready & !after] {
+                for place in bits(part) {
+                    if let Some(kind) = self.transferable(of, lane, place, later) {
+                        return Some((place, kind));
+                    }
                 }
             }
         }
@@ -92,12 +96,12 @@ impl Rings {
 
     /// Kind of the packet that can be transferred from a port: the one that was ready first, a response at a tie, or
     /// whenever there is one.
-    fn transferable(&self, of: &Switch, place: u32, later: &mut Time) -> Option<usize> {
+    fn transferable(&self, of: &Switch, lane: usize, place: u32, later: &mut Time) -> Option<usize> {
         let port = &self.ports[(of.first + place) as usize];
         let mut best: Option<(Time, usize)> = None;
         for kind in [RESPONSE, REQUEST] {
             let ready = port.ready[kind];
-            if ready == NEVER || !of.has_bus(kind) {
+            if ready == NEVER || of.lane(kind) != lane {
                 continue;
             }
             if ready > self.now {

@@ -128,8 +128,8 @@ pub(super) struct Switch {
     pub first: u32,
     /// Which of [`super::state::Rings::buses`] are its own.
     pub buses: u32,
-    /// Place of the port served last.
-    pub served: u8,
+    /// Places of the ports served last, see [`Switch::lane`].
+    pub served: [u8; 2],
     /// Free buses, see [`Switch::lane`].
     pub free: [u8; 2],
     /// Whether requests and responses have buses of their own.
@@ -218,7 +218,7 @@ impl Switch {
         let count = f.bus_count[switch] as u8;
         Self {
             first,
-            served: (end - first - 1) as u8,
+            served: [(end - first - 1) as u8; 2],
             free: if separate { [count / 2; 2] } else { [count, 0] },
             separate,
             touched: false,
@@ -235,6 +235,13 @@ impl Switch {
     #[inline]
     pub fn lane(&self, kind: usize) -> usize {
         if self.separate { kind } else { 0 }
+    }
+
+    /// The lanes with a free bus; that of the responses first.
+    #[inline]
+    pub fn lanes(&self) -> impl Iterator<Item = usize> + use<> {
+        let free = self.free;
+        [1, 0].into_iter().filter(move |&lane| free[lane] > 0)
     }
 
     /// Ports from which something may be transferred.

@@ -21,25 +21,34 @@ impl Rings<'_> {
 
     /// Asks the ports in turn while a bus is free and one of them has something to move.
     pub(crate) fn start_transfers(&mut self, switch: usize) {
-        let ports = self.switches[switch].ports.len();
-        loop {
-            let first = self.switches[switch].first;
-            let turn = (first..first + ports).map(|port| port % ports);
-            let found = turn.into_iter().find_map(|port| self.offer(switch, port).map(|offer| (port, offer)));
-            let Some((port, (received, to))) = found else { return };
-            self.start_transfer(switch, port, to, &received);
-            self.switches[switch].first = (port + 1) % ports;
-        }
+        // Where kinds have buses of their own each has a turn of its own, and that of the responses is asked first.
+        let separate = self.fabric.ring_separate_buses != 0;
+        let lanes: &[&[Kind]] =
+            if separate { &[&[Kind::Response], &[Kind::Request]] } else { &[&KINDS] };
+        while lanes.iter().any(|kinds| self.start_one(switch, kinds)) {}
     }
 
-    /// What a port can move now and to which port.
-    fn offer(&self, switch: usize, port: usize) -> Option<(Received, usize)> {
+    /// Starts a transfer of one of these kinds from the first port in turn that has one.
+    fn start_one(&mut self, switch: usize, kinds: &[Kind]) -> bool {
+        let ports = self.switches[switch].ports.len();
+        let lane = kinds[0] as usize;
+        let first = self.switches[switch].first[lane];
+        let mut turn = (first..first + ports).map(|port| port % ports);
+        let found = turn.find_map(|port| self.offer(switch, port, kinds).map(|offer| (port, offer)));
+        let Some((port, (received, to))) = found else { return false };
+        self.start_transfer(switch, port, to, &received);
+        self.switches[switch].first[lane] = (port + 1) % ports;
+        true
+    }
+
+    /// What of these kinds a port can move now and to which port.
+    fn offer(&self, switch: usize, port: usize, kinds: &[Kind]) -> Option<(Received, usize)> {
         let state = &self.switches[switch];
         if state.transfers.iter().any(|transfer| transfer.from == port) {
             return None;
         }
         let station = state.ports[port];
-        let kinds = KINDS.iter().filter(|&&kind| self.has_bus(switch, kind));
+        let kinds = kinds.iter().filter(|&&kind| self.has_bus(switch, kind));
         let fronts = kinds.filter_map(|&kind| self.stations[station].received[kind as usize].front());
         let can_go = fronts.filter(|front| front.ready <= self.now).filter_map(|front| {
             let to = self.way(station, self.target(front.sent)).expect("it was taken off its ring for this");

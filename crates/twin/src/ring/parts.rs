@@ -310,8 +310,8 @@ pub struct Transfer {
 pub struct Switch {
     /// Stations that are its ports.
     pub ports: Vec<usize>,
-    /// The port that is asked first.
-    pub first: usize,
+    /// The ports that are asked first, for each kind that has buses of its own.
+    pub first: [usize; 2],
     /// What is on its buses.
     pub transfers: Vec<Transfer>,
     /// What they have done.

@@ -48,7 +48,7 @@ impl<'a> Rings<'a> {
         };
         let switch = |switch| Switch {
             ports: ports(switch),
-            first: 0,
+            first: [0; 2],
             transfers: Vec::new(),
             counts: super::BusCounts::default(),
         };
