@@ -44,9 +44,10 @@ impl RingNetwork {
         py: Python<'py>,
         sends: PyReadonlyArray1<'py, bool>,
         receives: PyReadonlyArray1<'py, bool>,
+        turn: u32,
     ) -> PyResult<Table<'py>> {
         let ends = routes::Ends { sends: sends.as_slice()?, receives: receives.as_slice()? };
-        Ok(table(py, routes::port_route(&self.0, ends).map_err(words)?))
+        Ok(table(py, routes::port_route(&self.0, ends, turn).map_err(words)?))
     }
 
     fn torus_route<'py>(&self, py: Python<'py>, sides: Numbers<'py>) -> PyResult<Table<'py>> {
@@ -61,8 +62,8 @@ impl RingNetwork {
         targets: Numbers<'_>,
     ) -> PyResult<Option<Vec<u32>>> {
         let (sources, targets) = (sources.as_slice()?, targets.as_slice()?);
-        let route = routes::PortView::new(&self.0, blocks.as_slice()?, exits.as_slice()?).map_err(words)?;
-        routes::ring_dependency_cycle(&self.0, route, sources, targets).map_err(words)
+        let tables = routes::PortView::all(&self.0, blocks.as_slice()?, exits.as_slice()?).map_err(words)?;
+        routes::ring_dependency_cycle(&self.0, &tables, sources, targets).map_err(words)
     }
 
     /// Packets and echoes per link, transfers per switch.

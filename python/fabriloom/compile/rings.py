@@ -43,9 +43,12 @@ class RingParts:
             raise scenario.located(error, "technology") from error
         self.technology: RingTechnology = tech.carrying(transaction)
         check_rates(scenario, graph, self.technology)
-        own = scenario.parameters("routing").get("path")
+        parameters = scenario.parameters("routing")
+        own, by_transaction = parameters.get("path"), bool(parameters.get("by_transaction"))
         try:
-            self.port_route = routing.port_route(graph) if own is None else own_ports(graph, own)
+            self.port_route = (
+                routing.port_route(graph, by_transaction) if own is None else own_ports(graph, own)
+            )
         except RoutingError as error:
             raise scenario.located(error, "topology" if own is None else "routing") from error
 
@@ -102,6 +105,9 @@ class RingParts:
 
     def _stations(self, tech: RingTechnology, tick: int) -> Arrays:
         count, rings = self.rings.stations, self.rings
+        requests_out = fill(count, tech.requests_out)
+        if tech.port_requests_out is not None:
+            requests_out[rings.port_station] = tech.port_requests_out
         return {
             "station_next": u32(rings.station_next),
             "station_ring": u32(rings.station_ring),
@@ -109,7 +115,7 @@ class RingParts:
             "station_bypass_ticks": fill(count, tech.bypass_latency_ps // tick),
             "station_receive_ticks": fill(count, tech.receive_ps // tick),
             "station_transmit_ticks": fill(count, tech.transmit_ps // tick),
-            "station_requests_out": fill(count, tech.requests_out),
+            "station_requests_out": requests_out,
             "station_responses_out": fill(count, tech.responses_out),
             "station_requests_in": fill(count, tech.requests_in),
             "station_responses_in": fill(count, tech.responses_in),
@@ -123,6 +129,7 @@ class RingParts:
         return {
             "port_start": u32(rings.port_start),
             "port_station": u32(rings.port_station),
+            "ring_turns": self.port_route.turns,
             "port_route": port_route,
             "port_exit": port_exit,
             "bus_count": u32(rings.bus_count),

@@ -7,6 +7,7 @@ such group is followed once.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import astuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,8 +68,12 @@ def ring_loads(graph: Graph, route: PortRoute, pairs: Pairs, even: Reals) -> Rin
     """Return the loads of links and buses if every request is answered once.
 
     ``pairs``: source, target, requests per unit. ``even``: per terminal the requests that it sends to all
-    others alike, besides; only in networks in which every terminal sends and receives.
+    others alike, besides; only in networks in which every terminal sends and receives. Of several tables each
+    has its share.
     """
+    if route.turns > 1:
+        each = [astuple(ring_loads(graph, table, pairs, even)) for table in route.tables()]
+        return RingLoads(*(np.mean(flows, axis=0) for flows in zip(*each, strict=True)))
     requests, responses = _even_flows(graph, route, even)
     if len(pairs[0]):
         core, told = RingCore(graph, "weights"), route.columns()

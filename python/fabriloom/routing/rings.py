@@ -20,6 +20,8 @@ from .table import RoutingError
 
 PASS = 255
 """No entry: packets for this terminal pass the port."""
+MOST_TURNS = 64
+"""Transactions have as many numbers (IEEE 1596), so no more tables can be told apart."""
 BLOCK = 64
 """Terminals whose entries of one port are kept together."""
 
@@ -30,18 +32,27 @@ Reals = NDArray[np.float64]
 class PortRoute:
     """The table of the ports: a row of one entry per terminal for every port.
 
-    It is kept in blocks of entries, equal ones once: whole parts of a large network are reached the same way,
-    and a byte for each of 49,152 ports and 16,384 terminals would be most of a gigabyte.
+    There may be several, of which the transactions of a terminal take one after the other: their rows follow
+    each other, and they take the same packets off the rings. A table is kept in blocks of entries, equal ones
+    once: whole parts of a large network are reached the same way, and a byte for each of 49,152 ports and
+    16,384 terminals would be most of a gigabyte.
     """
 
     blocks: NDArray[np.uint32]
-    """Per port and 64 terminals: the number of a block of ``exits``; shape (ports, blocks of a row)."""
+    """Per table, port and 64 terminals: the number of a block of ``exits``; shape (tables x ports, blocks of
+    a row)."""
     exits: NDArray[np.uint8]
     """Per block and terminal of it: the number within its switch of the port by which packets for that
     terminal leave, ``PASS`` where they pass; shape (blocks, 64)."""
+    turns: int = 1
+    """How many tables there are."""
+
+    def tables(self) -> list[PortRoute]:
+        """Return each table by itself."""
+        return [PortRoute(blocks, self.exits) for blocks in np.split(self.blocks, self.turns)]
 
     def exit(self, port: int, terminal: int) -> int:
-        """Return the entry of a port for a terminal."""
+        """Return the entry of a port for a terminal, in the first table."""
         block, place = divmod(terminal, BLOCK)
         return int(self.exits[self.blocks[port, block], place])
 
@@ -77,11 +88,26 @@ class RingLoads:
         return request * self.bus_requests + response * self.bus_responses
 
 
-def port_route(graph: Graph) -> PortRoute:
-    """Return the table of every port.
+def port_route(graph: Graph, by_transaction: bool = False) -> PortRoute:
+    """Return the table of every port; ``by_transaction``: one for each of the ways that are equally good.
 
     Raises ``RoutingError`` if a terminal cannot be reached from one that may send to it.
     """
+    tables = [_table(graph, 0)]
+    while by_transaction and len(tables) < MOST_TURNS:
+        another = _table(graph, len(tables))
+        if np.array_equal(another.exits[another.blocks], tables[0].exits[tables[0].blocks]):
+            break
+        tables.append(another)
+    if len(tables) == 1:
+        return tables[0]
+    before = np.cumsum([0, *(len(table.exits) for table in tables[:-1])], dtype=np.uint32)
+    blocks = [table.blocks + shift for table, shift in zip(tables, before, strict=True)]
+    return PortRoute(np.concatenate(blocks), np.concatenate([table.exits for table in tables]), len(tables))
+
+
+def _table(graph: Graph, turn: int) -> PortRoute:
+    """Return one of the tables."""
     rings, core = rings_of(graph), RingCore(graph)
     if graph.family == "sci-torus":
         blocks, exits = core.torus_route(numbers(graph.layout["shape"]))
@@ -89,7 +115,7 @@ def port_route(graph: Graph) -> PortRoute:
         sends, receives = np.zeros((2, graph.terminals), bool)
         sends[rings.terminals_of("sender", graph.terminals)] = True
         receives[rings.terminals_of("receiver", graph.terminals)] = True
-        blocks, exits = core.port_route(sends, receives)
+        blocks, exits = core.port_route(sends, receives, turn)
     route = PortRoute(blocks.reshape(rings.ports, -(-graph.terminals // BLOCK)), exits.reshape(-1, BLOCK))
     return route if rings.part_of is None else _dealt_out(graph, route)
 

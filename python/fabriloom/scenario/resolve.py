@@ -136,8 +136,9 @@ def fill_routing(routing: dict[str, Any], topology: str) -> None:
     """Replace ``auto`` by the usual routing of the topology, where that does not depend on the graph."""
     if topology.startswith("sci-"):
         kept = {name: routing[name] for name in ("path", "sha256") if name in routing}
+        fewest = {"kind": "fewest-buses", "by_transaction": routing.get("by_transaction", False)}
         routing.clear()
-        routing.update({"kind": "table", **kept} if kept else {"kind": "fewest-buses"})
+        routing.update({"kind": "table", **kept} if kept else fewest)
         return
     kind = usual_routing(topology) or "auto"
     if routing["kind"] == "auto":

@@ -218,6 +218,8 @@ def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any
     values = settings(preset)
     if "credit_quantum_bytes" in values:
         values = {**dict.fromkeys((*_CLOCKED, *_CODES)), **values}
+    elif is_ring(preset):
+        values = {"port_requests_out": None, **values}
     for name, value in (overrides or {}).items():
         if name not in values:
             near = units.nearest(name, list(values))

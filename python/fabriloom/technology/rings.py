@@ -85,6 +85,8 @@ class RingTechnology:
     memory_access_ps: int
     memory_block_ps: int
     """Picoseconds for every 64 B begun."""
+    port_requests_out: int | None = None
+    """Of a switch's port, in place of ``requests_out``."""
     transaction: Transaction = "nwrite"
     """What the terminals' packets are; it decides what a packet carries on the link."""
 
@@ -101,6 +103,8 @@ class RingTechnology:
         """Refuse what the rules of the ring cannot work with."""
         for name in ("requests_out", "responses_out", "requests_in", "responses_in", "in_flight", "rejected"):
             _at_least(name, getattr(self, name), 1)
+        if self.port_requests_out is not None:
+            _at_least("port_requests_out", self.port_requests_out, 1)
         _at_least("transactions", self.transactions, 1)
         _at_least("bus.width", self.bus_width_bytes, 1)
         for name in ("request_header", "response_header", "echo", "send_idle", "echo_idle"):

@@ -120,6 +120,8 @@ columns! {
         ring_phases: u8,
         /// 1: half of the buses of every switch carry requests, the other half responses; 0: each carries both.
         ring_separate_buses: u8,
+        /// Tables that `port_route` has, one behind the other: transactions of a terminal take them in turn.
+        ring_turns: u32,
         /// 1: stations whose bypass FIFO recovers stop the others.
         ring_allocation: u8,
         /// One of [`retry`].
@@ -400,7 +402,7 @@ columns! {
         port_start: u32,
         /// The stations that are ports, switch by switch.
         port_station: u32,
-        /// Per entry of `port_station`, a row of one entry per 64 terminals (or what is left): block of `port_exit`.
+        /// Per table and entry of `port_station`, a row of one entry per 64 terminals (or what is left): block of `port_exit`.
         port_route: u32,
         /// Block by block one entry per terminal: port of the same switch (0, 1, ...) by which a packet for that terminal
         /// leaves, or 255: it passes. Behind the last terminal 255.

@@ -14,10 +14,10 @@ impl Fabric {
         (self.terminals as usize).div_ceil(ROUTE_BLOCK)
     }
 
-    /// The port of its switch by which what a port takes for a terminal leaves, or [`super::PASS`].
+    /// The port of its switch by which what a port takes for a terminal leaves, or [`super::PASS`]: by one of the tables.
     #[inline]
-    pub fn exit(&self, port: u32, terminal: u32) -> u8 {
-        let row = port as usize * self.port_blocks();
+    pub fn exit(&self, turn: u32, port: u32, terminal: u32) -> u8 {
+        let row = (turn as usize * self.port_station.len() + port as usize) * self.port_blocks();
         let block = self.port_route[row + terminal as usize / ROUTE_BLOCK] as usize;
         self.port_exit[block * ROUTE_BLOCK + terminal as usize % ROUTE_BLOCK]
     }
@@ -27,7 +27,7 @@ impl Fabric {
 /// different.
 #[derive(Clone, Debug)]
 pub struct Exits {
-    /// Per port: its chunks.
+    /// Per table and port: its chunks.
     rows: Vec<u32>,
     /// Chunks in a row.
     width: usize,
@@ -57,7 +57,7 @@ impl Exits {
         Self { rows, width: blocks.div_ceil(1 << shift), shift, chunks }
     }
 
-    /// The chunk of a port's row in which a terminal is.
+    /// The chunk of a port's row in which a terminal is. The rows of further tables are those of further ports.
     #[inline]
     pub fn row(&self, port: u32, terminal: u32) -> u32 {
         self.rows[port as usize * self.width + ((terminal as usize / ROUTE_BLOCK) >> self.shift)]
@@ -88,7 +88,7 @@ mod tests {
         let exits = Exits::new(&fabric);
         for port in 0..PORTS {
             for terminal in 0..terminals {
-                assert_eq!(exits.exit(&fabric, port, terminal), fabric.exit(port, terminal));
+                assert_eq!(exits.exit(&fabric, port, terminal), fabric.exit(0, port, terminal));
             }
         }
     }

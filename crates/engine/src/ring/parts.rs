@@ -127,6 +127,8 @@ pub(super) struct Deal {
     pub transaction: u8,
     pub numbered: bool,
     pub delivered: bool,
+    /// Which of the tables of the ports it goes by.
+    pub turn: u8,
     /// What its requester knows it by.
     pub mark: u32,
 }

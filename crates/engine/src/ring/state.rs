@@ -30,6 +30,8 @@ pub(super) const NEVER: Time = Time::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     pub free: u32,
+    /// The table of the ports that the next one goes by.
+    pub turn: u8,
     pub asked: bool,
 }
 
@@ -113,8 +115,11 @@ impl Rings {
         let stations = (0..count).map(|link| Station::new(&fabric, link, switch_of[link])).collect();
         let port = |&station: &u32| Port { ready: [NEVER; 2], bytes: [0; 2], station, target: [0; 2] };
         let ports = fabric.port_station.iter().map(port).collect();
-        let numbers =
-            fabric.terminal_transactions.iter().map(|&free| Numbers { free, asked: false }).collect();
+        let numbers = fabric
+            .terminal_transactions
+            .iter()
+            .map(|&free| Numbers { free, turn: 0, asked: false })
+            .collect();
         let allocating = if fabric.ring_allocation == 0 { 0 } else { count };
         Self {
             links,

@@ -190,9 +190,22 @@ impl Rings {
         }
     }
 
+    /// Where a packet goes on, by the table of its transaction rather than by the first one.
+    #[cold]
+    fn by_turn(&self, station: u32, entry: u32, target: u8) -> u8 {
+        let at = &self.links[station as usize];
+        if !at.is_port() {
+            return target;
+        }
+        let Entry { deal, dest, .. } = self.entries[entry];
+        let first = u32::from(self.deals[deal].turn) * self.fabric.port_station.len() as u32;
+        self.exits.exit(&self.fabric, first + at.port(), dest)
+    }
+
     /// Puts a packet that is accepted at `time` into its receive queue.
     #[inline]
     fn hold(&mut self, station: u32, entry: u32, target: u8, time: Time, timing: Timing) {
+        let target = if self.fabric.ring_turns > 1 { self.by_turn(station, entry, target) } else { target };
         let Entry { bytes, response, ends_deal, known_busied, .. } = self.entries[entry];
         let symbols = self.symbols(bytes);
         self.accepted += 1;

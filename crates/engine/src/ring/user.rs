@@ -25,6 +25,14 @@ impl Rings {
         self.numbers[terminal as usize].free > 0 && self.stations[station as usize].out_free[REQUEST] > 0
     }
 
+    /// The table of the ports by which the next transaction of a terminal goes.
+    #[inline]
+    fn take_turn(&mut self, terminal: u32) -> u8 {
+        let of = &mut self.numbers[terminal as usize];
+        let next = u32::from(of.turn) + 1;
+        std::mem::replace(&mut of.turn, if next == self.fabric.ring_turns { 0 } else { next as u8 })
+    }
+
     /// Takes a packet from a source, for which there is room; whether there is for another one.
     pub fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
         let at = terminal as usize;
@@ -32,6 +40,7 @@ impl Rings {
         self.in_flight += 1;
         self.numbers[at].free -= 1;
         self.take_place_to_send(station, REQUEST);
+        let turn = self.take_turn(terminal);
         let (transaction, length) = self.asks_for(terminal, packet);
         let deal = self.deals.add(Deal {
             created: packet.created,
@@ -48,6 +57,7 @@ impl Rings {
             transaction,
             numbered: true,
             delivered: false,
+            turn,
             mark: packet.mark,
         });
         if self.fabric.ring_timeout_ticks > 0 {

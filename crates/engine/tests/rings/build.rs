@@ -60,6 +60,7 @@ fn switched(f: &mut Fabric) {
     f.bus_cycle_ticks = vec![13; switches];
     f.bus_width_bytes = vec![8; switches];
     f.bus_encapsulation_bytes = vec![8; switches];
+    f.ring_turns = 1;
     f.port_route = (0..f.port_station.len() as u32).collect();
     f.port_exit = exits(f);
 }

@@ -15,10 +15,10 @@ const TILE: usize = 16;
 const _: () = assert!(BLOCK == Lanes::BITS as usize, "every target of a block has a bit");
 
 /// A cycle of stations whose transmit queues may wait for the next, the last for the first; none if there is
-/// none. Packets go from every one of `sources` to every one of `targets`.
+/// none. Packets go from every one of `sources` to every one of `targets`, by any one of the tables all the way.
 pub fn ring_dependency_cycle(
     net: &RingNetwork,
-    route: PortView<'_>,
+    tables: &[PortView<'_>],
     sources: &[u32],
     targets: &[u32],
 ) -> Result<Option<Vec<u32>>, RouteError> {
@@ -27,16 +27,20 @@ pub fn ring_dependency_cycle(
     }
     let mut wanted = vec![0; net.terminals().div_ceil(BLOCK)];
     targets.iter().for_each(|&target| wanted[target as usize / BLOCK] |= lane_of(target));
-    let mut follow = Follow::new(net, route);
-    for (block, &wanted) in wanted.iter().enumerate().filter(|&(_, &wanted)| wanted != 0) {
-        follow.look_up(block, wanted);
-        for &source in sources {
-            let own = if source as usize / BLOCK == block { lane_of(source) } else { 0 };
-            follow.from(net.terminal_station[source as usize], wanted & !own);
-        }
-    }
     let stations = net.next.len();
-    let next: Vec<Vec<u32>> = follow.next.into_iter().map(Waits::finish).collect();
+    let mut waits = vec![Waits::default(); stations + net.port_station.len()];
+    for &route in tables {
+        let mut follow = Follow::new(net, route, waits);
+        for (block, &wanted) in wanted.iter().enumerate().filter(|&(_, &wanted)| wanted != 0) {
+            follow.look_up(block, wanted);
+            for &source in sources {
+                let own = if source as usize / BLOCK == block { lane_of(source) } else { 0 };
+                follow.from(net.terminal_station[source as usize], wanted & !own);
+            }
+        }
+        waits = follow.next;
+    }
+    let next: Vec<Vec<u32>> = waits.into_iter().map(Waits::finish).collect();
     Ok(component(&next).map(|members| {
         let cycle = shortest_cycle(&next, &members);
         cycle.into_iter().filter(|&vertex| (vertex as usize) < stations).collect()
@@ -76,7 +80,7 @@ struct Follow<'a> {
 }
 
 impl<'a> Follow<'a> {
-    fn new(net: &'a RingNetwork, route: PortView<'a>) -> Self {
+    fn new(net: &'a RingNetwork, route: PortView<'a>, next: Vec<Waits>) -> Self {
         let stations = net.next.len();
         let all = |exits: &[u8]| with(exits, |exit| exit != PASS);
         let only = |exits: &[u8]| {
@@ -96,7 +100,7 @@ impl<'a> Follow<'a> {
             rest: vec![],
             group: (NONE, 0),
             entered: vec![],
-            next: vec![Waits::default(); stations + net.port_station.len()],
+            next,
             received: stations as u32,
         }
     }

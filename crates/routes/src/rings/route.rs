@@ -15,9 +15,10 @@ pub struct Ends<'a> {
     pub receives: &'a [bool],
 }
 
-/// The table of the ports. Equal ways are dealt out in turn to rings, and to the targets on a ring. An error names two
-/// terminals between which there is no way.
-pub fn port_route(net: &RingNetwork, ends: Ends<'_>) -> Result<PortRoute, RouteError> {
+/// The table of the ports. Equal ways are dealt out in turn to rings, and to the targets on a ring; every target has the
+/// one that many behind its own in the table of another `turn`. An error names two terminals between which there is no
+/// way.
+pub fn port_route(net: &RingNetwork, ends: Ends<'_>, turn: u32) -> Result<PortRoute, RouteError> {
     let terminals = net.terminals();
     if ends.sends.len() != terminals || ends.receives.len() != terminals {
         return Err(RouteError::text("every terminal must be said to send or not, to receive or not"));
@@ -30,7 +31,7 @@ pub fn port_route(net: &RingNetwork, ends: Ends<'_>) -> Result<PortRoute, RouteE
         if ends.receives[target] {
             search.find_lost(ends.sends, target as u32)?;
         }
-        search.write(target as u32, &mut lanes);
+        search.write(target as u32, turn, &mut lanes);
         if (target + 1) % BLOCK == 0 || target + 1 == terminals {
             for (port, lanes) in lanes.iter_mut().enumerate() {
                 table.set(port, target / BLOCK, std::mem::replace(lanes, [PASS; BLOCK]));
@@ -206,10 +207,10 @@ impl<'a> Search<'a> {
     }
 
     /// Writes what the ports that were found do with a target.
-    fn write(&self, target: u32, lanes: &mut [Exits]) {
+    fn write(&self, target: u32, turn: u32, lanes: &mut [Exits]) {
         let home = self.net.terminal_station[target as usize] as usize;
         // Both the rings of the targets and the targets on a ring take turns, whichever of them are used.
-        let turn = self.net.ring[home] + self.net.place[home];
+        let turn = self.net.ring[home] + self.net.place[home] + turn;
         for &port in &self.found {
             let (first, count) = self.ways[self.net.port_switch[port as usize] as usize];
             lanes[port as usize][target as usize % BLOCK] = self.equal[(first + turn % count) as usize];

@@ -106,6 +106,16 @@ impl<'a> PortView<'a> {
         Err(RouteError::text("the table of the ports does not fit the network"))
     }
 
+    /// Several tables that stand one behind the other and share their blocks.
+    pub fn all(net: &RingNetwork, blocks: &'a [u32], exits: &'a [u8]) -> Result<Vec<Self>, RouteError> {
+        let size = net.port_station.len() * width(net.terminals());
+        // Without any it is the first one that does not fit.
+        if blocks.is_empty() {
+            return Ok(vec![Self::new(net, blocks, exits)?]);
+        }
+        blocks.chunks(size.max(1)).map(|table| Self::new(net, table, exits)).collect()
+    }
+
     /// What a port does with the terminals of a block and of those after it: numbers, see [`Self::exits`].
     pub(super) fn blocks_from(&self, port: u32, block: usize) -> &'a [u32] {
         let row = port as usize * self.width;

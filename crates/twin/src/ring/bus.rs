@@ -23,8 +23,7 @@ impl Rings<'_> {
     pub(crate) fn start_transfers(&mut self, switch: usize) {
         // Where kinds have buses of their own each has a turn of its own, and that of the responses is asked first.
         let separate = self.fabric.ring_separate_buses != 0;
-        let lanes: &[&[Kind]] =
-            if separate { &[&[Kind::Response], &[Kind::Request]] } else { &[&KINDS] };
+        let lanes: &[&[Kind]] = if separate { &[&[Kind::Response], &[Kind::Request]] } else { &[&KINDS] };
         while lanes.iter().any(|kinds| self.start_one(switch, kinds)) {}
     }
 
@@ -51,7 +50,9 @@ impl Rings<'_> {
         let kinds = kinds.iter().filter(|&&kind| self.has_bus(switch, kind));
         let fronts = kinds.filter_map(|&kind| self.stations[station].received[kind as usize].front());
         let can_go = fronts.filter(|front| front.ready <= self.now).filter_map(|front| {
-            let to = self.way(station, self.target(front.sent)).expect("it was taken off its ring for this");
+            let number = self.transactions[front.sent.transaction].number;
+            let to = self.way(station, self.target(front.sent), number);
+            let to = to.expect("it was taken off its ring for this");
             let is_free = !state.transfers.iter().any(|transfer| transfer.to == to);
             let has_place = self.has_transmit_place(state.ports[to], front.sent.kind);
             (is_free && has_place).then(|| (front.clone(), to))

@@ -24,6 +24,8 @@ pub const KINDS: [Kind; 2] = [Kind::Response, Kind::Request];
 pub struct Transaction {
     /// Terminal that wants something.
     pub requester: u32,
+    /// How many its requester had dispatched before.
+    pub number: usize,
     /// As its source described it.
     pub packet: Packet,
     /// When its request started on the link of the requester.
@@ -290,6 +292,8 @@ pub struct Terminal {
     pub silent: bool,
     /// Transactions whose numbers are taken.
     pub open: Vec<usize>,
+    /// Transactions ever dispatched.
+    pub dispatched: usize,
 }
 
 /// A packet on a bus.

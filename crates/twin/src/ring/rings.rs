@@ -52,7 +52,7 @@ impl<'a> Rings<'a> {
             transfers: Vec::new(),
             counts: super::BusCounts::default(),
         };
-        let idle = Terminal { service: None, given: None, silent: false, open: Vec::new() };
+        let idle = Terminal { service: None, given: None, silent: false, open: Vec::new(), dispatched: 0 };
         Self {
             fabric,
             now: 0,
@@ -204,13 +204,15 @@ impl<'a> Rings<'a> {
 
     /// Whether a station takes packets for this terminal off its ring.
     pub(crate) fn takes(&self, station: usize, terminal: u32) -> bool {
-        self.station_of(terminal as usize) == station || self.way(station, terminal).is_some()
+        self.station_of(terminal as usize) == station || self.way(station, terminal, 0).is_some()
     }
 
-    /// The port by which packets for a terminal that come to this station leave its switch.
-    pub(crate) fn way(&self, station: usize, terminal: u32) -> Option<usize> {
+    /// The port by which packets for a terminal that come to this station leave its switch: those of a requester's
+    /// transaction of this number. All take the same off their rings.
+    pub(crate) fn way(&self, station: usize, terminal: u32, number: usize) -> Option<usize> {
         let row = self.port_row[station]?;
-        let entry = self.fabric.exit(row as u32, terminal);
+        let turn = number % self.fabric.ring_turns as usize;
+        let entry = self.fabric.exit(turn as u32, row as u32, terminal);
         (entry != PASS).then_some(usize::from(entry))
     }
 

@@ -40,8 +40,11 @@ impl Rings<'_> {
         let limit = f.ring_timeout_ticks as Time;
         let expires = (limit > 0).then_some(self.now + limit);
         let transaction = self.transactions.len();
+        let number = self.terminals[terminal].dispatched;
+        self.terminals[terminal].dispatched += 1;
         self.transactions.push(Transaction {
             requester: terminal as u32,
+            number,
             packet,
             started: None,
             expires,

@@ -112,6 +112,7 @@ fn ports(f: &Fabric, switch: usize) -> Vec<(u32, u8, usize)> {
 pub fn route(f: &mut Fabric) {
     let (terminals, switches) = (f.terminals as usize, f.switches as usize);
     assert!(terminals <= ROUTE_BLOCK, "a block for each port");
+    f.ring_turns = 1;
     f.port_route = (0..f.port_station.len() as u32).collect();
     f.port_exit = vec![PASS; f.port_station.len() * ROUTE_BLOCK];
     for terminal in 0..terminals {
@@ -149,6 +150,7 @@ pub fn random_rings(seed: u64) -> Fabric {
     durations(&mut f, draw);
     capacities(&mut f, draw);
     other_routes(&mut f, draw);
+    turns(&mut f, draw);
     let symbol = *f.link_character_ticks.iter().max().expect("a ring has links");
     traffic(&mut f, draw, symbol);
     adapt_traffic(&mut f, draw);
@@ -298,6 +300,32 @@ fn other_routes(f: &mut Fabric, draw: &mut Draw) {
                     1 if is_other => other as u8,
                     _ => *exit,
                 };
+            }
+        }
+    }
+}
+
+/// More tables, by which transactions go in turn: with other ports here and there.
+fn turns(f: &mut Fabric, draw: &mut Draw) {
+    if f.port_route.is_empty() || draw.chance(70) {
+        return;
+    }
+    f.ring_turns = draw.pick(&[2, 2, 3, 5]);
+    let ports = f.port_station.len();
+    let first = f.port_exit.clone();
+    for turn in 1..f.ring_turns as usize {
+        f.port_route.extend((0..ports).map(|port| (turn * ports + port) as u32));
+        f.port_exit.extend(&first);
+        for switch in 0..f.switches as usize {
+            let (first, end) = (f.port_start[switch] as usize, f.port_start[switch + 1] as usize);
+            for port in first..end {
+                let row = (turn * ports + port) * ROUTE_BLOCK;
+                for exit in f.port_exit[row..row + ROUTE_BLOCK].iter_mut().filter(|exit| **exit != PASS) {
+                    let other = draw.between(0, (end - first) as u32 - 1);
+                    if first + other as usize != port && draw.chance(15) {
+                        *exit = other as u8;
+                    }
+                }
             }
         }
     }

@@ -122,6 +122,9 @@ class RingLinks(Section):
         default=None, alias="host_latency", description="In the host, before a request reaches its station"
     )
     requests_out: Places | None = Field(default=None, description="Places of a station for requests to send")
+    port_requests_out: Places | None = Field(
+        default=None, description="The same of a port of a switch, where it differs"
+    )
     responses_out: Places | None = Field(
         default=None, description="Places of a station for responses to send"
     )

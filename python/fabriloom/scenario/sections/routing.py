@@ -157,6 +157,11 @@ class FewestBuses(Section):
     """Over the fewest buses and then the fewest links, for rings."""
 
     kind: Literal["fewest-buses"]
+    by_transaction: bool = Field(
+        default=False,
+        description="Of equally good ways the transactions of a terminal take one after the other; "
+        "false: each destination has its own",
+    )
 
 
 class Table(AnyRouting):

@@ -8,6 +8,8 @@ const MOST_PLACES: u32 = 1 << 16;
 const PLACES: &str = "from 1 to 2^16";
 /// The most ports of a switch and the most buses.
 const MOST_PORTS: usize = 64;
+/// The most tables of the ports: transactions have as many numbers (IEEE 1596).
+const MOST_TURNS: u32 = 64;
 /// The longest delays; keeps every sum far inside 64 bits.
 const MOST_DELAY_TICKS: u64 = 1 << 40;
 
@@ -40,7 +42,11 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("station_rejected", f.station_rejected.len(), stations),
         ("port_start", f.port_start.len(), switches + 1),
         ("port_station", ports, ports),
-        ("port_route", f.port_route.len(), ports.saturating_mul(f.port_blocks())),
+        (
+            "port_route",
+            f.port_route.len(),
+            ports.saturating_mul(f.port_blocks()).saturating_mul(f.ring_turns as usize),
+        ),
         ("port_exit", f.port_exit.len(), f.port_exit.len().next_multiple_of(ROUTE_BLOCK)),
         ("bus_count", f.bus_count.len(), switches),
         ("bus_setup_ticks", f.bus_setup_ticks.len(), switches),
@@ -85,6 +91,7 @@ fn protocol(f: &Fabric) -> Checked {
         known(name, &[flag], 1)?;
     }
     known("ring_retry_strategy", &[f.ring_retry_strategy], retry::LAST)?;
+    between("ring_turns", &[f.ring_turns], 1, MOST_TURNS, "from 1 to 64 tables")?;
     for (name, ticks) in
         [("ring_retry_delay_ticks", f.ring_retry_delay_ticks), ("ring_timeout_ticks", f.ring_timeout_ticks)]
     {
@@ -219,25 +226,40 @@ fn ports(f: &Fabric) -> Checked {
 }
 
 fn routes(f: &Fabric) -> Checked {
-    // Per block: the ports that it names, as bits.
+    // Per block: the ports that it names, and the terminals whose packets it takes, as bits.
     let mut named = Vec::with_capacity(f.port_exit.len() / ROUTE_BLOCK);
+    let mut taken = Vec::with_capacity(named.capacity());
     for (block, exits) in f.port_exit.chunks(ROUTE_BLOCK).enumerate() {
         let unknown = |&exit: &u8| exit != PASS && usize::from(exit) >= MOST_PORTS;
         if let Some(column) = exits.iter().position(unknown) {
             return fail("port_exit", block * ROUTE_BLOCK + column, exits[column], "a port");
         }
         named.push(exits.iter().filter(|&&exit| exit != PASS).fold(0u64, |named, exit| named | 1 << exit));
+        taken.push(
+            (0..).zip(exits).filter(|&(_, &exit)| exit != PASS).fold(0u64, |taken, (at, _)| taken | 1 << at),
+        );
     }
     below("port_route", &f.port_route, named.len(), "a block of port_exit")?;
+    let blocks = f.port_blocks();
+    let table = f.port_station.len() * blocks;
+    if table == 0 {
+        return Ok(());
+    }
+    for (at, &block) in f.port_route.iter().enumerate() {
+        if taken[block as usize] != taken[f.port_route[at % table] as usize] {
+            return fail("port_route", at, block, "a block that takes the same as that of the first table");
+        }
+    }
     for switch in 0..f.switches as usize {
         let (first, end) = (f.port_start[switch] as usize, f.port_start[switch + 1] as usize);
         let ports = u64::MAX >> (MOST_PORTS - (end - first));
         for port in first..end {
             let others = ports & !(1 << (port - first));
-            let row = port * f.port_blocks()..(port + 1) * f.port_blocks();
-            let wrong = |&block: &u32| named[block as usize] & !others != 0;
-            if let Some(column) = f.port_route[row.clone()].iter().position(wrong) {
-                let at = row.start + column;
+            let wrong = |&at: &usize| named[f.port_route[at] as usize] & !others != 0;
+            let row = port * blocks..(port + 1) * blocks;
+            let rows =
+                (0..f.ring_turns as usize).flat_map(|turn| row.clone().map(move |at| turn * table + at));
+            if let Some(at) = rows.into_iter().find(wrong) {
                 return fail("port_route", at, f.port_route[at], "a block of other ports of the switch");
             }
         }
