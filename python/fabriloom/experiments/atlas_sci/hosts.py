@@ -27,6 +27,9 @@ BARRIER = "850 ns"
 """Of the barrier that ends a latency test: reading a register of the card. Calibrated on Table 7."""
 RING = {"kind": "sci-ring", "terminals": 2}
 """Two PCs back to back."""
+ROUTING = {"kind": "fewest-buses", "by_transaction": True}
+"""The tables of an LC-2 look at the transaction identifier, too (section 4): packets of one pair go through
+the switch of 16 ports by both expansion modules."""
 BUSY_MS = 3
 
 Protocol = dict[str, Any]
@@ -44,6 +47,7 @@ def scenario(
     return {
         "name": name,
         "topology": topology,
+        "routing": ROUTING,
         "technology": technology,
         "protocol": protocol,
         "program": {

@@ -10,6 +10,7 @@ from ..rows import near, row
 from . import bx, hosts
 
 NEAR = 0.10
+PLACES_OF_PORT = "port_requests_out"
 MESSAGE_BYTES = 4096
 """Of the send-receive program: the longest of the tables; it is not printed."""
 NODES = {"kind": "sci-switch-16"}
@@ -135,9 +136,19 @@ def _table(
     for source, target in pairs:
         outer = source if word == "from" else target
         ours = by_source.get(int(PLACES[source][1:]), 0.0)
-        rows.append(_predicted(printed[f"{table}/{word}-{outer}/{column}"], ours))
-    rows.append(_predicted(printed[f"{table}/total/{column}"], rate(found)))
+        rows.append(_told(printed, f"{table}/{word}-{outer}/{column}", ours))
+    rows.append(_told(printed, f"{table}/total/{column}", rate(found)))
     return rows
+
+
+def _told(printed: dict[str, Number], key: str, ours: float) -> dict[str, Any]:
+    """A cell of Table 15 or 16, of which one column served to count the places of a port."""
+    number = printed[key]
+    if not (key.startswith("table-15") and key.endswith("/EFG")):
+        return _predicted(number, ours)
+    return row(
+        "atlas-sci", number, ours, kind="calibrated", tolerance=near(number, NEAR), note=PLACES_OF_PORT
+    )
 
 
 def _predicted(number: Number, ours: float, part: float = NEAR) -> dict[str, Any]:
