@@ -69,4 +69,5 @@ def _mean(rows: pl.DataFrame) -> list[Any]:
     """Batches that follow each other as a point of a chart."""
     length = rows["end_ns"] - rows["start_ns"]
     middle = (rows["start_ns"][0] + rows["end_ns"][-1]) / 2e6
-    return [middle, float((rows["mbytes_per_s"] * length).sum() / length.sum()), None, None, ""]
+    mean = float((rows["mbytes_per_s"] * length).sum()) / float(length.sum())
+    return [middle, mean, None, None, ""]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -132,6 +131,8 @@ def distribution_cycle(graph: Graph, table: RouteTable, found: Sequence[Distribu
     A packet on one link of a distribution moves only if its copies on the others do, so these links count as
     one: whoever holds one of them waits for what any of them waits for.
     """
+    import networkx as nx
+
     joined = nx.utils.UnionFind(range(graph.links))
     for one in found:
         for links in one.links.values():
