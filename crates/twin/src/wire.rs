@@ -214,6 +214,7 @@ impl Twin<'_> {
     /// A terminal has taken a character. Its promises matter only for the wire that they occupy.
     pub(crate) fn take_from_terminal(&mut self, lane: u32) {
         if self.sends_flow_control(self.fabric.link_of(lane)) {
+            self.lanes[lane as usize].arrived += 1;
             self.take_from_input(lane);
         }
     }
