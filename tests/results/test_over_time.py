@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fabriloom import Scenario, run
 from fabriloom.report.pages import for_run
 from fabriloom.results import columns, shares
 from fabriloom.traffic import Demand
@@ -54,3 +55,14 @@ def test_the_rows_of_a_batch_are_all_of_it(pattern: Any) -> None:
 def test_a_single_flow_has_no_table() -> None:
     pattern = {"kind": "flows", "flows": FLOWS[:1]}
     assert not len(results(traffic={"pattern": pattern, "length": "64 B"}).over_time)
+
+
+def test_a_run_that_ends_before_its_first_batch_has_no_rows() -> None:
+    program = {
+        "kind": "operations",
+        "terminals": [{"terminal": "t0", "do": ["send t1 64 B", "send t2 64 B"]}],
+    }
+    topology = {"kind": "crossbar", "terminals": 3}
+    found = run(Scenario.from_dict({"topology": topology, "program": program}))
+    assert found.end_reason == "drained"
+    assert not len(found.over_time)

@@ -67,7 +67,7 @@ def test_a_full_bus_is_seen(overloaded: Results) -> None:
 
 def test_parquet_has_the_buses(overloaded: Results, tmp_path: Path) -> None:
     written = overloaded.to_parquet(tmp_path)
-    names = ["links", "buses", "rings", "flows", "batches", "latency", "trace"]
+    names = ["links", "buses", "rings", "flows", "batches", "latency", "over_time", "trace"]
     assert [path.name for path in written] == [f"{name}.parquet" for name in names]
     assert pl.read_parquet(written[1]).equals(overloaded.buses)
 

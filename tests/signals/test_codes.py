@@ -126,5 +126,5 @@ def test_a_program_ends_its_run_beside_time_codes() -> None:
 
 
 def test_no_delay_is_guaranteed_beside_codes() -> None:
-    with pytest.raises(ScenarioError, match="no bound beside time-codes"):
+    with pytest.raises(ScenarioError, match="there is no bound without periods"):
         bound(scenario())

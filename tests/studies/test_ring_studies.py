@@ -35,7 +35,7 @@ def test_a_curve_has_the_columns_of_rings() -> None:
 
 def _with_rings() -> list[str]:
     names = columns.POINTS.names
-    place = names.index("packets_refused") + 1
+    place = names.index("packets_lost") + 1
     return [*names[:place], *columns.RING_POINTS.names, *names[place:]]
 
 
@@ -70,7 +70,7 @@ def test_inspection_counts_ports_and_rings(
     assert (found["network"]["switch_ports"], found["network"]["rings"]) == (ports, rings)
     assert found["deadlock"]["free"]
     resolved = found.pop("resolved")
-    assert resolved["routing"] == {"kind": "fewest-buses"}
+    assert resolved["routing"] == {"kind": "fewest-buses", "by_transaction": False}
     shared = [name for name in columns.CHECK.names if name.startswith(("zero_load", "deadlock"))]
     keys = set(columns.flatten(found)) - {"name", "scenario_sha256", "warnings"}
     assert keys == {*columns.RING_CHECK.names, *shared}

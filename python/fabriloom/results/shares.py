@@ -47,7 +47,7 @@ def over_time(native: Mapping[str, Any], tick_ns: float) -> pl.DataFrame:
     names = list(native.get("share_name", ()))
     inside, starts, ends = batch_bounds(native)
     kept = (column(native, f"share_{what}").astype(np.int64) for what in ("packets", "bytes"))
-    packets, size = (cells.reshape(len(inside), -1)[inside] for cells in kept)
+    packets, size = (cells.reshape(len(inside), len(names))[inside] for cells in kept)
     # A terminal that sent nothing is no flow.
     sent = np.flatnonzero(packets.sum(axis=0)) if len(names) > 1 else np.empty(0, np.int64)
     length_ns = np.repeat((ends - starts) * tick_ns, len(sent))
