@@ -60,7 +60,7 @@ def test_a_single_flow_has_no_table() -> None:
 def test_a_run_that_ends_before_its_first_batch_has_no_rows() -> None:
     program = {
         "kind": "operations",
-        "terminals": [{"terminal": "t0", "do": ["send t1 64 B", "send t2 64 B"]}],
+        "terminals": [{"terminal": "t.0", "do": ["send t.1 64 B", "send t.2 64 B"]}],
     }
     topology = {"kind": "crossbar", "terminals": 3}
     found = run(Scenario.from_dict({"topology": topology, "program": program}))
