@@ -113,37 +113,42 @@ impl Network {
     /// Takes the head that is served next out of those that wait and can be.
     fn choose_head(&mut self, group: u32) -> (Time, u32) {
         let switch = self.fabric.group_switch[group as usize];
-        let at = &self.groups[group as usize];
+        let chosen = match self.fabric.switch_arbiter[switch as usize] {
+            arbiter::FIFO => self.heads(group).next(),
+            arbiter::RANDOM => {
+                let count = self.heads(group).count() as u32;
+                let drawn = self.streams[group as usize].below(count);
+                self.heads(group).nth(drawn as usize)
+            }
+            kind => {
+                // No group has two heads of one lane, so queues are in the order of lanes.
+                let (queue, served) =
+                    (|head: u32| &self.queues[head as usize], self.groups[group as usize].served);
+                let made = |head: u32| self.packets[queue(head).packets[0].packet].created;
+                let ranked = |&(_, (_, head)): &(usize, (Time, u32))| {
+                    rank(kind, queue(head).lane, served, || made(head))
+                };
+                self.heads(group).min_by_key(ranked)
+            }
+        };
+        let (place, _) = chosen.expect("a head waits");
+        let head = self.groups[group as usize].waiting.remove(place);
+        self.groups[group as usize].served = self.queues[head.1 as usize].lane;
+        head
+    }
+
+    /// The heads of the highest priority among those that wait and can be granted a lane, with their places.
+    fn heads(&self, group: u32) -> impl Iterator<Item = (usize, (Time, u32))> {
         let goes_first = |head: (Time, u32)| {
             let packet = self.queues[head.1 as usize].packets[0].packet;
             self.fabric.goes_first(self.packets[packet].target)
         };
         // Without distributions a lane that is free is so for all heads.
         let all = self.distributions.is_none();
-        let able =
-            || (0..).zip(at.waiting.iter().copied()).filter(|&(_, head)| all || self.is_able(group, head));
-        let any = able().any(|(_, head)| goes_first(head));
-        let heads = || able().filter(|&(_, head)| !any || goes_first(head));
-        // No group has two heads of one lane, so queues are in the order of lanes.
-        let lane = |queue: u32| self.queues[queue as usize].lane;
-        let made = |queue: u32| self.packets[self.queues[queue as usize].packets[0].packet].created;
-        let kind = self.fabric.switch_arbiter[switch as usize];
-        let mut stream = (kind == arbiter::RANDOM).then(|| self.streams[group as usize].clone());
-        let chosen = match (kind, &mut stream) {
-            (arbiter::FIFO, _) => heads().next(),
-            (_, Some(stream)) => {
-                let drawn = stream.below(heads().count() as u32);
-                heads().nth(drawn as usize)
-            }
-            _ => heads().min_by_key(|&(_, (_, queue))| rank(kind, lane(queue), at.served, || made(queue))),
-        };
-        let (place, _): (usize, _) = chosen.expect("a head waits");
-        if let Some(drawn) = stream {
-            self.streams[group as usize] = drawn;
-        }
-        let head = self.groups[group as usize].waiting.remove(place);
-        self.groups[group as usize].served = self.queues[head.1 as usize].lane;
-        head
+        let waiting = (0..).zip(self.groups[group as usize].waiting.iter().copied());
+        let able = waiting.filter(move |&(_, head)| all || self.is_able(group, head));
+        let any = able.clone().any(|(_, head)| goes_first(head));
+        able.filter(move |&(_, head)| !any || goes_first(head))
     }
 
     fn choose_lane(&mut self, group: u32, head: (Time, u32)) -> u32 {
