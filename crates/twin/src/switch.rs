@@ -30,13 +30,8 @@ impl Twin<'_> {
     /// replaced others have none.
     pub(crate) fn routed(&self, lane: u32, packet: usize) -> Option<(u32, bool)> {
         let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
-        let row = switch * self.fabric.classes as usize + class as usize;
-        let entry = match self.table {
-            0 => self.fabric.route[row],
-            number => self.fabric.table_route[(number as usize - 1) * self.fabric.route.len() + row],
-        };
-        let may_lack = !self.fabric.table_ticks.is_empty();
-        assert!(entry != NONE || may_lack, "switch {switch} has no route for class {class}");
+        let entry = self.fabric.entry(self.table, switch as u32, class);
+        assert!(entry != NONE || self.fabric.has_tables(), "switch {switch} has no route for class {class}");
         (entry != NONE).then_some((entry >> 1, entry & 1 == 1))
     }
 
