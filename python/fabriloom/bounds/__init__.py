@@ -17,7 +17,7 @@ from ..compile import Compiled, RingParts, compile
 from ..scenario import Scenario, ScenarioError
 from .blocking import WORDS, Blocking, Line, Part, links_of, parts
 from .calculus import Worst, worst
-from .flows import Network, by_ports, doubted, flows_of, listed
+from .flows import Network, by_ports, doubted, flow_of_rows, flows_of
 from .periods import Periods, by_periods
 from .phases import Trials, latest_with_periods
 from .promises import Promise, promises
@@ -58,13 +58,17 @@ class Bounds:
         return _order(self)
 
     @cached_property
+    def flow_of(self) -> list[int]:
+        """Per row of the columns of sources its flow; nothing where packets are no flows."""
+        arrays = self.compiled.arrays
+        return flow_of_rows(arrays, self.worst.flows) if len(arrays["flow_target"]) else []
+
+    @cached_property
     def rows(self) -> dict[int, list[int]]:
-        """Per flow the rows of the columns of sources that are its; none where packets are no flows."""
-        number = {(flow.source, flow.target, flow.characters): n for n, flow in enumerate(self.worst.flows)}
+        """Per flow the rows of the columns of sources that are its."""
         found: dict[int, list[int]] = {}
-        if len(self.compiled.arrays["flow_target"]):
-            for row, flow in enumerate(listed(self.compiled.arrays)):
-                found.setdefault(number[flow], []).append(row)
+        for row, flow in enumerate(self.flow_of):
+            found.setdefault(flow, []).append(row)
         return found
 
     @cached_property
@@ -163,12 +167,13 @@ class Bounds:
 
     def blocked(self, promise: Promise) -> Blocking:
         """What the bound of a flow with a requirement consists of, and on which links."""
-        flow = self.flow_of(promise.row)
+        flow = self.flow_of[promise.row]
         waited, kept = self.waited[promise.row], self.periods.totals[promise.row]
         numbers = dict[int, float]()
         if isinstance(kept, float) and (isinstance(waited, str) or kept < waited):
+            own = links_of(self.worst, flow)
             for share in self.periods.shares[promise.row]:
-                for link in links_of(self.worst, self.flow_of(share.row)) & links_of(self.worst, flow):
+                for link in links_of(self.worst, self.flow_of[share.row]) & own:
                     numbers[link] = numbers.get(link, 0.0) + share.packets
             lines, about = self._shared(promise.row), "packets that can be in the way"
         else:
@@ -180,10 +185,6 @@ class Bounds:
             about = "µs in the worst case"
         links = [numbers.get(link, np.nan) for link in range(self.compiled.graph.links)]
         return Blocking(promise.flow, lines, about, links)
-
-    def flow_of(self, row: int) -> int:
-        """The flow of a row of the columns of sources."""
-        return next(flow for flow, rows in self.rows.items() if row in rows)
 
     def blocking(self, flow: int, depth: int = 3) -> list[Part]:
         """What the bound of a flow consists of, in the order of its way: the parts add up to it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -94,6 +95,12 @@ def listed(arrays: dict[str, Any]) -> list[tuple[int, int, int]]:
     target, length = (arrays[f"flow_{name}"].astype(np.int64) for name in ("target", "length"))
     chars = length + int(arrays["header_chars"]) + 1
     return list(zip(source.tolist(), target.tolist(), chars.tolist(), strict=True))
+
+
+def flow_of_rows(arrays: dict[str, Any], flows: Sequence[Flow]) -> list[int]:
+    """Per row of the flows of sources: its place among the flows."""
+    number = {(flow.source, flow.target, flow.characters): place for place, flow in enumerate(flows)}
+    return [number[row] for row in listed(arrays)]
 
 
 def _longest_first(row: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..codes import ARRIVAL
+from .blocking import links_of
 from .calculus import Worst
-from .flows import listed
+from .flows import flow_of_rows
 
 if TYPE_CHECKING:
     from ..compile import Compiled
@@ -72,8 +73,7 @@ class _Rows:
     def __init__(self, compiled: Compiled, worst: Worst) -> None:
         arrays, network = compiled.arrays, worst.network
         grain = int(arrays["grain_ticks"])
-        number = {(flow.source, flow.target, flow.characters): n for n, flow in enumerate(worst.flows)}
-        self.flow = [number[row] for row in listed(arrays)]
+        self.flow = flow_of_rows(arrays, worst.flows)
         self.period = arrays["flow_interval_grains"] * grain
         # A packet is made at the last whole grain up to its moment.
         self.jitter = (arrays["flow_jitter_grains"] + 1.0) * grain
@@ -93,7 +93,7 @@ class _Rows:
         """Per other flow: what one packet of a flow adds to its delay, at most."""
         streamed = worst.flows[flow].characters * worst.pace[flow]
         known: dict[int, int] = {}
-        links = sorted({link for some in worst.hops[flow].values() for link in some})
+        links = sorted(links_of(worst, flow))
         from_here = [_longest(worst, flow, link, 0 if self.in_order else streamed, known) for link in links]
         longest = (reached[:, links] * np.array(from_here, np.float64)).max(axis=1)
         once = worst.latency[flow] + (streamed if self.in_order else 0)

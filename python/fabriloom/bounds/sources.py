@@ -12,7 +12,7 @@ import numpy as np
 
 from ..codes import ARRIVAL
 from .calculus import Worst
-from .flows import listed
+from .flows import flow_of_rows
 
 if TYPE_CHECKING:
     from ..compile import Compiled
@@ -43,9 +43,7 @@ def totals(compiled: Compiled, worst: Worst) -> list[int | str]:
     there is no such time.
     """
     arrays = compiled.arrays
-    rows, grain = listed(arrays), int(arrays["grain_ticks"])
-    number = {(flow.source, flow.target, flow.characters): n for n, flow in enumerate(worst.flows)}
-    flow_of = [number[row] for row in rows]
+    flow_of, grain = flow_of_rows(arrays, worst.flows), int(arrays["grain_ticks"])
     first = [worst.network.out_link[worst.flows[flow].first] for flow in flow_of]
     trains = [
         Train(
@@ -57,7 +55,7 @@ def totals(compiled: Compiled, worst: Worst) -> list[int | str]:
         )
         for row, flow in enumerate(flow_of)
     ]
-    found: list[int | str] = [""] * len(rows)
+    found: list[int | str] = [""] * len(flow_of)
     start = arrays["flow_start"].astype(np.int64).tolist()
     random = arrays["flow_arrival"] == ARRIVAL.POISSON
     for source in range(len(start) - 1):
