@@ -114,8 +114,9 @@ def _left(promise: Promise) -> float:
 
 def _rows(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
     """Whose throughput is kept over time; whom a program sends to is not known before it does."""
-    demand = compiled.demand() if compiled.programs is None else None
-    return shares.wanted(compiled.graph.terminal_names, demand)
+    names = compiled.graph.terminal_names
+    by_pair = compiled.programs is None and len(names) <= shares.MOST_TERMINALS
+    return shares.wanted(names, compiled.demand() if by_pair else None)
 
 
 def _program_run(compiled: Compiled, native: dict[str, Any]) -> ProgramRun | None:

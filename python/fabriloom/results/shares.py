@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 8
 """There are so few colours that can be told apart."""
-_MOST_TERMINALS = 256
+MOST_TERMINALS = 256
 """With more than this no one asks who sends to whom: it takes longer than what it is for."""
 
 
@@ -26,7 +26,7 @@ def wanted(names: list[str], demand: Demand | None) -> tuple[dict[str, Any], lis
     Each flow that the demand has, if these are few; else each terminal that sends; else terminals of
     neighbouring numbers together. Without a demand terminals.
     """
-    if demand is not None and not demand.even.any() and len(names) <= _MOST_TERMINALS:
+    if demand is not None and not demand.even.any():
         pairs = sorted({(int(s), int(t)) for s, t in zip(demand.source, demand.target, strict=True)})
         if len(pairs) <= MOST_ROWS:
             return {"pairs": pairs}, [f"{names[source]} to {names[target]}" for source, target in pairs]
