@@ -19,6 +19,8 @@ Ints = NDArray[np.int64]
 
 MOST_REPLACED = 1000
 """Times that tables may be replaced in a run."""
+_ANY = frozenset([-1])
+"""Some links, whichever."""
 MOST_ENTRIES = 1 << 26
 """Of all tables together: 256 MB."""
 
@@ -37,21 +39,22 @@ def table_columns(scenario: Scenario, parts: LinkParts, columns: Arrays, tick_ps
         message = f"tables would be replaced {len(moments):,} times, more than {MOST_REPLACED:,}"
         hint = "let less fail, or run.duration be shorter"
         raise scenario.error(message, ("routing", "after_fault"), hint)
+    # A table of one's own serves whenever anything is dead.
+    needed = [dead if after.path is None or not dead else _ANY for _, dead in moments]
     numbers = {frozenset[int](): 0}
-    for _, dead in moments:
-        numbers.setdefault(dead if after.path is None or not dead else frozenset([-1]), len(numbers))
+    for dead in needed:
+        numbers.setdefault(dead, len(numbers))
     entries = len(numbers) * parts.graph.switches * parts.table.classes
     if entries > MOST_ENTRIES:
         message = f"{len(numbers):,} tables have {entries:,} entries, more than {MOST_ENTRIES:,}"
         raise scenario.error(message, ("routing", "after_fault"), "let less fail")
     merged = _Merged(parts.lane_table)
     routes = [merged.add(_table(scenario, parts, after, dead)) for dead in list(numbers)[1:]]
-    which = [numbers[dead if after.path is None or not dead else frozenset([-1])] for _, dead in moments]
     return {
         **merged.columns(),
         "switch_choice": parts.choices(merged.table()),
         "table_ticks": np.array([tick for tick, _ in moments], np.uint64),
-        "table_number": u32(which),
+        "table_number": u32([numbers[dead] for dead in needed]),
         "table_route": u32(np.concatenate(routes)) if routes else u32([]),
     }
 

@@ -128,7 +128,7 @@ class Arithmetic:
         """Times the traffic at which a terminal's own link is full; None where traffic is not even."""
         key = tuple((path, str(value)) for path, value in candidate.settings.items())
         if key not in self._full:
-            own = {path: value for path, value in candidate.settings.items() if path[:6] != "ports."}
+            own = {path: value for path, value in candidate.settings.items() if not path.startswith("ports.")}
             scenario = self._base.with_settings(own)
             even = scenario.program is None and scenario.traffic.pattern.kind == "uniform"
             found = demanded(compile(scenario)) if even and not scenario.of_rings else None

@@ -87,18 +87,25 @@ class Protocol:
         if self.acknowledge != "packet":
             message = f'resend_after has no effect with acknowledge = "{self.acknowledge}"'
             raise TechnologyError(message, "resend_after", 'write acknowledge = "packet", or remove it')
-        others = {
-            "acknowledge_from": self.acknowledge_from == "head",
-            "receive_at_once": self.receive_at_once > 0,
-            "check_time": self.check_time_ps > 0,
-        }
-        why = {
-            "acknowledge_from": 'a packet acknowledged from its head may be cut behind it; write "end"',
-            "receive_at_once": "a receiver that holds acknowledgements back has packets sent again; write 0",
-            "check_time": "messages that fail a check are sent again already; write 0 ns",
-        }
-        for name in (name for name, is_set in others.items() if is_set):
-            raise TechnologyError(f"resend_after does not go with {name}", "resend_after", why[name])
+        for name, is_set, why in (
+            (
+                "acknowledge_from",
+                self.acknowledge_from == "head",
+                'a packet acknowledged from its head may be cut behind it; write "end"',
+            ),
+            (
+                "receive_at_once",
+                self.receive_at_once > 0,
+                "a receiver that holds acknowledgements back has packets sent again; write 0",
+            ),
+            (
+                "check_time",
+                self.check_time_ps > 0,
+                "messages that fail a check are sent again already; write 0 ns",
+            ),
+        ):
+            if is_set:
+                raise TechnologyError(f"resend_after does not go with {name}", "resend_after", why)
 
 
 def protocols() -> Mapping[str, Preset]:

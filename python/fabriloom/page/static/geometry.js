@@ -2,7 +2,6 @@
 
 const STEP = 5;
 
-// A path as points: its ends where it is straight, a point every few units where it is not.
 // Where points of a shape are in the whole picture: each of several planes has a picture and coordinates of its own.
 export const inPicture = (place) => {
   const whole = place.querySelector("svg"), known = new Map();
@@ -16,6 +15,7 @@ export const inPicture = (place) => {
   return (shape, x, y) => { const [right, down] = shift(shape.ownerSVGElement); return [x + right, y + down]; };
 };
 
+// A path as points: its ends where it is straight, a point every few units where it is not.
 const sampled = (path) => {
   const length = path.getTotalLength(), straight = !/[QCA]/i.test(path.getAttribute("d"));
   const count = straight ? 1 : Math.max(2, Math.ceil(length / STEP));
