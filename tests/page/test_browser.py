@@ -17,14 +17,14 @@ def test_a_run_is_seen_as_it_goes_on(tab: Tab) -> None:
     tab.until(f"{QUIET} && document.querySelectorAll('.fabric circle').length === 30")
     cold = tab.js("document.querySelector('.fabric path[data-links]').getAttribute('stroke')")
     tab.click("#run")
-    tab.until("document.querySelector('.side dd')?.textContent.endsWith('MB/s')")
-    first = tab.text(".side .facts > div:nth-child(5) dd")
-    tab.until(f"document.querySelector('.side .facts > div:nth-child(5) dd').innerText !== {first!r}")
+    tab.until("document.querySelector('.measured dd')?.textContent.endsWith('MB/s')")
+    first = tab.text(".measured .facts > div:nth-child(5) dd")
+    tab.until(f"document.querySelector('.measured .facts > div:nth-child(5) dd').innerText !== {first!r}")
     assert tab.js("document.querySelector('.fabric path[data-links]').getAttribute('stroke')") != cold
     assert tab.js("document.querySelectorAll('#chart-accepted path').length") > 3
     tab.click("#cancel")
     tab.until("document.querySelector('#status').textContent.startsWith('Cancelled')", 30)
-    assert "interrupted" in tab.text(".side .ended")
+    assert "interrupted" in tab.text(".measured .ended")
 
 
 def test_two_fabrics_run_beside_each_other(tab: Tab) -> None:
@@ -34,12 +34,16 @@ def test_two_fabrics_run_beside_each_other(tab: Tab) -> None:
         "(() => { const s = document.querySelector('#fabric-1 input'); s.value = 0;"
         " s.dispatchEvent(new Event('input', {bubbles: true})); })()"
     )
-    tab.until(f"{QUIET} && document.querySelectorAll('.side')[1].innerText.includes('input_buffer = 16 B')")
+    tab.until(f"{QUIET} && document.querySelectorAll('.side')[1].innerText.includes('Input buffer: 16 B')")
     tab.click("#run")
     tab.until(DONE)
-    assert tab.js("[...document.querySelectorAll('.side')].every(s => s.innerText.includes('time limit'))")
-    assert tab.js("[...document.querySelectorAll('.side .said')].every(s => s.innerText.includes('MB/s'))")
-    assert tab.text("#chart-latency").count("input_buffer") == 1
+    below = tab.js("[...document.querySelectorAll('.measured')].map(s => s.innerText)")
+    assert all("time limit" in one and "MB/s" in one for one in below)
+    assert tab.text("#chart-latency").count("Input buffer: 16 B") == 1
+    assert tab.js("[...document.querySelectorAll('.side .name')].map(one => one.innerText)") == [
+        "Input buffer: 43 B",
+        "Input buffer: 16 B",
+    ]
     assert tab.js("fetch(document.querySelector('#report').href).then(r => r.text())").startswith(
         "<!doctype html>"
     )
@@ -78,10 +82,10 @@ def test_a_curve_says_nothing_more_of_the_run_before_it(tab: Tab) -> None:
     """How that ended would stand under a fabric whose numbers are gone."""
     tab.click("#run")
     tab.until(DONE)
-    assert "time limit" in tab.text(".side .ended")
+    assert "time limit" in tab.text(".measured .ended")
     tab.click("#curve")
     tab.until("!document.querySelector('#study').hidden")
-    assert tab.text(".side .ended") == ""
+    assert tab.text(".measured .ended") == ""
     tab.until(DONE)
 
 
@@ -114,7 +118,7 @@ def test_packets_are_replayed_and_followed(tab: Tab) -> None:
 def test_any_moment_of_a_run_is_replayed_and_what_it_measured_stays(tab: Tab) -> None:
     tab.click("#run")
     tab.until(DONE)
-    accepted = tab.text(".side dd")
+    accepted = tab.text(".measured dd")
     x, y = tab.js(
         "(() => { const r = document.querySelector('#chart-accepted').getBoundingClientRect();"
         " scrollTo(0, r.y); const s = document.querySelector('#chart-accepted').getBoundingClientRect();"
@@ -129,7 +133,7 @@ def test_any_moment_of_a_run_is_replayed_and_what_it_measured_stays(tab: Tab) ->
         f"{QUIET} && document.querySelector('#replay-said').innerText.includes('The measured run, repeated')"
     )
     assert tab.js("laboratory.player.from") == pytest.approx(1e6 * moment)
-    assert tab.text(".side dd") == accepted
+    assert tab.text(".measured dd") == accepted
     assert (
         tab.js("document.querySelector('#live').hidden || document.querySelector('#report').hidden") is False
     )
@@ -171,7 +175,7 @@ def test_what_is_shown_is_saved_and_outlives_a_reload(tab: Tab, address: str, tm
     tab.until(f"{QUIET} && document.querySelector('#text pre').textContent.includes('load = 0.03')")
     tab.click("#run")
     tab.until(DONE)
-    accepted = tab.text(".side dd")
+    accepted = tab.text(".measured dd")
     tab.js(
         "(() => { URL.createObjectURL = (blob) => {"
         " blob.text().then((text) => { window.saved = text; }); return '#'; }; })()"
@@ -184,9 +188,9 @@ def test_what_is_shown_is_saved_and_outlives_a_reload(tab: Tab, address: str, tm
         tomllib.loads(path.read_text(encoding="utf-8"))["traffic"]["load"] == load(path).traffic.load == 0.03
     )
     tab.open(address)
-    tab.until("document.querySelector('.side dd')")
+    tab.until("document.querySelector('.measured dd')")
     assert tab.text("#title") == "Mine"
-    assert tab.text(".side dd") == accepted
+    assert tab.text(".measured dd") == accepted
 
 
 def test_a_wrong_file_is_shown_with_a_caret_and_changes_nothing(tab: Tab) -> None:
@@ -205,7 +209,7 @@ def test_another_tab_has_a_run_of_its_own(chromium: Browser, address: str, tab: 
     other.open(address)
     tab.click("#run")
     tab.until(DONE)
-    assert other.js("document.querySelectorAll('.side dd').length") == 0
+    assert other.js("document.querySelectorAll('.measured dd').length") == 0
     assert not other.complaints
     chromium.close(other)
 
@@ -224,10 +228,10 @@ def test_a_run_of_a_scenario_that_is_left_ends(tab: Tab) -> None:
     drop(tab, "mine.toml", LONG)
     tab.until(f"{QUIET} && document.querySelectorAll('.fabric circle').length === 30")
     tab.click("#run")
-    tab.until("document.querySelector('.side dd')?.textContent.endsWith('MB/s')")
+    tab.until("document.querySelector('.measured dd')?.textContent.endsWith('MB/s')")
     drop(tab, "bridge.toml", BRIDGE)
     tab.until(f"{QUIET} && document.querySelectorAll('.fabric circle').length === 6")
-    assert tab.js("document.querySelector('.side dd')") is None
+    assert tab.js("document.querySelector('.measured dd')") is None
     assert tab.js("document.querySelector('#live').hidden")
 
 
@@ -285,7 +289,7 @@ def test_the_drawing_is_reached_by_the_keyboard(tab: Tab) -> None:
 def test_on_a_narrow_page_the_replay_stands_above_the_settings(tab: Tab, wide: int) -> None:
     tab.size(wide, 900)
     tab.until(f"innerWidth === {wide} && !document.querySelector('#player').hidden")
-    order = ["#shelf", "#title", "#sides", "#player", "#run", "#traffic", "#look"]
+    order = ["#shelf", "#title", "#sides", "#player", "#look", "#run", "#traffic"]
     tops = tab.js(f"{order}.map(one => document.querySelector(one).getBoundingClientRect().top)")
     tab.size(1280, 900)
     assert tops == sorted(tops), dict(zip(order, tops, strict=True))

@@ -19,7 +19,7 @@ from .serving import at, served
 APP = application()
 PATIENCE_S = 60.0
 QUIET = "document.querySelector('#status').textContent === '' && !document.querySelector('#run').disabled"
-GOING_ON = "document.querySelector('.side dd')?.textContent.endsWith('MB/s')"
+GOING_ON = "document.querySelector('.measured dd')?.textContent.endsWith('MB/s')"
 
 
 @pytest.fixture(scope="module")

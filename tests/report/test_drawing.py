@@ -141,7 +141,7 @@ def test_every_link_has_a_stroke_of_its_own_with_its_value():
 def test_more_than_eight_parallel_links_become_one_each_way():
     root = parsed(fabric_svg(topology.grid([1, 2], 1, 5), np.full(14, 0.25)))
     titles = sorted(path[0].text or "" for path in root.iter(f"{SVG}path"))
-    assert titles == [
+    assert [title for title in titles if "t(" not in title] == [
         "s(0,0)>s(0,1), 5 links: utilisation 25 % on average, 25 % at most",
         "s(0,1)>s(0,0), 5 links: utilisation 25 % on average, 25 % at most",
     ]

@@ -184,6 +184,7 @@ def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock, kep
                 "sustained": not waits and judge.sustained(point.settings[load_of(scenario)], summary),
                 "waits": waits,
                 "end": summary["end"]["reason"],
+                "busy": [round(1000 * share) for share in point.utilisation],
             }
         )
 

@@ -74,7 +74,7 @@ def _one(
     else:
         draw_cable(plan)
     notes = None if alone else [f"{name}{note}" for note in _notes(plan)]
-    return _page(plan, boxes, notes, 18.0 + (0.24 * plan.pitch if plan.stubs else 0))
+    return _page(plan, boxes, notes, 18.0)
 
 
 def _planes(graph: Graph, values: Numbers | None, link_label: str, alone: bool) -> str:

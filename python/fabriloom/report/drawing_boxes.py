@@ -24,6 +24,10 @@ from .drawing_style import (
 
 CABLE_PX = 220.0
 """Between two terminals that are joined by a cable."""
+CORNERS = np.array([(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)])
+"""Of a switch in a lattice, whose links leave by the sides: there its terminals stand."""
+CORNER_PX = 17.0
+"""Of a terminal from its corner, each way."""
 
 
 def box_of(plan: Plan, switch: int) -> str:
@@ -156,6 +160,11 @@ def _terminal_places(plan: Plan) -> dict[int, list[Points]]:
             for index, terminal in enumerate(terminals):
                 aside = (index - (len(terminals) - 1) / 2) * step
                 found[terminal] = [plan.places[switch] + np.array([aside, plan.box[1] / 2 + 26])]
+            continue
+        if len(graph.layout.get("shape", [])) == 2:
+            corner = np.array(plan.box) / 2 + CORNER_PX
+            for terminal, way in zip(terminals, CORNERS, strict=False):
+                found[terminal] = [plan.places[switch] + corner * way]
             continue
         middle, gap = _widest_gap(plan, switch)
         reach = 0.5 * max(plan.box) + (22 if graph.switches > 1 else 34 + 1.6 * len(terminals))

@@ -28,8 +28,10 @@ def draw_switch_links(plan: Plan) -> None:
             _bundle(plan, inside, plan.places[a], plan.places[b], bow, a)
         else:
             plan.stubs = True
-            _bundle(plan, inside, plan.places[a], plan.places[a] - outward, 0.0, a)
-            _bundle(plan, inside, plan.places[b] + outward, plan.places[b], 0.0, a)
+            left, right = plan.places[a] - outward, plan.places[b] + outward
+            plan.corners += [(float(end[0]), float(end[1])) for end in (left, right)]
+            _bundle(plan, inside, plan.places[a], left, 0.0, a)
+            _bundle(plan, inside, right, plan.places[b], 0.0, a)
 
 
 def _wrap(plan: Plan, a: int, b: int) -> Points | None:

@@ -89,9 +89,10 @@ def plan_of(graph: Graph, values: NDArray[np.float64] | None, link_label: str) -
             terminal_links_at[switch].append(link)
     most = max(map(len, terminals_at), default=0)
     one_way = bool((graph.link_reverse[graph.terminal_out_links] < 0).any())
-    lattice = len(graph.layout.get("shape", [])) > 1
+    # The corners of a switch are free in a lattice of two dimensions, and in no other.
+    lattice = len(graph.layout.get("shape", []))
     outside = graph.terminals <= MAX_OUTSIDE and (
-        one_way or graph.switches == 1 or (most <= 4 and not lattice)
+        one_way or graph.switches == 1 or (most <= 4 and lattice < 3)
     )
     room = max(float(extent.max()), 1.0)
     pitch = float(np.clip(WIDTH_PX / room, 17, 150 if outside else 112))

@@ -123,5 +123,12 @@ const reaching = (() => {
     }
   };
 
-  return { linksOf, drawnIn, reach, limitIn };
+  // A tip beside a place of the window, never beyond the border of its drawing.
+  const put = (tip, place, x, y) => {
+    const box = place.getBoundingClientRect(), right = box.width - tip.offsetWidth - 4;
+    tip.style.left = Math.max(4, Math.min(x - box.x + 14, right)) + "px";
+    tip.style.top = Math.max(4, y - box.y + (y - box.y + tip.offsetHeight + 24 > box.height ? -tip.offsetHeight - 12 : 14)) + "px";
+  };
+
+  return { linksOf, drawnIn, reach, limitIn, put };
 })();

@@ -190,9 +190,7 @@
       const links = reaching.linksOf(shape), dot = shape.tagName === "circle" && links.length === 2;
       const told = (column) => dot ? "sends " + shown(column, column.values[links[0]]) + ", receives " + shown(column, column.values[links[1]]) : summed(column, links);
       tip.replaceChildren(made("b", { textContent: shape.ariaLabel }), made("dl", {}, ...columns.map((column) => row(column.label, told(column)))));
-      const box = place.getBoundingClientRect(), right = box.width - tip.offsetWidth - 4;
-      tip.style.left = Math.max(4, Math.min(x - box.x + 14, right)) + "px";
-      tip.style.top = Math.max(4, y - box.y + (y - box.y + tip.offsetHeight + 24 > box.height ? -tip.offsetHeight - 12 : 14)) + "px";
+      reaching.put(tip, place, x, y);
     };
   };
   const MOST_ROWS = 12;

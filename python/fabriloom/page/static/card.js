@@ -4,7 +4,8 @@ import { Packets } from "./packets.js";
 import { download, element, figures } from "./state.js";
 
 export class Card {
-  constructor(number, row, named) {
+  // `row` holds the drawings, `below` what was measured: the replay is between them.
+  constructor(number, row, below, named) {
     this.number = number;
     this.named = named;
     this.title = element("span");
@@ -12,11 +13,13 @@ export class Card {
     const save = element("button", { type: "button", textContent: "Save scenario", onclick: () => this.save() });
     const swatch = element("span", { className: "swatch" });
     swatch.style.background = `var(--c${number})`;
-    const place = element("div", { className: "fabric" }), hover = element("output", { className: "hover", textContent: "" });
+    const place = element("div", { className: "fabric" }), hover = element("output", { className: "tip hover", hidden: true });
     this.verdict = element("p", { className: "said" });
     this.numbers = element("dl", { className: "facts" });
     this.ended = element("div", { className: "ended" });
-    this.root = element("section", { className: "side" }, element("h2", {}, element("span", { className: "name" }, swatch, this.title), this.sizes, save), place, hover, this.verdict, this.numbers, this.ended);
+    this.root = element("section", { className: "side" }, element("h2", {}, element("span", { className: "name" }, swatch, this.title), this.sizes, save), place);
+    this.again = element("span");
+    this.measured = element("section", { className: "measured" }, element("h2", {}, element("span", { className: "name" }, swatch.cloneNode(), this.again)), this.verdict, this.numbers, this.ended);
     this.root.dataset.side = number;
     this.fabric = new Fabric(place, hover);
     this.packets = new Packets(this.fabric);
@@ -26,11 +29,12 @@ export class Card {
       if (packet >= 0) this.chosen?.(packet);
     });
     row.append(this.root);
+    below.append(this.measured);
   }
 
   look(side, colours, measured) {
     this.side = side;
-    this.title.textContent = this.named(this.number);
+    this.title.textContent = this.again.textContent = this.named(this.number);
     this.sizes.textContent = side.facts;
     if (this.fabric.draw(side.svg, side.links, colours)) this.packets.clear();
     if (!measured) this.clear();
@@ -40,6 +44,8 @@ export class Card {
     this.verdict.textContent = "";
     this.fabric.busy = this.fabric.carried = this.fabric.columns = [];
     this.fabric.limits(-1);
+    this.fabric.unmark();
+    this.fabric.say(null);
     this.numbers.replaceChildren();
     this.warn(this.side?.warnings ?? []);
   }
@@ -66,13 +72,17 @@ export class Card {
     const mark = live.bad ? "chip bad" : "chip";
     const reason = element("span", { className: mark, textContent: live.end.reason.replace("_", " ") });
     this.ended.append(element("p", {}, reason, live.end.message));
-    if (live.cycle.length) this.fabric.mark(live.cycle);
     this.fabric.limits(live.cycle.length ? -1 : live.limit);
     if (built) {
       const wanted = built.attempted_per_s ? ` of ${figures(built.attempted_per_s / 1000)} kHz attempted` : "";
       this.ended.append(element("p", { textContent: `${built.complete} events complete; ${figures(built.achieved_per_s / 1000)} kHz built${wanted}.` }));
     }
     if (live.sources.length) this.ended.append(this.shares(live.sources));
+  }
+
+  remove() {
+    this.root.remove();
+    this.measured.remove();
   }
 
   // Who got how much, as bars.

@@ -1,6 +1,7 @@
 // The drawn fabric: links coloured by how busy they are.
 /* global reaching */
 import { inPicture } from "./geometry.js";
+import { Names, fit } from "./names.js";
 import { figures } from "./state.js";
 import { Zoom } from "./zoom.js";
 
@@ -15,6 +16,7 @@ export class Fabric {
     this.busy = [];
     this.carried = [];
     this.columns = [];
+    new ResizeObserver(() => this.resized()).observe(place);
   }
 
   // The SVG comes from our own server, which escapes every name in it.
@@ -27,13 +29,23 @@ export class Fabric {
     picture.innerHTML = svg ?? "<p class='note'>This fabric is too large to be drawn.</p>";
     picture.className = "picture";
     this.place.replaceChildren(picture);
-    this.zoom = picture.querySelector("svg") ? new Zoom(this.place, picture.querySelector("svg"), () => this.moved?.()) : null;
-    this.hover.textContent = "";
+    const drawing = picture.querySelector("svg");
+    if (drawing) fit(drawing);
+    this.names = drawing ? new Names(drawing) : null;
+    this.zoom = drawing ? new Zoom(this.place, drawing, () => this.resized()) : null;
+    this.names?.fresh();
+    this.place.append(this.hover);
+    this.say(null);
     this.shapes = reaching.drawnIn(this.place).map((one) => ({ ...one, step: -1 }));
     this.limiting = reaching.limitIn(this.place);
-    const say = (shape) => this.say(shape);
-    reaching.reach(picture, { warmth: (on) => Math.max(...on.map((link) => this.busy[link] ?? 0)), point: say, open: say, close: () => { this.hover.textContent = ""; } });
+    const say = (shape, x, y) => this.say(shape, x, y);
+    reaching.reach(picture, { warmth: (on) => Math.max(...on.map((link) => this.busy[link] ?? 0)), point: say, open: () => {}, close: () => this.say(null) });
     return true;
+  }
+
+  resized() {
+    this.names?.fresh();
+    this.moved?.();
   }
 
   // `busy`: thousandths per link.
@@ -44,6 +56,7 @@ export class Fabric {
 
   paint(busy) {
     for (const one of this.shapes) {
+      if (one.width !== undefined) continue;
       let sum = 0, most = 0;
       for (const link of one.links) { const value = busy[link] ?? 0; sum += value; if (value > most) most = value; }
       const value = one.dot ? most : sum / one.links.length;
@@ -63,7 +76,6 @@ export class Fabric {
     for (const one of this.shapes) {
       if (one.shape.tagName !== "path" || !one.links.some((link) => wanted.has(link))) continue;
       one.width ??= one.shape.getAttribute("stroke-width");
-      one.step = -1;
       one.shape.setAttribute("stroke", MARK);
       one.shape.setAttribute("stroke-width", "9");
     }
@@ -74,6 +86,7 @@ export class Fabric {
       if (one.width === undefined) continue;
       one.shape.setAttribute("stroke-width", one.width);
       one.shape.setAttribute(one.paint, this.colours[0]);
+      one.step = 0;
       delete one.width;
     }
   }
@@ -85,7 +98,10 @@ export class Fabric {
     return dots.map(({ shape, links }) => ({ name: String(this.links[links[0]]).split(">")[0], links, ...where(shape) }));
   }
 
-  say(shape) {
+  // What is known of a shape, beside it; nothing where there is none.
+  say(shape, x, y) {
+    this.hover.hidden = !shape;
+    this.hover.textContent = "";
     if (!shape) return;
     const links = reaching.linksOf(shape);
     const rate = (link) => (this.carried.length ? ` with ${figures(this.carried[link] / 1000)} MB/s` : "");
@@ -95,6 +111,7 @@ export class Fabric {
       ? `${this.columns.filter(({ values }) => values[link] !== null).map((one) => `${one.label} ${value(one, link)}`).join(", ")}${rate(link)}`
       : `${((this.busy[link] ?? 0) / 10).toFixed(1)} % in use${rate(link)}`);
     const named = links.slice(0, 2).map((link) => `${this.links[link] ?? "link " + link}: ${share(link)}`);
-    this.hover.textContent = named.join("; ") + (links.length > 2 ? `; and ${links.length - 2} more` : "");
+    this.hover.textContent = named.join("\n") + (links.length > 2 ? `\nand ${links.length - 2} more` : "");
+    reaching.put(this.hover, this.place, x, y);
   }
 }

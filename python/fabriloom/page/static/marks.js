@@ -1,6 +1,8 @@
 // What stands beside the packets of a drawing: links that are down, packets that are lost, queues at sources.
 
 const DOWN = "#3b4145", LOST = "#b3005e", QUEUE = "#8256c9", PAPER = "#fff";
+// Numbers are no smaller than this on the screen.
+const LEAST_PX = 9;
 // How long a loss is seen, in times that a packet takes to pass.
 const SEEN = 2;
 
@@ -93,7 +95,7 @@ export const failures = (context, packets, now) => {
 };
 
 // How many packets wait at a source, as a bar beside it that grows; upright and without a number where terminals stand close.
-export const queues = (context, { recording, place, fabric, ways }, now) => {
+export const queues = (context, { recording, place, fabric, ways, scale }, now) => {
   const senders = Object.keys(recording.data.intervals_ns ?? {});
   if (senders.length > 64) return;
   const { x: left, y: top, width, height } = fabric.zoom.whole, middle = { x: left + width / 2, y: top + height / 2 };
@@ -121,7 +123,7 @@ export const queues = (context, { recording, place, fabric, ways }, now) => {
     const inward = at.x > middle.x + 1, x = inward ? at.x - 9 - long : at.x + 9, y = at.y + (at.y > middle.y ? -9 : 5);
     context.fillRect(x, y, long, 5);
     context.textAlign = inward ? "right" : "left";
-    text(context, String(count), inward ? x - 2 : x + long + 2, y + 5, 6);
+    text(context, String(count), inward ? x - 2 : x + long + 2, y + 5, Math.max(6, LEAST_PX / scale));
   }
 };
 

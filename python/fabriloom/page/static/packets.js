@@ -15,7 +15,6 @@ export class Packets {
     this.canvas.setAttribute("aria-hidden", "true");
     this.recording = null;
     this.shown = [];
-    new ResizeObserver(() => this.again()).observe(fabric.place);
   }
 
   load(data) {

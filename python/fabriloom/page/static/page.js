@@ -162,8 +162,8 @@ const showLook = () => {
     showControls($("fabric-" + number), fabric, number ? state.beside : state.first);
     card(number).look(side, state.colours, Boolean(state.live[number]));
   });
-  while (cards.length > state.looked.length) cards.pop().root.remove();
-  $("sides").classList.toggle("two", state.looked.length > 1);
+  while (cards.length > state.looked.length) cards.pop().remove();
+  for (const row of ["sides", "measured"]) $(row).classList.toggle("two", state.looked.length > 1);
   $("text").querySelector("pre").textContent = first.text;
 };
 
@@ -210,14 +210,19 @@ const control = (described, spec) => {
 
 // ---- the fabrics -------------------------------------------------------------------------------------------
 
-// Of two fabrics of one name the second is called by what is different.
+// Two fabrics of one scenario are called by the settings that differ.
 const named = (side) => {
-  const [first, second] = state.looked.map((one) => one.name);
-  return side && second?.startsWith(`${first}, `) ? second.slice(first.length + 2) : [first, second][side] ?? "";
+  const [first, second] = state.looked, own = state.looked[side]?.name ?? "";
+  if (!second?.name.startsWith(`${first.name}, `)) return own;
+  const twice = first.controls.map((one) => [one, second.controls.find((other) => other.label === one.label)]);
+  const words = twice.filter(([, other]) => other).map((two) => two.map((one) => one.options[one.at].text));
+  const differ = twice.filter(([, other]) => other).map(([{ label }], at) => [label, ...words[at]]).filter(([, here, there]) => here !== there);
+  if (differ.length) return differ.slice(0, 2).map((one) => `${one[0]}: ${one[1 + side]}`).join(", ");
+  return side ? second.name.slice(first.name.length + 2) : own;
 };
 
 const card = (number) => {
-  cards[number] ??= Object.assign(new Card(number, $("sides"), named), { chosen: (packet) => player.choose(packet, number) });
+  cards[number] ??= Object.assign(new Card(number, $("sides"), $("measured"), named), { chosen: (packet) => player.choose(packet, number) });
   return cards[number];
 };
 
@@ -228,10 +233,18 @@ const view = (what) => {
   $("view").value = what;
   document.body.dataset.view = what;
   if (what !== "packets") player.pause();
-  cards.forEach((one) => one.fabric.paint(what === "packets" ? [] : one.fabric.busy));
+  cards.forEach((one, side) => {
+    one.fabric.unmark();
+    one.fabric.paint(what === "packets" ? [] : one.fabric.busy);
+    if (what !== "packets") one.fabric.mark(state.live[side]?.cycle ?? []);
+  });
 };
 
+// Of which load of a curve the colours of the links are.
+const ofLoad = (load) => { $("ramp-of").textContent = load === null ? "" : `, at a load of ${figures(100 * load)} %`; };
+
 const forget = () => {
+  ofLoad(null);
   news.clear();
   state.live = [];
   state.points = [[], []];
@@ -242,6 +255,7 @@ const forget = () => {
 // The button that began what is running goes, or cannot be pressed; with the keyboard one would begin at the top again.
 let pressed = null;
 const busy = () => state.running || state.asked;
+player.seen = () => { if ($("view").value !== "packets") view("packets"); };
 const buttons = () => {
   const running = busy(), ready = state.looked.length > 0 && !running && !state.reading, focused = document.activeElement;
   for (const name of ["run", "curve", "replay", "beside"]) $(name).disabled = !ready;
@@ -287,7 +301,10 @@ const tailOf = (live) => (live.tail.length
 const news = new Set();
 const drawNews = () => {
   if (!news.size) return;
-  for (const side of news) card(side).show(state.live[side]);
+  for (const side of news) {
+    card(side).show(state.live[side]);
+    if ($("view").value === "use") card(side).fabric.mark(state.live[side].cycle);
+  }
   news.clear();
   showLive();
 };
@@ -332,7 +349,7 @@ const saturation = (name, points) => {
   const most = points.reduce((a, b) => (b.accepted > a.accepted ? b : a));
   const carried = points.filter((one) => one.sustained).map((one) => one.load);
   const upTo = points[0].waits ? "has sources that wait for the network, so everything that they offer is accepted" : carried.length ? `carries all that is offered up to a load of ${figures(100 * Math.max(...carried))} %` : "does not carry everything even at the smallest load";
-  return `${name} ${upTo}; it accepts ${figures(most.accepted)} MB/s at most, at ${figures(100 * most.load)} %.`;
+  return `${state.looked.length > 1 ? `“${name}”` : name} ${upTo}; it accepts ${figures(most.accepted)} MB/s at most, at ${figures(100 * most.load)} %.`;
 };
 
 const hearers = {
@@ -349,7 +366,8 @@ const hearers = {
     if (state.wanted) keepOf(replays ? { replayed: state.wanted } : { measured: state.wanted, replayed: "" });
     if (state.left) { if (!state.unasked) cancel(); return; }
     if (replays) player.clear();
-    else { forget(); view("use"); }
+    else forget();
+    if (message.job === "run") view("use");
     stale();
     $("share").value = 0;
     status({ run: "Running …", curve: "Running eleven loads …", replay: "Running again to record the packets …" }[message.job] ?? "");
@@ -368,6 +386,11 @@ const hearers = {
   point(message) {
     state.points[message.side].push(message);
     state.points[message.side].sort((a, b) => a.load - b.load);
+    // The fabric shows the highest load that has been measured.
+    const { fabric } = card(message.side), { busy, load } = state.points[message.side].at(-1);
+    if (busy.length === fabric.links.length) fabric.busy = busy;
+    if (message.side === 0) ofLoad(load);
+    if ($("view").value === "use") fabric.paint(fabric.busy);
     showPoints();
   },
   study(message) {

@@ -49,17 +49,18 @@ export class Player {
     this.only = made("input", { id: "only", placeholder: "all", size: 9, ariaLabel: "Only packets from, to or over this terminal or switch" });
     this.only.setAttribute("list", "names");
     this.only.addEventListener("input", () => { this.filter = this.only.value.trim().toLowerCase(); this.show(this.now); });
-    this.said = made("p", { className: "note", id: "replay-said" });
-    this.legend = made("p", { className: "key", id: "replay-key" });
+    this.said = made("p", { className: "note moving", id: "replay-said" });
+    this.legend = made("p", { className: "key moving", id: "replay-key" });
     this.count = made("output", { id: "replay-count" });
     this.place.replaceChildren(
       made("div", { className: "row" }, this.play, button("◂", () => this.step(-1), "One step back"), button("▸", () => this.step(1), "One step on"),
         this.slider, this.time),
-      made("div", { className: "row" }, ...Object.values(this.jumps),
-        choice("Speed ", SPEEDS.map(([name, pace]) => [String(pace), name]), "1", (value) => { this.speed = Number(value); }),
+      made("div", { className: "row" }, ...Object.values(this.jumps), this.picture, this.film),
+      made("div", { className: "row moving" }, this.count),
+      made("div", { className: "row moving" }, choice("Speed ", SPEEDS.map(([name, pace]) => [String(pace), name]), "1", (value) => { this.speed = Number(value); }),
         choice("Colour by ", COLOURS, "destination", (value) => { this.by = value; this.show(this.now); }),
-        made("label", {}, "Only ", this.only), made("label", {}, "Follow ", this.follow), this.picture, this.film),
-      this.legend, made("p", { className: "row" }, this.count), this.said, made("datalist", { id: "names" }),
+        made("label", {}, "Only ", this.only), made("label", {}, "Follow ", this.follow)),
+      this.legend, this.said, made("datalist", { id: "names" }),
     );
     this.place.hidden = true;
   }
@@ -78,6 +79,7 @@ export class Player {
     this.followed = -1;
     this.told = said;
     this.jumps.blocking.disabled = !all.some((one) => one.blockings.length);
+    this.jumps.blocking.hidden = all.every((one) => one.data.rings);
     this.jumps.loss.hidden = !all.some((one) => one.losses.length);
     this.jumps.slowest.disabled = !all.some((one) => one.slowest.packet >= 0);
     for (const row of this.place.querySelectorAll(".row")) row.hidden = !all.some((one) => one.rows.length);
@@ -217,6 +219,7 @@ export class Player {
   }
 
   show(time) {
+    this.seen?.();
     this.now = Math.min(this.until, Math.max(this.from, time));
     this.slider.value = Math.round(10000 * (this.now - this.from) / Math.max(1, this.until - this.from));
     this.time.textContent = micro(this.now, this.until - this.from < 1e5 ? 2 : 1);
@@ -236,7 +239,7 @@ export class Player {
       const packets = `${there} ${there === 1 ? "packet" : "packets"} under way`;
       return view.recording.data.rings ? `${packets}${over}` : `${packets}, ${view.blocked.size} blocked${failed}${over}`;
     });
-    const text = counts.length > 1 ? counts.map((count, side) => `${side ? "second" : "first"}: ${count}`).join("; ") : counts[0] ?? "";
+    const text = counts.length > 1 ? counts.map((count, side) => `${this.cards()[side].title.textContent}: ${count}`).join("; ") : counts[0] ?? "";
     if (this.count.textContent !== text) this.count.textContent = text;
     const said = this.followed >= 0 && views[this.side] ? views[this.side].recording.tell(this.followed, this.now) : this.told;
     if (this.said.textContent !== said) this.said.textContent = said;

@@ -1,0 +1,49 @@
+// The drawing as large as its place allows, and its names as large as can be read.
+
+const MARGIN = 7, MOST_SHAPES = 3000, READABLE_PX = 8, LEAST_PX = 6.5, MOST_NAMES = 300;
+
+// The drawing without an empty border. Each of several planes has a picture of its own, and keeps it.
+export const fit = (svg) => {
+  const shapes = [...svg.querySelectorAll("path, circle, text, rect:not(:first-of-type), g > rect")];
+  if (!shapes.length || shapes.length > MOST_SHAPES || svg.querySelector("svg")) return;
+  const boxes = shapes.map((shape) => shape.getBBox()), least = (of) => Math.min(...boxes.map(of)), most = (of) => Math.max(...boxes.map(of));
+  const x = least((box) => box.x) - MARGIN, y = least((box) => box.y) - MARGIN;
+  const width = most((box) => box.x + box.width) + MARGIN - x, height = most((box) => box.y + box.height) + MARGIN - y;
+  for (const [name, value] of Object.entries({ width, height, viewBox: `${x} ${y} ${width} ${height}` })) svg.setAttribute(name, value);
+};
+
+const overlap = (one, other) => one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height && other.y < one.y + one.height;
+const crowded = (boxes) => boxes.some((one, at) => boxes.some((other, next) => next > at && overlap(one, other)));
+
+// The box of a name when it is some times as large; it grows from where it is anchored.
+const grown = ({ x, y, width, height }, anchor, times) => {
+  const before = { start: 0, middle: 0.5, end: 1 }[anchor] ?? 0;
+  return { x: x + before * width * (1 - times), y: y + height * (1 - times), width: width * times, height: height * times };
+};
+
+// Names of one size are made readable where there is room, and left out where they could not be read: the tip has them.
+export class Names {
+  constructor(svg) {
+    this.svg = svg;
+    this.sizes = new Map();
+    for (const text of svg.querySelectorAll("text")) {
+      const size = Number(text.getAttribute("font-size")), box = text.getBBox();
+      this.sizes.set(size, [...(this.sizes.get(size) ?? []), { text, box, anchor: text.getAttribute("text-anchor") }]);
+    }
+  }
+
+  fresh() {
+    const scale = this.svg.getScreenCTM()?.a;
+    if (!scale || scale === this.scale) return;
+    this.scale = scale;
+    for (const [size, names] of this.sizes) {
+      const times = Math.max(1, READABLE_PX / (size * scale));
+      const room = times === 1 || (names.length <= MOST_NAMES && !crowded(names.map(({ box, anchor }) => grown(box, anchor, times))));
+      const shown = room ? size * times : size, seen = shown * scale >= LEAST_PX;
+      for (const { text } of names) {
+        text.setAttribute("font-size", shown);
+        text.setAttribute("visibility", seen ? "visible" : "hidden");
+      }
+    }
+  }
+}

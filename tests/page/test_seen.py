@@ -1,0 +1,113 @@
+"""What the one who looks sees: nothing blank, nothing below the fold, no name too small to read."""
+
+from __future__ import annotations
+
+from .browser import Tab
+from .laboratory import DONE, QUIET, SMALL, VIEW, drop
+from .test_lessons import lesson
+
+TORUS = ("teaching-torus-deadlock.toml", "Deadlock on a torus")
+ADAPTIVE = ("teaching-adaptive.toml", "Adaptive against deterministic")
+HEAD = ("teaching-head-of-line.toml", "Head-of-line blocking")
+COLD = "laboratory.cards[0].fabric.colours[0]"
+MAGENTA = "#e0007a"
+STROKES = "[...document.querySelectorAll('.fabric path[data-links]')]"
+
+
+def test_a_curve_leaves_the_fabric_as_it_is_and_colours_it(tab: Tab) -> None:
+    """Packets stay while it runs; as colours, links show the highest load that was measured."""
+    tab.click("#curve")
+    tab.until(DONE)
+    assert tab.js("document.body.dataset.view") == "packets"
+    assert tab.js(f"laboratory.player.step(1), {VIEW}.shown.length") > 0
+    tab.js(
+        "(() => { const v = document.querySelector('#view'); v.value = 'use';"
+        " v.dispatchEvent(new Event('change')); })()"
+    )
+    assert tab.js(f"{STROKES}.some(one => one.getAttribute('stroke') !== {COLD})")
+    assert "at a load of 100 %" in tab.text("#ramp")
+
+
+def test_packets_are_seen_when_they_are_played_after_a_run(tab: Tab) -> None:
+    tab.click("#run")
+    tab.until(DONE)
+    assert tab.js("document.body.dataset.view") == "use"
+    tab.click("#play")
+    tab.until(f"getComputedStyle({VIEW}.canvas).visibility === 'visible' && {VIEW}.shown.length")
+    assert tab.js("document.querySelector('#view').value") == "packets"
+
+
+def test_a_run_that_deadlocks_shows_the_circle_and_does_not_begin_with_a_rate(tab: Tab) -> None:
+    """With the links of terminals that are in it."""
+    lesson(tab, *TORUS)
+    tab.click("#run")
+    tab.until(DONE)
+    cycle = tab.js("laboratory.state.live[0].cycle")
+    names = tab.js("laboratory.state.live[0].cycle.map(link => laboratory.state.looked[0].links[link])")
+    assert any(name.startswith("t(") for name in names)
+    for link in cycle:
+        drawn = f"{STROKES}.filter(one => one.dataset.links.split(' ').includes('{link}'))"
+        assert set(tab.js(f"{drawn}.map(one => one.getAttribute('stroke'))")) == {MAGENTA}
+    assert tab.text("#measured").startswith("It deadlocked")
+    tab.click("#play")
+    tab.until(f"{STROKES}.every(one => one.getAttribute('stroke') !== '{MAGENTA}')")
+
+
+def test_names_are_readable_or_left_out(tab: Tab) -> None:
+    lesson(tab, *ADAPTIVE)
+    sizes = (
+        "[...document.querySelectorAll('.fabric svg text')]"
+        ".filter(one => one.getAttribute('visibility') !== 'hidden')"
+        ".map(one => one.getAttribute('font-size') * one.getScreenCTM().a)"
+    )
+    for wide in (400, 1280):
+        tab.size(wide, 900)
+        tab.until(f"innerWidth === {wide} && ({sizes}).every(size => size > 6.4)", 5)
+        assert tab.js(f"({sizes}).length") > 0
+
+
+def test_a_lesson_and_its_replay_are_seen_without_scrolling(tab: Tab) -> None:
+    """The drawing fills its place, and the first row of the replay is above the fold."""
+    lesson(tab, *HEAD)
+    edge = "document.querySelector('#play').getBoundingClientRect().bottom"
+    drawn = "[...document.querySelectorAll('.fabric circle')].map(one => one.getBoundingClientRect())"
+    for wide, high in ((400, 900), (900, 1000), (2560, 1300), (1280, 900)):
+        tab.size(wide, high)
+        tab.js("scrollTo(0, 0)")
+        tab.until(f"innerWidth === {wide} && {edge} < innerHeight", 5)
+        top, bottom = tab.js(
+            f"(s => [Math.min(...s.map(r => r.top)), Math.max(...s.map(r => r.bottom))])({drawn})"
+        )
+        assert bottom - top > 0.6 * tab.js("document.querySelector('.fabric').clientHeight")
+
+
+def test_nothing_is_waited_for_where_nothing_moves(tab: Tab) -> None:
+    """At a load of 1 % most of the time no packet is under way: the clock goes to the next one."""
+    drop(tab, "quiet.toml", SMALL.replace("Mine", "Quiet").replace("0.3", "0.01"))
+    tab.until(f"{QUIET} && document.querySelector('#title').textContent === 'Quiet'")
+    empty = tab.js(
+        f"(() => {{ const {{ player }} = laboratory, one = {VIEW}.recording; player.pause(); let before = 0;"
+        " const after = []; for (let part = 0; part < 1; part += 0.01) { const at = one.until * part;"
+        " before += one.at(at).length === 0; after.push(player.busyFrom(at)); }"
+        " return [before, after.filter(at => at < one.until && one.at(at).length === 0).length]; })()"
+    )
+    assert empty[0] > 50
+    assert empty[1] == 0
+
+
+def test_a_tip_lies_over_its_drawing(tab: Tab) -> None:
+    tab.js("laboratory.player.pause()")
+    x, y = tab.js(
+        f"(() => {{ const p = {STROKES}[2], m = p.getScreenCTM();"
+        " const q = p.getPointAtLength(p.getTotalLength() / 2);"
+        " return [m.a * q.x + m.e, m.d * q.y + m.f]; })()"
+    )
+    tab.point(x, y)
+    tab.until("document.querySelector('.hover').innerText.includes('in use')")
+    inside = tab.js(
+        "(() => { const [a, b] = ['.hover', '.fabric']"
+        ".map(one => document.querySelector(one).getBoundingClientRect());"
+        " return a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom; })()"
+    )
+    tab.point(5, 5)
+    assert inside
