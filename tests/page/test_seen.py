@@ -111,3 +111,13 @@ def test_a_tip_lies_over_its_drawing(tab: Tab) -> None:
     )
     tab.point(5, 5)
     assert inside
+
+
+def test_what_many_packets_do_is_seen_before_where_they_go(tab: Tab) -> None:
+    """More destinations than colours would be confetti."""
+    drop(tab, "many.toml", SMALL.replace("Mine", "Many").replace("= 5", "= 60"))
+    tab.until(f"{QUIET} && document.querySelector('#title').textContent === 'Many'")
+    assert tab.js("laboratory.player.by") == "state"
+    drop(tab, "mine.toml", SMALL)
+    tab.until(f"{QUIET} && document.querySelector('#title').textContent === 'Mine'")
+    assert tab.js("laboratory.player.by") == "destination"

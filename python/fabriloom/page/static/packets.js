@@ -5,6 +5,9 @@ import { Recording } from "./recording.js";
 
 const BLOCKED = "#d4213d", CYCLE = "#e0007a", ECHO = "#888", BUSY = "#d11", ARROW = 5.2;
 // This many ends have a colour of their own; more could not be told apart, and what has one colour is drawn at once.
+// With more packets than this, what the eye could not tell apart is left out, so that a frame takes half the time: dashes
+// (blocked packets are thin), arrowheads, gauges of buffers, and two of three colours.
+const DENSE = 900, DENSE_HUES = 16;
 const HUES = Array.from({ length: 48 }, (_, number) => `hsl(${(number * 137.508) % 360} 72% 45%)`);
 
 export class Packets {
@@ -71,7 +74,7 @@ export class Packets {
     if (sort === 2 || row.packet < 0) return ECHO;
     if (by === "state") return this.blocked.has(row.packet) ? BLOCKED : row.kind & 4 ? "#c8642b" : "#0b8a9c";
     const [from, to] = this.recording.ends(row.packet);
-    return HUES[this.numbers.get(by === "source" ? from : to) % HUES.length];
+    return HUES[this.numbers.get(by === "source" ? from : to) % (this.dense ? DENSE_HUES : HUES.length)];
   }
 
   wayOf(row) {
@@ -97,6 +100,7 @@ export class Packets {
     this.last = [now, { by, filter, followed }];
     const context = this.begin(), rows = this.recording.at(now);
     this.shown = rows.filter((row) => this.passes(row.packet, filter));
+    this.dense = this.shown.length > DENSE;
     const heads = new Map();
     for (const row of this.shown) if (row.packet >= 0 && !(heads.get(row.packet)?.begin > row.begin)) heads.set(row.packet, row);
     this.blocked = new Map([...heads].filter(([, row]) => this.recording.waits(row, now)));
@@ -105,7 +109,7 @@ export class Packets {
     this.worms(context, now, by, followed);
     this.heads(context, followed);
     if (this.recording.losses.length) losses(context, this, now);
-    if (this.scale * this.shown.length < 4000) this.buffers(context, now);
+    if (!this.dense) this.buffers(context, now);
     queues(context, this, now);
     const { cycle } = this.recording.data;
     if (cycle.length && now >= this.recording.until - 1e-3 * this.recording.stay) this.circle(context, cycle);
@@ -113,12 +117,12 @@ export class Packets {
 
   // Worms that look alike are one path: a stroke costs more than what is in it.
   worms(context, now, by, followed) {
-    const layers = new Map(), arrows = this.shown.length < 500 || this.scale * ARROW > 3.5;
+    const layers = new Map(), arrows = !this.dense && (this.shown.length < 500 || this.scale * ARROW > 3.5);
     for (const row of this.shown) {
       const [tail, head] = this.recording.stretch(row, now), way = this.wayOf(row);
       if (way ? head - tail < 0.01 : head <= tail) continue;
       const echo = (row.kind & 3) > 1, mine = followed >= 0 && row.packet === followed, stands = this.blocked.has(row.packet);
-      const wide = (way?.wide ?? 3) * (echo ? 0.5 : mine ? 1.7 : row.kind & 4 ? 1.4 : 1), colour = this.colour(row, by), faint = followed >= 0 && !mine;
+      const wide = (way?.wide ?? 3) * (echo || (stands && this.dense) ? 0.5 : mine ? 1.7 : row.kind & 4 ? 1.4 : 1), colour = this.colour(row, by), faint = followed >= 0 && !mine;
       const look = `${colour}${wide}${stands}${faint}`;
       if (!layers.has(look)) layers.set(look, { colour, wide, stands, faint, strokes: new Path2D(), fills: new Path2D(), dots: [] });
       const { strokes, fills, dots } = layers.get(look);
@@ -130,7 +134,7 @@ export class Packets {
       context.globalAlpha = faint ? 0.16 : 1;
       context.strokeStyle = context.fillStyle = colour;
       context.lineWidth = wide;
-      context.setLineDash(stands ? [0.8 * wide, 0.5 * wide] : []);
+      context.setLineDash(stands && !this.dense ? [0.8 * wide, 0.5 * wide] : []);
       context.stroke(strokes);
       context.fill(fills);
       this.discs(context, dots);

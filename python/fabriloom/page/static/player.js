@@ -5,6 +5,7 @@ import { Film, Stage, canFilm } from "./film.js";
 // it need not wait.
 const BEGIN_PER_S = 16;
 const SPEEDS = [["very slow", 0.1], ["slow", 0.35], ["usual", 1], ["fast", 4], ["very fast", 20]];
+const MANY_ENDS = 48;
 const COLOURS = [["destination", "destination"], ["state", "what it does"], ["source", "source"]];
 
 const made = (tag, properties = {}, ...children) => {
@@ -43,6 +44,7 @@ export class Player {
     this.time = made("output");
     this.speed = 1;
     this.by = "destination";
+    this.colours = choice("Colour by ", COLOURS, "destination", (value) => { Object.assign(this, { by: value, byHand: true }); this.show(this.now); });
     this.follow = made("select", { ariaLabel: "Packet that is followed" });
     this.follow.addEventListener("change", () => { const [side, packet] = this.follow.value.split(":").map(Number); this.choose(packet, side); });
     for (const event of ["pointerdown", "focus"]) this.follow.addEventListener(event, () => this.offer());
@@ -58,7 +60,7 @@ export class Player {
       made("div", { className: "row" }, ...Object.values(this.jumps), this.picture, this.film),
       made("div", { className: "row moving" }, this.count),
       made("div", { className: "row moving" }, choice("Speed ", SPEEDS.map(([name, pace]) => [String(pace), name]), "1", (value) => { this.speed = Number(value); }),
-        choice("Colour by ", COLOURS, "destination", (value) => { this.by = value; this.show(this.now); }),
+        this.colours,
         made("label", {}, "Only ", this.only), made("label", {}, "Follow ", this.follow)),
       this.legend, this.said, made("datalist", { id: "names" }),
     );
@@ -84,6 +86,8 @@ export class Player {
     this.jumps.slowest.disabled = !all.some((one) => one.slowest.packet >= 0);
     for (const row of this.place.querySelectorAll(".row")) row.hidden = !all.some((one) => one.rows.length);
     this.place.querySelector("datalist").replaceChildren(...this.namesOf(all).map((name) => new Option(name)));
+    // Destinations that are too many to be told apart would be confetti.
+    if (!this.byHand) this.colours.lastChild.value = this.by = Math.max(...this.views().map((view) => view.numbers?.size ?? 0)) > MANY_ENDS ? "state" : "destination";
     this.offer();
     this.explain(all);
     this.show(this.from);
