@@ -28,9 +28,11 @@ REPRODUCTION := out/reproduction
 .DELETE_ON_ERROR:
 # For so long `make soak` compares networks that nobody has seen yet.
 MINUTES ?= 10
-SOAK_RUST := cargo test --profile checked --package fabriloom-twin --test soak --locked --quiet
+# Release code with overflow checks and debug assertions: one build for every test of the engine.
+TEST_RUST := cargo test --profile checked --locked --quiet
+SOAK_RUST := $(TEST_RUST) --package fabriloom-twin --test all
 
-.PHONY: help setup setup-measure setup-cluster demo test check-format lint types test-rust test-checked test-python soak bench reproduce docs fmt clean
+.PHONY: help setup setup-measure setup-cluster demo test check-format lint types test-rust test-python soak bench reproduce docs fmt clean
 
 help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
@@ -56,7 +58,7 @@ demo: setup
 	@cp $(DEMO_OUT)/report.html report.html
 	@echo "Open report.html: $(CURDIR)/report.html"
 
-test: check-format lint types test-rust test-checked test-python
+test: check-format lint types test-rust test-python
 
 check-format: $(VENV)/dev.stamp
 	cargo fmt --all --check
@@ -71,11 +73,7 @@ types: $(VENV)/dev.stamp $(VENV)/engine.stamp
 
 # The Python face holds no logic to test from Rust, and a test binary of it would need a linkable Python.
 test-rust:
-	cargo test --workspace --exclude fabriloom-python --locked --quiet
-
-# Release code with overflow checks and debug assertions.
-test-checked:
-	$(SOAK_RUST)
+	$(TEST_RUST) --workspace --exclude fabriloom-python
 
 test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp $(VENV)/cluster.stamp
 	$(PY) -m pytest -n 2
@@ -83,7 +81,7 @@ test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp $(VENV
 # A difference stops its kind of network with the seed, which FABRILOOM_SEEDS=7..8 repeats.
 soak: $(VENV)/dev.stamp $(VENV)/engine.stamp
 	$(SOAK_RUST) --no-run
-	FABRILOOM_SOAK_SECONDS=$$(( $(MINUTES) * 60 )) nice $(SOAK_RUST) -- --nocapture --test-threads 8 & rust=$$!; \
+	FABRILOOM_SOAK_SECONDS=$$(( $(MINUTES) * 60 )) nice $(SOAK_RUST) soak:: -- --nocapture --test-threads 8 & rust=$$!; \
 	FABRILOOM_SOAK_SECONDS=$$(( $(MINUTES) * 60 )) nice $(PY) -m pytest -m 'soak or seeds' -n 2 -rP; python=$$?; \
 	wait $$rust && exit $$python
 

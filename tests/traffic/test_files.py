@@ -87,7 +87,7 @@ def test_random_damage_to_parquet_is_one_error(tmp_path: Path) -> None:
     whole, dice = buffer.getvalue(), random.Random(1)
     path = tmp_path / "table.parquet"
     refused: list[str | None] = []
-    for _ in range(60):
+    for _ in range(15):
         content = bytearray(whole)
         for _ in range(dice.randint(1, 8)):
             content[dice.randrange(len(content))] = dice.randrange(256)
@@ -96,7 +96,7 @@ def test_random_damage_to_parquet_is_one_error(tmp_path: Path) -> None:
             listed(str(path))
         except TrafficError as error:
             refused.append(error.parameter)
-    assert len(refused) > 20
+    assert len(refused) > 5
     assert set(refused) == {"pattern.path"}
 
 

@@ -1,14 +1,12 @@
 //! The fast engine and the twin deliver the same packets at the same ticks, in random fabrics.
 
-mod scenarios;
-
+use crate::scenarios::agree::{self, Agreed, links, simulate};
+use crate::scenarios::build::{C104, DS_LINK, Switch, grid, line, send_uniform};
+use crate::scenarios::counts::same_deliveries;
+use crate::scenarios::random::{random_fabric, random_stops, time_for};
 use fabriloom_engine::fabric::arrival;
 use fabriloom_engine::run::End;
 use fabriloom_twin::{FlowControl, run};
-use scenarios::agree::{self, Agreed, links, simulate};
-use scenarios::build::{C104, DS_LINK, Switch, grid, line, send_uniform};
-use scenarios::counts::same_deliveries;
-use scenarios::random::{random_fabric, random_stops, time_for};
 
 fn compare_many(seeds: std::ops::Range<u64>, packets: u32) {
     let mut agreed = Agreed::default();

@@ -1,13 +1,11 @@
 //! The engine and the twin pass on, drop and lose the same time-codes and interrupts, at the same ticks.
 
-mod scenarios;
-
-use scenarios::agree::{emptied, links};
-use scenarios::codes::{with_codes, with_priorities};
-use scenarios::faults::with_timeouts;
-use scenarios::lanes::with_lanes;
-use scenarios::random::{random_fabric, time_for};
-use scenarios::seeds::seeds;
+use crate::scenarios::agree::{emptied, links};
+use crate::scenarios::codes::{with_codes, with_priorities};
+use crate::scenarios::faults::with_timeouts;
+use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::random::{random_fabric, time_for};
+use crate::scenarios::seeds::seeds;
 
 use fabriloom_engine::fabric::Fabric;
 

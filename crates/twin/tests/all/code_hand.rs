@@ -1,11 +1,9 @@
 //! Time-codes and interrupts in the twin, and so in the engine, against times that can be worked out on paper.
 
-mod scenarios;
-
+use crate::scenarios::agree::counted;
+use crate::scenarios::build::{C104, DS_LINK, add_cable, failing, line, send_list};
 use fabriloom_engine::fabric::{Fabric, TIME};
 use fabriloom_twin::{TakenCode, TwinRun};
-use scenarios::agree::counted;
-use scenarios::build::{C104, DS_LINK, add_cable, failing, line, send_list};
 
 /// Terminal 0, switch, switch, terminal 1; a code has 14 ticks on a wire and needs 20 in a switch.
 fn two_routers() -> Fabric {

@@ -1,13 +1,11 @@
 //! The engine and the twin deliver the same copies at the same ticks where packets go to several ports at once.
 
-mod scenarios;
-
-use scenarios::agree::Agreed;
-use scenarios::codes::{with_codes, with_priorities};
-use scenarios::distributions::with_distributions;
-use scenarios::networks::random_network;
-use scenarios::random::{random_fabric, time_for};
-use scenarios::seeds::seeds;
+use crate::scenarios::agree::Agreed;
+use crate::scenarios::codes::{with_codes, with_priorities};
+use crate::scenarios::distributions::with_distributions;
+use crate::scenarios::networks::random_network;
+use crate::scenarios::random::{random_fabric, time_for};
+use crate::scenarios::seeds::seeds;
 
 #[test]
 fn random_fabrics_with_distributions_agree() {

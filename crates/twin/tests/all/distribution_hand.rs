@@ -1,11 +1,9 @@
 //! Packets that go to several ports, in the twin and so in the engine, against times that can be worked out on paper.
 
-mod scenarios;
-
+use crate::scenarios::agree::counted;
+use crate::scenarios::build::{C104, Cable, DS_LINK, add_cable, crossbar, empty, send_list, set_route};
 use fabriloom_engine::fabric::{Fabric, check};
 use fabriloom_twin::Delivery;
-use scenarios::agree::counted;
-use scenarios::build::{C104, Cable, DS_LINK, add_cable, crossbar, empty, send_list, set_route};
 
 /// Adds a distribution: its number as a target.
 fn distribution(f: &mut Fabric, ports: &[u32]) -> u32 {

@@ -1,14 +1,12 @@
 //! The engine and the twin deliver and lose the same packets at the same ticks where links fail.
 
-mod scenarios;
-
-use scenarios::agree::{Agreed, Seen};
-use scenarios::faults::{with_faults, with_tables, with_timeouts};
-use scenarios::lanes::with_lanes;
-use scenarios::networks::random_network;
-use scenarios::programs::{random_programs, with_resends};
-use scenarios::random::{random_fabric, time_for};
-use scenarios::seeds::seeds;
+use crate::scenarios::agree::{Agreed, Seen};
+use crate::scenarios::faults::{with_faults, with_tables, with_timeouts};
+use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::networks::random_network;
+use crate::scenarios::programs::{random_programs, with_resends};
+use crate::scenarios::random::{random_fabric, time_for};
+use crate::scenarios::seeds::seeds;
 
 #[test]
 fn random_fabrics_with_faults_agree() {

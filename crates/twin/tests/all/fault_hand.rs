@@ -1,10 +1,10 @@
 //! Faults in the twin, and so in the engine, against results that can be worked out on paper.
 
-mod scenarios;
-
+use crate::scenarios::agree::counted;
+use crate::scenarios::build::{
+    C104, DS_LINK, add_cable, add_group, empty, failing, line, send_list, set_route,
+};
 use fabriloom_engine::fabric::{Fabric, NEVER, NONE};
-use scenarios::agree::counted;
-use scenarios::build::{C104, DS_LINK, add_cable, add_group, empty, failing, line, send_list, set_route};
 
 /// From one switch of a line to the next one, and into the first one.
 const BETWEEN: u32 = 2;

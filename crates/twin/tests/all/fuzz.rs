@@ -1,15 +1,13 @@
 //! Arrays with random mistakes are refused, or they are a network and run: nothing panics.
 
-mod scenarios;
-
+use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::programs::random_programs;
+use crate::scenarios::random::random_fabric;
+use crate::scenarios::rings::random_rings;
 use fabriloom_engine::fabric::{Fabric, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::{Family, Stream, streams};
 use fabriloom_engine::run::{Options, Simulation};
-use scenarios::lanes::with_lanes;
-use scenarios::programs::random_programs;
-use scenarios::random::random_fabric;
-use scenarios::rings::random_rings;
 
 /// Puts a wrong value, or one from another row, into a row, or changes the number of rows.
 trait Spoil: Copy {

@@ -1,12 +1,10 @@
 //! The twin against results that can be worked out on paper.
 
-mod scenarios;
-
-use fabriloom_engine::fabric::{Fabric, arbiter, arrival, choice, target};
-use fabriloom_twin::{Delivery, FlowControl, TwinRun, run};
-use scenarios::build::{
+use crate::scenarios::build::{
     C104, Cable, DS_LINK, Switch, add_cable, crossbar, empty, line, send_list, send_uniform, set_route,
 };
+use fabriloom_engine::fabric::{Fabric, arbiter, arrival, choice, target};
+use fabriloom_twin::{Delivery, FlowControl, TwinRun, run};
 
 fn counted(fabric: &Fabric, until: i64) -> TwinRun {
     fabriloom_engine::fabric::check(fabric).expect("a legal fabric");

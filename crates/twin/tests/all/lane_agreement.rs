@@ -1,13 +1,11 @@
 //! The engine and the twin deliver the same packets at the same ticks, in random networks with lanes.
 
-mod scenarios;
-
-use scenarios::agree::{Agreed, Seen};
-use scenarios::lanes::with_lanes;
-use scenarios::networks::random_network;
-use scenarios::programs::random_programs;
-use scenarios::random::{random_fabric, time_for};
-use scenarios::seeds::seeds;
+use crate::scenarios::agree::{Agreed, Seen};
+use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::networks::random_network;
+use crate::scenarios::programs::random_programs;
+use crate::scenarios::random::{random_fabric, time_for};
+use crate::scenarios::seeds::seeds;
 
 #[test]
 fn random_fabrics_with_lanes_agree() {

@@ -1,10 +1,8 @@
 //! Lanes in the twin against results that can be worked out on paper.
 
-mod scenarios;
-
+use crate::scenarios::build::{C104, Cable, Switch, add_cable, empty, line, send_list, set_route};
 use fabriloom_engine::fabric::{Fabric, arbiter, check, sharing};
 use fabriloom_twin::{Delivery, FlowControl, TwinRun, run};
-use scenarios::build::{C104, Cable, Switch, add_cable, empty, line, send_list, set_route};
 
 /// A tick a character, no delay in a cable, and buffers that never fill.
 const FLIT: Cable = Cable {

@@ -1,17 +1,15 @@
 //! Terminals of several ports: the engine and the twin deliver the same packets at the same ticks in random networks, and
 //! with one port nothing changes.
 
-mod scenarios;
-
+use crate::scenarios::agree::{Agreed, Seen, emptied, links, simulate};
+use crate::scenarios::faults::with_faults;
+use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::ports::with_ports;
+use crate::scenarios::programs::random_programs;
+use crate::scenarios::random::{draw_for, random_fabric, random_stops, time_for};
+use crate::scenarios::seeds::seeds;
 use fabriloom_engine::fabric::{Fabric, port_choice};
 use fabriloom_twin::{FlowControl, run};
-use scenarios::agree::{Agreed, Seen, emptied, links, simulate};
-use scenarios::faults::with_faults;
-use scenarios::lanes::with_lanes;
-use scenarios::ports::with_ports;
-use scenarios::programs::random_programs;
-use scenarios::random::{draw_for, random_fabric, random_stops, time_for};
-use scenarios::seeds::seeds;
 
 fn compare(seed: u64, fabric: &Fabric) -> (usize, u64) {
     let until = time_for(fabric, 10 + (seed % 3) as u32 * 20);
@@ -96,7 +94,7 @@ fn several_ports_with_stopped_links_agree() {
     for seed in seeds("several ports with stopped links", 0..20) {
         let fabric = with_ports(&random_fabric(seed), seed);
         let until = time_for(&fabric, 20);
-        scenarios::agree::stopped(seed, &fabric, until, &random_stops(&fabric, seed, until));
+        crate::scenarios::agree::stopped(seed, &fabric, until, &random_stops(&fabric, seed, until));
     }
 }
 

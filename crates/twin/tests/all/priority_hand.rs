@@ -1,10 +1,8 @@
 //! Two priorities in the twin, and so in the engine, against orders that can be worked out on paper.
 
-mod scenarios;
-
+use crate::scenarios::agree::counted;
+use crate::scenarios::build::{C104, DS_LINK, add_cable, empty, send_list, set_route};
 use fabriloom_engine::fabric::Fabric;
-use scenarios::agree::counted;
-use scenarios::build::{C104, DS_LINK, add_cable, empty, send_list, set_route};
 
 /// Three terminals at one switch, and two behind a second one: all that is sent goes over one cable.
 fn funnel(high: &[u8], third: &[(u32, u32, u64)]) -> Vec<(u32, u32)> {

@@ -1,11 +1,9 @@
 //! Random programs on random fabrics: the engine and its twins deliver the same packets and messages at the same ticks.
 
-mod scenarios;
-
-use scenarios::agree::{Seen, store};
-use scenarios::programs::random_programs;
-use scenarios::random::{random_fabric, time_for};
-use scenarios::rings::{random_rings, ring_time_for};
+use crate::scenarios::agree::{Seen, store};
+use crate::scenarios::programs::random_programs;
+use crate::scenarios::random::{random_fabric, time_for};
+use crate::scenarios::rings::{random_rings, ring_time_for};
 
 fn compare_links(seeds: std::ops::Range<u64>, packets: u32) -> Seen {
     let mut seen = Seen::default();

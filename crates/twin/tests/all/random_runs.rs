@@ -1,12 +1,10 @@
 //! Random fabrics in the twin alone: it checks itself for lost packets, full buffers and wrong terminals.
 
-mod scenarios;
-
 use std::collections::HashMap;
 
+use crate::scenarios::random::{random_fabric, time_for};
 use fabriloom_engine::fabric::Fabric;
 use fabriloom_twin::{FlowControl, TwinRun, run};
-use scenarios::random::{random_fabric, time_for};
 
 /// True when all packets from one terminal to another take the same way.
 fn has_single_paths(fabric: &Fabric) -> bool {

@@ -3,11 +3,11 @@
 //! Real ones take the wire only where packets flow the other way, so counting them on average makes a lightly loaded
 //! network at most 5 % slower than it is, the share itself being 0.5 bits in 10.5. The tolerances below say how close it is.
 
-mod scenarios;
-
+use crate::scenarios::build::{
+    C104, Cable, DS_LINK, Switch, add_cable, crossbar, empty, send_uniform, set_route,
+};
 use fabriloom_engine::fabric::{Fabric, arrival};
 use fabriloom_twin::{FlowControl, run};
-use scenarios::build::{C104, Cable, DS_LINK, Switch, add_cable, crossbar, empty, send_uniform, set_route};
 
 /// DS-Links with ticks of half a bit.
 const REAL: Cable = Cable {

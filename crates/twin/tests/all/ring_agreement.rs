@@ -1,14 +1,12 @@
 //! The fast engine and the twin deliver the same packets at the same ticks, in random networks of rings.
 
-mod scenarios;
-
+use crate::scenarios::agree;
+use crate::scenarios::build::send_uniform;
+use crate::scenarios::rings::{Stop, random_rings, ring_time_for, rings};
 use fabriloom_engine::fabric::{Fabric, ROUTE_BLOCK, arrival, target, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::End;
 use fabriloom_twin::left_in_rings;
-use scenarios::agree;
-use scenarios::build::send_uniform;
-use scenarios::rings::{Stop, random_rings, ring_time_for, rings};
 
 fn compare_many(seeds: std::ops::Range<u64>, packets: u32) {
     let (mut delivered, mut circles) = (0, 0);

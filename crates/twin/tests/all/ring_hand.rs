@@ -4,11 +4,9 @@
 //! bypass FIFO, 6 from a receive queue to the user, 7 from the user to the link, 11 in the host, 14 for an access.
 //! A request of 6 B of data has 8 symbols, a header alone 5, an echo 3. A packet dispatched at 0 is ready at 18.
 
-mod scenarios;
-
+use crate::scenarios::rings::{Stop, rings};
 use fabriloom_engine::fabric::{Fabric, arrival, check, retry, transaction};
 use fabriloom_twin::{RingTwinRun, run_rings};
-use scenarios::rings::{Stop, rings};
 
 const T: Stop = Stop::Terminal;
 const P: Stop = Stop::Port(0);
@@ -27,7 +25,7 @@ fn send_list(f: &mut Fabric, lists: &[&[(u32, u32, u64)]]) {
         column.clear();
     }
     f.list_wait_ticks.clear();
-    scenarios::build::send_list(f, lists);
+    crate::scenarios::build::send_list(f, lists);
 }
 
 /// When packets started and were delivered, in order of delivery.

@@ -1,12 +1,10 @@
 //! Random networks of rings in the twin alone: it checks itself for lost symbols and packets and full queues.
 
-mod scenarios;
-
 use std::collections::HashMap;
 
+use crate::scenarios::rings::{random_rings, ring_time_for};
 use fabriloom_engine::fabric::Fabric;
 use fabriloom_twin::{RingTwinRun, run_rings};
-use scenarios::rings::{random_rings, ring_time_for};
 
 /// True when packets from one terminal to another cannot overtake each other.
 fn has_order(f: &Fabric) -> bool {

@@ -1,22 +1,18 @@
 //! Random networks of every kind, the engine beside its twin: a slice of each, or as many as the time allows
 //! (`make soak MINUTES=60`).
-//!
-//! Built with the profile `checked` only: release code with overflow checks and debug assertions.
 
-mod scenarios;
-
-use scenarios::agree::{self, Seen, store};
-use scenarios::codes::{with_codes, with_priorities};
-use scenarios::distributions::with_distributions;
-use scenarios::faults::{with_faults, with_tables};
-use scenarios::lanes::with_lanes;
-use scenarios::long::with_long_packets;
-use scenarios::networks::random_network;
-use scenarios::ports::with_ports;
-use scenarios::programs::random_programs;
-use scenarios::random::{random_fabric, random_stops, time_for};
-use scenarios::rings::{random_rings, ring_time_for};
-use scenarios::seeds::seeds;
+use crate::scenarios::agree::{self, Seen, store};
+use crate::scenarios::codes::{with_codes, with_priorities};
+use crate::scenarios::distributions::with_distributions;
+use crate::scenarios::faults::{with_faults, with_tables};
+use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::long::with_long_packets;
+use crate::scenarios::networks::random_network;
+use crate::scenarios::ports::with_ports;
+use crate::scenarios::programs::random_programs;
+use crate::scenarios::random::{random_fabric, random_stops, time_for};
+use crate::scenarios::rings::{random_rings, ring_time_for};
+use crate::scenarios::seeds::seeds;
 
 /// Small, and with every feature of the arrays.
 #[test]

@@ -1,5 +1,4 @@
 //! Fabrics for tests: by hand and at random.
-#![allow(dead_code, reason = "every test file uses a part of it")]
 
 pub mod agree;
 pub mod build;

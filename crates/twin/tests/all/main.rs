@@ -1,0 +1,26 @@
+//! The twin by itself, in cases worked out by hand and at random, and the fast engine beside it.
+//!
+//! One program, so that the networks that are drawn at random are compiled once.
+
+mod scenarios;
+
+mod agreement;
+mod code_agreement;
+mod code_hand;
+mod distribution_agreement;
+mod distribution_hand;
+mod fault_agreement;
+mod fault_hand;
+mod fuzz;
+mod hand;
+mod lane_agreement;
+mod lane_hand;
+mod port_agreement;
+mod priority_hand;
+mod program_agreement;
+mod random_runs;
+mod real_flow_control;
+mod ring_agreement;
+mod ring_hand;
+mod ring_runs;
+mod soak;
