@@ -17,7 +17,7 @@ use crate::scenarios::seeds::seeds;
 /// Small, and with every feature of the arrays.
 #[test]
 fn small_networks_of_links() {
-    for seed in seeds("small networks of links", 0..300) {
+    for seed in seeds("small networks of links", 0..100) {
         let fabric = random_fabric(seed);
         let until = time_for(&fabric, 10 + (seed % 3) as u32 * 50);
         let twin = agree::links(seed, &fabric, until);
@@ -28,7 +28,7 @@ fn small_networks_of_links() {
 /// With links that are stopped from outside: nothing is worked out that a stop could change.
 #[test]
 fn stopped_links() {
-    for seed in seeds("networks with stopped links", 0..300) {
+    for seed in seeds("networks with stopped links", 0..100) {
         let fabric = random_fabric(seed);
         let until = time_for(&fabric, 10 + (seed % 3) as u32 * 50);
         agree::stopped(seed, &fabric, until, &random_stops(&fabric, seed, until));
@@ -38,7 +38,7 @@ fn stopped_links() {
 /// As users draw them.
 #[test]
 fn networks_of_links() {
-    for seed in seeds("networks of links", 0..40) {
+    for seed in seeds("networks of links", 0..20) {
         let (fabric, until) = random_network(seed);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
@@ -67,7 +67,7 @@ fn networks_with_long_packets() {
 
 #[test]
 fn small_networks_with_faults() {
-    for seed in seeds("small networks with faults", 0..200) {
+    for seed in seeds("small networks with faults", 0..80) {
         let fabric = random_fabric(seed);
         let fabric = if seed % 4 == 0 { with_lanes(&fabric, seed) } else { fabric };
         let until = time_for(&fabric, 10 + (seed % 3) as u32 * 20);
@@ -94,7 +94,7 @@ fn small_networks_with_codes() {
 
 #[test]
 fn small_networks_with_lanes() {
-    for seed in seeds("small networks with lanes", 0..200) {
+    for seed in seeds("small networks with lanes", 0..80) {
         let fabric = with_lanes(&random_fabric(seed), seed);
         let until = time_for(&fabric, 10 + (seed % 3) as u32 * 20);
         let twin = agree::links(seed, &fabric, until);
@@ -117,7 +117,7 @@ fn small_networks_with_distributions() {
 
 #[test]
 fn networks_with_lanes() {
-    for seed in seeds("networks with lanes", 0..20) {
+    for seed in seeds("networks with lanes", 0..10) {
         let (fabric, until) = random_network(seed);
         let fabric = with_lanes(&fabric, seed);
         let twin = agree::links(seed, &fabric, until);
@@ -127,7 +127,7 @@ fn networks_with_lanes() {
 
 #[test]
 fn small_networks_with_several_ports() {
-    for seed in seeds("small networks with several ports", 0..200) {
+    for seed in seeds("small networks with several ports", 0..80) {
         let fabric = with_ports(&random_fabric(seed), seed);
         let until = time_for(&fabric, 10 + (seed % 3) as u32 * 20);
         let fabric = if seed % 4 == 0 { with_faults(&fabric, seed, until) } else { fabric };
@@ -138,7 +138,7 @@ fn small_networks_with_several_ports() {
 
 #[test]
 fn networks_of_rings() {
-    for seed in seeds("networks of rings", 0..200) {
+    for seed in seeds("networks of rings", 0..100) {
         let fabric = random_rings(seed);
         agree::rings(seed, &fabric, ring_time_for(&fabric, 15 + (seed % 3) as u32 * 30));
     }
@@ -147,7 +147,7 @@ fn networks_of_rings() {
 #[test]
 fn programs_on_links() {
     let mut seen = Seen::default();
-    for seed in seeds("programs on links", 0..200) {
+    for seed in seeds("programs on links", 0..100) {
         let fabric = random_fabric(seed);
         let fabric = if seed % 4 == 1 { with_ports(&fabric, seed) } else { fabric };
         let fabric = random_programs(&fabric, seed);
@@ -158,7 +158,7 @@ fn programs_on_links() {
 #[test]
 fn programs_on_rings() {
     let mut seen = Seen::default();
-    for seed in seeds("programs on rings", 0..200) {
+    for seed in seeds("programs on rings", 0..100) {
         let mut fabric = random_rings(seed);
         store(&mut fabric, seed);
         if fabric.terminals >= 2 {
