@@ -37,7 +37,17 @@ PHRASES = {
     r"\bcare for\b": "need, or depend on",
     r"has the wait at the source in it": "includes the wait at the source",
     r"is made anew": "is rebuilt",
-    r"in the place of the machine": "instead of the machine",
+    r"in (?:the )?place of\b": "instead of",
+    r"served to set": "was used to set",
+    r"the other way round": "say what is the case",
+    r"\bnow and then\b": "from time to time",
+    r"learned on the way": "found by earlier runs",
+    r"dearer": "more expensive",
+    r"lets a time pass": "waits",
+    r"\bnumbered through\b": "have consecutive numbers",
+    r"\bworked out\b": "computed",
+    r"come back to": "return to",
+    r"\bso long after\b": "within this time after",
 }
 
 

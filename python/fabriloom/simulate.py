@@ -57,7 +57,7 @@ def run(
 
     Args:
         scenario: what to run.
-        progress: called now and then with a :class:`Progress`; what it raises ends the run, and
+        progress: called from time to time with a :class:`Progress`; what it raises ends the run, and
             KeyboardInterrupt ends it with what there is.
         hops: of the stays of packets on links the newest are kept, in ``Results.native`` as ``hop_…``.
         hops_since_ps: none of these that ended before.

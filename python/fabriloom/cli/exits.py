@@ -103,7 +103,7 @@ def _warn(message: Warning | str, *_: object) -> None:
 
 
 _PATIENCE_S = 3.0
-"""For so long after a Ctrl-C another one is not heard: what the first began, finishing with what there is, is
+"""For this time after a Ctrl-C another one is ignored: what the first began, finishing with what there is, is
 not broken off by a hand that presses twice."""
 
 

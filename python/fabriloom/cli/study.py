@@ -177,7 +177,7 @@ def export(
         ),
     ],
     which: Which = None,
-    means: Annotated[bool, typer.Option("--means", help="Means over seeds in place of single runs.")] = False,
+    means: Annotated[bool, typer.Option("--means", help="Means over seeds instead of single runs.")] = False,
     force: ForceFile = False,
 ) -> int:
     """Write all points of a study as one table."""

@@ -34,7 +34,7 @@ def by_size(scenario: Scenario, found: Programs) -> tuple[NDArray[np.int64], lis
     """Sizes that are sent, and for each the times of :data:`TIMES` in picoseconds, to whole nanoseconds.
 
     Between two sizes that are written they lie on a line; below the first they are its own, above the last
-    the line of the last two goes on.
+    the line through the last two continues.
     """
     rows = _rows(scenario)
     sizes = np.unique(found.size_bytes[found.kind == SEND]) if rows else np.zeros(0, np.int64)

@@ -30,11 +30,11 @@ BATCH = 8
 FAILED = 3
 """A candidate waits when this number of its kind with at least its room have failed."""
 FROM_FRONT = 3
-"""Dearer candidates with more room than all that met everything, which are simulated besides."""
+"""More expensive candidates with more capacity than all that met everything, which are also simulated."""
 _GROWN_BUILT = 40
 
 Say = Callable[[str, int, int], None]
-"""Told now and then: what is done, how many of how many."""
+"""Called from time to time: what is done, how many of how many."""
 
 
 def design(
@@ -53,8 +53,8 @@ def design(
         finalists: how many networks that meet everything are looked for.
         jobs: runs at a time; the answer does not depend on it.
         out: folder in which every finished run is kept at once, and from which the same call goes on.
-        progress: called now and then with how far a batch of runs is.
-        say: called now and then with what is done.
+        progress: called from time to time with the progress of a batch of runs.
+        say: called from time to time with what is done.
 
     Ctrl-C ends it early with what is known and ``interrupted`` set. Raises ScenarioError, also where no
     candidate meets the requirements: it names the one, or the two, that cannot be met.

@@ -27,7 +27,7 @@ KEPT_UP = 0.99
 BY_CHANCE = 1.5
 """Events that may be missing all the same: a window begins and ends between two."""
 BROKEN = 0.0
-"""In place of a factor: the traffic that is asked for, with the worst failure."""
+"""Instead of a factor: the traffic that is asked for, with the worst failure."""
 SEEDS = 3
 """Runs of a finalist at the traffic that is asked for."""
 

@@ -118,7 +118,7 @@ class Findings:
 
 
 def measure(scenario: CheckedScenario, look: Callable[[Any], None]) -> Measured:
-    """Run one scenario; ``look`` is called now and then with its progress, and may raise to end it."""
+    """Run one scenario; ``look`` is called from time to time with its progress, and may raise to end it."""
     from ..simulate import run
 
     results = run(scenario, progress=look)

@@ -77,7 +77,7 @@ def run(
         plan: what to do.
         settings: how long to wait.
         names: of each process the terminal that it stands for.
-        advance: called now and then with the rounds that are finished.
+        advance: called from time to time with the rounds that are finished.
 
     Raises:
         MeasureError: the processes ended otherwise than well before a round was finished, and why.

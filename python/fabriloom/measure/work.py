@@ -65,7 +65,7 @@ def measure(
         scenario: with a program; its network says only which terminals there are.
         settings: how.
         kept: where every finished point is kept at once; one that is there is not measured again.
-        progress: called now and then.
+        progress: called from time to time.
 
     Ctrl-C ends it early with what there is. Raises :class:`MeasureError` for what cannot be measured, and
     ScenarioError.

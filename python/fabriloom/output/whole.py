@@ -1,4 +1,4 @@
-"""One file: it appears whole, in place of an earlier one, or not at all."""
+"""One file: it appears whole, instead of an earlier one, or not at all."""
 
 from __future__ import annotations
 

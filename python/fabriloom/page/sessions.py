@@ -18,7 +18,7 @@ from .limits import Refusal
 from .workers import Worker, WorkerLost, Workers
 
 ALONE_S = 20.0
-"""A run that that nobody listens to for this long is given up."""
+"""A run that nobody listens to for this long is given up."""
 _FORGET_S = 3600.0
 _QUEUE = 400
 _KEPT_FILES = 64

@@ -65,7 +65,7 @@ class Results(Tabled):
         self.measured = measured
         """How it was measured, see ``columns.MEASURED``; none of a simulation."""
         self.bounds_ns: Mapping[tuple[str, str], float] = {}
-        """Per pair of terminals the delay that no packet exceeds; none where it was not worked out."""
+        """Per pair of terminals the delay that no packet exceeds; none where it was not computed."""
         self.promises: Sequence[Promise] = ()
         """The flows that have a requirement, with what is guaranteed of them."""
         self.blocking: Blocking | None = None

@@ -3,7 +3,7 @@
 Each row says that what comes to a switch on a ring, for a terminal, crosses to another ring of the switch.
 What no row names passes the switch and stays on its ring. ``terminal`` may also be a ring, which stands for
 all terminals on it; a row for a terminal itself goes before such a row. Where a switch is on one ring several
-times, the link that it sends on says which of these ports is meant, in place of the ring.
+times, the link that it sends on says which of these ports is meant, instead of the ring.
 """
 
 from __future__ import annotations

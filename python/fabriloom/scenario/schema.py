@@ -82,7 +82,7 @@ class Scenario(Written):
         default=None, description="What stands between the messages of a program and packets"
     )
     program: Program | None = Field(
-        default=None, description="What terminals do, operation by operation, in place of traffic"
+        default=None, description="What terminals do, operation by operation, instead of traffic"
     )
     fault: Annotated[list[Fault], Field(max_length=4096)] = Field(
         default=[], description="What fails during the run, as [[fault]] one after the other"
@@ -103,8 +103,8 @@ class Scenario(Written):
     )
     variants: Annotated[dict[str, dict[str, Any]], Field(max_length=32)] = Field(
         default={},
-        description="Named scenarios to compare, each a table of dotted paths with the values that it has in "
-        'place of those of this file: [variants.fixed] with "routing.adaptive" = false',
+        description="Named scenarios to compare, each a table of dotted paths with the values that it has "
+        'instead of those of this file: [variants.fixed] with "routing.adaptive" = false',
     )
     study: Study = Field(default=Study(), description="What a study runs besides")
 

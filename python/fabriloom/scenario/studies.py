@@ -29,7 +29,9 @@ def check_study(scenario: Scenario, check_tried: Tried) -> None:
     count = points_of(scenario)
     if count > MOST_POINTS:
         message = f"a study of {count:,} points is more than {MOST_POINTS:,}"
-        hint = "shorten the lists, take fewer samples or replications, or draw in place of a product"
+        hint = (
+            "shorten the lists, take fewer samples or replications, or draw values instead of combining all"
+        )
         raise scenario.error(message, ("study",), hint, key=True)
     base = {name: value for name, value in scenario.raw.items() if name not in OTHERS}
     for path, values in study.zipped.items():

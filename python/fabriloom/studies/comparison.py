@@ -111,7 +111,7 @@ def compare(
         loads: offered loads, each above 0 and up to 1; the usual ones when none are named.
         jobs: runs at a time; the points do not depend on it.
         out: folder in which every finished point is kept at once, see :func:`~fabriloom.studies.curve`.
-        progress: called now and then with how far it is.
+        progress: called from time to time with the progress.
 
     Ctrl-C ends it early with the finished points and ``interrupted`` set. Raises ScenarioError, and
     ValueError for nothing to compare.

@@ -29,7 +29,7 @@ LOADS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 LOAD = "traffic.load"
 SCALE = "traffic.scale"
-"""What a curve varies where rates or flows are given in place of a load."""
+"""What a curve varies where rates or flows are given instead of a load."""
 
 
 def point_row(point: Point) -> dict[str, Any]:
@@ -194,14 +194,14 @@ def curve(
 
     Args:
         scenario: what to run; its ``[sweep]`` may name any settings, all combinations are run.
-        loads: offered loads, each above 0 and up to 1, in place of ``traffic.load`` in ``[sweep]``; with
+        loads: offered loads, each above 0 and up to 1, instead of ``traffic.load`` in ``[sweep]``; with
             rates or flows, values of ``traffic.scale``, which may be above 1.
         points: number of loads, for every combination of the other settings of the sweep: ``loads``, or
             a few from 10 to 100 %, and then those between them where the curve bends (see ``bends``).
         jobs: runs at a time; the points do not depend on it.
         out: folder in which every finished point is kept at once. A point that is there already, of the
             same resolved scenario and version, is not run again.
-        progress: called now and then with how far it is.
+        progress: called from time to time with the progress.
         on_point: called with every point as it is finished.
 
     Ctrl-C ends it early with the finished points and ``interrupted`` set. Raises ScenarioError.

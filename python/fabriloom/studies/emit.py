@@ -76,8 +76,8 @@ def work_on(path: Path, which: str | None, part: int, of: int) -> tuple[int, int
     """Run a part of the studies of a folder; how many points are there then, and how many cannot be run.
 
     The parts of a study take turns, so that all of them have long and short runs. What is written is points
-    and, now and then, a note of which points of the study they are; no lock is taken. Raises StudyError and
-    OSError.
+    and, from time to time, a note of which points of the study they are; no lock is taken. Raises
+    StudyError and OSError.
     """
     if part >= of:
         raise StudyError(f"--part {part} of {of}: parts are counted from 0")

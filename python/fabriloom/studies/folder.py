@@ -125,7 +125,7 @@ class Folder:
             self._indexed(name, stamp((self.path / POINTS / name).stat()))
 
     def ask(self, scenario: Scenario) -> Asked:
-        """Remember a study, in place of an earlier one of its name."""
+        """Remember a study, instead of an earlier one of its name."""
         from ..results import Provenance
 
         title = Provenance.of(scenario).name

@@ -47,7 +47,7 @@ class Pool:
         return future
 
     def look(self, *_: object) -> None:
-        """What long work calls now and then. Raises Stopped when it is to end."""
+        """What long work calls from time to time. Raises Stopped when it is to end."""
         if self.stopped:
             raise Stopped
 

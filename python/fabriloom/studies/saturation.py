@@ -126,7 +126,7 @@ def saturate(
         resolution: of the sustained load, a share of what a terminal's link carries; 0.001 or more. Of
             rates, whose ``traffic.scale`` is raised, a share of the scale at which something is full.
         out: folder in which every finished run is kept at once, see :func:`~fabriloom.studies.curve`.
-        progress: called now and then with how far it is.
+        progress: called from time to time with the progress.
         on_point: called with every run as it is finished.
 
     Ctrl-C ends it early with the finished runs and ``interrupted`` set. Raises ScenarioError, of traffic that

@@ -98,7 +98,7 @@ def repeat(
         seeds: how many runs, 2 to 1000.
         jobs: runs at a time; the results do not depend on it.
         out: folder in which every finished run is kept at once, see :func:`~fabriloom.studies.curve`.
-        progress: called now and then with how far it is.
+        progress: called from time to time with the progress.
         on_point: called with every run as it is finished.
 
     Ctrl-C ends it early with the finished runs and ``interrupted`` set. Raises ScenarioError, and ValueError

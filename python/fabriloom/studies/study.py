@@ -178,14 +178,14 @@ def study(
         scenario: what to run.
         out: folder in which every finished point is kept at once, and from which the same call goes on; it
             may hold several studies, which share their points. Without one nothing is kept.
-        sweep: values, or a range, by paths, in place of ``[sweep]``: all combinations.
-        zipped: values by paths, in place of ``[study.zip]``: the first of each, the second of each, …
-        sample: what values are drawn from, by paths, in place of ``[study.sample]``.
+        sweep: values, or a range, by paths, instead of ``[sweep]``: all combinations.
+        zipped: values by paths, instead of ``[study.zip]``: the first of each, the second of each, …
+        sample: what values are drawn from, by paths, instead of ``[study.sample]``.
         jobs: runs at a time; the points do not depend on it.
-        on: a cluster in place of threads: ``local-cluster``, ``slurm``, ``htcondor`` or
+        on: a cluster instead of threads: ``local-cluster``, ``slurm``, ``htcondor`` or
             ``dask://ADDRESS:PORT``; ``out`` has to be on a disk that its machines share.
         budget_s: at most this many seconds; the points that there are then are spread over the whole study.
-        progress: called now and then with how far it is.
+        progress: called from time to time with the progress.
         settings: others of ``[study]``: ``samples``, ``sampling``, ``replications``, ``precision``.
 
     Ctrl-C ends it early with the finished points and ``interrupted`` set. Raises ScenarioError, StudyError

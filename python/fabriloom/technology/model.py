@@ -94,7 +94,7 @@ class Technology:
     """The same until the packet behind is at the front; as long as the handover if not given."""
     receive_bits: Fraction | None = None
     """Of routers whose delays are given in clocks: bits of the link that a character needs from its last bit
-    in, in place of ``receiver_latency_ps``."""
+    in, instead of ``receiver_latency_ps``."""
     transmit_bits: Fraction = Fraction(0)
     """The same on its way out: bits of the link by which it leaves a switch, before its own."""
     credit_limit_chars: int | None = None

@@ -86,7 +86,7 @@ class RingTechnology:
     memory_block_ps: int
     """Picoseconds for every 64 B begun."""
     port_requests_out: int | None = None
-    """Of a switch's port, in place of ``requests_out``."""
+    """Of a switch's port, instead of ``requests_out``."""
     transaction: Transaction = "nwrite"
     """What the terminals' packets are; it decides what a packet carries on the link."""
 

@@ -120,7 +120,7 @@ def _one_per_bus(
     layout: dict[str, Any],
     positions: NDArray[np.float64] | None,
 ) -> tuple[Mapping[str, Sequence[str]], dict[str, Any], NDArray[np.float64] | None]:
-    """Return rings in which a controller for every bus stands in place of each port, and where they are."""
+    """Return rings in which a controller for every bus replaces each port, and where they are."""
     counts = list(switches.values())
     rings = {
         ring: [one for name in names for one in _controllers(name, switches.get(name, 1))]

@@ -31,7 +31,7 @@ def sci_rings(
 ) -> Graph:
     """Build a network from rings of names; a name that is not among the switches is a terminal.
 
-    ``switches``: names, or numbers of buses by name. ``path``: a CSV or JSON file in place of both;
+    ``switches``: names, or numbers of buses by name. ``path``: a CSV or JSON file instead of both;
     ``sha256``: checksum that it must have. ``roles``: terminals that only send ("sender") or only receive
     ("receiver"). Raises ``GraphError``.
     """

@@ -190,7 +190,7 @@ class _Maker:
             return CONSTANT, given["phase"], Fraction(period)
         for name in ("phase", "jitter"):
             if given[name] is not None:
-                raise fail(f"{name} is of flows with a period", name, "give a period in place of the rate")
+                raise fail(f"{name} is of flows with a period", name, "give a period instead of the rate")
         if self.kind not in _ARRIVALS:
             message = f"flows with a rate are poisson, constant or together, not {self.kind}"
             raise TrafficError(message, "arrivals", 'write arrivals = "poisson", or give periods')

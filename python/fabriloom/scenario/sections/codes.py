@@ -23,8 +23,8 @@ class TimeCode(Section):
     until_ps: PositiveTimePs | None = Field(
         default=None,
         alias="until",
-        description="It sends none from here on, so that another one may be the master; the end of the run "
-        "if not given",
+        description="After this time it sends none, so that another terminal can be the master; the end of "
+        "the run if not given",
     )
 
 

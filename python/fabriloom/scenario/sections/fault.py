@@ -46,8 +46,8 @@ class Fault(Section):
     )
     stuck: bool = Field(
         default=False,
-        description="Of a terminal: it does not fail, but takes nothing that comes from at to repaired; then "
-        "it goes on, and nothing is lost by it",
+        description="Of a terminal: it does not fail, but accepts nothing from at to "
+        "repaired; then it continues, and nothing is lost",
     )
     bit_error_rate: Annotated[float, Field(gt=0, le=1e-3)] | None = Field(
         default=None,

@@ -1,4 +1,4 @@
-"""``[program]``: what terminals do, operation by operation, in place of ``[traffic]``."""
+"""``[program]``: what terminals do, operation by operation, instead of ``[traffic]``."""
 
 from __future__ import annotations
 
@@ -317,7 +317,7 @@ class Rmap(Section):
     target_time_ps: TimePs = Field(
         default=0,
         alias="target_time",
-        description="From a command being there to its reply: authorisation, check of the data, access to "
+        description="From the arrival of a command to its reply: authorisation, check of the data, access to "
         "memory",
     )
     reply_address_bytes: Literal[0, 4, 8, 12] = Field(
@@ -365,7 +365,7 @@ class SpaceWireD(Section):
     )
     epochs: Count = Field(default=1, description="How many epochs are run")
     target_time_ps: TimePs = Field(
-        default=0, alias="target_time", description="From a command being there to its reply"
+        default=0, alias="target_time", description="From the arrival of a command to its reply"
     )
     reply_address_bytes: Literal[0, 4, 8, 12] = Field(
         default=0, description="Reply address in the header of a command, which path addressing needs"

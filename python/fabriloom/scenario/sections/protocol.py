@@ -119,14 +119,14 @@ class Protocol(Section):
     send_gap_time_ps: TimePs | None = Field(
         default=None,
         alias="send_gap_time",
-        description="From one packet begun by a terminal to the next, at least: the node is occupied for so "
-        "long, the packet goes on at once",
+        description="Least time from one packet begun by a terminal to the next: the "
+        "node is occupied for this time, but the packet continues at once",
     )
     receive_gap_time_ps: TimePs | None = Field(
         default=None,
         alias="receive_gap_time",
-        description="From one packet taken in by a terminal to the next, at least: acknowledgements of what "
-        "comes sooner wait; the data do not",
+        description="Least time from one packet taken in by a terminal to the next: acknowledgements "
+        "of packets that arrive sooner wait; their data do not",
     )
     ack_time_ps: TimePs | None = Field(
         default=None,
@@ -150,12 +150,13 @@ class Protocol(Section):
     resend_after_ps: TimePs | None = Field(
         default=None,
         alias="resend_after",
-        description="With acknowledge = packet: a packet that is not acknowledged so long after its link "
-        "took it is sent again; 0: never",
+        description="With acknowledge = packet: a packet that is not acknowledged within this "
+        "time after its link took it is sent again; 0: never",
     )
     resend_limit: Annotated[int, Field(ge=1, le=64)] | None = Field(
         default=None,
-        description="How often at most; then it is given up, and its message lost unless it had come",
+        description="Most repetitions; after them the packet is given up, and its message is lost unless "
+        "it has arrived",
     )
     resend_backoff: Annotated[int, Field(ge=1, le=16)] | None = Field(
         default=None, description="Factor by which each time-out is longer than the one before"
@@ -167,8 +168,8 @@ class Protocol(Section):
     )
     layer: Literal["none", "control-word"] | None = Field(
         default=None,
-        description="control-word: behind the data of a message goes a control word, and back comes the "
-        "next address, which the next message to the same terminal waits for",
+        description="control-word: a control word follows the data of a message, and the receiver returns "
+        "the next address, for which the next message to the same terminal waits",
     )
     control_word_bytes: MessageBytes | None = Field(
         default=None, alias="control_word", description="Size of that control word"
@@ -179,10 +180,9 @@ class Protocol(Section):
 
     by_size: Annotated[list[BySize], Field(min_length=1, max_length=2**12)] | None = Field(
         default=None,
-        description="Times by the size of a message, sizes ascending, in place of send_time, receive_time, "
-        "packet_time with byte_time, and send_gap_time; below the first size its times, above "
-        "the last the line "
-        "of the last two goes on",
+        description="Times by the size of a message, sizes ascending, instead of send_time, receive_time, "
+        "packet_time with byte_time, and send_gap_time; below the first size its times, above the last the "
+        "line through the last two continues",
     )
     preset_file: FileName | None = Field(
         default=None,

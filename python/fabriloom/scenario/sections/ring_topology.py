@@ -30,7 +30,7 @@ class SciRings(Section):
         "all others do both",
     )
     path: FileName | None = Field(
-        default=None, description="File of the rings in place of both, relative to the scenario"
+        default=None, description="File of the rings instead of both, relative to the scenario"
     )
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"

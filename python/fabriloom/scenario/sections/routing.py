@@ -159,8 +159,8 @@ class FewestBuses(Section):
     kind: Literal["fewest-buses"]
     by_transaction: bool = Field(
         default=False,
-        description="Of equally good ways the transactions of a terminal take one after the other; "
-        "false: each destination has its own",
+        description="Transactions of a terminal take equally good paths "
+        "in turn; false: each destination has its own path",
     )
 
 

@@ -163,7 +163,7 @@ class Study(Section):
         description="Without any failure, and with every single failure of a cable, of a switch, or of "
         "either; their column is `failure`",
     )
-    failures_at_ps: TimePs = Field(default=0, alias="failures_at", description="When they fail, for good")
+    failures_at_ps: TimePs = Field(default=0, alias="failures_at", description="When they fail permanently")
     replications: Annotated[int, Field(ge=1, le=10_000)] = Field(
         default=1, description="Runs of every point, with the seed of the scenario and those that follow it"
     )

@@ -127,7 +127,7 @@ class CharacterLinks(SwitchedLinks):
         default=None,
         description="Delay of a switch from the last bit in to the last bit out as data sheets give it, such "
         'as "5 rx + 8 sys + 23 tx": periods of two bits of the link in, of router_clock, and of two bits of '
-        "the link out. In place of decode_latency and forward_latency",
+        "the link out. Instead of decode_latency and forward_latency",
     )
     router_clock_millihz: EventRateMilliHz | None = Field(
         default=None,
@@ -175,22 +175,23 @@ class CharacterLinks(SwitchedLinks):
     time_code_latency: Annotated[str, Field(max_length=100)] | None = Field(
         default=None,
         description="Delay of a time-code through a switch as data sheets give it, such as "
-        '"5 rx + 6 sys + 16 tx", in the clocks of router_latency. In place of time_code_forward',
+        '"5 rx + 6 sys + 16 tx", in the clocks of router_latency. Instead of time_code_forward',
     )
     time_code_forward_ps: TimePs | None = Field(
         default=None,
         alias="time_code_forward",
-        description="From a time-code that has come to a switch to its being ready for the wires",
+        description="From the arrival of a time-code at a switch until it is ready for the wires",
     )
     interrupt_hold_ps: TimePs | None = Field(
         default=None,
         alias="interrupt_hold",
-        description="For how long switches and terminals take no interrupt of a number that they have taken",
+        description="For how long switches and terminals ignore an interrupt number after they have "
+        "accepted it",
     )
     watchdog_ps: TimePs | None = Field(
         default=None,
         alias="watchdog",
-        description="After this long a switch ends a packet that has an output and does not move; "
+        description="Time after which a switch ends a packet that has an output and does not move; "
         "0 ns: never",
     )
 

@@ -21,7 +21,8 @@ Replicate = Annotated[
     Annotated[int, Field(ge=1, le=MOST_PORTS)] | None,
     AfterValidator(lambda count: None if count == 1 else count),
     Field(
-        description="Networks alike, in each of which every terminal has a port, see [ports]; 1 if not given"
+        description="Number of equal networks, in each of which every terminal has a port, see [ports]; "
+        "1 if not given"
     ),
 ]
 
@@ -87,7 +88,7 @@ class PlaneTable(Section):
     )
     ports_per_terminal: Annotated[int, Field(ge=1, le=MOST_PORTS)] = Field(
         default=1,
-        description="Terminals of the network, one behind the other, that are ports of one terminal",
+        description="Consecutive terminals of the network that are the ports of one terminal",
     )
     link_rate_bits_per_s: RateBitsPerS | None = Field(
         default=None, alias="link_rate", description="Bits per second on its links, if not the technology's"

@@ -172,7 +172,7 @@ class Matrix(Section):
     )
     unit: RateUnit | None = Field(
         default=None,
-        description="The numbers are rates in this unit, of payload or of packets, in place of a load",
+        description="The numbers are rates in this unit, of payload or of packets, instead of a load",
     )
     include_self: Literal[True] | None = Field(
         default=None, description="Allows numbers of a terminal to itself; not in networks of rings"
@@ -386,7 +386,7 @@ class Traffic(Section):
     )
     rate: OfferedRate | None = Field(
         default=None,
-        description="Offered by every sender, in place of a load: payload as in 120 Mbit/s or 15 MB/s, or "
+        description="Offered by every sender, instead of a load: payload as in 120 Mbit/s or 15 MB/s, or "
         "20000 packets/s; may be more than its link can carry",
     )
     scale: Annotated[float, Field(ge=1e-6, le=1e6)] | None = Field(
