@@ -358,7 +358,7 @@ def bound(
         bool, typer.Option("--strict", help="Exit code 1 when a requirement is not guaranteed.")
     ] = False,
 ) -> int:
-    """The longest delay that a packet of each flow can have, guaranteed, beside the worst that was found."""
+    """An upper bound on the delay of every flow, beside the longest delay that was found."""
     from . import bound as command
 
     return command.bound(_load(file, settings, seed), tries, flow, json, strict)
@@ -376,7 +376,7 @@ def design(
     force: Force = False,
     csv: Csv = False,
 ) -> int:
-    """From requirements to a ranked list of networks: sieved, then simulated, the cheapest first.
+    """From requirements to a ranked list of networks, the cheapest first.
 
     With --out every finished run is kept at once; the same command takes an interrupted one up again.
     """
@@ -493,7 +493,7 @@ def page(
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 8765,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
 ) -> int:
-    """Open the laboratory: a page on this machine on which fabrics are seen at work."""
+    """Open the laboratory: a page in your browser that shows packets move and block."""
     from .page import page
 
     return page(files or [], port, browser)
