@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fabriloom import report, run
+from fabriloom import load, report, run
 from page.browser import PROGRAM, Tab, browser
 
 from .test_report import rings, scenario
+
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.skipif(
     PROGRAM is None, reason="no Chromium here: reports are not looked at in a browser"
@@ -19,12 +21,19 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tab, Path]]:
-    """A tab, and a folder with a report of links and one of rings."""
+    """A tab, and a folder with a report of links, one of rings and one of a deadlock."""
     folder = tmp_path_factory.mktemp("reports")
-    for name, made in (("links", scenario()), ("rings", rings())):
+    dead = load(ROOT / "scenarios" / "teaching-torus-deadlock.toml")
+    for name, made in (("links", scenario()), ("rings", rings()), ("dead", dead)):
         (folder / f"{name}.html").write_text(report.for_run(run(made)), encoding="utf-8")
     with browser() as running:
         yield running.tab(), folder
+
+
+FIRST = (
+    "[...document.querySelectorAll('.fabric path[data-links]')]"
+    ".find(one => !/t\\(/.test(one.ariaLabel ?? one.textContent))"
+)
 
 
 def opened(shared: tuple[Tab, Path], name: str) -> Tab:
@@ -35,9 +44,9 @@ def opened(shared: tuple[Tab, Path], name: str) -> Tab:
 
 
 def middle(tab: Tab) -> tuple[float, float]:
-    """Where the middle of the first drawn link is in the window."""
+    """Where the middle of the first link between switches is in the window: a box lies over a terminal's."""
     x, y = tab.js(
-        "(() => { const e = document.querySelector('.fabric path[data-links]');"
+        f"(() => {{ const e = {FIRST};"
         " const p = e.getPointAtLength(e.getTotalLength() / 2).matrixTransform(e.getScreenCTM());"
         " return [p.x, p.y]; })()"
     )
@@ -65,7 +74,7 @@ def test_a_click_on_or_beside_a_link_keeps_its_numbers(shared: tuple[Tab, Path],
     x, y = middle(tab)
     tab.press(x + aside_px, y - aside_px)
     tab.until(f"document.querySelector({SAID!r} + ' td')")
-    name = tab.js("document.querySelector('.fabric path[data-links]').getAttribute('aria-label')")
+    name = tab.js(f"{FIRST}.getAttribute('aria-label')")
     assert (tab.js(FOCUSED), tab.text(f"{SAID} td")) == (name, name)
     assert "packets" in tab.text(f"{SAID} thead")
     assert tab.js("document.querySelectorAll('.fabric .halo').length") == 1
@@ -158,3 +167,11 @@ def test_a_cursor_says_what_the_curves_have_there(shared: tuple[Tab, Path]) -> N
 
 def test_the_link_that_limits_is_marked(shared: tuple[Tab, Path]) -> None:
     assert opened(shared, "links").js("document.querySelectorAll('.fabric .limit').length") == 1
+
+
+def test_all_links_of_a_deadlock_are_marked(shared: tuple[Tab, Path]) -> None:
+    """Those of terminals too, and of a link round the border of a torus both strokes."""
+    tab = opened(shared, "dead")
+    waiting = tab.js("document.querySelectorAll('section table')[0].tBodies[0].rows.length")
+    assert tab.js("document.querySelectorAll('.fabric path.limit').length") == waiting + 1
+    assert tab.text(".facts dt") == "Accepted before it stopped"

@@ -25,11 +25,12 @@ def fabric(
     when: str = "",
     table: pl.DataFrame | None = None,
     limit: Mapping[str, Any] | None = None,
+    cycle: Sequence[str] = (),
 ) -> list[Drawing | Prose]:
     """The fabric with its links coloured by utilisation; only a sentence when there is too much to see.
 
     Links and terminals show their own numbers; with the table of links more than the utilisation. The link
-    that is the ``limit`` of a summary is marked.
+    that is the ``limit`` of a summary is marked, or the links of the ``cycle`` of a deadlock.
     """
     if graph is None or not len(utilisation):
         return []
@@ -49,7 +50,10 @@ def fabric(
         table = pl.DataFrame({"link": graph.link_names, "utilisation": np.asarray(utilisation)})
     numbers = own_numbers(table)
     held = (limit or {}).get("name")
-    if held in numbers["names"]:
+    if cycle:
+        numbers["limit"] = [numbers["names"].index(name) for name in cycle]
+        note += " The bright marks are at the links of the deadlock."
+    elif held in numbers["names"]:
         numbers["limit"] = numbers["names"].index(held)
         note += f" The bright mark is at what is nearest to its limit, or limits: {held}."
     return [Drawing("The fabric", svg, note, numbers)]

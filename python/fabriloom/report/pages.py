@@ -70,7 +70,11 @@ def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     offered = number(summary["offered_mbytes_per_s"])
     each = number(summary["accepted_mbytes_per_s_per_terminal"])
     return [
-        ("Accepted", f"{accepted} MB/s", f"{each} MB/s a terminal"),
+        (
+            "Accepted before it stopped" if summary["end"]["reason"] in ends.STUCK else "Accepted",
+            f"{accepted} MB/s",
+            f"{each} MB/s a terminal",
+        ),
         ("Offered", f"{offered} MB/s", f"{number(summary['lost_mbytes_per_s'])} MB/s lost"),
         (
             "Mean latency",
@@ -118,7 +122,13 @@ def _network(results: Results) -> list[Any]:
     """What a simulation knows of packets and links."""
     return [
         *sections.tail(_tails(results), _latency_note(results.summary)),
-        *fabric(results.graph, results.utilisation, table=results.links, limit=results.summary.get("limit")),
+        *fabric(
+            results.graph,
+            results.utilisation,
+            table=results.links,
+            limit=results.summary.get("limit"),
+            cycle=results.summary["end"]["cycle"],
+        ),
         *plane_sections.planes(results.planes),
         *sections.batches(results.batches),
         *flow_sections.over_time(results.over_time),

@@ -47,10 +47,19 @@ const reaching = (() => {
       shape.before(halo);
     };
   };
-  // A mark that stays at the link that limits a network; without one there is none.
+  // Marks that stay: at the link that limits a network, or at those of a deadlock. A link may have several strokes, or
+  // be a part of a terminal's dot only.
   const limitIn = (place) => {
-    const mark = haloOf("limit", LIMIT);
-    return (link) => mark(drawnIn(place).find((one) => one.shape.tagName !== "polygon" && one.links.includes(link))?.shape);
+    let marks = [];
+    return (limit) => {
+      marks.forEach((mark) => mark(null));
+      const shapes = [limit].flat().flatMap((link) => {
+        const drawn = drawnIn(place).filter((one) => one.shape.tagName !== "polygon" && one.links.includes(link));
+        const strokes = drawn.filter((one) => !one.dot);
+        return strokes.length ? strokes : drawn;
+      });
+      marks = [...new Set(shapes.map((one) => one.shape))].map((shape) => { const mark = haloOf("limit", LIMIT); mark(shape); return mark; });
+    };
   };
 
   // Where a key leads from a shape. Up and down go by warmth, so that the hot spots come one after the other.
