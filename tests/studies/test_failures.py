@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fabriloom import Scenario, ScenarioError, run
-from fabriloom.compile import compile
+from fabriloom.compile import LinkParts, compile
 from fabriloom.results import columns
 from fabriloom.routing import channel_loads
 from fabriloom.studies import failures
@@ -17,7 +17,9 @@ GRID = {"kind": "grid", "shape": [2, 3], "terminals_per_switch": 2}
 
 
 def ways(topology: dict[str, Any], **sections: Any) -> failures.Ways:
-    return failures.Ways(compile(Scenario.from_dict({"topology": topology, **sections})))
+    compiled = compile(Scenario.from_dict({"topology": topology, **sections}))
+    assert isinstance(compiled.parts, LinkParts)
+    return failures.Ways(compiled, compiled.parts)
 
 
 def found(topology: dict[str, Any], kinds: str = "all") -> dict[str, Any]:
@@ -87,8 +89,47 @@ def test_a_run_loses_what_was_foretold(fault: dict[str, str]) -> None:
     assert share == pytest.approx(row["delivered_share"], abs=0.02)
 
 
+SWITCH = {"kind": "sci-switch", "ports": 4, "terminals_per_ring": 2}
+
+
+def test_a_dead_ring_takes_its_terminals_with_it() -> None:
+    after = found(SWITCH)
+    cables = [row for row in after["failures"] if row["kind"] == "cable"]
+    # Two of eight terminals: 2 x 7 ways from them, 2 x 6 to them.
+    assert len(cables) == 12
+    assert {row["cut_off_pairs"] for row in cables} == {26}
+    assert cables[0]["delivered_share"] == pytest.approx(1 - 26 / 56)
+    [switch] = [row for row in after["failures"] if row["kind"] == "switch"]
+    assert (switch["cut_off_pairs"], switch["delivered_share"]) == (0, 0)
+
+
+def test_long_rings_through_a_banyan_have_more_to_lose_than_ringlets() -> None:
+    def worst(wiring: str) -> float:
+        topology = {"kind": "sci-banyan", "terminals": 8, "variant": "omega", "base": 2, "wiring": wiring}
+        after = found(topology, "cables")
+        assert after["cut_off_count"] == after["count"]
+        return after["failures"][0]["delivered_share"]
+
+    assert worst("long-ring") < worst("ringlet")
+
+
+def test_a_run_of_rings_loses_what_was_foretold() -> None:
+    scenario = Scenario.from_dict(
+        {
+            "topology": SWITCH,
+            "technology": {"preset": "sci-lc2", "timeout": "20 us", "close_after": 1, "closed_for": "10 ms"},
+            "traffic": {"length": "64 B", "load": 0.05},
+            "fault": [{"link": "t0>t1", "at": "0 us"}],
+            "run": {"duration": "4 ms"},
+        }
+    )
+    packets = run(scenario).summary["packets"]
+    [row] = [row for row in found(SWITCH)["failures"] if row["name"] == "t0>t1"]
+    assert packets["delivered"] / packets["offered"] == pytest.approx(row["delivered_share"], abs=0.02)
+
+
 def test_what_cannot_be_looked_at() -> None:
-    with pytest.raises(ScenarioError, match="rings"):
-        failures.look(compile(Scenario.from_dict({"topology": {"kind": "sci-ring", "terminals": 4}})))
+    with pytest.raises(ScenarioError, match="too many"):
+        failures.look(compile(Scenario.from_dict({"topology": {"kind": "sci-ring", "terminals": 600}})))
     with pytest.raises(ScenarioError, match="universal"):
         ways(CLOS, routing={"universal": True})

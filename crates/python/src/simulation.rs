@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use fabriloom_engine::fabric::{CODES, COLUMNS, Fabric, NONE, SCALARS};
 use fabriloom_engine::kernel::Time;
+use fabriloom_engine::lanes::Losses;
 use fabriloom_engine::measure::{Delays, Delivery, Hop, LinkCounts, Measure, Planes, Rows, Spread, cells};
 use fabriloom_engine::ring;
 use fabriloom_engine::run::{End, Fabrics, Options, Simulation as Engine};
@@ -267,15 +268,18 @@ fn links(out: &Bound<'_, PyDict>, network: &Fabrics) -> PyResult<()> {
     column(out, "link_busy_ticks", &counts, |c| c.busy_ticks)?;
     column(out, "link_stalled_ticks", &counts, |c| c.stalled_ticks)?;
     column(out, "link_wait_ticks", &counts, |c| c.wait_ticks)?;
-    let losses = match network {
+    let losses: Vec<Losses> = match network {
         Fabrics::Lanes(lanes) if lanes.fabric().has_faults() || lanes.fabric().has_timeouts() => {
-            lanes.losses()
+            lanes.losses().to_vec()
         }
-        _ => &[],
+        Fabrics::Rings(rings) if rings.fabric().has_faults() => {
+            rings.counts().map(|c| Losses { cut: c.lost, discarded: c.discarded, timed_out: 0 }).collect()
+        }
+        _ => Vec::new(),
     };
-    column(out, "link_cut", losses, |losses| losses.cut)?;
-    column(out, "link_discarded", losses, |losses| losses.discarded)?;
-    column(out, "link_timed_out", losses, |losses| losses.timed_out)
+    column(out, "link_cut", &losses, |losses| losses.cut)?;
+    column(out, "link_discarded", &losses, |losses| losses.discarded)?;
+    column(out, "link_timed_out", &losses, |losses| losses.timed_out)
 }
 
 /// What only rings and their buses count; empty and 0 for other networks.

@@ -10,7 +10,7 @@ from ..faults import FaultError, drawn, each_of, mtbf_of_bits_ps, outages
 from ..faults.outages import Outage, Rules
 from ..scenario import Scenario
 from ..scenario.sections.fault import Fault
-from ..technology import Technology
+from ..technology import RingTechnology, Technology
 from ..topology import Graph
 from .columns import Arrays, u32
 
@@ -20,27 +20,53 @@ MOST_FAILURES = 100_000
 """More than this many are not drawn."""
 
 
-def fault_columns(scenario: Scenario, graph: Graph, technology: Technology, tick_ps: int) -> Arrays:
+def fault_columns(
+    scenario: Scenario, graph: Graph, technology: Technology | RingTechnology, tick_ps: int
+) -> Arrays:
     """The outages of links. Raises ScenarioError for what is to fail and is not there."""
     grain_ticks = technology.grain_ps // tick_ps
 
     def moment(time_ps: int) -> int:
         return time_ps // technology.grain_ps * grain_ticks
 
-    failures, stuck = [], []
+    of_ring = isinstance(technology, RingTechnology)
+    failures, stuck, errors = [], [], []
     for place, fault in enumerate(scenario.fault):
         for links, at_ps, repaired_ps in _failures(scenario, graph, technology, place):
             at, repaired = moment(at_ps), None if repaired_ps is None else moment(repaired_ps)
             if fault.stuck:
                 into = [link for link in links if graph.link_target[link] >= graph.switches]
                 stuck.append((into, at, repaired or at))
+            elif of_ring and fault.bit_error_rate is not None:
+                errors.append((links, at))
             else:
-                failures.append((links, at, repaired))
-    return _columns(outages(graph, failures, _rules(technology, tick_ps), stuck))
+                failures.append((_down_with(graph, technology, links), at, repaired))
+    columns = _columns(outages(graph, failures, _rules(technology, tick_ps), stuck, errors))
+    return {**columns, **_time_outs(scenario, technology, tick_ps)} if of_ring else columns
+
+
+def _down_with(graph: Graph, technology: Technology | RingTechnology, links: list[int]) -> list[int]:
+    """What is down when links fail: where these are of rings, all links of them."""
+    if graph.rings is None or technology.fault_stops != "ring":
+        return links
+    ring_of = graph.rings.station_ring
+    return [int(link) for link in np.flatnonzero(np.isin(ring_of, ring_of[links]))]
+
+
+def _time_outs(scenario: Scenario, technology: RingTechnology, tick_ps: int) -> Arrays:
+    """When senders forget what is lost, and terminals close routes; rounded up to ticks."""
+    if not technology.timeout_ps:
+        message = "where rings fail transactions need a time-out: what is lost keeps its number till then"
+        raise scenario.error(message, ("fault",), 'write technology.timeout = "100 us"', key=True)
+    return {
+        "ring_echo_timeout_ticks": -(-technology.echo_timeout_ps // tick_ps),
+        "ring_close_after": technology.close_after,
+        "ring_closed_ticks": -(-technology.closed_for_ps // tick_ps),
+    }
 
 
 def _failures(
-    scenario: Scenario, graph: Graph, technology: Technology, place: int
+    scenario: Scenario, graph: Graph, technology: Technology | RingTechnology, place: int
 ) -> Iterator[tuple[list[int], int, int | None]]:
     """The links that fail together, when, and when they are repaired, of one ``[[fault]]``."""
     fault = scenario.fault[place]
@@ -65,7 +91,9 @@ def _failures(
             yield links, at_ps, repaired_ps
 
 
-def _rate(fault: Fault, graph: Graph, technology: Technology, links: list[int]) -> tuple[float, float | None]:
+def _rate(
+    fault: Fault, graph: Graph, technology: Technology | RingTechnology, links: list[int]
+) -> tuple[float, float | None]:
     """Mean times between failures and to repair, in ps."""
     if fault.mtbf_ps is not None:
         return float(fault.mtbf_ps), None if fault.mttr_ps is None else float(fault.mttr_ps)
@@ -85,7 +113,7 @@ def timeout_columns(graph: Graph, technology: Technology, tick_ps: int) -> Array
     return {"switch_timeout_ticks": np.full(graph.switches, ticks, np.uint64)}
 
 
-def _rules(technology: Technology, tick_ps: int) -> Rules:
+def _rules(technology: Technology | RingTechnology, tick_ps: int) -> Rules:
     """Durations rounded up to ticks, and at least one."""
     disconnect, restart = (
         max(1, -(-time_ps // tick_ps)) for time_ps in (technology.disconnect_ps, technology.restart_ps)

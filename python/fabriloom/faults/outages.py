@@ -39,13 +39,15 @@ def outages(
     failures: Iterable[tuple[list[int], int, int | None]],
     rules: Rules,
     stuck: Iterable[tuple[list[int], int, int]] = (),
+    errors: Iterable[tuple[list[int], int]] = (),
 ) -> list[Outage]:
     """The outages of all links, by the tick in which they begin; one of a link at a time.
 
     ``failures``: which links fail together, when, and when they are repaired (none: never). ``stuck``: which
-    start nothing from when to when. A link that fails while it is stuck is stuck up to then only.
+    start nothing from when to when. A link that fails while it is stuck is stuck up to then only. ``errors``:
+    which have a wrong bit, and when, that costs no more than what is on them.
     """
-    found: list[Outage] = []
+    found = [Outage(at, link, at + 1, at + 2) for links, at in errors for link in links]
     for links, at, repaired in failures:
         for link in links:
             found.append(_outage(link, at, at, repaired, rules))

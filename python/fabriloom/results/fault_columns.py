@@ -21,12 +21,15 @@ FAULT_SUMMARY = Table(
             "Links that did not run, or whose terminal took nothing, for some of the measuring window.",
         ),
         Column(
-            "faults.cut", "count", "Packets of the window that were on a link, or held it, when it failed."
+            "faults.cut",
+            "count",
+            "Packets of the window that were on a link, or held it, when it failed; on rings transactions of "
+            "which a packet or a busy echo was on it, or was sent there meanwhile.",
         ),
         Column(
             "faults.discarded",
             "count",
-            "Packets of the window that found all links down by which they could have gone on.",
+            "Packets of the window that found all links down by which they could have gone on; on rings those made for a terminal to which the route was closed.",
         ),
         Column(
             "faults.timed_out",
@@ -100,11 +103,15 @@ FAULT_LINKS = Table(
     "Links that fail",
     "Columns of the table of links that only runs have in which links fail.",
     (
-        Column("cut_packets", "count", "Packets lost on the link when it failed."),
+        Column(
+            "cut_packets",
+            "count",
+            "Packets lost on the link when it failed, on rings as long as it was down.",
+        ),
         Column(
             "discarded_packets",
             "count",
-            "Packets that came by the link and were discarded at its end, because all links were down by which they could have gone on.",
+            "Packets that came by the link and were discarded at its end, because all links were down by which they could have gone on; on rings those that its terminal made for closed routes.",
         ),
         Column(
             "timed_out_packets", "count", "Packets that were ended while they held the link and did not move."

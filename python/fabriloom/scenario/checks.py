@@ -274,11 +274,25 @@ def _faults(scenario: Scenario) -> None:
         if name in scenario.raw.get("technology", {}):
             message = f"technology.{name} has no effect: nothing fails"
             raise scenario.error(message, ("technology", name), "add [[fault]], or remove it", key=True)
-    if scenario.fault and scenario.of_rings:
-        message = f"faults are for networks of links, not for a {scenario.topology.kind}"
-        raise scenario.error(message, ("fault",), "remove them", key=True)
+    if isinstance(scenario.technology, RingLinks):
+        _closed_routes(scenario, scenario.technology)
     for place, fault in enumerate(scenario.fault):
         _fault(scenario, ("fault", place), fault)
+
+
+def _closed_routes(scenario: Scenario, technology: RingLinks) -> None:
+    """Routes are closed to sources that make packets at times of their own."""
+    if technology.closed_for_ps is not None and not technology.close_after:
+        message = "technology.closed_for has no effect: no route is closed"
+        hint = "write close_after = 3, or remove it"
+        raise scenario.error(message, ("technology", "closed_for"), hint, key=True)
+    path: Path = ("technology", "close_after")
+    if technology.close_after and scenario.program is not None:
+        raise scenario.error("programs close no routes", path, "remove it", key=True)
+    waits = isinstance(scenario.traffic.arrivals, Wait | RandomWait | Backlog)
+    if technology.close_after and (waits or isinstance(scenario.traffic.pattern, Descriptors)):
+        message = "routes are not closed to sources that wait for the network: they would discard without end"
+        raise scenario.error(message, path, "remove it, or give a load", key=True)
 
 
 def _fault(scenario: Scenario, path: Path, fault: Fault) -> None:
@@ -306,6 +320,10 @@ def _fault(scenario: Scenario, path: Path, fault: Fault) -> None:
     if fault.stuck and fault.repaired_ps is None:
         message = "a terminal that is stuck goes on at some time"
         raise scenario.error(message, (*path, "stuck"), 'write at and repaired, such as "200 us"', key=True)
+    if fault.stuck and scenario.of_rings:
+        message = "a terminal of a ring is never stuck: it busies what it does not take, to be sent again"
+        hint = 'make it slow, with technology.memory = { access = "1 ms" }'
+        raise scenario.error(message, (*path, "stuck"), hint, key=True)
     _fault_moments(scenario, path, fault)
 
 
@@ -322,7 +340,7 @@ def _fault_moments(scenario: Scenario, path: Path, fault: Fault) -> None:
         if fault.what[0] not in ("link", "cable"):
             message = f"bit errors are of links and cables, not of a {fault.what[0]}"
             raise scenario.error(message, (*path, "bit_error_rate"), "write mtbf, or name a link", key=True)
-        if not isinstance(scenario.technology, CharacterLinks):
+        if not isinstance(scenario.technology, CharacterLinks | RingLinks):
             message = f"links of {scenario.technology.preset} do not send all the time, so how often bits are"
             message += " wrong depends on the traffic"
             raise scenario.error(message, (*path, "bit_error_rate"), "write mtbf", key=True)

@@ -232,7 +232,8 @@ start. A place that becomes free gives credit to the sender a flow-control chara
 
 Presets of rings are of another kind: packets of symbols, stations with places, buses. What their settings
 mean is on [the page of the model](../background/ring-model.md). A load of 1 is requests of the transaction,
-with their idle symbols, back to back on the sender's link.
+with their idle symbols, back to back on the sender's link. `echo_timeout`, `restart`, `fault_stops`,
+`close_after` and `closed_for` are for [faults](faults.md#rings).
 """
 
 

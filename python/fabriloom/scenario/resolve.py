@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from fabriloom.scenario.schema import Scenario
 
 
-FAULT_SETTINGS = ("disconnect", "restart", "fault_stops", "disconnect_cycles", "restart_cycles")
+FAULT_SETTINGS = (
+    "disconnect",
+    "restart",
+    "fault_stops",
+    "disconnect_cycles",
+    "restart_cycles",
+    "echo_timeout",
+    "close_after",
+    "closed_for",
+)
 """Settings of a technology that say what a fault does; without one they mean nothing."""
 
 CODE_SETTINGS = ("time_code_bits", "time_code_latency", "time_code_forward", "interrupt_hold")
@@ -42,6 +51,8 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
         del resolved["fault"]
         for name in FAULT_SETTINGS:
             resolved["technology"].pop(name, None)
+    if not resolved["technology"].get("close_after"):
+        resolved["technology"].pop("closed_for", None)
     for name in ("time_code", "interrupt"):
         if not getattr(scenario, name):
             del resolved[name]

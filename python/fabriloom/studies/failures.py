@@ -7,7 +7,6 @@ away take dependencies with them, so what cannot deadlock cannot deadlock after 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,8 @@ from ..results.figures import figures, in_percent
 from ..routing import NONE
 from ..topology import Graph
 from .inspection import channel_load, mean_length_bytes
+from .left import Left
+from .ring_failures import RingWays
 
 Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -30,42 +31,16 @@ MOST_STEPS = 1 << 33
 SHOWN = 8
 
 
-@dataclass(frozen=True)
-class Left:
-    """What a failure leaves."""
-
-    kind: str
-    name: str
-    cut_off: int
-    """Ordered pairs of terminals between which nothing arrives; those at a failed switch are left out."""
-    lossy: int
-    """The same of which some packets do not arrive."""
-    delivered_share: float
-    """Of the packets of the scenario's traffic, those of terminals at a failed switch included."""
-    others_share: float
-    """The same of the packets between terminals that are not at a failed switch."""
-    bound: dict[str, Any]
-    """As ``channel_load`` of ``fabriloom check``."""
-
-    @property
-    def rank(self) -> tuple[float, float, str]:
-        """The worst first."""
-        accepted = self.bound["accepted_mbytes_per_s_bound"] or 0.0
-        return (self.delivered_share, accepted, self.name)
-
-
 class Ways:
     """The ways of all packets of a network, for many failures."""
 
-    def __init__(self, compiled: Compiled) -> None:
-        refused = compiled.scenario.error
-        if not isinstance(compiled.parts, LinkParts):
-            message = "failures are looked at of networks of links, not of rings"
-            raise refused(message, ("topology", "kind"), "leave out --fault")
-        if compiled.parts.via:
+    def __init__(self, compiled: Compiled, parts: LinkParts) -> None:
+        if parts.via:
             message = "failures are not looked at with universal routing"
-            raise refused(message, ("routing", "universal"), "leave out --fault, or universal")
-        self.compiled, self.parts, self.graph = compiled, compiled.parts, compiled.graph
+            raise compiled.scenario.error(
+                message, ("routing", "universal"), "leave out --fault, or universal"
+            )
+        self.compiled, self.parts, self.graph = compiled, parts, compiled.graph
         self.length_bytes = mean_length_bytes(compiled)
         table, switches = self.parts.table, self.graph.switches
         self.classes = table.classes
@@ -93,6 +68,11 @@ class Ways:
         right[~self.to_switch] = self.class_of[terminal[~self.to_switch]]
         self.arrives = ~self.to_switch & (right == kind)
         self.next = np.where(self.to_switch, target * self.classes + kind, 0)
+
+    @property
+    def steps(self) -> int:
+        """About how much is looked at for a failure."""
+        return 8 * len(self.row)
 
     @property
     def rows(self) -> int:
@@ -211,10 +191,11 @@ def look(compiled: Compiled, kinds: str = "all") -> dict[str, Any]:
     if compiled.demand().spread is not None:
         message = "what failures leave of packets that go to several terminals is not followed"
         raise compiled.scenario.error(message, ("routing", "distribution"), "remove it", key=True)
-    ways = Ways(compiled)
+    parts = compiled.parts
+    ways = Ways(compiled, parts) if isinstance(parts, LinkParts) else RingWays(compiled, parts)
     which = failures(ways.graph, kinds)
-    if len(which) * len(ways.row) * 8 > MOST_STEPS:
-        message = f"{len(which):,} failures of a table of {len(ways.row):,} ways are too many to follow"
+    if len(which) * ways.steps > MOST_STEPS:
+        message = f"{len(which):,} failures of a table of {ways.steps // 8:,} ways are too many to follow"
         raise compiled.scenario.error(message, ("topology",), "take a smaller network")
     nothing = ways.after("none", "", np.empty(0, np.int64))
     found = sorted((ways.after(*failure) for failure in which), key=lambda left: left.rank)

@@ -18,10 +18,13 @@ from ..traffic import Demand
 
 def bound(compiled: Compiled, parts: RingParts, length_bytes: float) -> dict[str, Any]:
     """The link, bus or memory that is full first, and the load at which it is."""
-    demand = compiled.demand()
-    return _bound(
-        parts, ring_loads(parts.graph, parts.port_route, demand.pairs, demand.even), demand, length_bytes
-    )
+    return bound_of(parts, compiled.demand(), length_bytes)
+
+
+def bound_of(parts: RingParts, demand: Demand, length_bytes: float) -> dict[str, Any]:
+    """The same of any demand."""
+    loads = ring_loads(parts.graph, parts.port_route, demand.pairs, demand.even)
+    return _bound(parts, loads, demand, length_bytes)
 
 
 def network(compiled: Compiled, parts: RingParts, length_bytes: float) -> dict[str, Any]:

@@ -72,6 +72,8 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "interface_latency": ("interface_latency_ps", units.parse_time_ps),
     "host_latency": ("host_latency_ps", units.parse_time_ps),
     "timeout": ("timeout_ps", units.parse_time_ps),
+    "echo_timeout": ("echo_timeout_ps", units.parse_time_ps),
+    "closed_for": ("closed_for_ps", units.parse_time_ps),
     "retry.delay": ("retry_delay_ps", units.parse_time_ps),
     "bus.rate": ("bus_rate_bits_per_s", units.parse_byte_rate_bits_per_s),
     "bus.width": ("bus_width_bytes", units.parse_bytes),

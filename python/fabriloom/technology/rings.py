@@ -17,6 +17,7 @@ RetryStrategy = Literal["constant", "linear", "exponential"]
 RetryOrder = Literal["first", "ready"]
 RetryAt = Literal["requester", "responder"]
 Transaction = Literal["nwrite", "dmove", "nread", "lock"]
+RingFaultStops = Literal["ring", "link"]
 
 SYMBOL_BYTES: Final = 2
 """A link moves 16 bits at a time (IEEE 1596-1992)."""
@@ -78,6 +79,14 @@ class RingTechnology:
     retry_at: RetryAt
     timeout_ps: int
     """0: none."""
+    echo_timeout_ps: int
+    """From the loss of a packet, or of its echo, until its sender forgets it."""
+    restart_ps: int
+    """From the repair of what failed until its ring runs."""
+    fault_stops: RingFaultStops
+    close_after: int
+    """Time-outs in a row after which a terminal closes its route to another one; 0: never."""
+    closed_for_ps: int
     bus_rate_bits_per_s: int
     bus_width_bytes: int
     bus_setup_ps: int
@@ -96,6 +105,8 @@ class RingTechnology:
     flow_control = "ignored"
     """Links are one-way: there is no opposite direction whose flow control a packet pays."""
     reverse_load = Fraction(0)
+    disconnect_ps = 0
+    """Nothing waits for a station to notice that its link is down."""
     grain_ps = 1000
     """What has no exact duration is rounded down to this many picoseconds: drawn times, the ends of runs."""
 

@@ -34,7 +34,8 @@ def replicate(graph: Graph, planes: int) -> Graph:
     if planes == 1:
         return graph
     if graph.several is not None:
-        raise GraphError("replicate is for networks whose terminals have one port", "replicate")
+        message = "replicate is for networks whose terminals have one port; remove it, or the further cables"
+        raise GraphError(message, "replicate")
     if planes * graph.links > MAX_LINKS:
         raise GraphError(
             f"replicate asks for {counted(planes * graph.links)} links; at most {MAX_LINKS:,} are built. "

@@ -79,7 +79,9 @@ class RawGraph:
         """Add a switch or terminal; a name may be given once."""
         before = self.vertices.get(vertex.name)
         if before is not None:
-            self.fail(f'"{vertex.name}" is there already ({before.where}); names must differ', vertex.where)
+            both = "; a terminal's second cable is a cable of its own" if vertex.terminal else ""
+            message = f'"{vertex.name}" is there already ({before.where}); names must differ{both}'
+            self.fail(message, vertex.where)
         if not vertex.name:
             self.fail("a switch or terminal has no name", vertex.where)
         self._check_name(vertex.name, vertex.where)

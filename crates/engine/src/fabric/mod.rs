@@ -138,6 +138,12 @@ columns! {
         ring_interface_occupied: u8,
         /// After this long a transaction without a response is given up; 0: never.
         ring_timeout_ticks: u64,
+        /// After this long a sender forgets a packet that a fault has lost, or whose echo it has; 0 only without faults.
+        ring_echo_timeout_ticks: u64,
+        /// After this many time-outs a terminal closes its route to another one; 0: never.
+        ring_close_after: u32,
+        /// For so long.
+        ring_closed_ticks: u64,
 
         /// Programs: bytes that a packet of a message carries at most. All scalars below are 0 without programs.
         message_packet_bytes: u32,

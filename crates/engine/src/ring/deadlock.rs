@@ -113,6 +113,7 @@ impl Rings {
         if at.out_free[kind] > 0
             || usize::from(link.leaving) == kind
             || self.is_receiving(station)
+            || self.faults.awaits(station)
             || !at.echoes_due.is_empty()
         {
             return false;

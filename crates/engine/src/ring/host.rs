@@ -67,8 +67,11 @@ impl Rings {
     /// A transaction has come to its end: its number is free, and its program is told unless it was given up before.
     pub(super) fn end_deal(&mut self, deal: u32) {
         let it = &self.deals[deal];
-        if it.numbered && it.mark != NONE {
-            self.hosts.over.push((it.source, it.mark));
+        if it.numbered {
+            self.closed.end(it.source, it.target);
+            if it.mark != NONE {
+                self.hosts.over.push((it.source, it.mark));
+            }
         }
         self.give_number_back(deal);
     }

@@ -98,12 +98,14 @@ impl Rings {
         Some(longest)
     }
 
-    /// Whether something is done at a station that will be over: a service, a transfer, a latency before or behind them.
+    /// Whether something is done at a station that will be over: a service, a transfer, a latency before or behind them, an
+    /// echo that will not come.
     fn is_at_work(&self, station: u32) -> bool {
         let at = &self.stations[station as usize];
         let comes_later = |entry: u32| entry != NONE && self.entries[entry].ready > self.now;
         at.at_work != NONE
             || self.is_at_bus(station)
+            || self.faults.awaits(station)
             || !at.coming.is_empty()
             || at.held.iter().any(|queue| comes_later(queue.head))
             || at.fresh.iter().any(|queue| comes_later(queue.head))

@@ -322,6 +322,9 @@ impl Rings {
         if self.hops.limit > 0 {
             self.keep_hop(link, unit, now + ticks);
         }
+        if self.faults.are_any() && self.loses(link, unit, timing) {
+            return;
+        }
         self.forward(next, unit, timing);
     }
 

@@ -22,7 +22,7 @@ impl Reservation {
         let nothing_owed = self.owed == [0; 2];
         if room && (nothing_owed || *label == self.serving) {
             if !nothing_owed {
-                self.serve();
+                self.take(*label);
             }
             return true;
         }
@@ -33,10 +33,18 @@ impl Reservation {
         false
     }
 
-    /// One packet less with the label being served; after the last the other label is served, if it is owed.
-    fn serve(&mut self) {
+    /// A packet with a label will not come again. When nothing is owed A is served next.
+    pub fn owe_no_longer(&mut self, label: u8) {
+        self.take(label);
+        if self.owed == [0; 2] {
+            self.serving = 0;
+        }
+    }
+
+    /// One packet less with a label; after the last of those being served the other label is, if it is owed.
+    fn take(&mut self, label: u8) {
+        self.owed[usize::from(label)] -= 1;
         let (this, other) = (usize::from(self.serving), usize::from(1 - self.serving));
-        self.owed[this] -= 1;
         if self.owed[this] == 0 && self.owed[other] > 0 {
             self.serving = 1 - self.serving;
         }

@@ -1,6 +1,8 @@
 //! What a network of rings remembers: its parts and the packets between them.
 
 use super::allocation::Idles;
+use super::closed::Closed;
+use super::fault::Faults;
 use super::host::Hosts;
 use super::links::{Link, Tally, Timing, links};
 use super::livelock::Still;
@@ -85,12 +87,16 @@ pub struct Rings {
     /// Terminals that can dispatch in this tick.
     pub asking: Vec<u32>,
     pub(super) hosts: Hosts,
+    pub(super) faults: Faults,
+    pub(super) closed: Closed,
     /// Ways of packets, if they are asked for.
     pub hops: Hops,
-    /// Transactions dispatched, not delivered and not scrubbed.
+    /// Transactions dispatched, not delivered, not scrubbed and not lost.
     pub in_flight: u64,
     /// Transactions whose data the scrubbers removed.
     pub scrubbed: u64,
+    /// Transactions whose data faults of links lost, and packets that sources made for closed routes.
+    pub lost: u64,
     /// Transactions given up.
     pub timed_out: u64,
     /// The longest delay of a retry.
@@ -153,9 +159,12 @@ impl Rings {
             delivered: Vec::new(),
             asking: Vec::new(),
             hosts: Hosts::new(&fabric),
+            faults: Faults::new(&fabric),
+            closed: Closed::new(&fabric),
             hops: Hops::default(),
             in_flight: 0,
             scrubbed: 0,
+            lost: 0,
             timed_out: 0,
             longest_delay: 0,
             packet_hops: 0,
@@ -187,6 +196,8 @@ impl Rings {
                 echo_ticks: ticks(tally.echoes * u64::from(echo_bytes.div_ceil(2))),
                 busied: self.rare[at.next as usize].busied,
                 bypass_most: u64::from(at.bypass_most),
+                lost: self.faults.lost_on(link),
+                discarded: self.closed.discarded_on(link),
             }
         })
     }
@@ -214,6 +225,8 @@ impl Rings {
             link.bypass_most = 0;
         }
         self.tallies.fill(Tally::default());
+        self.faults.clear_counts();
+        self.closed.clear_counts();
         self.stations.iter_mut().for_each(Station::clear_counts);
         self.rare.iter_mut().for_each(Rare::clear_counts);
     }

@@ -281,7 +281,7 @@ impl Rings {
     }
 
     /// A sender has nothing to do any more with a packet that it has sent.
-    fn entry_over(&mut self, entry: u32) {
+    pub(super) fn entry_over(&mut self, entry: u32) {
         let station = self.entries[entry].station;
         self.drop_entry(entry);
         self.reconsider(station);
@@ -331,11 +331,17 @@ impl Rings {
 
     /// The scrubber has removed a packet.
     fn scrub(&mut self, entry: u32) {
+        if !self.deals[self.entries[entry].deal].delivered {
+            self.scrubbed += 1;
+        }
+        self.give_up(entry);
+    }
+
+    /// A packet is no more: nothing of its transaction can be delivered that was not before.
+    pub(super) fn give_up(&mut self, entry: u32) {
         let deal = self.entries[entry].deal;
         if !self.deals[deal].delivered {
-            self.scrubbed += 1;
             self.in_flight -= 1;
-            // Nothing of it can be delivered any more.
             self.deals[deal].delivered = true;
             self.lose(deal);
         }

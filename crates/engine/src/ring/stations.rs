@@ -97,6 +97,10 @@ pub struct Counts {
     pub busied: u64,
     /// Most symbols in the bypass FIFO behind which the link begins.
     pub bypass_most: u64,
+    /// Transactions that faults of the link lost.
+    pub lost: u64,
+    /// What the terminal that sends on it discarded because its route was closed.
+    pub discarded: u64,
 }
 
 /// What the buses of a switch did since the counts were last cleared.

@@ -13,7 +13,8 @@ pub(super) const USER: u32 = 1;
 pub(super) const WORK: u32 = 2;
 /// A packet is ready for a bus of a switch.
 pub(super) const BUS: u32 = 3;
-/// Time-outs are to be looked at; after all other ends, so that a response in the same tick is in time.
+/// Time-outs are to be looked at, those of transactions by the number 0, else that of the echo of the unit before this
+/// number; after all other ends, so that a response in the same tick is in time.
 const TIMEOUT: u32 = 4;
 /// A station decides about a unit.
 pub(super) const ARRIVE: u32 = 5;
@@ -40,6 +41,11 @@ impl Rings {
     /// Has the time-outs be looked at.
     pub(super) fn schedule_timeout(&mut self, time: Time) {
         self.schedule(TIMEOUT, 0, time);
+    }
+
+    /// Has the sender of a unit that was lost forget it.
+    pub(super) fn schedule_forgetting(&mut self, unit: u32, time: Time) {
+        self.schedule(TIMEOUT, unit + 1, time);
     }
 
     /// Has a terminal be asked at a later tick.
@@ -70,6 +76,7 @@ impl Rings {
                 USER => self.user_due(number),
                 WORK => self.work_done(number),
                 BUS => self.bus_due(number),
+                TIMEOUT if number > 0 => self.forget_lost(number - 1),
                 TIMEOUT => self.time_out(),
                 ARRIVE => self.arrive(number),
                 _ => self.ask(number),

@@ -35,6 +35,9 @@ impl Rings {
 
     /// Takes a packet from a source, for which there is room; whether there is for another one.
     pub fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
+        if self.discards(terminal, packet.target) {
+            return true;
+        }
         let at = terminal as usize;
         let station = self.fabric.terminal_out_link[at];
         self.in_flight += 1;
@@ -263,6 +266,8 @@ impl Rings {
         let timeout = self.fabric.ring_timeout_ticks as Time;
         while self.oldest != NONE && self.deals[self.oldest].dispatched + timeout <= self.now {
             self.timed_out += 1;
+            let Deal { source, target, .. } = self.deals[self.oldest];
+            self.closed.time_out(source, target, self.now);
             self.give_number_back(self.oldest);
         }
         self.await_timeout();

@@ -373,6 +373,10 @@ impl Network for Rings {
         self.scrubbed
     }
 
+    fn lost(&self) -> u64 {
+        self.lost
+    }
+
     fn clear_counts(&mut self) {
         self.clear_counts();
     }

@@ -1,6 +1,6 @@
 //! Whether a receive queue takes a packet: places, and the two phases of what it owes.
 
-use super::parts::{Kind, Outgoing, Owed, Phase, Verdict};
+use super::parts::{Kind, Label, Outgoing, Owed, Phase, Sent, Verdict};
 use super::rings::Rings;
 
 impl Rings<'_> {
@@ -33,12 +33,12 @@ impl Rings<'_> {
         if self.fabric.ring_phases == 0 {
             return Phase::DoTry;
         }
-        let taker = self.taker(station, packet);
+        let taker = self.taker(station, packet.sent);
         let like = |other: &&Outgoing| {
             other.entry != packet.entry
                 && other.sent.kind == packet.sent.kind
                 && other.busied > 0
-                && self.taker(station, other) == taker
+                && self.taker(station, other.sent) == taker
         };
         match self.stations[station].outgoing.iter().find(like) {
             Some(_) => Phase::NoTry,
@@ -47,8 +47,8 @@ impl Rings<'_> {
     }
 
     /// The first station after this one that takes a packet off the ring, if there is one.
-    fn taker(&self, station: usize, packet: &Outgoing) -> Option<usize> {
-        let target = self.target(packet.sent);
+    pub(crate) fn taker(&self, station: usize, sent: Sent) -> Option<usize> {
+        let target = self.target(sent);
         let mut at = self.fabric.station_next[station] as usize;
         while !self.takes(at, target) {
             if at == station {
@@ -61,6 +61,14 @@ impl Rings<'_> {
 }
 
 impl Owed {
+    /// One packet with a label less is owed a place; after the last of those being served the others are.
+    pub(crate) fn take(&mut self, label: Label) {
+        self.count[label as usize] -= 1;
+        if self.count[self.serving as usize] == 0 && self.count[self.serving.other() as usize] > 0 {
+            self.serving = self.serving.other();
+        }
+    }
+
     fn judge(&mut self, has_place: bool, phase: Phase) -> Verdict {
         let serving = self.serving;
         if self.count == [0, 0] {
@@ -75,10 +83,7 @@ impl Owed {
         }
         match phase {
             Phase::Retry(label) if has_place && label == serving => {
-                self.count[serving as usize] -= 1;
-                if self.count[serving as usize] == 0 && self.count[serving.other() as usize] > 0 {
-                    self.serving = serving.other();
-                }
+                self.take(label);
                 Verdict::Ready
             }
             Phase::Retry(label) => Verdict::Busy(Some(label)),

@@ -189,7 +189,7 @@ impl Rings<'_> {
     }
 
     /// A packet is not the sender's any more.
-    fn forget(&mut self, station: usize, entry: u64) {
+    pub(crate) fn forget(&mut self, station: usize, entry: u64) {
         let at = self.outgoing_at(station, entry);
         let outgoing = self.stations[station].outgoing.remove(at);
         assert!(outgoing.away, "a packet that was not sent is forgotten");

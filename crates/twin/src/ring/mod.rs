@@ -7,6 +7,7 @@
 mod accept;
 mod allocation;
 mod bus;
+mod fault;
 mod input;
 mod output;
 mod parts;
@@ -38,6 +39,10 @@ pub struct RingLinkCounts {
     pub wait_ticks: u64,
     /// Packets that the station at its end has busied.
     pub busied: u64,
+    /// Transactions that a fault of the link has lost.
+    pub lost: u64,
+    /// What the terminal that sends on it discarded because its route was closed.
+    pub discarded: u64,
     /// Most symbols that had waited in the bypass FIFO before it, when one of them started.
     pub bypass_most: u64,
 }
@@ -62,10 +67,12 @@ pub struct RingTwinRun {
     pub offered: u64,
     /// Transactions that found no place to wait at their source.
     pub refused: u64,
-    /// Transactions made and neither refused, delivered nor scrubbed.
+    /// Transactions made and neither refused, delivered, scrubbed nor lost.
     pub in_flight: u64,
     /// Transactions of which a scrubber removed the packet that would have led to the delivery.
     pub scrubbed: u64,
+    /// Transactions of which a fault has lost the packet that would have led to the delivery, and packets discarded.
+    pub lost: u64,
     /// Transactions that were given up before they were over.
     pub timed_out: u64,
     /// Requests and responses put on a link.
@@ -96,7 +103,7 @@ pub fn run_rings(fabric: &Fabric, until: Time) -> RingTwinRun {
     rings.finish(until)
 }
 
-/// Transactions dispatched and neither delivered nor scrubbed at tick `limit`, if none is made after `until`.
+/// Transactions dispatched and neither delivered, scrubbed nor lost at tick `limit`, if none is made after `until`.
 ///
 /// # Panics
 ///

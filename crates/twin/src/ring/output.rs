@@ -55,9 +55,10 @@ impl Rings<'_> {
 
     fn start(&mut self, station: usize, unit: usize, own: bool) {
         let ticks = Time::from(self.units[unit].symbols) * self.symbol_ticks(station);
+        let lost = self.lose(station, unit);
         let state = &mut self.stations[station];
         assert!(state.sending.is_none(), "a station sends two units at once");
-        state.sending = Some(Sending { unit, own, start: self.now, next: 0 });
+        state.sending = Some(Sending { unit, own, start: self.now, next: 0, lost });
         let (unit, counts) = (&self.units[unit], &mut state.counts);
         counts.symbols += u64::from(unit.symbols);
         counts.busy_ticks += ticks as u64;
@@ -138,7 +139,9 @@ impl Rings<'_> {
             assert!(front == symbol && ready <= self.now, "the bypass FIFO has run dry");
         }
         let there = self.now + Time::from(self.fabric.link_arrival_ticks[station]);
-        self.stations[station].wire.push_back((there, symbol));
+        if !sending.lost {
+            self.stations[station].wire.push_back((there, symbol));
+        }
         self.stations[station].sending = Some(Sending { next: sending.next + 1, ..sending });
         self.wake_at(there);
         self.wake_at(self.now + step);

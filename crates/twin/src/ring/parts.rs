@@ -36,6 +36,15 @@ pub struct Transaction {
     pub delivered: bool,
     /// A scrubber has removed it before that.
     pub scrubbed: bool,
+    /// A fault has lost it before that.
+    pub lost: bool,
+}
+
+impl Transaction {
+    /// Whether its data can be delivered no more, or have been.
+    pub fn is_over(&self) -> bool {
+        self.delivered || self.scrubbed || self.lost
+    }
 }
 
 /// A request or a response, wherever it is.
@@ -145,6 +154,19 @@ pub struct Sending {
     pub start: Time,
     /// The next symbol to start.
     pub next: u32,
+    /// The link is down while it is on it.
+    pub lost: bool,
+}
+
+/// A unit that a fault has lost and that its sender waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss {
+    /// When the sender forgets the packet.
+    pub forgotten: Time,
+    /// The unit.
+    pub unit: usize,
+    /// Where it was lost.
+    pub link: usize,
 }
 
 /// A packet in a transmit queue, until the sender knows that it was accepted.

@@ -1,13 +1,13 @@
 //! The state of a run, the tick, and the account at the end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fabriloom_engine::fabric::{Fabric, PASS, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::terminal::program::mark;
 use fabriloom_engine::terminal::{Packet, Programs, Sources};
 
-use super::parts::{Kind, Sent, Station, Switch, Symbol, Terminal, Transaction, Unit};
+use super::parts::{Kind, Loss, Sent, Station, Switch, Symbol, Terminal, Transaction, Unit};
 use super::{RingTwinRun, delivery_key};
 use crate::{Delivery, messages};
 
@@ -30,6 +30,10 @@ pub struct Rings<'a> {
     pub(crate) programs: Option<Programs>,
     pub(crate) deliveries: Vec<Delivery>,
     pub(crate) timed_out: u64,
+    /// What faults have lost and its senders have not forgotten.
+    pub(crate) losses: Vec<Loss>,
+    /// By requester and target: time-outs that count, and until when the route is closed.
+    pub(crate) routes: BTreeMap<(usize, u32), (u32, Time)>,
     pub(crate) packet_hops: u64,
     /// Per station: its row in `port_route`, if it is a port.
     port_row: Vec<Option<usize>>,
@@ -66,6 +70,8 @@ impl<'a> Rings<'a> {
             programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
             deliveries: Vec::new(),
             timed_out: 0,
+            losses: Vec::new(),
+            routes: BTreeMap::new(),
             packet_hops: 0,
             port_row,
         }
@@ -92,6 +98,7 @@ impl<'a> Rings<'a> {
         (0..terminals).for_each(|terminal| self.end_service(terminal));
         (0..terminals).for_each(|terminal| self.consume(terminal));
         (0..terminals).for_each(|terminal| self.time_out(terminal));
+        self.forget_lost();
 
         (0..stations).for_each(|link| self.take_from_wire(link));
         (0..stations).for_each(|link| self.take_edges(link));
@@ -224,9 +231,9 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// Transactions dispatched and neither delivered nor scrubbed.
+    /// Transactions dispatched and neither delivered, scrubbed nor lost.
     pub(crate) fn in_rings(&self) -> u64 {
-        self.transactions.iter().filter(|one| !one.delivered && !one.scrubbed).count() as u64
+        self.transactions.iter().filter(|one| !one.is_over()).count() as u64
     }
 
     /// Draws up the account of the run.
@@ -242,7 +249,9 @@ impl<'a> Rings<'a> {
             totals.offered = programs.handed().0;
         }
         let in_rings = self.in_rings();
-        assert_eq!(totals.offered, delivered + scrubbed + totals.refused + totals.waiting + in_rings);
+        let discarded: u64 = self.stations.iter().map(|station| station.counts.discarded).sum();
+        let lost = discarded + self.transactions.iter().filter(|t| t.lost).count() as u64;
+        assert_eq!(totals.offered, delivered + scrubbed + lost + totals.refused + totals.waiting + in_rings);
         let mut deliveries = self.deliveries;
         deliveries.sort_by_key(delivery_key);
         let mut links: Vec<_> = self.stations.iter().map(|station| station.counts).collect();
@@ -255,6 +264,7 @@ impl<'a> Rings<'a> {
             refused: totals.refused,
             in_flight: in_rings + totals.waiting,
             scrubbed,
+            lost,
             timed_out: self.timed_out,
             packet_hops: self.packet_hops,
             links,
@@ -263,7 +273,7 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// What is neither delivered nor scrubbed must be somewhere.
+    /// What is neither delivered, scrubbed nor lost must be somewhere.
     fn find_everything(&self) {
         let mut seen = vec![false; self.transactions.len()];
         for station in &self.stations {
@@ -272,10 +282,7 @@ impl<'a> Rings<'a> {
             outgoing.chain(received).for_each(|sent| seen[sent.transaction] = true);
         }
         for (number, transaction) in self.transactions.iter().enumerate() {
-            assert!(
-                seen[number] || transaction.delivered || transaction.scrubbed,
-                "transaction {number} is lost: {transaction:?}"
-            );
+            assert!(seen[number] || transaction.is_over(), "transaction {number} is lost: {transaction:?}");
         }
         for station in &self.stations {
             self.follow_each_other(station.wire.iter().map(|(_, symbol)| *symbol));

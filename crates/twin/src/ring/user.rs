@@ -25,7 +25,12 @@ impl Rings<'_> {
                 return self.wake_at(packet.dispatch);
             }
             self.terminals[terminal].given = None;
-            self.dispatch(terminal, packet);
+            if self.is_closed(terminal, packet.target) {
+                let station = self.station_of(terminal);
+                self.stations[station].counts.discarded += 1;
+            } else {
+                self.dispatch(terminal, packet);
+            }
         }
     }
 
@@ -50,6 +55,7 @@ impl Rings<'_> {
             expires,
             delivered: false,
             scrubbed: false,
+            lost: false,
         });
         self.terminals[terminal].open.push(transaction);
         expires.into_iter().for_each(|tick| self.wake_at(tick));
@@ -74,6 +80,7 @@ impl Rings<'_> {
         if let Some(place) = self.terminals[requester].open.iter().position(|&open| open == sent.transaction)
         {
             self.terminals[requester].open.remove(place);
+            self.routes.remove(&(requester, self.transactions[sent.transaction].packet.target));
             self.tell_over(sent.transaction);
         }
     }
@@ -81,10 +88,31 @@ impl Rings<'_> {
     /// Gives up what has taken too long.
     pub(crate) fn time_out(&mut self, terminal: usize) {
         let (now, transactions) = (self.now, &self.transactions);
-        let open = &mut self.terminals[terminal].open;
-        let before = open.len();
-        open.retain(|&number| transactions[number].expires.is_none_or(|tick| tick > now));
-        self.timed_out += (before - open.len()) as u64;
+        let is_over = |&number: &usize| transactions[number].expires.is_some_and(|tick| tick <= now);
+        let open = std::mem::take(&mut self.terminals[terminal].open);
+        let (over, open): (Vec<usize>, Vec<usize>) = open.into_iter().partition(is_over);
+        self.terminals[terminal].open = open;
+        self.timed_out += over.len() as u64;
+        for number in over {
+            self.may_close(terminal, self.transactions[number].packet.target);
+        }
+    }
+
+    /// A transaction has timed out: after enough of them the route is closed.
+    fn may_close(&mut self, terminal: usize, target: u32) {
+        let most = self.fabric.ring_close_after;
+        if most > 0 {
+            let (timed_out, until) = self.routes.entry((terminal, target)).or_insert((0, 0));
+            *timed_out = (*timed_out + 1).min(most);
+            if *timed_out == most {
+                *until = self.now + self.fabric.ring_closed_ticks as Time;
+            }
+        }
+    }
+
+    /// Whether a terminal has closed its route to another one.
+    fn is_closed(&self, terminal: usize, target: u32) -> bool {
+        self.routes.get(&(terminal, target)).is_some_and(|&(_, until)| self.now < until)
     }
 
     /// Responses without data are over when they are ready.
@@ -156,7 +184,7 @@ impl Rings<'_> {
     fn deliver(&mut self, terminal: usize, sent: Sent) {
         assert_eq!(self.target(sent) as usize, terminal, "a packet came to the wrong terminal");
         let transaction = &mut self.transactions[sent.transaction];
-        assert!(!transaction.delivered && !transaction.scrubbed, "a transaction was delivered twice");
+        assert!(!transaction.is_over(), "a transaction was delivered twice");
         transaction.delivered = true;
         self.deliveries.push(Delivery {
             source: transaction.requester,

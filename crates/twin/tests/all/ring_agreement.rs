@@ -2,7 +2,9 @@
 
 use crate::scenarios::agree;
 use crate::scenarios::build::send_uniform;
+use crate::scenarios::faults::with_ring_faults;
 use crate::scenarios::rings::{Stop, random_rings, ring_time_for, rings};
+use crate::scenarios::seeds::seeds;
 use fabriloom_engine::fabric::{Fabric, ROUTE_BLOCK, arrival, target, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::End;
@@ -30,6 +32,23 @@ fn short_runs_agree() {
 #[test]
 fn long_runs_agree() {
     compare_many(1000..1030, 80);
+}
+
+#[test]
+fn rings_with_faults_agree() {
+    let (mut delivered, mut lost, mut gone, mut discarded) = (0, 0, 0, 0);
+    for seed in seeds("rings with faults", 0..100) {
+        let fabric = random_rings(seed);
+        let until = ring_time_for(&fabric, 25);
+        if let Some(twin) = agree::rings(seed, &with_ring_faults(&fabric, seed, until), until) {
+            delivered += twin.deliveries.len();
+            lost += twin.lost;
+            gone += u32::from(twin.lost > 0);
+            discarded += twin.links.iter().map(|link| link.discarded).sum::<u64>();
+        }
+    }
+    assert!(delivered > 1_000 && lost > 300 && gone > 50, "{delivered}, {lost}, {gone}");
+    assert!(discarded > 50, "{discarded}");
 }
 
 /// Rare coincidences: responses that come with a time-out, a unit behind its own tail, sources that lose all.

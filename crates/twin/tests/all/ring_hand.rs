@@ -5,7 +5,7 @@
 //! A request of 6 B of data has 8 symbols, a header alone 5, an echo 3. A packet dispatched at 0 is ready at 18.
 
 use crate::scenarios::rings::{Stop, rings};
-use fabriloom_engine::fabric::{Fabric, arrival, check, retry, transaction};
+use fabriloom_engine::fabric::{Fabric, arrival, check, retry, target, transaction};
 use fabriloom_twin::{RingTwinRun, run_rings};
 
 const T: Stop = Stop::Terminal;
@@ -14,7 +14,8 @@ const P: Stop = Stop::Port(0);
 fn run(fabric: &Fabric) -> RingTwinRun {
     check(fabric).expect("a legal fabric");
     let result = run_rings(fabric, 100_000);
-    let [delivered, rest] = [result.deliveries.len() as u64, result.refused + result.scrubbed];
+    let rest = result.refused + result.scrubbed + result.lost;
+    let delivered = result.deliveries.len() as u64;
     assert_eq!(result.offered, delivered + rest + result.in_flight);
     result
 }
@@ -61,6 +62,55 @@ fn every_transaction_past_one_station() {
         assert_eq!(times(&result)[1].0, free + 18, "{cut_through} {kind}");
         assert_eq!((result.in_flight, result.timed_out), (0, 0));
     }
+}
+
+/// Has a link be down from a tick to another one; what is lost is forgotten after 100, given up after 1000.
+fn fail(f: &mut Fabric, link: u32, down: u64, up: u64) {
+    (f.fault_link, f.fault_stuck) = (vec![link], vec![0]);
+    (f.fault_down_ticks, f.fault_ended_ticks, f.fault_up_ticks) = (vec![down], vec![down + 1], vec![up]);
+    (f.ring_echo_timeout_ticks, f.ring_timeout_ticks) = (100, 1000);
+}
+
+/// With one packet in flight the second one starts when the first is forgotten: 100 after the unit has started that was
+/// lost, the request at 18 or its echo at 52.
+#[test]
+fn what_is_lost_is_forgotten() {
+    for (link, down, up, started, lost) in [
+        (0, 0, 19, 118, 1),
+        (1, 45, 47, 130, 1),
+        (2, 50, 53, 152, 0),
+        (2, 62, 64, 64, 0),
+        (0, 37, 39, 118, 1),
+    ] {
+        let mut f = past_one(true, transaction::WRITE);
+        f.station_in_flight.fill(1);
+        fail(&mut f, link, down, up);
+        let result = run(&f);
+        let last = *times(&result).last().expect("the second one arrives");
+        assert_eq!(last, (started, started + 54), "link {link} from {down} to {up}");
+        assert_eq!((result.lost, result.timed_out), (lost, lost), "link {link} from {down} to {up}");
+        assert_eq!(result.links[link as usize].lost, lost);
+    }
+}
+
+/// The first transaction is given up at 1000, which closes the route for 500 ticks. What was made for it up to then, at 400,
+/// 800 and 1200, is discarded; from 1600 on all is well.
+#[test]
+fn routes_are_closed() {
+    let mut f = past_one(true, transaction::WRITE);
+    fail(&mut f, 0, 0, 1200);
+    crate::scenarios::build::send_uniform(&mut f, arrival::SILENT, 400.0, 6);
+    f.source_arrival[0] = arrival::CONSTANT;
+    f.source_target.fill(target::FIXED);
+    f.target_fixed = vec![2, 0, 0];
+    f.terminal_transactions.fill(1);
+    (f.ring_close_after, f.ring_closed_ticks) = (1, 500);
+    check(&f).expect("a legal fabric");
+    let result = run_rings(&f, 2470);
+    let first = times(&result)[0].0 - 18 - 1600;
+    assert!((0..400).contains(&first), "the phase of the source");
+    let lost = (result.links[0].lost, result.links[0].discarded, result.lost, result.timed_out);
+    assert_eq!((lost, result.deliveries.len()), ((1, 3, 4, 1), 2));
 }
 
 /// A transmit place is free when its packet has left, at 34, or when its echo has come.

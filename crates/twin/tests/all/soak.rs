@@ -4,12 +4,12 @@
 use crate::scenarios::agree::{self, Seen, store};
 use crate::scenarios::codes::{with_codes, with_priorities};
 use crate::scenarios::distributions::with_distributions;
-use crate::scenarios::faults::{with_faults, with_tables};
+use crate::scenarios::faults::{with_faults, with_ring_faults, with_tables};
 use crate::scenarios::lanes::with_lanes;
 use crate::scenarios::long::with_long_packets;
 use crate::scenarios::networks::random_network;
 use crate::scenarios::ports::with_ports;
-use crate::scenarios::programs::random_programs;
+use crate::scenarios::programs::{random_programs, with_resends};
 use crate::scenarios::random::{random_fabric, random_stops, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for};
 use crate::scenarios::seeds::seeds;
@@ -145,13 +145,25 @@ fn networks_of_rings() {
 }
 
 #[test]
+fn networks_of_rings_with_faults() {
+    for seed in seeds("networks of rings with faults", 100..200) {
+        let fabric = random_rings(seed);
+        let until = ring_time_for(&fabric, 15 + (seed % 3) as u32 * 30);
+        agree::rings(seed, &with_ring_faults(&fabric, seed, until), until);
+    }
+}
+
+#[test]
 fn programs_on_links() {
     let mut seen = Seen::default();
     for seed in seeds("programs on links", 0..100) {
         let fabric = random_fabric(seed);
         let fabric = if seed % 4 == 1 { with_ports(&fabric, seed) } else { fabric };
         let fabric = random_programs(&fabric, seed);
-        seen.compare(seed, &fabric, time_for(&fabric, 40 + (seed % 3) as u32 * 100));
+        let until = time_for(&fabric, 40 + (seed % 3) as u32 * 100);
+        let fabric =
+            if seed % 5 == 2 { with_faults(&with_resends(&fabric, seed), seed, until) } else { fabric };
+        seen.compare(seed, &fabric, until);
     }
 }
 
@@ -162,8 +174,9 @@ fn programs_on_rings() {
         let mut fabric = random_rings(seed);
         store(&mut fabric, seed);
         if fabric.terminals >= 2 {
-            let fabric = random_programs(&fabric, seed);
-            seen.compare(seed, &fabric, ring_time_for(&fabric, 40));
+            let (fabric, until) = (random_programs(&fabric, seed), ring_time_for(&fabric, 40));
+            let fabric = if seed % 4 == 0 { with_ring_faults(&fabric, seed, until) } else { fabric };
+            seen.compare(seed, &fabric, until);
         }
     }
 }

@@ -12,9 +12,11 @@ from fabriloom.scenario.fields import (
     DelayPsPerM,
     LengthM,
     PositiveBytes,
+    PositiveTimePs,
     Section,
     TimePs,
 )
+from fabriloom.technology.rings import RingFaultStops
 
 Places = Annotated[int, Field(ge=1, le=65535)]
 
@@ -172,6 +174,27 @@ class RingLinks(Section):
     retry: Retry = Field(default=Retry(), description="What happens to a packet that was busied")
     timeout_ps: TimePs | None = Field(
         default=None, alias="timeout", description="After which a transaction is given up; 0: never"
+    )
+    echo_timeout_ps: PositiveTimePs | None = Field(
+        default=None,
+        alias="echo_timeout",
+        description="From the loss of a packet, or of its echo, by a fault until its sender forgets it",
+    )
+    restart_ps: PositiveTimePs | None = Field(
+        default=None, alias="restart", description="From the repair of what failed until its ring runs again"
+    )
+    close_after: Annotated[int, Field(ge=0, le=10**6)] | None = Field(
+        default=None,
+        description="After this many time-outs in a row a terminal closes its route to another one; 0: never",
+    )
+    closed_for_ps: PositiveTimePs | None = Field(
+        default=None,
+        alias="closed_for",
+        description="For how long; what its source makes for that one meanwhile is lost at once",
+    )
+    fault_stops: RingFaultStops | None = Field(
+        default=None,
+        description="What is down when a link fails. ring: all links of its ring; link: this one alone",
     )
     bus: Bus = Field(default=Bus(), description="The bus between the ports of a switch")
     memory: Memory = Field(default=Memory(), description="What a terminal does with a packet")

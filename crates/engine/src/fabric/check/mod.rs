@@ -27,8 +27,8 @@ pub fn check(fabric: &Fabric) -> Checked {
     rows(&rings::shapes(fabric), rings)?;
     links(fabric)?;
     if rings { rings::check(fabric) } else { wormhole::check(fabric) }?;
-    if rings && (fabric.has_faults() || fabric.has_timeouts() || fabric.has_tables()) {
-        return fail("fault_link", 0, "a fault, a time-out or a table", "nothing in ring networks");
+    if rings && (fabric.has_timeouts() || fabric.has_tables()) {
+        return fail("table_ticks", 0, "a time-out or a table", "nothing in ring networks");
     }
     if rings && fabric.has_codes() {
         return fail("code_port", 0, fabric.code_port[0], "nothing in ring networks");

@@ -1,7 +1,7 @@
 //! Checks of ring networks: stations, rings, ports, buses and their routes.
 
 use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known};
-use crate::fabric::{Fabric, PASS, ROUTE_BLOCK, retry, transaction};
+use crate::fabric::{Fabric, PASS, ROUTE_BLOCK, arrival, is_open, retry, transaction};
 
 /// The most places of a queue, and the most of other things that are counted one by one.
 const MOST_PLACES: u32 = 1 << 16;
@@ -92,12 +92,25 @@ fn protocol(f: &Fabric) -> Checked {
     }
     known("ring_retry_strategy", &[f.ring_retry_strategy], retry::LAST)?;
     between("ring_turns", &[f.ring_turns], 1, MOST_TURNS, "from 1 to 64 tables")?;
-    for (name, ticks) in
-        [("ring_retry_delay_ticks", f.ring_retry_delay_ticks), ("ring_timeout_ticks", f.ring_timeout_ticks)]
-    {
+    for (name, ticks) in [
+        ("ring_retry_delay_ticks", f.ring_retry_delay_ticks),
+        ("ring_timeout_ticks", f.ring_timeout_ticks),
+        ("ring_echo_timeout_ticks", f.ring_echo_timeout_ticks),
+        ("ring_closed_ticks", f.ring_closed_ticks),
+    ] {
         if ticks > MOST_DELAY_TICKS {
             return fail(name, 0, ticks, "at most 2^40 ticks");
         }
+    }
+    if f.has_faults() && f.ring_echo_timeout_ticks == 0 {
+        return fail("ring_echo_timeout_ticks", 0, 0, "positive where links fail");
+    }
+    let waits = |kind: &u8| *kind != arrival::SILENT && !is_open(*kind);
+    if f.ring_close_after > 0 && (f.has_programs() || f.source_arrival.iter().any(waits)) {
+        return fail("ring_close_after", 0, f.ring_close_after, "0 where sources wait for the network");
+    }
+    if let Some(row) = f.fault_stuck.iter().position(|&stuck| stuck != 0) {
+        return fail("fault_stuck", row, 1, "0 in ring networks");
     }
     known("terminal_transaction", &f.terminal_transaction, transaction::LAST)
 }

@@ -44,6 +44,8 @@ fn link_counts(simulation: &Simulation) -> Vec<RingLinkCounts> {
         wait_ticks: c.wait_ticks,
         busied: c.busied,
         bypass_most: c.bypass_most,
+        lost: c.lost,
+        discarded: c.discarded,
     };
     counts.map(like).collect()
 }
@@ -67,6 +69,7 @@ pub fn same_counts(fast: &Simulation, twin: &RingTwinRun, what: &str) {
         (twin.offered, twin.refused, twin.in_flight, twin.scrubbed, twin.timed_out),
         "transactions offered, refused, in flight, scrubbed, timed out, {what}"
     );
+    assert_eq!(rings.lost, twin.lost, "transactions lost, {what}");
     assert_eq!(fast.packet_hops(), twin.packet_hops, "packet-hops, {what}");
     for (link, (fast, twin)) in link_counts(fast).iter().zip(&twin.links).enumerate() {
         assert_eq!(fast, twin, "link {link}, {what}");

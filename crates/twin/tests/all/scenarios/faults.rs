@@ -1,6 +1,6 @@
 //! Networks of which links fail: any other network, with faults.
 
-use fabriloom_engine::fabric::{Fabric, NEVER, NONE, check};
+use fabriloom_engine::fabric::{Fabric, NEVER, NONE, check, is_open};
 use fabriloom_engine::kernel::Time;
 
 use super::random::{Draw, draw_for};
@@ -37,6 +37,47 @@ pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
             f.fault_up_ticks.push(up);
             f.fault_stuck.push(u8::from(up < NEVER && draw.chance(15)));
         }
+    }
+    check(&f).expect("the generator makes legal faults");
+    f
+}
+
+/// Has some links of a network of rings fail, some for good: alone, for two ticks as by a wrong bit, or whole rings.
+pub fn with_ring_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
+    let draw = &mut draw_for(seed ^ 0x051f_a017);
+    let mut f = fabric.clone();
+    let span = u32::try_from(until).expect("a short run");
+    let whole_rings = draw.chance(50);
+    let mut faults = Vec::new();
+    for _ in 0..draw.pick(&[1, 2, 5, 30]) {
+        let down = u64::from(draw.between(0, span));
+        let lasts = draw.pick(&[2, 2, 20, u64::from(span / 10 + 2), u64::from(span / 3 + 2), NEVER]);
+        let link = draw.between(0, f.links() as u32 - 1) as usize;
+        let ring = |&other: &usize| f.station_ring[other] == f.station_ring[link];
+        let failing: Vec<usize> =
+            if whole_rings { (0..f.links()).filter(ring).collect() } else { vec![link] };
+        faults.extend(failing.into_iter().map(|link| (down, link as u32, (down + lasts).min(NEVER))));
+    }
+    faults.sort_unstable();
+    let mut free_from = vec![0; f.links()];
+    for (down, link, up) in faults {
+        if free_from[link as usize] <= down {
+            free_from[link as usize] = up;
+            f.fault_down_ticks.push(down);
+            f.fault_link.push(link);
+            f.fault_ended_ticks.push(down + 1);
+            f.fault_up_ticks.push(up);
+            f.fault_stuck.push(0);
+        }
+    }
+    f.ring_echo_timeout_ticks = draw.pick(&[1, 30, 300, 2000]);
+    if draw.chance(70) {
+        f.ring_timeout_ticks = draw.pick(&[100, 500, 3000]);
+    }
+    let may_discard = !f.has_programs() && f.source_arrival.iter().all(|&arrival| is_open(arrival));
+    if may_discard && draw.chance(60) {
+        f.ring_close_after = draw.pick(&[1, 2, 4]);
+        f.ring_closed_ticks = draw.pick(&[10, 500, 5000]);
     }
     check(&f).expect("the generator makes legal faults");
     f

@@ -1,0 +1,81 @@
+//! Routes that a terminal closes because what it asks for by them times out.
+
+use std::collections::HashMap;
+
+use super::state::Rings;
+use crate::fabric::Fabric;
+use crate::kernel::Time;
+
+/// Which routes are closed, and what was discarded because of that.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Closed {
+    /// After so many time-outs a route is closed for so long; 0: never.
+    after: u32,
+    ticks: Time,
+    /// Routes, from terminal to terminal, by which something has timed out since anything ended in time.
+    routes: HashMap<(u32, u32), Route>,
+    /// Per link: what its terminal discarded since the counts were last cleared; no links if routes are never closed.
+    discarded: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Route {
+    timed_out: u32,
+    until: Time,
+}
+
+impl Closed {
+    pub fn new(f: &Fabric) -> Self {
+        let links = if f.ring_close_after > 0 { f.links() } else { 0 };
+        let (after, ticks) = (f.ring_close_after, f.ring_closed_ticks as Time);
+        Self { after, ticks, routes: HashMap::new(), discarded: vec![0; links] }
+    }
+
+    /// A transaction has timed out.
+    pub fn time_out(&mut self, from: u32, to: u32, now: Time) {
+        if self.after == 0 {
+            return;
+        }
+        let route = self.routes.entry((from, to)).or_default();
+        route.timed_out = (route.timed_out + 1).min(self.after);
+        if route.timed_out == self.after {
+            route.until = now + self.ticks;
+        }
+    }
+
+    /// A transaction has ended in time.
+    #[inline]
+    pub fn end(&mut self, from: u32, to: u32) {
+        if !self.routes.is_empty() {
+            self.routes.remove(&(from, to));
+        }
+    }
+
+    #[inline]
+    fn has(&self, from: u32, to: u32, now: Time) -> bool {
+        !self.routes.is_empty() && self.routes.get(&(from, to)).is_some_and(|route| now < route.until)
+    }
+
+    /// What the terminal of a link discarded.
+    pub fn discarded_on(&self, link: usize) -> u64 {
+        self.discarded.get(link).copied().unwrap_or(0)
+    }
+
+    /// Starts counting anew.
+    pub fn clear_counts(&mut self) {
+        self.discarded.fill(0);
+    }
+}
+
+impl Rings {
+    /// Whether a terminal discards what it would dispatch, because its route is closed.
+    #[inline]
+    pub(super) fn discards(&mut self, terminal: u32, target: u32) -> bool {
+        let closed = self.closed.has(terminal, target, self.now);
+        if closed {
+            self.closed.discarded[self.fabric.terminal_out_link[terminal as usize] as usize] += 1;
+            self.lost += 1;
+        }
+        closed
+    }
+}

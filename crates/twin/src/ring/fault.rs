@@ -1,0 +1,63 @@
+//! Links that are down: what is lost there, and how its sender comes to forget it.
+
+use fabriloom_engine::kernel::Time;
+
+use super::parts::{Kind, Label, Loss, Phase, Verdict, What};
+use super::rings::Rings;
+
+impl Rings<'_> {
+    /// A unit starts on a link; whether it is lost there. Then its sender will forget the packet.
+    pub(crate) fn lose(&mut self, link: usize, unit: usize) -> bool {
+        let behind_head = Time::from(self.units[unit].symbols - 1) * self.symbol_ticks(link);
+        let tail = self.now + behind_head + Time::from(self.fabric.link_arrival_ticks[link]);
+        let f = self.fabric;
+        let is_lost = (0..f.fault_link.len()).any(|row| {
+            let (down, up) = (f.fault_down_ticks[row] as Time, f.fault_up_ticks[row] as Time);
+            f.fault_link[row] as usize == link && down <= tail && self.now < up
+        });
+        if is_lost {
+            let forgotten = self.now + f.ring_echo_timeout_ticks as Time;
+            self.losses.push(Loss { forgotten, unit, link });
+            self.wake_at(forgotten);
+        }
+        is_lost
+    }
+
+    /// Senders forget what has been lost for long enough.
+    pub(crate) fn forget_lost(&mut self) {
+        let (due, later) = self.losses.iter().partition(|loss| loss.forgotten <= self.now);
+        self.losses = later;
+        let due: Vec<Loss> = due;
+        due.iter().for_each(|loss| self.forget_one(loss));
+    }
+
+    fn forget_one(&mut self, loss: &Loss) {
+        let unit = self.units[loss.unit];
+        let label = match unit.what {
+            What::Echo { verdict: Verdict::Ready } => return self.forget(unit.station, unit.entry),
+            What::Echo { verdict: Verdict::Busy(label) } => label,
+            What::Send { phase: Phase::Retry(label), .. } => Some(label),
+            What::Send { .. } => None,
+        };
+        let taker = self.taker(unit.station, unit.sent);
+        if let (Some(label), Some(taker)) = (label, taker) {
+            self.owe_no_longer(taker, unit.sent.kind, label);
+        }
+        self.forget(unit.station, unit.entry);
+        let transaction = &mut self.transactions[unit.sent.transaction];
+        if !transaction.is_over() {
+            transaction.lost = true;
+            self.stations[loss.link].counts.lost += 1;
+            self.tell_lost(unit.sent.transaction);
+        }
+    }
+
+    /// A packet with a label will not come again.
+    fn owe_no_longer(&mut self, taker: usize, kind: Kind, label: Label) {
+        let owed = &mut self.stations[taker].owed[kind as usize];
+        owed.take(label);
+        if owed.count == [0, 0] {
+            owed.serving = Label::A;
+        }
+    }
+}

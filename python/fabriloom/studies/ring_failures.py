@@ -1,0 +1,104 @@
+"""What every single failure of a link or a switch would leave of a network of rings, without running it.
+
+What fails takes its rings down, and with them every transaction that would cross one of them, there or on the
+way back: a request without its response is lost as well. Routes stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..compile import Compiled, RingParts
+from ..routing.rings import ring_segments
+from ..traffic import Demand
+from .inspection import mean_length_bytes
+from .left import Left
+from .ring_inspection import bound_of
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+MOST_WAYS = 1 << 18
+"""Ways between terminals that are followed: some seconds."""
+
+
+class RingWays:
+    """The rings that each transaction crosses, for many failures."""
+
+    def __init__(self, compiled: Compiled, parts: RingParts) -> None:
+        self.compiled, self.parts, self.graph, self.rings = compiled, parts, compiled.graph, parts.rings
+        self.tables = parts.port_route.tables()
+        self.length_bytes = mean_length_bytes(compiled)
+        terminals = self.graph.terminals
+        if terminals * terminals * len(self.tables) > MOST_WAYS:
+            message = f"the ways between {terminals:,} terminals are too many to follow"
+            raise compiled.scenario.error(message, ("topology",), "take a smaller network")
+        self.sends, self.receives = (self._are(role) for role in ("sender", "receiver"))
+        self.demand = self._demand()
+        self.crossed = self._crossed()
+
+    @property
+    def steps(self) -> int:
+        """About how much is looked at for a failure."""
+        return int(self.crossed.size)
+
+    def _are(self, role: str) -> Bools:
+        found = np.zeros(self.graph.terminals, bool)
+        found[self.rings.terminals_of(role, self.graph.terminals)] = True
+        return found
+
+    def _demand(self) -> NDArray[np.float64]:
+        """Transactions per unit from each terminal to each."""
+        demand, terminals = self.compiled.demand(), self.graph.terminals
+        found = np.zeros((terminals, terminals))
+        np.add.at(found, (demand.source, demand.target), demand.packets)
+        return found + (demand.even / max(1, terminals - 1))[:, None] * (1 - np.eye(terminals))
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        """Those that could send and receive."""
+        for source in np.flatnonzero(self.sends):
+            yield from (
+                (int(source), int(target)) for target in np.flatnonzero(self.receives) if target != source
+            )
+
+    def _crossed(self) -> Bools:
+        """Per table, source, target and ring: whether the request or the response is on it."""
+        terminals = self.graph.terminals
+        found = np.zeros((len(self.tables), terminals, terminals, self.rings.rings), bool)
+        answered = self.parts.technology.response_bytes(64) > 0
+        for number, table in enumerate(self.tables):
+            for source, target in self._pairs():
+                ways = [(source, target), (target, source)] if answered else [(source, target)]
+                for way in ways:
+                    segments = ring_segments(self.graph, table, *way)
+                    found[number, source, target, self.rings.station_ring[[at for at, _ in segments]]] = True
+        return found
+
+    def after(self, kind: str, name: str, dead: Ints) -> Left:
+        """What is left when the rings of these links are dead."""
+        down = np.unique(self.rings.station_ring[dead])
+        between = 1.0 - self.crossed[:, :, :, down].any(axis=3).mean(axis=0)
+        at = np.isin(self.rings.station_ring[self.graph.terminal_out_links], down)
+        asked = np.outer(self.sends, self.receives) & ~np.eye(self.graph.terminals, dtype=bool)
+        if kind == "switch":
+            asked &= ~(at[:, None] | at[None, :])
+        total, kept = float(self.demand.sum()), self.demand * between
+        theirs = float(self.demand[asked].sum())
+        return Left(
+            kind,
+            name,
+            cut_off=int(np.count_nonzero(between[asked] == 0)),
+            lossy=int(np.count_nonzero(between[asked] < 1)),
+            delivered_share=float(kept.sum()) / total if total else 1.0,
+            others_share=float(kept[asked].sum()) / theirs if theirs else 1.0,
+            bound=self._bound(kept),
+        )
+
+    def _bound(self, kept: NDArray[np.float64]) -> dict[str, object]:
+        """What is full first of what is left."""
+        source, target = np.nonzero(kept)
+        demand = Demand(source, target, kept[source, target], np.zeros(self.graph.terminals))
+        return bound_of(self.parts, demand, self.length_bytes)
