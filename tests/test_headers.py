@@ -38,7 +38,9 @@ def shorter(path: Path, command: str) -> list[str]:
     settings = {"run.duration": "60 us", "run.warmup": "10 us"}
     if "program" in data or "fault" in data:
         settings = {"run.duration": "2 ms"}
-    return [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+    load = data.get("traffic", {}).get("load")
+    loads = ["--loads", str(load)] if load and command.startswith("compare") else []
+    return [*loads, *(part for name, value in settings.items() for part in ("--set", f"{name}={value}"))]
 
 
 RUNS = [(path, command) for path in SCENARIOS for command in commands(path)]
