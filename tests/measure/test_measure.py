@@ -134,6 +134,25 @@ def test_a_sweep_goes_on_from_its_finished_points(tmp_path: Path) -> None:
 
 
 @MPI
+def test_an_interruption_between_two_points_keeps_the_finished_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    put: list[str] = []
+
+    class Kept:
+        def get(self, name: str) -> str | None:
+            if len(put) == 2:
+                raise KeyboardInterrupt
+            return None
+
+        def put(self, name: str, text: str) -> None:
+            put.append(name)
+
+    found = measure(Scenario.from_dict(SIZES), QUICK, kept=Kept())
+    assert found.interrupted
+    assert found.curve is not None
+    assert len(found.curve.points) == 2
+
+
+@MPI
 def test_ctrl_c_keeps_the_finished_points(tmp_path: Path) -> None:
     many = {**SIZES, "sweep": {"program.size": [f"{size} B" for size in range(1, 400)]}}
     (tmp_path / "sizes.json").write_text(json.dumps(many), encoding="utf-8")

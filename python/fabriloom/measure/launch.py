@@ -97,16 +97,16 @@ def run(
         threading.Thread(target=work, args=(process, what), daemon=True)
         for work, what in ((_feed, plan.to_bytes()), (_hear, said), (_take, rounds))
     ]
-    for thread in threads:
-        thread.start()
     wrong = ""
     try:
+        for thread in threads:
+            thread.start()
         wrong = _watch(process, rounds, settings, advance)
     except KeyboardInterrupt:
         wrong = "interrupted"
     finally:
         _end(process)
-        for thread in threads:
+        for thread in filter(threading.Thread.is_alive, threads):
             thread.join(5)
     return rounds, wrong if wrong == "interrupted" else _judge(process, rounds, said, wrong, names)
 

@@ -106,22 +106,25 @@ def _all(
 ) -> Measured:
     finished: list[Point] = []
     wanted, interrupted, last = len(points) * machine.settings.rounds, False, None
-    for number, (settings, compiled) in enumerate(points):
-        text = ", ".join(f"{path} = {value}" for path, value in settings.items())
-        begun = number * machine.settings.rounds
-        tell = lambda rounds, begun=begun, text=text: progress(begun + rounds, wanted, text)  # noqa: E731
-        name = _name(compiled, machine)
-        point = _kept_point(kept, name, settings)
-        if point is None:
-            last, interrupted = _one(compiled, machine, tell)
-            if last is None:
+    try:
+        for number, (settings, compiled) in enumerate(points):
+            text = ", ".join(f"{path} = {value}" for path, value in settings.items())
+            begun = number * machine.settings.rounds
+            tell = lambda rounds, begun=begun, text=text: progress(begun + rounds, wanted, text)  # noqa: E731
+            name = _name(compiled, machine)
+            point = _kept_point(kept, name, settings)
+            if point is None:
+                last, interrupted = _one(compiled, machine, tell)
+                if last is None:
+                    break
+                point = Point.of(settings, last)
+                if kept is not None and not interrupted:
+                    kept.put(name, json.dumps(asdict(point), ensure_ascii=False))
+            finished.append(point)
+            if interrupted:
                 break
-            point = Point.of(settings, last)
-            if kept is not None and not interrupted:
-                kept.put(name, json.dumps(asdict(point), ensure_ascii=False))
-        finished.append(point)
-        if interrupted:
-            break
+    except KeyboardInterrupt:  # while nothing was running: between two points, or before the first
+        interrupted = True
     if not scenario.sweep:
         if last is None and finished and not interrupted:
             last, interrupted = _one(points[0][1], machine, lambda _: None)
