@@ -11,6 +11,8 @@ use crate::{CodeCounts, LinkCounts};
 /// What a character is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// Of the address in front of the header, of which a character is deleted at a time.
+    Address,
     /// Of the header that leads to the intermediate switch.
     Via,
     /// Of the header that leads to the destination.
@@ -39,6 +41,8 @@ pub struct Worm {
     pub packet: Packet,
     /// When its first character started on its source's wire.
     pub started: Option<Time>,
+    /// Characters of its address that have not been deleted yet.
+    pub address: u32,
     /// The header for the intermediate switch has not been deleted yet.
     pub has_via: bool,
     /// The final header has not been deleted yet.

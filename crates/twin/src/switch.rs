@@ -19,6 +19,9 @@ impl Twin<'_> {
     pub(crate) fn front_header(&self, packet: usize) -> (u32, u32) {
         let worm = &self.worms[packet];
         let class = self.fabric.terminal_class[worm.packet.target as usize];
+        if worm.address > 0 {
+            return (1, class);
+        }
         match (worm.has_via, worm.has_header) {
             (true, _) => (self.fabric.via_header_chars, self.fabric.via_class[worm.packet.via as usize]),
             (false, true) => (self.fabric.header_chars, class),
@@ -188,6 +191,11 @@ impl Twin<'_> {
 
     /// How many characters of a packet are deleted on its way to a lane: its front header, if that is to be.
     pub(crate) fn delete_header(&mut self, packet: usize, output: u32, strip: bool) -> u32 {
+        if self.fabric.deletes_address(self.fabric.link_of(output)) {
+            assert!(self.worms[packet].address > 0, "an address is too short");
+            self.worms[packet].address -= 1;
+            return 1;
+        }
         let deletes = self.fabric.link_deletes_header[self.fabric.link_of(output) as usize] != 0;
         if !strip && !deletes {
             return 0;
@@ -200,6 +208,20 @@ impl Twin<'_> {
             worm.has_header = false;
         }
         delete
+    }
+
+    /// Characters of the address with which a packet starts on a link: one for each link of its way that deletes one.
+    pub(crate) fn address_chars(&self, link: u32, target: u32) -> u32 {
+        let (fabric, mut link, mut count) = (self.fabric, link, 0);
+        while !fabric.link_deletes_address.is_empty()
+            && !fabric.is_terminal(fabric.link_target[link as usize])
+        {
+            let class = fabric.terminal_class[target as usize] as usize;
+            let row = fabric.link_target[link as usize] as usize * fabric.classes as usize + class;
+            link = fabric.link_of(fabric.group(fabric.route[row] >> 1)[0]);
+            count += u32::from(fabric.deletes_address(link));
+        }
+        count
     }
 
     /// A head holds a lane from now on.
@@ -318,7 +340,8 @@ impl Twin<'_> {
         self.take_from_input(place.lane);
         self.moves(place, delete == 0);
         if delete > 0 {
-            assert!(matches!(character.kind, Kind::Via | Kind::Header), "only headers are deleted");
+            let is_header = matches!(character.kind, Kind::Address | Kind::Via | Kind::Header);
+            assert!(is_header, "only headers are deleted");
             self.set_front(place, Front::Crossing { output, delete: delete - 1 });
         } else {
             let ready = self.now + i64::from(self.fabric.switch_forward_ticks[switch]);

@@ -216,7 +216,9 @@ impl<'a> Twin<'a> {
         let number = self.worms.len();
         let has_via = packet.via != NONE;
         let via_chars = if has_via { self.fabric.via_header_chars } else { 0 };
+        let address = self.address_chars(link, packet.target);
         let parts = [
+            (Kind::Address, address),
             (Kind::Via, via_chars),
             (Kind::Header, self.fabric.header_chars),
             (Kind::Payload, packet.length),
@@ -233,6 +235,7 @@ impl<'a> Twin<'a> {
             source: terminal,
             packet,
             started: None,
+            address,
             has_via,
             has_header: true,
             has_come: false,

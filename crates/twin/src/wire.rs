@@ -83,7 +83,7 @@ impl Twin<'_> {
         let worm = &self.worms[packet];
         let via = if worm.has_via { self.fabric.via_header_chars } else { 0 };
         let header = if worm.has_header { self.fabric.header_chars } else { 0 };
-        u64::from(via) + u64::from(header) + u64::from(worm.packet.length) + 1
+        u64::from(worm.address) + u64::from(via) + u64::from(header) + u64::from(worm.packet.length) + 1
     }
 
     /// Starts the next character of a lane on the wire.

@@ -17,7 +17,7 @@ from ..compile import Compiled, RingParts, compile
 from ..scenario import Scenario, ScenarioError
 from .blocking import WORDS, Blocking, Line, Part, links_of, parts
 from .calculus import Worst, worst
-from .flows import Network, by_ports, doubted, flow_of_rows, flows_of
+from .flows import Network, around_of, by_ports, doubted, flow_of_rows, flows_of
 from .periods import Periods, by_periods
 from .phases import Trials, latest_with_periods
 from .promises import Promise, promises
@@ -60,8 +60,8 @@ class Bounds:
     @cached_property
     def flow_of(self) -> list[int]:
         """Per row of the columns of sources its flow; nothing where packets are no flows."""
-        arrays = self.compiled.arrays
-        return flow_of_rows(arrays, self.worst.flows) if len(arrays["flow_target"]) else []
+        has_flows = len(self.compiled.arrays["flow_target"]) > 0
+        return flow_of_rows(self.compiled, self.worst.flows) if has_flows else []
 
     @cached_property
     def rows(self) -> dict[int, list[int]]:
@@ -101,7 +101,6 @@ class Bounds:
 
         order = self.order()
         payload = self.compiled.technology.payload_bytes
-        around = int(self.compiled.arrays["header_chars"]) + 1
         flows = [self.worst.flows[flow] for flow in order]
         names = self.compiled.graph.terminal_names
         seen = [self.tried.get(flow) for flow in order]
@@ -116,7 +115,10 @@ class Bounds:
             {
                 "source": [names[flow.source] for flow in flows],
                 "target": [names[flow.target] for flow in flows],
-                "packet_bytes": [payload(flow.characters - around) for flow in flows],
+                "packet_bytes": [
+                    payload(flow.characters - around_of(self.compiled, flow.source, flow.target))
+                    for flow in flows
+                ],
                 "bound_ns": bounds,
                 "found_ns": found,
                 "found_share": _shares(found, bounds),

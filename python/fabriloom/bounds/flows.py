@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compile import Compiled
+from ..compile import Compiled, LinkParts
 from ..compile.several import port_pairs
 from ..routing import NONE
 from ..scenario import ScenarioError
@@ -53,7 +53,7 @@ def flows_of(compiled: Compiled) -> tuple[list[Flow], int]:
     arrays = compiled.arrays
     around = int(arrays["header_chars"]) + 1
     if len(arrays["flow_length"]):
-        return [Flow(*row) for row in sorted(set(listed(arrays)), key=_longest_first)], int(
+        return [Flow(*row) for row in sorted(set(listed(compiled)), key=_longest_first)], int(
             arrays["flow_length"].min()
         ) + around
     longest, shortest = _lengths(arrays)
@@ -62,11 +62,12 @@ def flows_of(compiled: Compiled) -> tuple[list[Flow], int]:
     chars = longest[demand.source].tolist()
     for source, target, length in zip(demand.source.tolist(), demand.target.tolist(), chars, strict=True):
         pair = (source, target)
-        found[pair] = max(found.get(pair, 0), length + around)
+        found[pair] = max(found.get(pair, 0), length + around_of(compiled, source, target))
     for source in np.flatnonzero(demand.even).tolist():
         for target in range(compiled.graph.terminals):
             if target != source:
-                found[source, target] = max(found.get((source, target), 0), int(longest[source]) + around)
+                own = int(longest[source]) + around_of(compiled, source, target)
+                found[source, target] = max(found.get((source, target), 0), own)
     flows = [Flow(source, target, length) for (source, target), length in sorted(found.items())]
     return flows, shortest + around
 
@@ -88,19 +89,30 @@ def by_ports(compiled: Compiled, flows: list[Flow]) -> list[Flow]:
     return [replace(flows[at], ports=(own, other)) for at, own, other in ends]
 
 
-def listed(arrays: dict[str, Any]) -> list[tuple[int, int, int]]:
-    """Per row of the flows of sources: source, target and characters of a packet, header and end included."""
+def around_of(compiled: Compiled, source: int, target: int) -> int:
+    """Characters of a packet besides its payload when it starts: its address, its header and its end."""
+    parts = compiled.parts
+    assert isinstance(parts, LinkParts)
+    address = parts.addresses.of(parts.graph, parts.table, source, target)
+    return int(compiled.arrays["header_chars"]) + 1 + int(address)
+
+
+def listed(compiled: Compiled) -> list[tuple[int, int, int]]:
+    """Per row of the flows of sources: source, target and characters of a packet, all included."""
+    arrays, parts = compiled.arrays, compiled.parts
+    assert isinstance(parts, LinkParts)
     per_source = np.diff(arrays["flow_start"].astype(np.int64))
     source = np.repeat(np.arange(len(per_source)), per_source)
     target, length = (arrays[f"flow_{name}"].astype(np.int64) for name in ("target", "length"))
-    chars = length + int(arrays["header_chars"]) + 1
+    address = parts.addresses.of(parts.graph, parts.table, source, target)
+    chars = length + address + int(arrays["header_chars"]) + 1
     return list(zip(source.tolist(), target.tolist(), chars.tolist(), strict=True))
 
 
-def flow_of_rows(arrays: dict[str, Any], flows: Sequence[Flow]) -> list[int]:
+def flow_of_rows(compiled: Compiled, flows: Sequence[Flow]) -> list[int]:
     """Per row of the flows of sources: its place among the flows."""
     number = {(flow.source, flow.target, flow.characters): place for place, flow in enumerate(flows)}
-    return [number[row] for row in listed(arrays)]
+    return [number[row] for row in listed(compiled)]
 
 
 def _longest_first(row: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -73,7 +73,7 @@ class _Rows:
     def __init__(self, compiled: Compiled, worst: Worst) -> None:
         arrays, network = compiled.arrays, worst.network
         grain = int(arrays["grain_ticks"])
-        self.flow = flow_of_rows(arrays, worst.flows)
+        self.flow = flow_of_rows(compiled, worst.flows)
         self.period = arrays["flow_interval_grains"] * grain
         # A packet is made at the last whole grain up to its moment.
         self.jitter = (arrays["flow_jitter_grains"] + 1.0) * grain

@@ -13,7 +13,7 @@ import numpy as np
 from .. import _native
 from ..codes import ARRIVAL
 from ..compile import Compiled
-from .flows import Flow
+from .flows import Flow, around_of
 
 _NEVER_AGAIN_GRAINS = 2.0**40
 PACKETS = 4
@@ -82,7 +82,6 @@ class Trials:
     def _columns(self, trial: Trial) -> dict[str, Any]:
         """The traffic of a trial: each packet is a flow of its own that never comes again."""
         arrays, terminals = self.compiled.arrays, self.compiled.graph.terminals
-        around = int(arrays["header_chars"]) + 1
         ordered = sorted(trial, key=lambda packet: (self.flows[packet[0]].source, packet[1]))
         flows = [self.flows[flow] for flow, _ in ordered]
         per_source = np.bincount([flow.source for flow in flows], minlength=terminals)
@@ -94,13 +93,16 @@ class Trials:
             "source_queue": np.zeros(terminals, np.uint32),
             "flow_start": np.concatenate(([0], np.cumsum(per_source))).astype(np.uint32),
             "flow_target": np.array([flow.target for flow in flows], np.uint32),
-            "flow_length": np.array([flow.characters - around for flow in flows], np.uint32),
+            "flow_length": np.array([self._payload(flow) for flow in flows], np.uint32),
             "flow_arrival": np.full(count, ARRIVAL.CONSTANT, np.uint8),
             "flow_interval_grains": np.full(count, _NEVER_AGAIN_GRAINS),
             "flow_phase_grains": np.array([moment for _, moment in ordered], np.float64),
             "flow_jitter_grains": np.zeros(count),
             "flow_packets": np.ones(count, np.uint32),
         }
+
+    def _payload(self, flow: Flow) -> int:
+        return flow.characters - around_of(self.compiled, flow.source, flow.target)
 
     def _run(self, trial: Trial, victim: int) -> int:
         """The longest delay of the victim's packets."""
@@ -151,7 +153,7 @@ def _ran(columns: dict[str, Any], **limits: Any) -> dict[str, Any]:
 def _of_flow(compiled: Compiled, found: dict[str, Any], flow: Flow) -> np.ndarray:
     """Which packets of a run are of a flow."""
     source, target = np.asarray(found["trace_source"]), np.asarray(found["trace_target"])
-    length = np.asarray(found["trace_length"]) + int(compiled.arrays["header_chars"]) + 1
+    length = np.asarray(found["trace_length"]) + around_of(compiled, flow.source, flow.target)
     return (source == flow.source) & (target == flow.target) & (length == flow.characters)
 
 

@@ -43,7 +43,7 @@ def totals(compiled: Compiled, worst: Worst) -> list[int | str]:
     there is no such time.
     """
     arrays = compiled.arrays
-    flow_of, grain = flow_of_rows(arrays, worst.flows), int(arrays["grain_ticks"])
+    flow_of, grain = flow_of_rows(compiled, worst.flows), int(arrays["grain_ticks"])
     first = [worst.network.out_link[worst.flows[flow].first] for flow in flow_of]
     trains = [
         Train(

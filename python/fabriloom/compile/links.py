@@ -19,6 +19,7 @@ from ..scenario import Scenario
 from ..scenario.resolve import fill_routing
 from ..technology import Technology, TechnologyError, technology
 from ..topology import Graph
+from .addresses import addresses_of
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
 from .distributions import distributions_of
 from .newest import Newest
@@ -63,7 +64,8 @@ class LinkParts:
             """Tables that replace ``lane_table``, by the links that are dead then."""
             parameters.pop("after_fault", None)
             parameters.pop("high_priority", None)
-            parameters.pop("distribution", None)
+            for name in ("distribution", "addressing", "regions"):
+                parameters.pop(name, None)
             lanes = self.technology.lanes
             if scenario.routing.kind == "table":
                 parameters["lanes"] = lanes
@@ -77,6 +79,8 @@ class LinkParts:
             raise scenario.located(error, "routing") from error
         self.distributions = distributions_of(scenario, graph, self.technology, self.table)
         """Targets that stand for several terminals."""
+        self.addresses = addresses_of(scenario, graph, self.technology, self.table)
+        """Bytes in front of headers that become fewer on the way."""
 
     @property
     def via(self) -> bool:
@@ -202,6 +206,7 @@ class LinkParts:
             "switch_choice": self.choices(table),
             **_routes(table),
             "port_priority": self._high,
+            "link_deletes_address": self.addresses.deletes,
             "via_switch": u32(table.via_switch),
             "via_class": u32(table.via_class),
         }

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..compile import Compiled, LinkParts, RingParts
 from ..results.figures import figures, in_percent
+from ..routing import channel_loads
 from ..routing.even import ring_loads
 from ..traffic import Demand
 from . import plane_loads
@@ -76,10 +77,31 @@ def _of_links(compiled: Compiled, demand: Demand) -> dict[str, float]:
         counted = counted + plane_loads.spread_loads(parts, demand.spread.pairs)
         chars = source, target, packets * demand.spread.chars
         payload = payload + plane_loads.spread_loads(parts, chars)
+    payload = payload + _addresses(parts, demand)
     character = arrays["link_character_ticks"].astype(np.float64)
     apiece = int(arrays["header_chars"]) * character + arrays["link_end_ticks"]
     busy = (counted * apiece + payload * character) * demand.per_grain / int(arrays["grain_ticks"])
     return dict(zip(parts.graph.link_names, busy.tolist(), strict=True))
+
+
+def _addresses(parts: LinkParts, demand: Demand) -> np.ndarray:
+    """Characters of addresses per link: what is left of them there, target by target."""
+    graph, total = parts.graph, np.zeros(parts.graph.links)
+    if not len(parts.addresses.deletes):
+        return total
+    source, target, packets = (np.asarray(column) for column in demand.pairs)
+    evenly = np.asarray(demand.even) / max(1, graph.terminals - 1)
+    senders = np.flatnonzero(evenly)
+    end = np.asarray(graph.link_target, np.int64)
+    into_switch = end < graph.switches
+    for terminal in range(graph.terminals) if len(senders) else np.unique(target).tolist():
+        own, others = target == terminal, senders[senders != terminal]
+        sources = np.concatenate((source[own], others))
+        told = sources, np.full(len(sources), terminal), np.concatenate((packets[own], evenly[others]))
+        left = parts.addresses.left[:, int(parts.table.terminal_class[terminal])]
+        chars = np.where(into_switch, left[np.minimum(end, graph.switches - 1)], 0)
+        total += channel_loads(graph, parts.table, told) * chars
+    return total
 
 
 def _of_rings(compiled: Compiled, demand: Demand) -> dict[str, float]:

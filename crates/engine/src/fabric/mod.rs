@@ -5,6 +5,7 @@
 //! All times are whole ticks of `tick_ps` picoseconds; buffers are counted in characters.
 //! The meaning of every column is given once, here; Python reads the names from [`COLUMNS`].
 
+mod address;
 mod check;
 mod code;
 mod ends;
@@ -246,6 +247,9 @@ columns! {
         link_reverse: u32,
         /// Per link: 1 when the front header is deleted on entry to this link.
         link_deletes_header: u8,
+        /// Per link (or empty: none does): 1 when a character of the address in front of the header is deleted on entry to
+        /// this link. A packet starts with as many such characters as there are such links on its way.
+        link_deletes_address: u8,
 
         /// Per group: its switch.
         group_switch: u32,

@@ -173,7 +173,10 @@ impl Network {
         let at = &self.queues[queue as usize];
         let (lane, number, left, since) = (at.lane, at.packets[0].packet, at.packets[0].left, at.since);
         let mut delete = 0;
-        if at.strips || self.fabric.link_deletes_header[link as usize] == 1 {
+        if self.fabric.deletes_address(link) {
+            delete = 1;
+            self.packets[number].address -= 1;
+        } else if at.strips || self.fabric.link_deletes_header[link as usize] == 1 {
             (delete, _) = self.front_header(number);
             let header = &mut self.packets[number].header;
             *header = if *header == Header::Via { Header::Final } else { Header::Deleted };

@@ -46,6 +46,8 @@ pub struct Packet {
     /// Its intermediate switch, or [`NONE`].
     pub(super) via: u32,
     pub(super) header: Header,
+    /// Characters of the address in front of that.
+    pub(super) address: u32,
     /// Whether it was cut or discarded.
     pub(super) lost: bool,
     /// Pieces of it that are not gone: one, unless it was cut.
@@ -384,6 +386,7 @@ impl Network {
         let packet = &self.packets[packet];
         let class = self.fabric.terminal_class[packet.target as usize];
         match packet.header {
+            _ if packet.address > 0 => (1, class),
             Header::Via => (self.fabric.via_header_chars, self.fabric.via_class[packet.via as usize]),
             Header::Final => (self.fabric.header_chars, class),
             Header::Deleted => (0, class),

@@ -17,21 +17,23 @@ impl Network {
         let header = if via == NONE { Header::Final } else { Header::Via };
         let started = UNKNOWN;
         let (lost, pieces) = (false, 1);
-        let packet = Packet { source, target, length, created, started, mark, via, header, lost, pieces };
+        let address = self.fabric.address_chars(source, target);
+        let packet =
+            Packet { source, target, length, created, started, mark, via, header, address, lost, pieces };
         self.links[link as usize].dispatched = self.packets.add(packet);
         self.wake_wire(link, self.now);
     }
 
     /// Characters of a packet with the headers that it has.
     pub(super) fn characters(&self, packet: u32) -> u32 {
-        let Packet { length, header, .. } = self.packets[packet];
+        let Packet { length, header, address, .. } = self.packets[packet];
         let (via, last) = (self.fabric.via_header_chars, self.fabric.header_chars);
         let headers = match header {
             Header::Via => via + last,
             Header::Final => last,
             Header::Deleted => 0,
         };
-        headers + length + 1
+        address + headers + length + 1
     }
 
     /// Starts the next character on a wire, if it is free and a lane is ready.

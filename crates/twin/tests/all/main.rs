@@ -4,6 +4,7 @@
 
 mod scenarios;
 
+mod address_agreement;
 mod agreement;
 mod code_agreement;
 mod code_hand;

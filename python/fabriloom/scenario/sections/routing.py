@@ -80,6 +80,17 @@ class AnyRouting(Section):
         default=None,
         description="Packet distribution (multicast): targets of flows that stand for several terminals",
     )
+    addressing: Literal["logical", "path", "regional"] | None = Field(
+        default=None,
+        description="SpaceWire: what stands in front of the header. logical: nothing, as if not given; path: "
+        "a byte for each switch on the way, which that switch deletes; regional: a byte for each region that "
+        "a packet leaves, deleted on the way out of it",
+    )
+    regions: Annotated[list[list[int | str]], Field(min_length=1, max_length=4096)] | None = Field(
+        default=None,
+        description='With addressing = "regional": the switches of each region, by name, such as '
+        '[["router-a", "router-b"], ["router-c"]]',
+    )
     after_fault: AfterFault | None = Field(
         default=None,
         description="Tables that replace the first ones after faults: delay, kind and path, see "

@@ -1,5 +1,6 @@
 //! Checks that make every later index safe: shapes first, then indices, then ranges.
 
+mod addresses;
 mod codes;
 mod distributions;
 mod faults;
@@ -23,6 +24,7 @@ pub fn check(fabric: &Fabric) -> Checked {
     rows(&faults::shapes(fabric), true)?;
     rows(&codes::shapes(fabric), true)?;
     rows(&distributions::shapes(fabric), true)?;
+    rows(&addresses::shapes(fabric), !rings)?;
     rows(&wormhole::shapes(fabric), !rings)?;
     rows(&rings::shapes(fabric), rings)?;
     links(fabric)?;
@@ -36,6 +38,7 @@ pub fn check(fabric: &Fabric) -> Checked {
     faults::check(fabric)?;
     codes::check(fabric)?;
     distributions::check(fabric)?;
+    addresses::check(fabric)?;
     terminals(fabric)?;
     traffic::check(fabric)?;
     programs::check(fabric)?;

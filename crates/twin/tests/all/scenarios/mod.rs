@@ -1,5 +1,6 @@
 //! Fabrics for tests: by hand and at random.
 
+pub mod addresses;
 pub mod agree;
 pub mod build;
 pub mod codes;

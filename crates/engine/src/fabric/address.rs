@@ -1,0 +1,32 @@
+//! Addresses in front of headers, of which links on the way delete a character each.
+
+use super::{Fabric, NONE};
+
+impl Fabric {
+    /// Whether a character of the address is deleted on entry to a link.
+    #[inline]
+    pub fn deletes_address(&self, link: u32) -> bool {
+        self.link_deletes_address.get(link as usize).is_some_and(|&deletes| deletes > 0)
+    }
+
+    /// Characters of the address with which a packet leaves a port for another one.
+    pub fn address_chars(&self, source: u32, target: u32) -> u32 {
+        if self.link_deletes_address.is_empty() {
+            return 0;
+        }
+        let class = self.terminal_class[target as usize];
+        let mut vertex = self.link_target[self.terminal_out_link[source as usize] as usize];
+        let mut count = 0;
+        while !self.is_terminal(vertex) {
+            let entry = self.entry(0, vertex, class);
+            if entry == NONE {
+                break;
+            }
+            // All links of a group lead on over equally many that delete.
+            let link = self.link_of(self.group(entry >> 1)[0]);
+            count += u32::from(self.deletes_address(link));
+            vertex = self.link_target[link as usize];
+        }
+        count
+    }
+}

@@ -1,0 +1,44 @@
+//! The engine and the twin agree where routers delete bytes of addresses.
+
+use crate::scenarios::addresses::with_addresses;
+use crate::scenarios::agree::{Agreed, counted};
+use crate::scenarios::build::{C104, DS_LINK, add_cable, empty, send_list, set_route};
+use crate::scenarios::codes::{with_codes, with_priorities};
+use crate::scenarios::faults::with_timeouts;
+use crate::scenarios::random::{random_fabric, time_for};
+use crate::scenarios::seeds::seeds;
+
+#[test]
+fn random_fabrics_with_addresses_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("fabrics with addresses", 0..60) {
+        let Some(fabric) = with_addresses(&random_fabric(seed), seed) else { continue };
+        let until = time_for(&fabric, 15);
+        let fabric = if seed % 2 == 0 { with_codes(&fabric, seed, until) } else { fabric };
+        let fabric = if seed % 3 == 0 { with_timeouts(&fabric, seed, until) } else { fabric };
+        let fabric = if seed % 5 == 0 { with_priorities(&fabric, seed) } else { fabric };
+        agreed.compare(seed, &fabric, until);
+    }
+    assert!(agreed.runs > 20 && agreed.delivered > 20 * agreed.runs && agreed.cut > 0, "{agreed:?}");
+}
+
+/// Three switches in a row: a packet of 10 characters starts with a byte for each of them, and an end of packet.
+#[test]
+fn a_path_address_is_a_character_shorter_on_each_link() {
+    let mut f = empty(&[C104; 3], 2, 2);
+    f.header_chars = 0;
+    let (first, back) = add_cable(&mut f, 0, 3, DS_LINK);
+    let (last, _) = add_cable(&mut f, 2, 4, DS_LINK);
+    let (one, one_back) = add_cable(&mut f, 0, 1, DS_LINK);
+    let (two, two_back) = add_cable(&mut f, 1, 2, DS_LINK);
+    for (switch, away, home) in [(0, one, first), (1, two, one_back), (2, last, two_back)] {
+        set_route(&mut f, switch, 1, &[away], false);
+        set_route(&mut f, switch, 0, &[home], false);
+    }
+    f.link_deletes_address = (0..f.links()).map(|link| u8::from(f.link_source[link] < 3)).collect();
+    send_list(&mut f, &[&[(1, 10, 0)], &[]]);
+    let run = counted(&f);
+    assert_eq!(run.deliveries.len(), 1);
+    let characters = [back, one, two, last].map(|link| run.links[link as usize].characters);
+    assert_eq!(characters, [14, 13, 12, 11]);
+}

@@ -1,0 +1,141 @@
+"""``[routing] addressing``: which links delete a byte of the address, and with how many packets start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..faults import FaultError, vertices_of
+from ..routing import NONE, RouteTable
+from ..technology import Technology
+from ..topology import Graph
+
+if TYPE_CHECKING:
+    from ..scenario import Scenario
+    from ..scenario.errors import Path
+
+_HERE: Path = ("routing", "addressing")
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Bytes in front of the header that become fewer on the way; none where ``deletes`` is empty."""
+
+    deletes: NDArray[np.uint8]
+    """Per link: 1 where one is deleted on entry to it."""
+    left: NDArray[np.int64]
+    """Per switch and class of the routing table: how many are deleted from there on."""
+
+    def of(self, graph: Graph, table: RouteTable, source: Any, target: Any) -> NDArray[np.int64]:
+        """Bytes with which packets from some terminals start for others."""
+        source, target = np.asarray(source, np.int64), np.asarray(target, np.int64)
+        if not len(self.deletes):
+            return np.zeros(np.broadcast(source, target).shape, np.int64)
+        entry = np.asarray(graph.terminal_entry_switches, np.int64)[source]
+        return self.left[entry, np.asarray(table.terminal_class, np.int64)[target]]
+
+
+def addresses_of(scenario: Scenario, graph: Graph, tech: Technology, table: RouteTable) -> Addresses:
+    """What a scenario says of addresses. Raises ScenarioError."""
+    kind = getattr(scenario.routing, "addressing", None)
+    regions = getattr(scenario.routing, "regions", None)
+    if regions is not None and kind != "regional":
+        message = "regions are those of regional addresses"
+        raise scenario.error(message, ("routing", "regions"), 'write addressing = "regional"', key=True)
+    if kind in (None, "logical"):
+        return Addresses(np.zeros(0, np.uint8), np.zeros((0, 0), np.int64))
+    _check_network(scenario, graph, tech, table, kind)
+    source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
+    deletes = source < graph.switches
+    if kind == "regional":
+        region = _regions(scenario, graph, regions)
+        between = deletes & (target < graph.switches)
+        ends = np.minimum(source, graph.switches - 1), np.minimum(target, graph.switches - 1)
+        deletes = between & (region[ends[0]] != region[ends[1]])
+    return Addresses(deletes.astype(np.uint8), _left(scenario, graph, table, deletes))
+
+
+def _check_network(scenario: Scenario, graph: Graph, tech: Technology, table: RouteTable, kind: str) -> None:
+    """Refuse networks in which it is not defined that addresses become shorter."""
+    at: dict[str, tuple[Path, bool]] = {
+        "links of flits": (("technology", "preset"), tech.in_flits),
+        "delete_header, by which a packet has no header but its address": (
+            ("technology", "delete_header"),
+            tech.delete_header,
+        ),
+        "universal routing": (("routing", "universal"), len(table.via_switch) > 0),
+        "packet distribution": (("routing", "distribution"), bool(scenario.routing.distribution)),  # type: ignore[union-attr]
+        "tables after a fault": (("routing", "after_fault"), bool(scenario.routing.after_fault)),  # type: ignore[union-attr]
+        "terminals of several ports": (("topology",), graph.several is not None),
+    }
+    for what, (path, is_there) in at.items():
+        if is_there:
+            message = f'addressing = "{kind}" is not defined beside {what}'
+            raise scenario.error(message, path, "remove one of the two", key=True)
+    if not graph.switches:
+        message = "without switches there is nothing to address"
+        raise scenario.error(message, _HERE, "remove it", key=True)
+
+
+def _regions(scenario: Scenario, graph: Graph, regions: list[list[int | str]] | None) -> NDArray[np.int64]:
+    """Per switch its region. Raises ScenarioError."""
+    if regions is None:
+        message = "regional addresses need regions"
+        hint = 'write regions = [["router-a", "router-b"], ["router-c"]]'
+        raise scenario.error(message, _HERE, hint, key=True)
+    found = np.full(graph.switches, -1)
+    for place, names in enumerate(regions):
+        for inside, name in enumerate(names):
+            path = ("routing", "regions", place, inside)
+            try:
+                switch = vertices_of(graph, "switch", str(name))[0]
+            except FaultError as error:
+                raise scenario.error(error.message, path, error.hint) from error
+            if found[switch] >= 0:
+                message = f"{graph.switch_names[switch]} is in a region already"
+                raise scenario.error(message, path, "a router is in one region")
+            found[switch] = place
+    if (found < 0).any():
+        name = graph.switch_names[int(np.argmax(found < 0))]
+        message = f"{name} is in no region"
+        raise scenario.error(message, ("routing", "regions"), "name every switch in one of them", key=True)
+    return found
+
+
+def _left(
+    scenario: Scenario, graph: Graph, table: RouteTable, deletes: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Per switch and class how many bytes are deleted on the way. Raises ScenarioError where ways differ."""
+    group = np.asarray(table.route, np.int64) >> 1
+    is_known = np.asarray(table.route) != NONE
+    group = np.where(is_known, group, 0)
+    start = np.asarray(table.group_start, np.int64)
+    links, target = np.asarray(table.group_links, np.int64), np.asarray(graph.link_target, np.int64)
+    klass = np.arange(group.shape[1])
+    left = np.zeros(group.shape, np.int64)
+
+    def behind(place: NDArray[np.int64]) -> NDArray[np.int64]:
+        link = links[place]
+        end = target[link]
+        more = np.where(end < graph.switches, left[np.minimum(end, graph.switches - 1), klass], 0)
+        return np.where(is_known, deletes[link] + more, 0)
+
+    first = start[group]
+    for _ in range(graph.switches):
+        new = behind(first)
+        if (new == left).all():
+            break
+        left = new
+    for more in range(1, int(np.diff(start).max(initial=1))):
+        others = behind(np.minimum(first + more, start[group + 1] - 1))
+        if (others != left).any():
+            switch, at = (int(where[0]) for where in np.nonzero(others != left))
+            terminal = int(np.flatnonzero(np.asarray(table.terminal_class) == at)[0])
+            ends = f"{graph.switch_names[switch]} to {graph.terminal_names[terminal]}"
+            message = f"{int(left[switch, at])} bytes of the address are deleted on one way from {ends} and "
+            message += f"{int(others[switch, at])} on another: no address fits both"
+            raise scenario.error(message, _HERE, "write adaptive = false", key=True)
+    return left

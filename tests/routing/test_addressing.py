@@ -1,0 +1,89 @@
+"""Path, logical and regional addresses: how many characters each link carries, and what follows from that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import fabriloom
+import pytest
+from fabriloom import compile as compiling
+from fabriloom.bounds import bound
+from fabriloom.scenario import Scenario
+from fabriloom.studies.demanded import demanded
+
+CABLES = """kind,source,target,source_port,target_port,rate
+switch,r1,,,,
+switch,r2,,,,
+switch,r3,,,,
+terminal,camera,r1,,1,
+terminal,sounder,r2,,1,100 Mbit/s
+terminal,memory,r3,,1,
+cable,r1,r2,2,2,
+cable,r2,r3,3,2,
+"""
+WAY = ["camera>r1", "r1>r2", "r2>r3", "r3>memory"]
+PAYLOAD, END = 10, 1
+
+
+def scenario(folder: Path, routing: dict[str, Any], **technology: Any) -> Scenario:
+    (folder / "cables.csv").write_text(CABLES, encoding="utf-8")
+    flows = [
+        {"name": "pictures", "source": "camera", "target": "memory", "length": "10 B", "period": "40 us"},
+        {"name": "echoes", "source": "sounder", "target": "memory", "length": "10 B", "period": "100 us"},
+    ]
+    written = {
+        "topology": {"kind": "file", "path": "cables.csv"},
+        "technology": {"preset": "spacewire-200", "flow_control": "ignored", **technology},
+        "routing": {"kind": "shortest-path", "adaptive": False, **routing},
+        "traffic": {"pattern": {"kind": "flows", "flows": flows}},
+        "run": {"duration": "1 ms", "warmup": "0 ns", "precision": 0, "drain": True},
+    }
+    return Scenario.from_dict(written, folder)
+
+
+@pytest.mark.parametrize(
+    ("routing", "technology", "headers"),
+    [
+        ({}, {}, [1, 1, 1, 1]),
+        ({}, {"header": "3 B"}, [3, 3, 3, 3]),
+        ({}, {"delete_header": True}, [1, 1, 1, 0]),
+        ({"addressing": "logical"}, {"header": "2 B", "delete_header": True}, [2, 2, 2, 0]),
+        ({"addressing": "path"}, {}, [4, 3, 2, 1]),
+        ({"addressing": "path"}, {"header": "0 B"}, [3, 2, 1, 0]),
+        ({"addressing": "regional", "regions": [["r1"], ["r2", "r3"]]}, {}, [2, 1, 1, 1]),
+        ({"addressing": "regional", "regions": [["r1", "r2"], ["r3"]]}, {}, [2, 2, 1, 1]),
+        ({"addressing": "regional", "regions": [["r1"], ["r2"], ["r3"]]}, {}, [3, 2, 1, 1]),
+    ],
+)
+def test_each_link_carries_the_bytes_of_the_address_that_are_left(
+    tmp_path: Path, routing: dict[str, Any], technology: dict[str, Any], headers: list[int]
+) -> None:
+    results = fabriloom.run(scenario(tmp_path, routing, **technology))
+    packets = dict(results.links.select("link", "packets").iter_rows())
+    characters = dict(results.links.select("link", "characters").iter_rows())
+    only_pictures = [characters[link] / packets[link] - PAYLOAD - END for link in WAY[:2]]
+    assert only_pictures == headers[:2]
+    # Behind r2 packets of the sounder have as many bytes as those of the camera.
+    assert [characters[link] / packets[link] - PAYLOAD - END for link in WAY[2:]] == headers[2:]
+
+
+def test_the_bytes_of_addresses_are_demanded(tmp_path: Path) -> None:
+    """At 200 Mbit/s a character takes 50 ns, and an end of packet 20 ns."""
+    compiled = compiling.compile(scenario(tmp_path, {"addressing": "path"}, link_rate="200 Mbit/s"))
+    found = demanded(compiled)
+    assert found is not None
+    # r2>r3 is full first: of each packet 10 + 1 + 1 characters and the end.
+    assert found["busiest"] == "r2>r3"
+    each_ps = 12 * 50_000 + 20_000
+    assert found["busiest_share"] == pytest.approx(each_ps / 40e6 + each_ps / 100e6)
+
+
+def test_no_packet_with_a_path_is_later_than_its_bound(tmp_path: Path) -> None:
+    several = [bound(scenario(tmp_path, {"addressing": how}), tries=20) for how in ("logical", "path")]
+    for found in several:
+        assert all(share <= 1 for share in found.table["found_share"])
+        assert all(share <= 1 for share in found.table["periods_found_share"])
+        assert found.table["packet_bytes"].to_list() == [PAYLOAD] * 2
+    logical, path = (found.table["bound_ns"].to_list() for found in several)
+    assert all(longer > shorter for shorter, longer in zip(logical, path, strict=True))
