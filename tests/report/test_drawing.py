@@ -270,3 +270,17 @@ def test_slower_links_are_drawn_thinner() -> None:
     assert max(slow) < 0.6 * min(fast)
     assert "the slower the link." in fabric_svg(graph)
     assert "Mbit/s" not in fabric_svg(topology.build("grid", shape=[2, 2]))
+
+
+def test_ports_and_logical_addresses_of_a_file_are_written(tmp_path: Path) -> None:
+    cables = "kind,source,target,source_port,target_port,address\nswitch,a,,,,\nswitch,b,,,,\n"
+    cables += "terminal,camera,a,,3,40\nterminal,memory,b,,5,\ncable,a,b,7,9,\n"
+    (tmp_path / "cables.csv").write_text(cables, encoding="utf-8")
+    graph = topology.build("file", path=str(tmp_path / "cables.csv"))
+    for values in (None, values_of(graph)):
+        svg = fabric_svg(graph, values)
+        texts = [text.text or "" for text in parsed(svg).iter(f"{SVG}text")]
+        assert Counter(text for text in texts if text.isdigit() and text != "0") == Counter("3579")
+        assert {"camera · 40", "memory"} <= set(texts)
+        assert "from port 7 to port 9" in svg
+    assert not re.search(r">[3579]</text>", fabric_svg(topology.star(5, 3, 2)))

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from .drawing_boxes import box_of, draw_cable, draw_outside_terminals
 from .drawing_links import draw_switch_links
 from .drawing_plan import Plan, plan_of
+from .drawing_ports import has_ports
 from .drawing_rings import RingPlan, ring_boxes, ring_notes, ring_plan
 from .drawing_style import FONT, PAPER, Scale, counted, label, legend, number, scale_of
 
@@ -183,6 +184,10 @@ def _notes(plan: Plan) -> list[str]:
         )
     if len(plan.rates):
         notes[0] += " The thinner a stroke, the slower the link."
+    if has_ports(graph):
+        notes[0] += " Numbers at switches are their ports."
+    if plan.outside and graph.layout.get("addresses"):
+        notes[0] += " Numbers behind names are logical addresses."
     if plan.merged:
         notes[0] += " Parallel links are drawn as one, with their mean."
     if plan.stubs:

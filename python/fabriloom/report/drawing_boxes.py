@@ -8,6 +8,7 @@ from .drawing_layout import Points
 from .drawing_links import draw_stroke
 from .drawing_names import write_names
 from .drawing_plan import Plan, dot_columns, dots_room, name_height
+from .drawing_ports import with_address
 from .drawing_style import (
     BOX,
     BOX_EDGE,
@@ -86,7 +87,7 @@ def _dots(plan: Plan, terminals: list[int], x: float, top: float, wide: float, h
 def _dot(plan: Plan, terminal: int, x: float, y: float, radius: float) -> str:
     """Return a terminal as a dot, coloured by the busier of its two links."""
     graph, scale = plan.graph, plan.scale
-    name, colour, which = graph.terminal_names[terminal], LINE, ""
+    name, colour, which = with_address(graph, terminal), LINE, ""
     if scale is not None:
         which = marks([int(graph.terminal_out_links[terminal]), int(graph.terminal_in_links[terminal])])
         out = plan.value(int(graph.terminal_out_links[terminal]))

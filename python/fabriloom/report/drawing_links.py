@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ..units import format_rate_bits_per_s
 from .drawing_layout import Points
 from .drawing_plan import MAX_PARALLEL, Plan
+from .drawing_ports import ports_text, write_port
 from .drawing_style import LINE, PAPER, SOFT, label, marks, number, text_width, title
 
 
@@ -119,6 +120,11 @@ def draw_stroke(
         plan.corners.append((float(bulge[0]), float(bulge[1])))
     if len(links) > 1 and plan.pitch > 40 and len(plan.strokes) < 200 and (way or scale is None):
         _count(plan, len(links), start, end, right * bow * 0.5)
+    if len(links) == 1:
+        curve = (one, middle, two) if way else (two, middle, one)
+        write_port(plan, links[0], curve)
+        if scale is None and graph.link_reverse[links[0]] >= 0:
+            write_port(plan, int(graph.link_reverse[links[0]]), curve[::-1])
     if graph.link_reverse[links[0]] < 0 and plan.arrows:
         _arrow(plan, (one, middle, two) if way else (two, middle, one), links, colour, value)
 
@@ -128,6 +134,8 @@ def _links_text(plan: Plan, links: list[int], known: NDArray[np.float64]) -> str
     name = graph.link_names[links[0]]
     if len(links) > 1:
         name = f"{name.split('#')[0]}, {len(links)} links"
+    else:
+        name += ports_text(graph, links[0])
     if len(plan.rates) and plan.rates[links[0]] > 0:
         name += f", {format_rate_bits_per_s(round(plan.rates[links[0]]))}"
     if scale is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .drawing_layout import Points
 from .drawing_plan import Plan
+from .drawing_ports import with_address
 from .drawing_style import SOFT, label, text_width
 
 NAME_PX = 9.5
@@ -25,7 +26,7 @@ def write_names(plan: Plan, names: list[tuple[int, Points, Points]]) -> None:
     taken = [_around(x, y, plan.box[0] / 2, plan.box[1] / 2) for x, y in plan.places.tolist()]
     taken += [_around(float(place[0]), float(place[1]), 5.0, 5.0) for _, place, _ in names]
     for terminal, place, away in names:
-        name = plan.graph.terminal_names[terminal]
+        name = with_address(plan.graph, terminal)
         found = _places(name, float(place[0]), float(place[1]), float(away[0]), float(away[1]))
         x, y, anchor, box = min(found, key=lambda one: sum(_shared(one[3], other) for other in taken))
         taken.append(box)
