@@ -172,7 +172,7 @@ def test_each_verdict(tmp_path: Path) -> None:
     for words_on_page in (
         "Requirements in numbers",
         "Who delays silent in the worst case",
-        "The way of silent in the worst case",
+        "The path of silent in the worst case",
         "150 µs: MISSED",
     ):
         assert words_on_page in page

@@ -41,7 +41,7 @@ def of_run(table: pl.DataFrame) -> None:
         [False, *[True] * 6, False],
     )
     _more(len(rows))
-    show.line(f"{said(counted(table))}. Times are from the making of a packet to its delivery.")
+    show.line(f"{said(counted(table))}. Times are from the creation of a packet to its delivery.")
     for sentence in without((row["flow"], row["no_bound"]) for row in rows):
         show.line(sentence)
 
@@ -109,7 +109,9 @@ def of_bounds(found: Bounds) -> None:
     )
     _more(len(rows))
     kept = sum(_word(one) == GUARANTEED for one in rows)
-    show.line(f"{kept} of {len(rows)} are guaranteed. Times are from the making of a packet to its delivery.")
+    show.line(
+        f"{kept} of {len(rows)} are guaranteed. Times are from the creation of a packet to its delivery."
+    )
     for sentence in without((one.flow, one.no_bound) for one in rows):
         show.line(sentence)
 

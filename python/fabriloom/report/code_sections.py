@@ -19,7 +19,7 @@ def codes(results: Results) -> list[Any]:
     if not signals.has_codes(results.native):
         return []
     table, said = results.codes, signals.text(results.summary["codes"])
-    note = f"{said}. From the making of a code to its being taken by a terminal."
+    note = f"{said}. From when a code is made until a terminal takes it."
     tails = signals.tails(results.native, results.tick_ps / 1000)
     return [*sections.tail(tails, note, "Time-codes and interrupts"), *_table(table)]
 

@@ -31,7 +31,7 @@ def requirements(table: pl.DataFrame, blocking: Blocking | None, graph: Graph | 
     if not rows:
         return []
     shown = sorted(rows, key=worst_first)[:MOST_BARS]
-    note = f"{said(counted(table))}. Each bar is a share of its own requirement, which is the upright line."
+    note = f"{said(counted(table))}. Each bar is a share of its requirement, which is the vertical line."
     if len(rows) > len(shown):
         note += f" The {len(shown)} that are worst off."
     found: list[Any] = [Drawing("Requirements", _bars(shown), note), _table(rows)]
@@ -47,8 +47,8 @@ def _where(blocking: Blocking, graph: Graph | None) -> list[Drawing]:
     from .drawing import fabric_svg
 
     svg = fabric_svg(graph, blocking.links, blocking.about)
-    note = "The links of the flow that is guaranteed least of its requirement have a colour."
-    return [Drawing(f"The way of {blocking.flow} in the worst case", svg, note)]
+    note = "The flow with the smallest guaranteed margin: its links, by what can be in its way there."
+    return [Drawing(f"The path of {blocking.flow} in the worst case", svg, note)]
 
 
 def _bars(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -157,9 +157,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
         "Margin",
         "Verdict",
     ]
-    note = (
-        "From the making of a packet to its delivery. A margin is the share of the requirement that is left."
-    )
+    note = "From the creation of a packet to its delivery. A margin is what is left of the requirement."
     note = " ".join([note, *without((row["flow"], row["no_bound"]) for row in rows)])
     return Table("Requirements in numbers", head, cells, [False, *[True] * 6, False], note)
 
