@@ -8,7 +8,9 @@ from typing import Any
 import fabriloom
 import pytest
 from fabriloom import compile as compiling
+from fabriloom import routing, topology
 from fabriloom.bounds import bound
+from fabriloom.routing.routers import paths_as_csv
 from fabriloom.scenario import Scenario
 from fabriloom.studies.demanded import demanded
 
@@ -87,3 +89,18 @@ def test_no_packet_with_a_path_is_later_than_its_bound(tmp_path: Path) -> None:
         assert found.table["packet_bytes"].to_list() == [PAYLOAD] * 2
     logical, path = (found.table["bound_ns"].to_list() for found in several)
     assert all(longer > shorter for shorter, longer in zip(logical, path, strict=True))
+
+
+def test_paths_of_a_file_are_taken_and_written_again(tmp_path: Path) -> None:
+    """By the second of two cables, which no rule would prefer; the rest by the usual routes."""
+    (tmp_path / "two.csv").write_text(CABLES + "cable,r2,r3,4,3,\n", encoding="utf-8")
+    (tmp_path / "paths.csv").write_text("source,target,path\ncamera,memory,2 4 1\n", encoding="utf-8")
+    graph = topology.build("file", path=str(tmp_path / "two.csv"))
+    table = routing.build(graph, "paths", path=str(tmp_path / "paths.csv"))
+    pairs = [(0, 2), (1, 2), (2, 0)]
+    written = paths_as_csv(graph, table, pairs)
+    # What the sounder sends to the memory meets that on r2, and goes on with it.
+    assert written.splitlines()[1:] == ["camera,memory,2 4 1", "sounder,memory,4 1", "memory,camera,2 2 1"]
+    (tmp_path / "paths.csv").write_text(written, encoding="utf-8")
+    again = routing.build(graph, "paths", path=str(tmp_path / "paths.csv"))
+    assert paths_as_csv(graph, again, pairs) == written

@@ -15,6 +15,7 @@ from .check import dependency_cycle
 from .dimension_order import dimension_order
 from .drawn import drawn
 from .intervals import interval_labels
+from .own_paths import own_paths
 from .own_table import own_table
 from .shortest_path import self_routing, shortest_path
 from .table import RouteTable, RoutingError
@@ -29,7 +30,7 @@ RULES: dict[str, Callable[..., RouteTable]] = {
 }
 """Kinds that are rules, and the function of each."""
 
-KINDS = ("auto", *RULES, "interval", "table")
+KINDS = ("auto", *RULES, "interval", "table", "paths")
 
 ALIASES = {"up*/down*": "up-star-down-star", "destination-tag": "self-routing", "e-cube": "dimension-order"}
 
@@ -57,7 +58,7 @@ def build(
       consecutive ones, "random" draws a link for each destination at each switch, by ``spread_seed``.
     * ``universal``: packets go through a random intermediate switch first, see ``intermediates``.
     * ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*), ``next_hops``
-      (shortest-path), ``path`` (table), ``of`` (interval). None means not given.
+      (shortest-path), ``path`` (table, paths), ``of`` (interval). None means not given.
 
     Raises ``RoutingError`` with the parameter at fault if the kind does not suit the graph.
     """
@@ -78,6 +79,8 @@ def build(
         raise RoutingError('spread_seed is for spread = "random"', "spread_seed")
     if kind == "table":
         table = _own(graph, adaptive, universal, given)
+    elif kind == "paths":
+        table = _paths(graph, universal, given)
     else:
         via = intermediates(graph) if universal else []
         whole = "adaptive" if how == "random" else how
@@ -126,6 +129,16 @@ def _own(graph: Graph, adaptive: bool, universal: bool, given: dict[str, Any]) -
     if "path" not in given:
         raise RoutingError('the routing "table" needs the path of its file', "path")
     return own_table(graph, adaptive=adaptive, **given)
+
+
+def _paths(graph: Graph, universal: bool, given: dict[str, Any]) -> RouteTable:
+    """Path addresses of a file; where there are none the usual routes, one link each."""
+    if universal:
+        raise RoutingError("universal routing is not possible with paths of your own", "universal")
+    _check_names("paths", own_paths, given, ("graph", "others"))
+    if "path" not in given:
+        raise RoutingError('the routing "paths" needs the path of its file', "path")
+    return own_paths(graph, others=_automatic(graph, "turns", [], {}), **given)
 
 
 def _rule(kind: str, graph: Graph, spread: str, via: list[int], given: dict[str, Any]) -> RouteTable:

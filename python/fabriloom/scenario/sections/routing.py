@@ -186,6 +186,17 @@ class Table(AnyRouting):
     )
 
 
+class Paths(AnyRouting):
+    """Path addresses of your own: a CSV file with the columns source, target and path, as fabriloom export
+    writes it. Where it has none, the usual routes with one link each."""
+
+    kind: Literal["paths"]
+    path: FileName = Field(description="The file, relative to the scenario")
+    sha256: Sha256 | None = Field(
+        default=None, description="Checksum that the file must have; filled in when resolved"
+    )
+
+
 _ALIASES = {"up*/down*": "up-star-down-star", "destination-tag": "self-routing", "e-cube": "dimension-order"}
 
 
@@ -210,7 +221,8 @@ Routing = Annotated[
     | UpStarDownStar
     | Interval
     | FewestBuses
-    | Table,
+    | Table
+    | Paths,
     Field(discriminator="kind"),
     RoutingTag("kind", "auto"),
 ]

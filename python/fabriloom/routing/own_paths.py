@@ -1,0 +1,119 @@
+"""Routes by path addresses: a CSV file with the columns source, target and path, as export writes it.
+
+``path`` has the ports by which a packet leaves the routers on its way, separated by spaces. A table knows
+the terminal to which a packet goes, not where it came from, so two paths to one terminal that meet go on
+together. Terminals that no path leads to, or not from everywhere, are reached by another rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from .. import units
+from ..topology.graph import Graph
+from .check import verify
+from .own_table import fault, rows_of
+from .routers import ports
+from .table import RouteTable, RoutingError
+
+HEADINGS = ["source", "target", "path"]
+
+
+def own_paths(graph: Graph, path: str | Path, others: RouteTable) -> RouteTable:
+    """Read the paths, and take the other routes from ``others``, of which each has one link.
+
+    Raises ``RoutingError`` with the line at fault.
+    """
+    maker = _Maker(graph)
+    for line, cells in rows_of(path, HEADINGS):
+        maker.row(line, *cells)
+    table = maker.over(others)
+    try:
+        verify(graph, table)
+    except RoutingError as error:
+        message = f"{error}; of these routers some are on paths of this file, and some are not"
+        raise RoutingError(message, "path") from None
+    return table
+
+
+class _Maker:
+    """The links of paths as they are found."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.terminals = {name: number for number, name in enumerate(graph.terminal_names)}
+        self.by_port: dict[int, dict[int, int]] = {switch: {} for switch in range(graph.switches)}
+        for link, port in enumerate(ports(graph)):
+            if port:
+                self.by_port[int(graph.link_source[link])][port] = link
+        self.found: dict[tuple[int, int], tuple[int, int]] = {}
+        """By switch and terminal: a link, and the line that says so."""
+
+    def row(self, line: int, source: str, target: str, path: str) -> None:
+        """Follow one path."""
+        start, end = (self._terminal(line, name) for name in (source, target))
+        at, graph = int(self.graph.terminal_entry_switches[start]), self.graph
+        for place, port in enumerate(self._bytes(line, path), 1):
+            if at >= graph.switches:
+                name = graph.terminal_names[at - graph.switches]
+                raise fault(line, f"byte {place - 1} of the path leads to {name}, and there are more")
+            link = self.by_port[at].get(port)
+            if link is None:
+                known = ", ".join(map(str, sorted(self.by_port[at])))
+                message = (
+                    f"byte {place} of the path is {port}; {graph.switch_names[at]} has the ports {known}"
+                )
+                raise fault(line, message)
+            before, other = self.found.setdefault((at, end), (link, line))
+            if before != link:
+                message = f"{graph.switch_names[at]} would send packets for {target} by another port than "
+                raise fault(
+                    line, f"{message}line {other} says; a routing table does not know where they come from"
+                )
+            at = int(graph.link_target[link])
+        if at < graph.switches:
+            raise fault(line, f"the path ends at {graph.switch_names[at]}: the byte that leads on is missing")
+        if at - graph.switches != end:
+            name = graph.terminal_names[at - graph.switches]
+            raise fault(line, f"the path leads to {name}, not to {target}")
+
+    def _terminal(self, line: int, name: str) -> int:
+        if name not in self.terminals:
+            near = units.nearest(name, list(self.terminals))
+            hint = f'; did you mean "{near}"?' if near else ""
+            raise fault(line, f'there is no terminal "{name[:60]}"{hint}')
+        return self.terminals[name]
+
+    def _bytes(self, line: int, path: str) -> list[int]:
+        words = path.split()
+        for word in words:
+            if not (word.isascii() and word.isdecimal() and 1 <= int(word[:4]) <= 31):
+                raise fault(line, f'"{word[:20]}" is no port of a router: write numbers from 1 to 31')
+        if not words:
+            raise fault(line, "the path has no byte: write a port for each router, separated by spaces")
+        return [int(word) for word in words]
+
+    def over(self, others: RouteTable) -> RouteTable:
+        """The other table with these links in place of its own."""
+        route = np.array(others.route, np.uint32)
+        switches, links = list(others.group_switch), list(others.group_links)
+        starts = list(others.group_start)
+        groups: dict[int, int] = {}
+        for (switch, terminal), (link, _) in self.found.items():
+            if link not in groups:
+                groups[link] = len(switches)
+                switches.append(switch)
+                links.append(link)
+                starts.append(len(links))
+            route[switch, int(others.terminal_class[terminal])] = 2 * groups[link]
+        return replace(
+            others,
+            group_switch=np.array(switches, np.uint32),
+            group_start=np.array(starts, np.uint32),
+            group_links=np.array(links, np.uint32),
+            route=route,
+            kind="paths",
+        )
