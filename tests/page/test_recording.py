@@ -182,3 +182,26 @@ def test_every_loss_of_a_run_with_faults_is_recorded() -> None:
     assert {link for _, link, _ in shown["losses"]} <= {link for link, *_ in shown["outages"]}
     blocked = record(scenario.with_settings({"routing.adaptive": False}), 0, lambda: None, lambda share: None)
     assert len(blocked["losses"]) > 2 * lost, "those that belong on the cable are discarded"
+
+
+def test_time_codes_are_recorded_on_every_link_of_their_way() -> None:
+    """From the terminal to the switch and on to the three others; each arrives after it has begun."""
+    scenario = {
+        "topology": {"kind": "crossbar", "terminals": 4},
+        "technology": {"preset": "spacewire-200"},
+        "traffic": {"length": "64 B", "load": 0.2},
+        "time_code": [{"master": "t.1", "every": "10 us"}],
+        "run": {"duration": "100 us", "warmup": "0 us", "precision": 0.0},
+    }
+    found = run(Scenario.from_dict(scenario), hops=1 << 20)
+    shown = recording(found)
+    sent = dict(zip(found.graph.link_names, found.native["link_codes_sent"].tolist(), strict=True))
+    begins: dict[str, list[float]] = {name: [] for name in sent}
+    for begin, end, link in shown["codes"]:
+        assert end > begin
+        begins[found.graph.link_names[int(link)]].append(begin)
+    assert {name: len(times) for name, times in begins.items()} == sent
+    assert sent["t.1>s"] == sent["s>t.0"] >= 9
+    assert sent["s>t.1"] == 0
+    assert all(later > first for first, later in zip(begins["t.1>s"], begins["s>t.0"], strict=True))
+    assert max(shown["kind"]) == 0

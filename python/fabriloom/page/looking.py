@@ -9,6 +9,7 @@ import numpy as np
 
 from ..compile import compile, graph_of
 from ..report.drawing import fabric_svg
+from ..report.drawing_ports import has_ports
 from ..report.drawing_style import counted
 from ..scenario import Scenario
 from ..scenario.preset_files import FILE_KEYS
@@ -64,7 +65,9 @@ def facts(graph: Graph) -> str:
         parts.insert(1, counted(graph.rings.rings, "ring"))
     if graph.switches:
         parts.insert(1, counted(graph.switches, "switch", "es"))
-    return ", ".join(parts)
+    numbers = ["ports"] if has_ports(graph) else []
+    numbers += ["logical addresses"] if graph.layout.get("addresses") else []
+    return ", ".join(parts) + (f"; the numbers are {' and '.join(numbers)}" if numbers else "")
 
 
 def drawing(graph: Graph) -> str | None:

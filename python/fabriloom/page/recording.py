@@ -23,7 +23,8 @@ HOPS = 12_000
 _KEPT = 1 << 19
 """This many are kept during a run: more than there can be between two looks at it."""
 _NOBODY = 2**32 - 1
-_BUS, _LOST = 8, 16
+_BUS, _LOST, _CODE = 8, 16, 32
+_MOST_CODES = 20_000
 _MOST_OUTAGES = 2000
 _EVERY_S = 0.2
 
@@ -97,23 +98,25 @@ def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -
     ``packet`` numbers what moves as one, -1 for echoes; ``kind`` is 0 for packets and requests, 1 for
     responses, 2 for echoes, 3 for busy echoes, 4 more when it is sent again; ``bus`` is the port to which
     the packet is moved from the port of ``link``, or -1; ``last``: it arrives by it. ``losses``: when, where
-    and which packet was cut, discarded or timed out.
+    and which packet was cut, discarded or timed out; ``codes``: from when to when a time-code or an interrupt
+    was on which link.
     """
     native, graph = results.native, results.graph
     rows = {name: column(native, f"hop_{name}") for name in ("source", "target", "link", "kind")}
     rows |= {
         name: column(native, f"hop_{name}_ticks").astype(np.int64) for name in ("started", "begin", "end")
     }
-    lost = rows["kind"] == _LOST
-    losses = {name: values[lost] for name, values in rows.items()}
-    rows, first, last = _shown(
-        {name: values[~lost] for name, values in rows.items()}, results, since_ps, most
+    losses, codes, moved = (
+        {name: values[which] for name, values in rows.items()}
+        for which in (rows["kind"] == _LOST, rows["kind"] == _CODE, rows["kind"] < _LOST)
     )
+    rows, first, last = _shown(moved, results, since_ps, most)
     tick_ns, count = results.tick_ps / 1000, len(rows["begin"])
     ended = last == int(native["end_time_ticks"])
     shown = {"from_ns": first * tick_ns, "until_ns": (last - first) * tick_ns, "rows": count, "cycle": []}
     packet, number = _packets(rows)
     shown["losses"] = _losses(losses, rows, packet, first, last, tick_ns)
+    shown["codes"] = _codes(codes, first, last, tick_ns)
     shown["said"] = _said(shown, number) + (" " + results.summary["end"]["message"] if ended else "")
     if ended:
         shown["cycle"] = column(native, "deadlock_links").tolist()
@@ -197,6 +200,16 @@ def _losses(
         [round((begin - first) * tick_ns, 2), link, numbers[source, started]]
         for begin, link, source, started in keys
         if first <= begin <= last and (source, started) in numbers
+    ]
+
+
+def _codes(codes: Mapping[str, NDArray[Any]], first: int, last: int, tick_ns: float) -> list[list[float]]:
+    """Begin and end in ns from the first moment shown, and link, of each code on its way, in order."""
+    order = np.argsort(codes["begin"], kind="stable")
+    order = order[(codes["end"][order] >= first) & (codes["begin"][order] <= last)][:_MOST_CODES]
+    begin, end = (np.round((codes[name][order] - first) * tick_ns, 2) for name in ("begin", "end"))
+    return [
+        list(row) for row in zip(begin.tolist(), end.tolist(), codes["link"][order].tolist(), strict=True)
     ]
 
 

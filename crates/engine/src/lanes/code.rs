@@ -9,7 +9,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::state::Network;
 use crate::fabric::{CODE_NUMBERS, Fabric, TIME};
 use crate::kernel::Time;
-use crate::measure::{Code as Seen, CodeCounts};
+use crate::measure::{Code as Seen, CodeCounts, Hop, hop_kind};
 
 /// A time-code or an interrupt on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -185,6 +185,15 @@ impl Network {
         let codes = self.codes.as_mut().expect("there is a code");
         codes.counts[row].sent += 1;
         codes.enter(arrival, Turn::Arrive { link, code });
+        self.hops.record(Hop {
+            source: self.fabric.code_port[code.source as usize],
+            started: code.made,
+            target: u32::from(code.number),
+            link,
+            begin: self.now,
+            end: arrival,
+            kind: hop_kind::CODE,
+        });
         self.wake_wire(link, self.now + occupied);
         true
     }

@@ -38,6 +38,8 @@ pub mod hop_kind {
     pub const BUS: u8 = 8;
     /// In place of the others: where and when a packet was cut, discarded or timed out first; its begin is its end.
     pub const LOST: u8 = 16;
+    /// In place of the others: a time-code or an interrupt, which started when it was made; its end is when it has come.
+    pub const CODE: u8 = 32;
 }
 
 /// The newest hops.

@@ -1,6 +1,6 @@
 // What stands beside the packets of a drawing: links that are down, packets that are lost, queues at sources.
 
-const DOWN = "#3b4145", LOST = "#b3005e", QUEUE = "#8256c9", PAPER = "#fff";
+const DOWN = "#3b4145", LOST = "#b3005e", QUEUE = "#8256c9", CODE = "#1c2428", PAPER = "#fff";
 // Numbers are no smaller than this on the screen.
 const LEAST_PX = 9;
 // How long a loss is seen, in times that a packet takes to pass.
@@ -82,6 +82,27 @@ export const losses = (context, { ways, dots, recording }, now) => {
       context.arc(at.x + 9 * Math.sin(2.4 * drop), at.y + 4 + 15 * part, 1.7, 0, 7);
       context.fill();
     }
+  }
+  context.globalAlpha = 1;
+};
+
+// Time-codes and interrupts on their way: small diamonds, which fade behind their arrival as they are over so soon.
+export const codes = (context, { ways, recording }, now) => {
+  const fades = 0.3 * recording.stay;
+  for (const { begin, end, link } of recording.codes) {
+    if (begin > now) break;
+    if (now > end + fades) continue;
+    const way = ways.get(link), at = way?.place(way.length * Math.min(1, (now - begin) / (end - begin)));
+    if (!at) continue;
+    context.globalAlpha = now > end ? 1 - (now - end) / fades : 1;
+    context.fillStyle = CODE;
+    context.strokeStyle = PAPER;
+    context.lineWidth = 1.2;
+    context.beginPath();
+    for (const [x, y] of [[0, -4.5], [4.5, 0], [0, 4.5], [-4.5, 0]]) context.lineTo(at.x + x, at.y + y);
+    context.closePath();
+    context.fill();
+    context.stroke();
   }
   context.globalAlpha = 1;
 };

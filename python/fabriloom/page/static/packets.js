@@ -1,6 +1,6 @@
 // Packets on the drawn fabric: a canvas over the drawing, so that thousands of links cost nothing while they move.
 import { straight, waysOf } from "./geometry.js";
-import { failures, losses, queues } from "./marks.js";
+import { codes, failures, losses, queues } from "./marks.js";
 import { Recording } from "./recording.js";
 
 const BLOCKED = "#d4213d", CYCLE = "#e0007a", ECHO = "#888", BUSY = "#d11", ARROW = 5.2;
@@ -108,6 +108,7 @@ export class Packets {
     this.failed = failures(context, this, now);
     this.worms(context, now, by, followed);
     this.heads(context, followed);
+    if (this.recording.codes.length) codes(context, this, now);
     if (this.recording.losses.length) losses(context, this, now);
     if (!this.dense) this.buffers(context, now);
     queues(context, this, now);

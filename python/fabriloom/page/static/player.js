@@ -114,6 +114,7 @@ export class Player {
     if (all.some((one) => one.data.outages?.some(([, , , stuck]) => !stuck))) parts.push(mark("down", "link that is down"));
     if (all.some((one) => one.data.outages?.some(([, , , stuck]) => stuck))) parts.push(mark("stuck", "terminal that takes nothing"));
     if (all.some((one) => one.losses.length)) parts.push(mark("lost", "cross: packet lost; drops: its rest, thrown away at the switch"));
+    if (all.some((one) => one.codes.length)) parts.push(mark("code", "time-code or interrupt"));
     this.legend.replaceChildren(...parts.filter((part) => part[0] !== "").map((part) => made("span", {}, ...part)));
   }
 

@@ -17,6 +17,7 @@ export class Recording {
     this.until = data.from_ns + data.until_ns;
     // Per packet when and where it was lost first.
     this.lost = new Map((data.losses ?? []).map(([time, link, packet]) => [packet, { time: this.from + time, link, packet }]));
+    this.codes = (data.codes ?? []).map(([begin, end, link]) => ({ begin: this.from + begin, end: this.from + end, link }));
     this.rows = this.stays();
     this.lengths = new Map();
     this.byPacket = new Map();
