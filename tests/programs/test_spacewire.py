@@ -128,3 +128,56 @@ def test_wrong_settings_are_refused(name: str) -> None:
     settings, more, message = WRONG[name]
     with pytest.raises(ScenarioError, match=message):
         simulate.run(scenario({"kind": "rmap", "command": "read", "data": "8 B", **settings}, **more))
+
+
+def retrying(retries: int, faults: list[dict[str, Any]], **more: Any) -> Results:
+    program = {"kind": "rmap", "command": "write", "data": "64 B", "rounds": 10, "target_time": "5 us"}
+    program |= {"retry_after": "50 us", "retries": retries, **more}
+    technology = {**SPACEWIRE, "fault_stops": "link"}
+    written = scenario(program).with_settings({"technology": technology, "fault": faults})
+    return simulate.run(written.with_settings({"output.messages": True}))
+
+
+def outage(link: str, at: str, until: str) -> dict[str, Any]:
+    return {"link": link, "at": at, "until": until}
+
+
+def test_without_losses_nothing_is_sent_again() -> None:
+    results = retrying(3, [])
+    messages = results.summary["messages"]
+    assert (results.end_reason, messages["made"], messages["received"]) == ("drained", 20, 20)
+    assert (messages["resent"], messages["duplicates"], messages["given_up"]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(("link", "executed"), [("s>t.1", 10), ("s>t.0", 11)])
+def test_a_command_is_sent_again_and_executed_twice_if_its_reply_was_lost(link: str, executed: int) -> None:
+    """One of the two packets of a transaction is lost: command or reply."""
+    # A transaction takes some 9.5 us, the command 4.6 of it.
+    faults = [outage(link, "31 us", "33 us")] if link == "s>t.1" else [outage(link, "35 us", "38.5 us")]
+    results = retrying(3, faults)
+    messages = results.summary["messages"]
+    assert results.end_reason == "drained"
+    assert (messages["resent"], messages["given_up"], messages["lost"]) == (1, 0, 1)
+    assert messages["made"] == messages["received"] + messages["lost"]
+    commands = results.messages.filter(pl.col("target") == "t.1", pl.col("received_ns").is_not_null())
+    assert commands.height == executed
+
+
+def test_after_the_last_time_an_initiator_goes_on() -> None:
+    results = retrying(1, [outage("s>t.1", "20 us", "140 us")])
+    messages = results.summary["messages"]
+    assert results.end_reason == "drained"
+    assert (messages["resent"], messages["given_up"]) == (messages["lost"] - 1, 1)
+
+
+WRONG_RETRIES = {
+    "nothing tells that it was lost": {"acknowledged": False},
+    "one transaction under way": {"outstanding": 2, "targets": ["t.1", "t.2"], "sources": ["t.0"]},
+}
+
+
+@pytest.mark.parametrize("message", WRONG_RETRIES)
+def test_what_leaves_open_when_to_send_again_is_refused(message: str) -> None:
+    program = {"kind": "rmap", "command": "write", "data": "64 B", "retry_after": "50 us"}
+    with pytest.raises(ScenarioError, match=message):
+        simulate.run(scenario(program | WRONG_RETRIES[message], 3))

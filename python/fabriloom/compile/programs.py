@@ -122,6 +122,7 @@ def program_columns(
     protocol, tech = protocol_of(scenario), parts.technology
     _check_packets(scenario, tech, protocol)
     _check_resend(scenario, tech, protocol)
+    _check_retry(scenario, tech, protocol)
     times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
     return {
         **costs.columns(scenario, found, tick_ps),
@@ -169,6 +170,20 @@ def _check_resend(scenario: Scenario, tech: Technology | RingTechnology, protoco
             f"acknowledgement take on one link, {format_time_ps(least_ps)}: each packet would be sent again"
         )
         raise scenario.error(message, ("protocol", "resend_after"), "make it some times as long")
+
+
+def _check_retry(scenario: Scenario, tech: Technology | RingTechnology, protocol: dict[str, Any]) -> None:
+    """Commands that are sent again by the program: where packets are not, and messages can be lost."""
+    if getattr(scenario.program, "retry_after_ps", None) is None:
+        return
+    if isinstance(tech, RingTechnology):
+        message = "commands are sent again in networks of links only"
+        raise scenario.error(
+            message, ("program", "retry_after"), "in networks of rings use technology.timeout"
+        )
+    if protocol["resend_after_ps"]:
+        message = "the protocol sends packets again already, and would hide from the program what is lost"
+        raise scenario.error(message, ("program", "retry_after"), "remove it, or protocol.resend_after")
 
 
 def _check_packets(scenario: Scenario, tech: Technology | RingTechnology, protocol: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ from ..programs.kinds import (
     SENDER,
     SENDER_NUMBER,
     TAGGED,
+    TURN,
     UNTIL,
     WAIT,
     Ints,
@@ -122,6 +123,13 @@ def _possible(programs: Programs) -> None:
         raise MeasureError(
             f'terminal "{name}": "{programs.text(row)}" fetches from the memory of another terminal; what is '
             "measured sends and receives\n  = send a request, and answer it"
+        )
+    timed = np.flatnonzero(programs.tag == TURN)
+    if len(timed):
+        name = programs.terminal_names[int(programs.terminal[timed[0]])]
+        raise MeasureError(
+            f'terminal "{name}" asks again when no answer comes; over MPI none is lost\n'
+            "  = remove retry_after"
         )
     barriers = programs.kind == BARRIER
     if not barriers.any():

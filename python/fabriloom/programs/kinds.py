@@ -45,7 +45,10 @@ SAME: Final = 0xFFFF_FFFE
 """``op_tag``: the tag of that message."""
 SENDER_NUMBER: Final = 0xFFFF_FFFD
 """``op_tag``: the number of its sender."""
-FIRST_SPECIAL: Final = 0xFFFF_FFFD
+TURN: Final = 0xFFFF_FFFC
+"""``op_tag``: the number of what the terminal asked last. A send with it is done again while the receive
+behind it, which has it too, gets no answer within its ``amount``: ``size_bytes`` times at most."""
+FIRST_SPECIAL: Final = 0xFFFF_FFFC
 
 NEVER: Final = 0xFFFF_FFFF
 """``event_fragments`` of numbers that are no events."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.errors import ProgramError
-from fabriloom.programs.kinds import MOST_BYTES, RECEIVE, SEND, SENDER, WAIT, Ints, Settings
+from fabriloom.programs.kinds import ANY, MOST_BYTES, RECEIVE, SAME, SEND, SENDER, TURN, WAIT, Ints, Settings
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.simple import fixed_pairs
 from fabriloom.programs.table import Programs, Rows
@@ -44,6 +44,8 @@ def rmap(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     if not acknowledged and command != "write":
         message = f"a {command} always has a reply"
         raise ProgramError(message, "acknowledged", "remove it, or choose a write")
+    if settings.get("retry_after_ps"):
+        _check_retry(settings, acknowledged)
     sizes = rmap_bytes(command, settings["data_bytes"], settings["reply_address_bytes"], acknowledged)
     asked, answered = (_message(size, settings, "data") if size else 0 for size in sizes)
     rows = Rows()
@@ -53,7 +55,8 @@ def rmap(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     if settings["target_time_ps"]:
         rows.add(targets, 2, WAIT, amount=settings["target_time_ps"])
     if answered:
-        rows.add(targets, 3, SEND, peer=SENDER, size_bytes=answered)
+        tag = SAME if settings.get("retry_after_ps") else ANY
+        rows.add(targets, 3, SEND, peer=SENDER, size_bytes=answered, tag=tag)
     rows.end(targets, 4)
     return rows.programs(roles.terminals.names)
 
@@ -67,11 +70,26 @@ def _ask(rows: Rows, settings: Settings, initiators: Ints, targets: Ints, size: 
         message = f"an initiator has {len(targets)} targets, and one transaction with each at a time"
         raise ProgramError(message, "outstanding", f"write at most {len(targets)}")
     rows.begin_rounds(initiators, 0, rounds)
+    if retry_after := settings.get("retry_after_ps"):
+        retries = 3 if settings.get("retries") is None else settings["retries"]
+        rows.add(each, 2 * place + 1, SEND, peer=turn, size_bytes=size, tag=TURN)
+        rows.add(each, 2 * place + 2, RECEIVE, peer=turn, tag=TURN, amount=retry_after, size_bytes=retries)
+        return rows.end_rounds(initiators, _LAST, rounds)
     rows.add(each, 2 * place + 2 * ahead, SEND, peer=turn, size_bytes=size)
     if answered:
         # The reply that frees the place of the next command comes after this many commands.
         rows.add(each, 2 * (place + ahead) + 2 * ahead - 1, RECEIVE)
     rows.end_rounds(initiators, _LAST, rounds)
+
+
+def _check_retry(settings: Settings, acknowledged: bool) -> None:
+    """Refuse what leaves open when a command is sent again."""
+    if not acknowledged:
+        message = "a write without a reply is never sent again: nothing tells that it was lost"
+        raise ProgramError(message, "retry_after", "remove it, or have writes acknowledged")
+    if settings["outstanding"] > 1:
+        message = "commands are sent again only where an initiator has one transaction under way at a time"
+        raise ProgramError(message, "outstanding", "write 1, or remove retry_after")
 
 
 def ccsds(roles: Roles, settings: Settings, draws: Draws) -> Programs:

@@ -26,6 +26,7 @@ from fabriloom.programs.kinds import (
     SENDER,
     SENDER_NUMBER,
     TAGGED,
+    TURN,
     UNTIL,
     WAIT,
     Columns,
@@ -93,7 +94,7 @@ class Programs:
     @property
     def timed(self) -> np.ndarray:
         """Rows that have a duration or a moment."""
-        return (self.kind == WAIT) | (self.kind == UNTIL)
+        return (self.kind == WAIT) | (self.kind == UNTIL) | ((self.kind == RECEIVE) & (self.amount > 0))
 
     def columns(self, tick_ps: int) -> Columns:
         """The ``program_*``, ``op_*`` and ``event_*`` columns of the engine; all times are whole ticks."""
@@ -136,6 +137,9 @@ class Programs:
     def text(self, row: int) -> str:
         """An operation as it is written."""
         kind, tag = int(self.kind[row]), int(self.tag[row])
+        if kind == RECEIVE and self.amount[row]:
+            time = units.format_time_ps(int(self.amount[row]))
+            return f"receive {self._peer(int(self.peer[row]))} within {time}"
         if kind in (WAIT, UNTIL):
             return f"{_NAMES[kind]} {units.format_time_ps(int(self.amount[row]))}"
         if kind == REPEAT:
@@ -154,7 +158,7 @@ class Programs:
 
 
 def _tag(tag: int) -> str:
-    special = {ANY: "", SAME: " tag same", SENDER_NUMBER: " tag sender"}
+    special = {ANY: "", SAME: " tag same", SENDER_NUMBER: " tag sender", TURN: ""}
     return special.get(tag, f" tag {tag}")
 
 

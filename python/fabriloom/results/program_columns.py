@@ -73,17 +73,17 @@ PROGRAM_SUMMARY = Table(
         Column(
             "messages.resent",
             "count",
-            "Times that a packet was sent again because it was not acknowledged within `protocol.resend_after`.",
+            "Times that a packet was sent again because it was not acknowledged within `protocol.resend_after`, or a command because its reply had not come within `program.retry_after`.",
         ),
         Column(
             "messages.duplicates",
             "count",
-            "Packets that a terminal threw away because the same packet had come before, or had been given up. The network has delivered them, and they are among its packets.",
+            "Packets that a terminal threw away because the same packet had come before, or had been given up; of commands that were sent again, replies that came behind the first one or too late. The network has delivered them, and they are among its packets.",
         ),
         Column(
             "messages.given_up",
             "count",
-            "Messages of which a packet was not acknowledged although it was sent again `protocol.resend_limit` times.",
+            "Messages of which a packet was not acknowledged although it was sent again `protocol.resend_limit` times; commands without a reply although they were sent again `program.retries` times.",
         ),
         Column("messages.measured", "count", "Messages received in the measuring window."),
         Column("messages.per_s", "1/s", "The same over its length."),

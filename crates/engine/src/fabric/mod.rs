@@ -21,7 +21,7 @@ pub use error::FabricError;
 pub use fault::NEVER;
 pub use ports::{Exits, ROUTE_BLOCK};
 pub use words::{
-    ANY, CODES, CROSS, LAST, PASS, acknowledge, arbiter, arrival, choice, is_open, length, operation,
+    ANY, CODES, CROSS, LAST, PASS, TURN, acknowledge, arbiter, arrival, choice, is_open, length, operation,
     port_choice, rank, retry, sharing, target, transaction,
 };
 
@@ -444,11 +444,11 @@ columns! {
         op_kind: u8,
         /// Per operation: a terminal, [`ANY`], [`LAST`] or [`CROSS`].
         op_peer: u32,
-        /// Per operation: bytes of the message.
+        /// Per operation: bytes of the message; of a receive with a time-out how often the send before it is done again.
         op_bytes: u32,
-        /// Per operation: tag of the message or number of the mark, [`ANY`], [`LAST`] or [`CROSS`].
+        /// Per operation: tag of the message or number of the mark, [`ANY`], [`LAST`], [`CROSS`] or [`TURN`].
         op_tag: u32,
-        /// Per operation: a duration, a moment or how many times.
+        /// Per operation: a duration, a moment or how many times; of a receive its time-out, 0: none.
         op_ticks: u64,
         /// Per event, whose number is the tag of its messages: when it is due.
         event_due_ticks: u64,

@@ -209,6 +209,8 @@ pub const ANY: u32 = u32::MAX;
 pub const LAST: u32 = u32::MAX - 1;
 /// The other one of the message received last: its tag, as a terminal, in `op_peer`; its sender in `op_tag`.
 pub const CROSS: u32 = u32::MAX - 2;
+/// In `op_tag`: the number of the question that the terminal asked last.
+pub const TURN: u32 = u32::MAX - 3;
 
 /// No way: an entry of `port_exit` for terminals whose packets pass the port.
 pub const PASS: u8 = u8::MAX;

@@ -320,6 +320,15 @@ class Rmap(Section):
         description="From the arrival of a command to its reply: authorisation, check of the data, access to "
         "memory",
     )
+    retry_after_ps: PositiveTimePs | None = Field(
+        default=None,
+        alias="retry_after",
+        description="From a command to its being sent again if its reply has not come; never if not given",
+    )
+    retries: Annotated[int, Field(ge=0, le=64)] | None = Field(
+        default=None,
+        description="How often at most, 3 if not given; then the initiator goes on without the reply",
+    )
     reply_address_bytes: Literal[0, 4, 8, 12] = Field(
         default=0, description="Reply address in the header of a command, which path addressing needs"
     )

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Checked, Shapes, ascending, fail, known};
-use crate::fabric::{ANY, CROSS, Fabric, LAST, acknowledge, arrival, operation, transaction};
+use crate::fabric::{ANY, CROSS, Fabric, LAST, TURN, acknowledge, arrival, operation, transaction};
 
 /// How deep repeats may be within each other.
 const DEPTH: usize = 4;
@@ -60,6 +60,7 @@ pub(super) fn check(f: &Fabric) -> Checked {
         let at = |place: u32| f.program_start[place as usize] as usize;
         let program = at(terminal)..at(terminal + 1);
         program.clone().try_for_each(|row| operation(f, terminal, row))?;
+        asks(f, &program)?;
         rounds(f, program)?;
     }
     answered(f)
@@ -206,6 +207,38 @@ fn operation(f: &Fabric, terminal: u32, row: usize) -> Checked {
     Ok(())
 }
 
+/// Receives with time-outs stand behind the sends that they do again, and are the only ones of their program.
+fn asks(f: &Fabric, program: &Range<usize>) -> Checked {
+    let receives = |row: &usize| f.op_kind[*row] == operation::RECEIVE;
+    let timed = |row: &usize| receives(row) && f.op_ticks[*row] > 0;
+    for row in program.clone() {
+        let before = row.checked_sub(1).filter(|before| program.contains(before));
+        let answers = before.is_some_and(|before| {
+            let same = f.op_peer[before] == f.op_peer[row] && f.op_tag[before] == TURN;
+            f.op_kind[before] == operation::SEND && same && f.op_tag[row] == TURN
+        });
+        let limits = f.op_ticks[row] <= MOST_TICKS && f.op_bytes[row] <= 64;
+        if timed(&row) && !(answers && limits && f.message_resend_ticks == 0 && !f.has_rings()) {
+            return fail(
+                "op_ticks",
+                row,
+                f.op_ticks[row],
+                "0, or a receive behind the send that it does again",
+            );
+        }
+        let next = program.contains(&(row + 1)) && timed(&(row + 1));
+        if f.op_tag[row] == TURN && !timed(&row) && !next {
+            return fail("op_tag", row, TURN, "another tag without a receive with a time-out");
+        }
+    }
+    match program.clone().filter(receives).find(|row| !timed(row)) {
+        Some(row) if program.clone().any(|row| timed(&row)) => {
+            fail("op_ticks", row, 0, "a time-out, like other receives of its program")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A repeat that is being looked at.
 struct Open {
     row: usize,
@@ -275,7 +308,7 @@ fn send_ticks(f: &Fabric, bytes: u32) -> u64 {
 /// Every receive has something sent that it could take.
 fn answered(f: &Fabric) -> Checked {
     let mut wanted: Vec<[u32; 3]> = Vec::new();
-    let anyone = |value: u32| if by_message(value) { ANY } else { value };
+    let anyone = |value: u32| if by_message(value) || value == TURN { ANY } else { value };
     let each = |mut visit: Box<dyn FnMut(u32, usize) + '_>| {
         for terminal in 0..f.terminals {
             let at = |place: u32| f.program_start[place as usize] as usize;
@@ -306,7 +339,8 @@ fn answered(f: &Fabric) -> Checked {
             let rows =
                 wanted.partition_point(|row| *row < of(0))..wanted.partition_point(|row| *row <= of(ANY));
             for place in rows {
-                let same = wanted[place][2] == tag || wanted[place][2] == ANY || by_message(tag);
+                let same =
+                    wanted[place][2] == tag || wanted[place][2] == ANY || by_message(tag) || tag == TURN;
                 found[place] |= same;
             }
         }

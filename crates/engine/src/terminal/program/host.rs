@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::bus::Bus;
 use super::process::{Doing, Loop, barriers};
 use crate::fabric::{Fabric, operation};
+use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
 /// How deep repeats can be within each other.
@@ -23,6 +24,13 @@ pub(super) struct Host {
     pub depth: u8,
     /// Sender and tag of the message received last.
     pub last: Option<(u32, u32)>,
+    /// Whether it asks and waits for answers; the number of what was asked last, whether the answer to that has not come, how
+    /// often it was asked again, and when it is given up.
+    pub asks: bool,
+    pub turn: u32,
+    pub open: bool,
+    pub again: u32,
+    pub answer_by: Option<Time>,
     /// Barriers that it has still to come to; `u64::MAX`: without end.
     pub barriers: u64,
     /// Whether its program ever receives.
@@ -63,6 +71,12 @@ impl Host {
             loops: [Loop::default(); DEPTH],
             depth: 0,
             last: None,
+            asks: (begin as usize..end as usize)
+                .any(|row| fabric.op_kind[row] == operation::RECEIVE && fabric.op_ticks[row] > 0),
+            turn: 0,
+            open: false,
+            again: 0,
+            answer_by: None,
             barriers: barriers(fabric, begin as usize..end as usize),
             receives: kinds.contains(&operation::RECEIVE),
             touched: false,

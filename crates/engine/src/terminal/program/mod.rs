@@ -8,6 +8,7 @@
 //! goes on with its program, fills packets and hands over what its link takes, until nothing more happens.
 
 mod account;
+mod ask;
 mod bus;
 mod host;
 mod interface;
@@ -20,7 +21,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 
 pub use account::{Account, Done, Event, Mark, NOT_YET, Row, Spent};
@@ -97,6 +98,8 @@ pub struct Programs {
     notes: Slab<Note>,
     /// Packets that are sent again if they are not acknowledged, if any are.
     resends: Option<Box<Resends>>,
+    /// When answers are given up, and by which terminals.
+    deadlines: BTreeSet<(Time, u32)>,
     barrier: Barrier,
     /// Per terminal: its random stream, if anything is drawn.
     streams: Vec<Stream>,
@@ -140,6 +143,7 @@ impl Programs {
             pairs: HashMap::default(),
             notes: Slab::default(),
             resends: Resends::new(fabric),
+            deadlines: BTreeSet::new(),
             barrier: Barrier::new(&hosts),
             streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
             news: Vec::new(),
@@ -170,10 +174,8 @@ impl Programs {
     #[inline]
     pub fn next(&self) -> Option<Time> {
         let clock = self.resends.as_ref().and_then(|resends| resends.next());
-        match (self.wheel.peek(), clock) {
-            (Some(timer), Some(clock)) => Some(timer.min(clock)),
-            (timer, clock) => timer.or(clock),
-        }
+        let deadline = self.deadlines.first().map(|&(time, _)| time);
+        [self.wheel.peek(), clock, deadline].into_iter().flatten().min()
     }
 
     /// The link of a port takes a packet, until a packet given to it says that it takes no more.
@@ -253,7 +255,7 @@ impl Programs {
         }
         news.clear();
         self.news = news;
-        let timers = self.timers() + self.clocks();
+        let timers = self.timers() + self.clocks() + self.without_answer();
         while !self.touched.is_empty() {
             self.go_on(send);
         }
@@ -352,9 +354,13 @@ impl Programs {
         self.unfinished().filter(|message| !message.received && !message.lost).count() as u64
     }
 
-    /// Messages that are not both sent and received.
+    /// Messages that are not both sent and received. Those that ask or answer may be lost: they are asked for again.
     fn unfinished(&self) -> impl Iterator<Item = &Message> {
-        self.messages.kept()
+        let again = |one: &&Message| {
+            let asks = |terminal: u32| self.hosts[terminal as usize].asks;
+            one.lost && one.sent && (asks(one.source) || asks(one.target))
+        };
+        self.messages.kept().filter(move |one| !again(one))
     }
 
     /// Whether something is left to be done: of a program, or of a message.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::host::{DEPTH, Host};
 use super::receive::Wanted;
 use super::{Mark, NO, Programs, timer};
-use crate::fabric::{ANY, CROSS, Fabric, LAST, operation};
+use crate::fabric::{ANY, CROSS, Fabric, LAST, TURN, operation};
 use crate::kernel::Time;
 
 /// What a program can do next.
@@ -38,7 +38,7 @@ pub(super) enum Doing {
 pub(super) struct Operation {
     kind: u8,
     peer: u32,
-    bytes: u32,
+    pub bytes: u32,
     tag: u32,
     ticks: u64,
 }
@@ -197,6 +197,9 @@ impl Programs {
             return self.wait_in(terminal, Doing::Slot, false);
         }
         let Some(target) = self.peer(terminal, row.peer) else { return false };
+        if row.tag == TURN {
+            self.ask(terminal);
+        }
         let tag = self.tag(terminal, row.tag);
         let read = row.kind == operation::READ;
         let message = self.make(terminal, target, row.bytes, tag, read);
@@ -217,9 +220,15 @@ impl Programs {
         match self.take_note(terminal, wanted) {
             Some((source, tag, bytes)) => {
                 self.hosts[terminal as usize].last = Some((source, tag));
+                self.have_answer(terminal);
                 self.wait(terminal, self.settings.receive(bytes))
             }
-            None => self.wait_in(terminal, Doing::Receive { wanted }, false),
+            None => {
+                if row.ticks > 0 {
+                    self.wait_for_answer(terminal, row.ticks as Time);
+                }
+                self.wait_in(terminal, Doing::Receive { wanted }, false)
+            }
         }
     }
 
@@ -249,6 +258,7 @@ impl Programs {
         match tag {
             LAST => last.map_or(NO, |(_, tag)| tag),
             CROSS => last.map_or(NO, |(sender, _)| sender),
+            TURN => self.hosts[terminal as usize].turn,
             tag => tag,
         }
     }

@@ -239,6 +239,10 @@ impl Programs {
     /// Has a message wait for the program, which may be waiting for it.
     fn note(&mut self, terminal: u32, source: u32, tag: u32, bytes: u32) {
         let host = &mut self.hosts[terminal as usize];
+        if host.asks && !host.takes_answer(tag) {
+            self.account.duplicates += 1;
+            return;
+        }
         if host.doing == Doing::Ended || !host.receives {
             return;
         }

@@ -1,5 +1,6 @@
 //! Each operation and each part of the protocol, on a network that delivers everything after a fixed time.
 
+mod ask;
 mod resend;
 
 use super::*;

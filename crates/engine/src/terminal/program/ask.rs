@@ -1,0 +1,69 @@
+//! Questions that are asked again when their answer does not come in time: the rules of `docs/background/programs.md`, "Asked
+//! again".
+
+use super::host::Host;
+use super::process::Doing;
+use super::{NONE, Programs};
+use crate::kernel::Time;
+
+/// Numbers of questions; more than can be under way.
+const TURNS: u32 = NONE >> 1;
+
+impl Host {
+    /// Whether this is the answer to what was asked last, and the first one.
+    pub(super) fn takes_answer(&mut self, tag: u32) -> bool {
+        tag == self.turn && std::mem::replace(&mut self.open, false)
+    }
+}
+
+impl Programs {
+    /// A question is sent: with a number of its own, or with the same again.
+    pub(super) fn ask(&mut self, terminal: u32) {
+        let host = &mut self.hosts[terminal as usize];
+        if host.again == 0 {
+            (host.turn, host.open) = ((host.turn + 1) % TURNS, true);
+        }
+    }
+
+    /// Waits for an answer for so long.
+    pub(super) fn wait_for_answer(&mut self, terminal: u32, ticks: Time) {
+        let until = self.now + ticks;
+        self.hosts[terminal as usize].answer_by = Some(until);
+        self.deadlines.insert((until, terminal));
+    }
+
+    /// The program has taken an answer, or another message.
+    pub(super) fn have_answer(&mut self, terminal: u32) {
+        let host = &mut self.hosts[terminal as usize];
+        host.again = 0;
+        if let Some(until) = host.answer_by.take() {
+            self.deadlines.remove(&(until, terminal));
+        }
+    }
+
+    /// The answers that have not come by this tick; how many. They are asked for again, or given up.
+    pub(super) fn without_answer(&mut self) -> u64 {
+        let mut count = 0;
+        while let Some(&(time, terminal)) = self.deadlines.first()
+            && time <= self.now
+        {
+            self.deadlines.pop_first();
+            count += 1;
+            let host = &mut self.hosts[terminal as usize];
+            host.answer_by = None;
+            if !matches!(host.doing, Doing::Receive { .. }) {
+                // It has come in this very tick.
+                continue;
+            }
+            if host.again < self.operations[host.at as usize].bytes {
+                (host.again, host.at) = (host.again + 1, host.at - 1);
+                self.account.resent += 1;
+            } else {
+                (host.again, host.open, host.at) = (0, false, host.at + 1);
+                self.account.given_up += 1;
+            }
+            self.wake(terminal);
+        }
+        count
+    }
+}
