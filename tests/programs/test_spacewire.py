@@ -130,16 +130,15 @@ def test_wrong_settings_are_refused(name: str) -> None:
         simulate.run(scenario({"kind": "rmap", "command": "read", "data": "8 B", **settings}, **more))
 
 
-def retrying(retries: int, faults: list[dict[str, Any]], **more: Any) -> Results:
+def retrying(retries: int, faults: list[dict[str, Any]]) -> Results:
     program = {"kind": "rmap", "command": "write", "data": "64 B", "rounds": 10, "target_time": "5 us"}
-    program |= {"retry_after": "50 us", "retries": retries, **more}
-    technology = {**SPACEWIRE, "fault_stops": "link"}
-    written = scenario(program).with_settings({"technology": technology, "fault": faults})
-    return simulate.run(written.with_settings({"output.messages": True}))
+    program |= {"retry_after": "50 us", "retries": retries}
+    more = {"technology": {**SPACEWIRE, "fault_stops": "link"}, "fault": faults} if faults else {}
+    return simulate.run(scenario(program, output={"messages": True}, **more))
 
 
 def outage(link: str, at: str, until: str) -> dict[str, Any]:
-    return {"link": link, "at": at, "until": until}
+    return {"link": link, "at": at, "repaired": until}
 
 
 def test_without_losses_nothing_is_sent_again() -> None:
