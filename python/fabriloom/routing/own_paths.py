@@ -97,7 +97,7 @@ class _Maker:
         return [int(word) for word in words]
 
     def over(self, others: RouteTable) -> RouteTable:
-        """The other table with these links in place of its own."""
+        """The other table with these links instead of its own."""
         route = np.array(others.route, np.uint32)
         switches, links = list(others.group_switch), list(others.group_links)
         starts = list(others.group_start)
