@@ -221,7 +221,10 @@ impl Network {
             return if none { at.line.known() } else { at.worm(at.head, &self.crowd).first };
         }
         let to = &self.links[at.output as usize];
-        to.shift + later(to.line.known(), to.worm(to.tail, &self.crowd).first)
+        let known = to.line.known();
+        // The packet may be further on already, of which it is only about to be seen that it has left here.
+        let gone = to.tail == NONE;
+        to.shift + if gone { known } else { later(known, to.worm(to.tail, &self.crowd).first) }
     }
 }
 
@@ -355,6 +358,11 @@ impl Turns {
     #[inline(always)]
     pub fn beyond(&self, at: &Link, number: Number) -> bool {
         ahead(self.stop(at, number), number) > 0
+    }
+
+    /// Before how many characters from one on this is known.
+    pub fn beyond_by(&self, at: &Link, number: Number) -> i32 {
+        ahead(later(self.stop(at, number), self.stop), number)
     }
 
     /// Behind the last character of which it is known when it can leave, at or after a number.

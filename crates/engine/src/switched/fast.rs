@@ -119,7 +119,10 @@ impl Network {
     #[inline(always)]
     pub(super) fn stream(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        if at.sending != NONE && ahead(self.worm(link, at.sending).end, at.line.known()) >= MANY {
+        if !self.on_demand
+            && at.sending != NONE
+            && ahead(self.worm(link, at.sending).end, at.line.known()) >= MANY
+        {
             self.stream_rest(link);
         }
     }

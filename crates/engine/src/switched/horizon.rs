@@ -33,6 +33,8 @@ impl Network {
     /// told before the network has begun.
     pub fn stop(&mut self, link: u32, from: Time, until: Time) {
         assert!(0 <= from && from < until && self.wheel.now() < 0, "a stop of link {link} at {from}");
+        // What may happen to a link may be to a packet on all its links.
+        self.on_demand = false;
         let at = &mut self.links[link as usize];
         at.common = false;
         let new = Horizon { next: Time::MAX, opens: 0, stops: VecDeque::new() };

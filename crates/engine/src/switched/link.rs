@@ -52,6 +52,8 @@ pub(super) struct Link {
     pub woken: bool,
     /// Whether it has a character to send and no credit for it.
     pub waits_for_credit: bool,
+    /// Whether it was left behind, as told in the module `demand`, or waits for characters of a link that was.
+    pub behind: bool,
     /// Whether a request of the present head is pending or made.
     pub asked: bool,
     /// Whether there is any `credit`.
@@ -172,6 +174,7 @@ impl Link {
             deleted: START,
             woken: false,
             waits_for_credit: false,
+            behind: false,
             asked: false,
             keeps_credit: false,
             plain: kind.plain,
@@ -186,6 +189,11 @@ impl Link {
             horizon: None,
             credit: Queue::default(),
         }
+    }
+
+    /// Quanta of credit that packets have left behind.
+    pub fn kept(&self) -> u32 {
+        if self.keeps_credit { self.credit.runs().map(|run| run.count).sum() } else { 0 }
     }
 
     /// Notes when credit is there for characters that leave in a run, the first one returning a quantum; if they do not

@@ -29,6 +29,7 @@
 //! | [`timeline`], [`queue`] | times of characters as straight runs: looked up by number, or taken in order | [`transmit`] (starts), [`departures`] (places, kept credit), [`stepwise`] (departures) |
 //! | [`burst`] | how far a link can send: reads only | |
 //! | [`transmit`] | the one step that sends, and tells the links that depend on it | |
+//! | [`demand`] | what long packets do where nobody looks: left behind, and caught up with in one go | `Link::behind` |
 //! | [`fast`] | what is proved beforehand and so not asked for, each with its equation and its fall-back | |
 //! | [`departures`] | when characters leave input buffers, looked up, and the credit that follows | |
 //! | [`stepwise`] | the same written down, for the few switches where it has to be worked out in order | |
@@ -42,13 +43,13 @@
 //!
 //! * Characters are numbered through on each link. `Link::shift` is what a number is greater by on the link that a packet comes
 //!   by; it is true of the packet granted last only, and just this one can still be in the input buffer.
-//! * `Link::line` holds every start up to `known()`, and is never changed. What is worked out only needs causes of earlier
-//!   ticks, for all delays are positive: so the order in which links send does not matter, and a test may stop a link at a
-//!   horizon without anything having to be taken back.
+//! * `Link::line` holds every start up to `known()` that is looked up, and is never changed. What is worked out only needs
+//!   causes of earlier ticks, for all delays are positive: so the order in which links send does not matter, and a test may
+//!   stop a link at a horizon without anything having to be taken back.
 //! * Credit is taken a quantum at a time, in order. `Link::next_quantum` is the character that has to leave for the next one;
 //!   of packets that have left it is in `Link::credit`.
-//! * Between two events no link can go on: who could is on the list `Network::work`, or the present link
-//!   tells it. [`standstill()`] looks for links of which this is not true.
+//! * Between two events no link can go on, unless it was left behind ([`demand`]): who could is on the list
+//!   `Network::work`, or the present link tells it. [`standstill()`] looks for links of which this is not true.
 //! * Supply never waits for a place or for the crossbar at a switch that is not stepwise: there a bufferful takes at least as
 //!   long as the way to the wire, and the crossbar is no slower than a character. Both only delay credit and the end.
 
@@ -56,6 +57,7 @@ mod allocation;
 mod arbiter;
 mod burst;
 mod deadlock;
+mod demand;
 mod departures;
 mod fast;
 mod horizon;

@@ -62,12 +62,13 @@ impl Network {
         if !self.links[link as usize].line.has_room() {
             self.make_room(link);
         }
+        let links = self.links_of_source(headers + packet.length + 1);
         let at = &mut self.links[link as usize];
         let first = at.granted;
         let end = first + Wrapping(headers + packet.length + 1);
         at.granted = end;
         let (time, packet, next, bound) = (packet.dispatch, number, NONE, false);
-        let mut worm = Worm { time, packet, next, class, first, end, header, bound };
+        let mut worm = Worm { time, packet, next, class, first, end, header, links, bound };
         let begins = at.common && at.sending == NONE;
         let asking = asking_chars(&self.fabric, header);
         let begun =
@@ -88,7 +89,8 @@ impl Network {
         let [at, to] = two(&mut self.links, input, output);
         let waited = now - at.port.requested;
         let old = at.worm(at.head, &self.crowd);
-        let &Worm { packet, header, class, first, end, .. } = old;
+        let &Worm { packet, header, class, first, end, links, .. } = old;
+        let links = links.saturating_add(1);
         let strips = at.port.strips() || to.port.deletes_header;
         let (header, class, deleted) =
             if strips { strip(&self.fabric, &self.packets, old) } else { (header, class, 0) };
@@ -106,7 +108,7 @@ impl Network {
         to.holder = input;
         to.way = kind.onward + if kind.stepwise { 0 } else { kind.arrival };
         let (next, bound) = (NONE, false);
-        let mut worm = Worm { time, packet, next, class, first, end, header, bound };
+        let mut worm = Worm { time, packet, next, class, first, end, header, links, bound };
         let begins = to.common && to.sending == NONE;
         let begun = if begins {
             to.begin(&self.kinds[to.kind as usize], &mut worm, asking_chars(&self.fabric, header), Some(at))
@@ -152,7 +154,16 @@ impl Network {
         if to_terminal {
             self.stream(output);
         }
-        let next = if credits { input } else { NONE };
+        let mut next = if credits { input } else { NONE };
+        if GRANTED && credits && self.is_long(output, input) {
+            // If all catch up, it is woken with the others; so it must not be so yet.
+            self.links[input as usize].woken = false;
+            if self.leave_behind(output, input) {
+                next = NONE;
+            } else {
+                self.links[input as usize].woken = true;
+            }
+        }
         self.follow::<PACED>(next);
     }
 
@@ -272,7 +283,7 @@ impl Network {
         at.asked = false;
         at.take_head(&mut self.crowd);
         // Without an output there is no credit but what was kept.
-        if at.waits_for_credit && at.keeps_credit && !at.woken {
+        if (at.waits_for_credit | at.behind) && at.keeps_credit && !at.woken {
             cold_path();
             at.woken = true;
             self.work.push(link);

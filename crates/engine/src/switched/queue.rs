@@ -91,6 +91,21 @@ impl Queue {
         (self.len > 0).then(|| self.runs[self.index(0)])
     }
 
+    /// All runs, the first one first.
+    pub fn runs(&self) -> impl Iterator<Item = Run> {
+        let rest = self.rest.iter().flat_map(|rest| rest.iter().copied());
+        (0..self.len).map(|position| self.runs[self.index(position)]).chain(rest)
+    }
+
+    /// Takes a number of characters, which are there.
+    pub fn take_all(&mut self, mut count: u32) {
+        while count > 0 {
+            let front = self.front().expect("it is there").count.min(count);
+            self.take(front);
+            count -= front;
+        }
+    }
+
     /// Takes characters of the first run, not more than it has.
     #[inline]
     pub fn take(&mut self, count: u32) {

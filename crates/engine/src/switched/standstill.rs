@@ -129,7 +129,8 @@ impl Network {
             let line = if from.stepwise { &self.exits[at.holder as usize] } else { &from.line };
             stop = earlier(stop, line.known() - at.shift);
         }
-        ahead(stop, known) > 0 && (at.credited > 0 || at.keeps_credit || self.has_credit(link))
+        let has_credit = at.credited > 0 || at.keeps_credit || self.has_credit(link);
+        ahead(stop, known) > 0 && has_credit && !(self.on_demand && self.is_left_behind(link))
     }
 
     /// When a head asks for its output, if enough of it has been sent.

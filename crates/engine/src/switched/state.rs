@@ -1,6 +1,7 @@
 //! What the wormhole engine remembers: links, groups and packets.
 
 use super::allocation::Ports;
+use super::demand::{self, Part};
 use super::link::{self, Kind, Link};
 use super::routes::Routes;
 use super::timeline::Timeline;
@@ -91,6 +92,11 @@ pub struct Network {
     pub(super) touched: Vec<u32>,
     /// Links to advance.
     pub(super) work: Vec<u32>,
+    /// Whether links may be left behind (see the module `demand`), and how far the ends of their packets must be.
+    pub(super) on_demand: bool,
+    pub(super) window: u32,
+    /// Links of a packet, while it is decided which of them are.
+    pub(super) behind: Vec<Part>,
     /// Links of a packet that streams, while they are looked at.
     pub(super) parts: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet met one.
@@ -123,7 +129,6 @@ impl Network {
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         Self {
             links,
-            kinds,
             exits,
             rooms,
             crowd: Crowd::default(),
@@ -134,6 +139,10 @@ impl Network {
             paced: fabric.switch_crossbar_ticks.iter().any(|&ticks| ticks > 0),
             touched: Vec::new(),
             work: Vec::new(),
+            on_demand: !late && kinds.iter().all(|kind| kind.plain && kind.character == kinds[0].character),
+            window: demand::window(&kinds),
+            kinds,
+            behind: Vec::new(),
             parts: Vec::new(),
             lost: None,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,

@@ -190,6 +190,14 @@ impl Timeline {
         self.written += 1;
     }
 
+    /// Goes on behind characters that nobody will look up.
+    pub fn skip(&mut self, count: u32) {
+        self.known += count;
+        // What follows is not in step with what was before, and begins a piece.
+        self.due = ALWAYS;
+        self.single = false;
+    }
+
     /// Makes room for another piece; those that end before a character are not looked up any more.
     pub fn make_room(&mut self, keep: Number) {
         if let Some(older) = &mut self.older {

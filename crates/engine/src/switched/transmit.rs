@@ -72,7 +72,7 @@ impl Network {
         }
         let at = &self.links[link as usize];
         if at.sending == NONE {
-            return if CASE == ANY { Some(self.has_nothing(link)) } else { None };
+            return if matches!(CASE, ANY | PLAIN) { Some(self.has_nothing(link)) } else { None };
         }
         let &Worm { time, first, end, bound, .. } = at.worm(at.sending, &self.crowd);
         let worm = Sending { time, first, end, bound };
@@ -200,8 +200,11 @@ impl Network {
         }
         let mut next = NONE;
         if burst.credits {
+            let behind = self.stays_behind(link, holder);
             let from = &mut self.links[holder as usize];
-            if CASE == SUPPLY {
+            if behind {
+                cold_path();
+            } else if CASE == SUPPLY {
                 // That is the link which is just sending.
                 self.wake(holder);
             } else if !from.woken {
@@ -262,10 +265,14 @@ impl Network {
         if at.stepwise {
             return self.leave(link);
         }
-        if at.waits_for_credit && self.has_credit(link) {
+        let (behind, waits, output) = (at.behind, at.waits_for_credit, at.output);
+        if (behind || waits && self.has_credit(link)) && !self.stays_behind(output, link) {
             self.wake(link);
         }
-        self.try_left(link);
+        // By that the packet may have left.
+        if self.links[link as usize].output != NONE {
+            self.try_left(link);
+        }
     }
 }
 
@@ -289,6 +296,6 @@ impl Link {
         let there =
             ahead(earlier(places, self.granted), quantum) > 0 || ahead(from.next_quantum, from.deleted) < 0;
         let sent = ahead(from.line.known() - self.shift, self.granted) >= 0;
-        (from.waits_for_credit & there, (ahead(places, self.granted) >= 0) & sent)
+        (from.waits_for_credit & there | from.behind, (ahead(places, self.granted) >= 0) & sent)
     }
 }

@@ -36,6 +36,8 @@ pub(super) struct Worm {
     pub first: Number,
     pub end: Number,
     pub header: Header,
+    /// Links that it has come over before this one, up to 255.
+    pub links: u8,
     /// Whether each character waits for its entry in `Link::entered`, rather than only the first for `time`.
     pub bound: bool,
 }
@@ -65,8 +67,8 @@ impl Default for Worm {
     /// A free row.
     fn default() -> Self {
         let (first, end) = (Number::default(), Number::default());
-        let (header, bound) = (Header::default(), false);
-        Self { time: 0, packet: NONE, next: NONE, class: 0, first, end, header, bound }
+        let (header, links, bound) = (Header::default(), 0, false);
+        Self { time: 0, packet: NONE, next: NONE, class: 0, first, end, header, links, bound }
     }
 }
 
@@ -148,6 +150,7 @@ impl Link {
         let &mut Worm { packet, next, time: started, .. } = worm;
         let characters = (worm.end - worm.first).0;
         worm.time = free;
+        self.behind = false;
         self.sending = next;
         self.sent.packets += 1;
         self.sent.characters += u64::from(characters);

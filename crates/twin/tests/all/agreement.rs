@@ -1,10 +1,14 @@
 //! The fast engine and the twin deliver the same packets at the same ticks, in random fabrics.
 
 use crate::scenarios::agree::{self, Agreed, links, simulate};
-use crate::scenarios::build::{C104, DS_LINK, Switch, grid, line, send_uniform};
-use crate::scenarios::counts::same_deliveries;
+use crate::scenarios::build::{C104, Cable, DS_LINK, Switch, grid, line, send_uniform};
+use crate::scenarios::counts::{deliveries, same_deliveries, ways};
+use crate::scenarios::long::with_long_packets;
+use crate::scenarios::networks::random_network;
 use crate::scenarios::random::{random_fabric, random_stops, time_for};
-use fabriloom_engine::fabric::arrival;
+use crate::scenarios::seeds::seeds;
+use fabriloom_engine::fabric::{Fabric, arrival};
+use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::End;
 use fabriloom_twin::{FlowControl, run};
 
@@ -33,6 +37,63 @@ fn grids_agree() {
     }
 }
 
+/// Packets longer than all buffers of their way, and some not quite: what the engine leaves behind has to
+/// catch up in time.
+#[test]
+fn long_packets_agree() {
+    let flits =
+        Cable { character_ticks: 1, end_ticks: 1, arrival_ticks: 1, credit_ticks: 2, quantum: 1, ..DS_LINK };
+    let router = Switch { decode_ticks: 1, crossbar_ticks: 1, forward_ticks: 0, ..C104 };
+    for (switch, cable, lengths) in [
+        (C104, DS_LINK, [160, 250, 500]),
+        (router, Cable { output_buffer: 1, input_buffer: 8, ..flits }, [20, 40, 100]),
+        (router, Cable { output_buffer: 3, input_buffer: 4, quantum: 2, ..flits }, [20, 40, 100]),
+    ] {
+        for chars in lengths {
+            let mut fabric = grid(3, 2, switch, cable);
+            send_uniform(&mut fabric, arrival::BACKLOG, 0.0, chars);
+            let twin = links(0, &fabric, i64::from(chars * cable.character_ticks) * 12);
+            assert!(twin.deliveries.len() > 30, "{} packets of {chars}", twin.deliveries.len());
+        }
+    }
+}
+
+/// Where a link may stop, nothing is left behind. So a stop long after the end of the run shows what would be
+/// seen if all was sent link by link. Whether fewer runs were worked out, and how many hops.
+fn seen_as_if_sent_link_by_link(seed: u64, fabric: &Fabric, until: Time) -> (bool, u64) {
+    const LATE: Time = 1 << 50;
+    let [demanded, each] = [&[][..], &[(0, LATE, LATE + 1)]].map(|stops| agree::traced(fabric, until, stops));
+    same_deliveries(&demanded, &deliveries(&each), &format!("seed {seed}"));
+    assert_eq!(ways(&demanded), ways(&each), "ways of packets, seed {seed}");
+    assert_eq!(agree::link_counts(&demanded), agree::link_counts(&each), "links, seed {seed}");
+    assert_eq!(demanded.standstill(), None, "seed {seed}");
+    (demanded.extensions() < each.extensions(), demanded.packet_hops())
+}
+
+#[test]
+fn long_packets_are_seen_as_if_sent_link_by_link() {
+    let (mut fewer, mut hops) = (0, 0);
+    for seed in seeds("networks with long packets, link by link", 0..200) {
+        let (fabric, until) = with_long_packets(&random_fabric(seed), seed);
+        let (less, more) = seen_as_if_sent_link_by_link(seed, &fabric, until);
+        fewer += u32::from(less);
+        hops += more;
+    }
+    assert!(fewer > 100 && hops > 10_000, "{hops} hops; fewer runs in {fewer}");
+}
+
+/// Rare networks: a packet of which the front waits behind others that have their places late, one of which it waits
+/// at a terminal's link that most of it has not reached, and one of which it has its header and no credit.
+#[test]
+fn fronts_that_wait_are_seen_as_if_sent_link_by_link() {
+    for seed in [81_053, 404_911] {
+        let (fabric, until) = random_network(seed);
+        assert!(seen_as_if_sent_link_by_link(seed, &fabric, until).0);
+    }
+    let fabric = random_fabric(64_278);
+    assert!(seen_as_if_sent_link_by_link(64_278, &fabric, time_for(&fabric, 20)).0);
+}
+
 /// No switch at all, one, and some in a row; a slow crossbar and one as fast as the links.
 #[test]
 fn lines_agree() {
@@ -45,7 +106,8 @@ fn lines_agree() {
     }
 }
 
-/// The engine works nothing out past the moment at which a link may be stopped; a stop changes what comes after it.
+/// The engine works nothing out past the moment at which a link may be stopped; a stop changes what comes
+/// after it.
 #[test]
 fn stopped_links_agree() {
     let (mut stopped, mut later) = (0, 0);

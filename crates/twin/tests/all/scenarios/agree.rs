@@ -23,20 +23,24 @@ pub type Stop = (u32, Time, Time);
 /// A run of the fast engine to its end; nothing if packets go round for ever. It looks for deadlocks every 16 batches and at
 /// the end.
 pub fn simulate(fabric: &Fabric, until: Time, drain: bool, batch: Time) -> Option<Simulation> {
-    simulate_stopped(fabric, until, drain, batch, &[])
+    simulate_stopped(fabric, (until, drain, batch, 0), &[])
+}
+
+/// A run up to a time limit, with the ways of its packets.
+pub fn traced(fabric: &Fabric, until: Time, stops: &[Stop]) -> Simulation {
+    simulate_stopped(fabric, (until, false, 1 << 50, usize::MAX), stops).expect("a route for every packet")
 }
 
 fn simulate_stopped(
     fabric: &Fabric,
-    until: Time,
-    drain: bool,
-    batch: Time,
+    (until, drain, batch, hops): (Time, bool, Time, usize),
     stops: &[Stop],
 ) -> Option<Simulation> {
     let options = Options {
         until,
         drain,
         batch,
+        hops,
         warmup: Some(0),
         trace: usize::MAX,
         messages: usize::MAX,
@@ -72,14 +76,15 @@ pub fn links(seed: u64, fabric: &Fabric, until: Time) -> TwinRun {
 /// The same with links that are stopped for a while, and emptied after the time limit.
 pub fn stopped(seed: u64, fabric: &Fabric, until: Time, stops: &[Stop]) -> TwinRun {
     let twin = stopped_links(seed, fabric, until, stops);
-    let drained = simulate_stopped(fabric, until, true, 1 << 50, stops).expect("a route for every packet");
+    let drained =
+        simulate_stopped(fabric, (until, true, 1 << 50, 0), stops).expect("a route for every packet");
     same_use(seed, &drained, &twin);
     twin
 }
 
 fn stopped_links(seed: u64, fabric: &Fabric, until: Time, stops: &[Stop]) -> TwinRun {
     let twin = run_with_stops(fabric, FlowControl::Counted, until, stops);
-    let fast = simulate_stopped(fabric, until, false, 1 << 50, stops).expect("a route for every packet");
+    let fast = simulate_stopped(fabric, (until, false, 1 << 50, 0), stops).expect("a route for every packet");
     same_deliveries(&fast, &twin.deliveries, &format!("seed {seed}, until {until}"));
     assert_eq!(fast.packet_hops(), twin.packet_hops, "packet-hops, seed {seed}");
     let balance = fast.balance().expect("nothing is lost");
@@ -149,7 +154,7 @@ fn same_use(seed: u64, drained: &Simulation, twin: &TwinRun) {
 }
 
 /// What the links of a network of switches did, in the twin's terms.
-fn link_counts(simulation: &Simulation) -> Vec<LinkCounts> {
+pub fn link_counts(simulation: &Simulation) -> Vec<LinkCounts> {
     macro_rules! alike {
         ($counts:expr) => {
             $counts

@@ -18,6 +18,15 @@ pub fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
     all
 }
 
+/// The ways of packets, of a run that keeps them, and of those that have not gone to their ends.
+pub fn ways(simulation: &Simulation) -> Vec<(u32, i64, u32, i64, i64)> {
+    let (hops, standing) = simulation.hops();
+    let all = hops.rows.iter().chain(&standing);
+    let mut ways: Vec<_> = all.map(|hop| (hop.source, hop.started, hop.link, hop.begin, hop.end)).collect();
+    ways.sort_unstable();
+    ways
+}
+
 /// Panics at the first delivery that differs.
 pub fn same_deliveries(fast: &Simulation, twin: &[Delivery], what: &str) {
     let list = deliveries(fast);

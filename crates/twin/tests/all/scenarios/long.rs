@@ -1,13 +1,14 @@
-//! Packets longer than all the buffers on their way, on links that are alike, with buffers no larger than delays ask for: where a packet
-//! lies on all its links at once.
+//! Packets longer than all the buffers on their way, on links that are alike: what the engine works out on
+//! demand (its module `switched::demand`), at the edges of what that takes.
 
 use fabriloom_engine::fabric::{Fabric, arrival, check, length};
 use fabriloom_engine::kernel::Time;
 
 use super::random::{Draw, draw_for};
 
-/// Gives all links of a network one pace, buffers just large enough for their delays or a little larger, and its sources packets
-/// of all lengths around twice what a link holds; drawn apart from the network. With a time limit.
+/// Gives all links of a network one pace, buffers just large enough for their delays or a little larger, and
+/// its sources packets of all lengths around those at which the engine changes its ways; drawn apart from the
+/// network. With a time limit.
 pub fn with_long_packets(fabric: &Fabric, seed: u64) -> (Fabric, Time) {
     let draw = &mut draw_for(seed ^ 0x10_4600);
     let mut f = fabric.clone();
@@ -52,7 +53,8 @@ fn buffers(f: &mut Fabric, draw: &mut Draw, link: usize, small: u32) {
     f.link_input_buffer[link] = least + more;
 }
 
-/// Lengths about twice what a link holds, and far beyond that.
+/// Lengths about the window behind the end of a packet that is always written down, and what is far beyond
+/// it.
 fn lengths(f: &mut Fabric, draw: &mut Draw) -> Time {
     let most = |column: &[u32]| *column.iter().max().expect("a fabric has links");
     let buffers = most(&f.link_output_buffer) + most(&f.link_input_buffer) + most(&f.link_quantum);

@@ -1,0 +1,435 @@
+//! Times on demand: what a long packet does on links at which nobody looks is not worked out.
+//!
+//! As long as the end of a packet has not left its source, nothing is behind the packet on any of its links,
+//! so nobody can see what it does there but at its front. Yet every grant of its head lets all of these links
+//! send a bufferful more: the cost of a packet would grow with the square of its way. So a link that gets
+//! credit for more of such a packet does not send it, but is left **behind**, until it is known when the
+//! source sends the end. Then all links of the packet catch up: each sends all for which there is credit, of
+//! which only the last characters are written down, as far as somebody may still look them up. From then on
+//! the packet is sent like all others.
+//!
+//! Why the last characters can be told without the others. Let all links send a character in `c`, and write
+//! `sigma(r) = S(r) + c r` for the character that is `r` from behind the end of the packet. Within a packet
+//! `sigma` never falls.
+//!
+//! * *The last quantum counts.* Credit for a character of link `l` comes from a character of link `l + 1`, a
+//!   fixed number before the quantum that it is in. Those of earlier quanta can be left out, for their
+//!   `sigma` is not greater.
+//! * *A way forwards and then backwards loses.* What link `l` has waited for link `l + 1` to send does not
+//!   delay what comes to link `l + 1`: sending a bufferful takes longer than the way of a character and of
+//!   its credit, or a link is not plain.
+//! * So `sigma` of a character is the greatest of what its own link has done so far, of what the grant and
+//!   the crossbar allow, of the same on the links in front of it for one character each, and of when it comes
+//!   from the link behind it.
+//! * If the first and the last of some characters have the same `sigma`, these are one straight run.
+//!
+//! Holds in networks of plain links of one pace without horizons, where places need no timeline of their own,
+//! once the header by which the head asks is on the foremost link. Otherwise every link sends at once.
+//! Brings: at 1000 B 4539 to 2831 with the C104, at 1000 flits 3617 to 2769 with `generic` (1024 terminals).
+
+use std::hint::cold_path;
+use std::num::Wrapping;
+
+use super::link::{Kind, Link};
+use super::packet_path::asking_chars;
+use super::queue::{ALWAYS, Run};
+use super::state::Network;
+use super::timeline::ahead;
+use crate::fabric::NONE;
+use crate::kernel::Time;
+
+/// A link of a packet. Characters are told by how far they are from behind the end of the packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Part {
+    link: u32,
+    /// Characters of the packet that it has not sent.
+    unsent: u32,
+    /// How many of them need credit that packets before this one have not left.
+    waiting: u32,
+    /// How many of them are left once it has sent all for which there is credit.
+    rest: u32,
+    /// `sigma` that its wire allows.
+    wire: Time,
+    /// The same of what the grant, the crossbar and earlier packets allow to characters that need credit.
+    own: Time,
+    /// The same of the places of earlier packets, on the next link, to the characters for which the last of them are.
+    before: Time,
+    /// The place of the character that returns the next quantum, in the output buffer of the next link.
+    place: u32,
+    /// How many characters from that on need no place, because they are deleted.
+    deleted: u32,
+    /// What `sigma` of a character is greater by than of the one that returns its credit.
+    lag: Time,
+    /// `sigma` of its last characters, from one on, unless they come late.
+    last: Time,
+    last_from: u32,
+    quantum: u32,
+    /// Whether packets before this one have left credit, or leave some.
+    kept: bool,
+}
+
+/// Characters before the end of a packet that may still be looked up once its links have caught up; the
+/// credit that a link can have beyond its own characters is within half of it.
+pub(super) fn window(kinds: &[Kind]) -> u32 {
+    let most = |of: fn(&Kind) -> u32| kinds.iter().map(of).max().unwrap_or(0);
+    let buffers = most(|kind| kind.output_buffer).saturating_add(most(|kind| kind.input_buffer));
+    buffers.saturating_add(most(|kind| kind.quantum)).saturating_mul(2).min(i32::MAX as u32)
+}
+
+impl Network {
+    /// Whether the holder of a link, which may have credit as that has sent more, need not send now: it was left behind, or
+    /// all links of the packet have just caught up.
+    #[inline(always)]
+    pub(super) fn stays_behind(&mut self, link: u32, holder: u32) -> bool {
+        self.is_long(link, holder) && self.leave_behind(link, holder)
+    }
+
+    /// Whether a packet is so long that its links may be left behind: the one that came to a link from its
+    /// holder.
+    #[inline(always)]
+    pub(super) fn is_long(&self, link: u32, holder: u32) -> bool {
+        let [at, from] = [&self.links[link as usize], &self.links[holder as usize]];
+        self.on_demand && ahead(at.granted + at.shift, from.front) > self.window as i32
+    }
+
+    /// What `Worm::links` is of a packet that its source puts on a link: also without its headers it is to be
+    /// long, so that it is on all links or on none.
+    pub(super) fn links_of_source(&self, characters: u32) -> u8 {
+        let headers = self.fabric.header_chars + self.fabric.via_header_chars;
+        if characters > self.window.saturating_add(headers) { 0 } else { EAGER }
+    }
+
+    /// Leaves the holder of a link that has sent more of a long packet behind, or has all links of the packet catch up.
+    /// False if the packet is sent like all others.
+    #[inline(never)]
+    pub(super) fn leave_behind(&mut self, link: u32, holder: u32) -> bool {
+        if self.is_far(link, holder) {
+            self.mark(link, holder);
+            return true;
+        }
+        cold_path();
+        let mut parts = std::mem::take(&mut self.behind);
+        parts.clear();
+        let may = self.look_back(&mut parts, link, holder);
+        if may && parts.last().is_some_and(|tail| tail.rest > 0) {
+            self.mark(parts[0].link, parts[1].link);
+        } else if may {
+            self.catch_up(&parts);
+        }
+        self.behind = parts;
+        may
+    }
+
+    /// Leaves a link behind; the next one may then have credit that it does not take.
+    fn mark(&mut self, link: u32, holder: u32) {
+        let at = &mut self.links[link as usize];
+        at.behind = !at.waits_for_credit && at.sending == at.tail;
+        self.links[holder as usize].behind = true;
+    }
+
+    /// Whether the end of a packet is so far behind that it would still be at its source if all links of the
+    /// packet sent as much as they ever can.
+    fn is_far(&self, link: u32, holder: u32) -> bool {
+        let (at, from) = (&self.links[link as usize], &self.links[holder as usize]);
+        let front = at.sending != NONE && at.sending == at.tail && !at.to_terminal;
+        if !front || self.sends_head(link) || from.sending != from.head || !self.has_header(link) {
+            return false;
+        }
+        let links = at.worm(at.sending, &self.crowd).links;
+        let unsent = (at.granted - at.line.known()).0;
+        links < EAGER && unsent > (u32::from(links) + 3).saturating_mul(self.window / 2)
+    }
+
+    /// Whether a link was left behind, and rightly: nobody can know yet when the source of the packet sends
+    /// its end.
+    pub(super) fn is_left_behind(&self, link: u32) -> bool {
+        let output = self.links[link as usize].output;
+        let mut parts = Vec::new();
+        let long = output != NONE && self.is_long(output, link);
+        long && self.look_back(&mut parts, output, link) && parts.last().is_some_and(|tail| tail.rest > 0)
+    }
+
+    /// Looks at the links of a packet from its front to its source; false if that has sent all of it.
+    fn look_back(&self, parts: &mut Vec<Part>, link: u32, holder: u32) -> bool {
+        let (mut to, mut from) = (link, holder);
+        while self.sends_head(to) {
+            (from, to) = (to, self.links[to as usize].output);
+        }
+        if !self.has_header(to) {
+            return false;
+        }
+        parts.push(self.front(to));
+        loop {
+            let (at, next) = (&self.links[from as usize], &self.links[to as usize]);
+            let all_sent = ahead(at.line.known() - next.shift, next.granted) >= 0;
+            // Where another packet follows, this one has left its source.
+            let alone = at.sending == at.head && at.sending == at.tail;
+            if all_sent || !alone || at.worm(at.sending, &self.crowd).links == EAGER {
+                return false;
+            }
+            let part = self.part(to, from, &parts[parts.len() - 1]);
+            parts.push(part);
+            if self.kind(at).from_terminal {
+                return true;
+            }
+            if at.holder == NONE {
+                return false;
+            }
+            (to, from) = (from, at.holder);
+        }
+    }
+
+    /// Whether the packet that was granted a link last has itself been granted the next one.
+    fn sends_head(&self, link: u32) -> bool {
+        let at = &self.links[link as usize];
+        at.output != NONE && at.head == at.tail
+    }
+
+    /// Whether all has come to the foremost link of a packet that its head needs to ask for the next one:
+    /// where the header was deleted by which it asked for this link, that may be still to come.
+    fn has_header(&self, link: u32) -> bool {
+        let at = &self.links[link as usize];
+        let Some(from) = self.links.get(at.holder as usize).filter(|_| at.tail != NONE) else { return true };
+        let worm = at.worm(at.tail, &self.crowd);
+        let header = if at.to_terminal { 1 } else { asking_chars(&self.fabric, worm.header) };
+        ahead(from.line.known() - at.shift, worm.first + Wrapping(header)) >= 0
+    }
+
+    /// The foremost link of a packet.
+    fn front(&self, link: u32) -> Part {
+        let at = &self.links[link as usize];
+        let (kind, unsent) = (self.kind(at), (at.granted - at.line.known()).0);
+        let begun = at.sending != NONE
+            && at.sending == at.tail
+            && ahead(at.line.known(), at.worm(at.sending, &self.crowd).first) > 0;
+        let left = (at.kept() + self.leaving_quanta(at)).saturating_mul(kind.quantum);
+        let waiting = if begun { unsent.saturating_sub(at.credited.saturating_add(left)) } else { unsent };
+        let wire = at.wire_free + Time::from(unsent) * Time::from(kind.character);
+        // On the way to a terminal characters wait for no credit.
+        let last_from = if at.to_terminal { unsent } else { 0 };
+        let (rest, last, kept) = (waiting, wire, left > 0);
+        Part { link, unsent, waiting, rest, wire, last, last_from, kept, ..Part::default() }
+    }
+
+    /// Quanta of credit that a packet in the input buffer of a link returns, as far as it is known when.
+    fn leaving_quanta(&self, at: &Link) -> u32 {
+        let Some(to) = self.links.get(at.output as usize) else { return 0 };
+        let known = to.turns(self.kind(to)).beyond_by(at, at.next_quantum);
+        if known > 0 { self.kind(at).quanta(known as u32) } else { 0 }
+    }
+
+    /// The link by which the head of a packet came to another one.
+    fn part(&self, to: u32, from: u32, front: &Part) -> Part {
+        let [at, to] = [&self.links[from as usize], &self.links[to as usize]];
+        let [kind, next] = [self.kind(at), self.kind(to)];
+        let (known, end, pace) = (at.line.known(), to.granted + to.shift, Time::from(kind.character));
+        let unsent = (end - known).0;
+        let waiting = unsent.saturating_sub(at.credited.saturating_add(at.kept() * kind.quantum));
+        let place = (end + Wrapping(next.output_buffer) - at.next_quantum).0;
+        let credit = if place > front.rest { kind.quanta(place - front.rest) * kind.quantum } else { 0 };
+        let mut part = Part {
+            link: from,
+            unsent,
+            waiting,
+            rest: waiting.saturating_sub(credit),
+            wire: at.wire_free + Time::from(unsent) * pace,
+            place,
+            deleted: ahead(at.deleted, at.next_quantum).max(0) as u32,
+            lag: pace * (Time::from(waiting) - Time::from(place) + 1) + Time::from(kind.credit_delay),
+            quantum: kind.quantum,
+            kept: at.keeps_credit,
+            ..Part::default()
+        };
+        let crossed = kind.credit(at.crosses_at(at.next_quantum, kind.crossbar));
+        part.own = crossed + Time::from(waiting) * pace;
+        part.before = self.by_places_before(to, &part, front.rest);
+        part.last = part.wire.max(part.own).max(front.last.max(part.before) + part.lag);
+        if !part.kept && part.deleted == 0 {
+            let reach = next.output_buffer + kind.input_buffer;
+            part.last_from = waiting.min(front.last_from.saturating_sub(reach));
+        }
+        part
+    }
+
+    /// The greatest `sigma` of characters of earlier packets on the next link, of those whose places are
+    /// taken by the next quanta, the last one `until` before the end. Behind an end of packet `sigma` may
+    /// fall: so each of them counts.
+    fn by_places_before(&self, to: &Link, part: &Part, until: u32) -> Time {
+        let kind = self.kind(to);
+        let length = (to.granted - to.worm(to.tail, &self.crowd).first).0;
+        let skipped = part.deleted.div_ceil(part.quantum) * part.quantum;
+        let (mut character, mut sigma) = (part.place.saturating_sub(skipped), LONG_AGO);
+        while character > length.max(until) {
+            let run = to.line.run_from(to.granted - Wrapping(character));
+            sigma = sigma.max(run.time + Time::from(kind.character) * Time::from(character));
+            // Characters in step have the same `sigma`.
+            let alike = if run.step == kind.character { (run.count - 1) / part.quantum + 1 } else { 1 };
+            character = character.saturating_sub(alike * part.quantum);
+        }
+        sigma
+    }
+
+    /// Has all links of a packet send all for which there is credit, from its source to its front.
+    fn catch_up(&mut self, parts: &[Part]) {
+        // All that has come to the front is still looked up: by the front itself, unless it now sends all, and by the
+        // link that it will be granted, unless it leads to a terminal.
+        let done = parts[0].rest == 0 && self.links[parts[0].link as usize].to_terminal;
+        let looked_up = self.window.max(if done { 0 } else { parts[0].unsent });
+        for (place, part) in parts.iter().enumerate().rev() {
+            if part.rest < part.unsent {
+                let first = part.unsent.min(looked_up);
+                self.links[part.link as usize].line.skip(part.unsent - first);
+                self.send_last(parts, place, first);
+                self.has_caught_up(part);
+            }
+            let at = &mut self.links[part.link as usize];
+            at.behind = false;
+            if at.tail != NONE {
+                at.worm_mut(at.tail, &mut self.crowd).links = EAGER;
+            }
+            self.wake(part.link);
+        }
+    }
+
+    /// Writes down what a link sends, from one character on.
+    fn send_last(&mut self, parts: &[Part], place: usize, mut first: u32) {
+        let part = &parts[place];
+        if first <= part.last_from && !self.is_supplied_late(parts, place) {
+            return self.write(part.link, first, part.rest + 1, part.last);
+        }
+        while first > part.rest {
+            let sigma = self.sigma(parts, place, first);
+            let mut last = part.rest + 1;
+            if self.sigma(parts, place, last) != sigma {
+                // The last one that is not held up any more than the first.
+                let mut held = last;
+                last = first;
+                while last - held > 1 {
+                    let middle = held.midpoint(last);
+                    if self.sigma(parts, place, middle) == sigma { last = middle } else { held = middle }
+                }
+            }
+            self.write(part.link, first, last, sigma);
+            first = last - 1;
+        }
+    }
+
+    /// Writes down a straight run of characters.
+    fn write(&mut self, link: u32, first: u32, last: u32, sigma: Time) {
+        if !self.links[link as usize].line.has_room() {
+            self.make_room(link);
+        }
+        let at = &mut self.links[link as usize];
+        let step = self.kinds[at.kind as usize].character;
+        let run = Run { count: first - last + 1, step, time: sigma - Time::from(first) * Time::from(step) };
+        at.wire_free = run.after(step);
+        at.line.push(&run);
+        self.extensions += 1;
+    }
+
+    /// What follows for a link that has sent what it can.
+    fn has_caught_up(&mut self, part: &Part) {
+        let at = &mut self.links[part.link as usize];
+        let kind = &self.kinds[at.kind as usize];
+        let sent = part.unsent - part.rest;
+        if !at.to_terminal {
+            let missing = sent.saturating_sub(at.credited);
+            let quanta = if missing > 0 { kind.quanta(missing) } else { 0 };
+            let kept = at.kept().min(quanta);
+            at.credit.take_all(kept);
+            at.keeps_credit = !at.credit.is_empty();
+            at.next_quantum += (quanta - kept) * kind.quantum;
+            at.credited = at.credited + quanta * kind.quantum - sent;
+        }
+        at.waits_for_credit = part.rest > 0;
+        if part.rest == 0 {
+            at.wire_free += Time::from(kind.end) - Time::from(kind.character);
+            let gone = at.sent(at.sending, &mut self.crowd);
+            self.sent(part.link, &gone);
+        }
+    }
+
+    /// `sigma` of a character that a link has not sent: see above.
+    fn sigma(&self, parts: &[Part], place: usize, character: u32) -> Time {
+        let pace = Time::from(self.kind(&self.links[parts[place].link as usize]).character);
+        let mut sigma = self.comes(parts, place, character) + pace * Time::from(character);
+        let (mut place, mut character, mut lag) = (place, character, 0);
+        loop {
+            let part = &parts[place];
+            sigma = sigma.max(part.wire + lag);
+            if part.kept {
+                cold_path();
+                sigma = sigma.max(self.by_kept(part, character) + lag);
+            }
+            if place == 0 || character > part.waiting {
+                return sigma;
+            }
+            sigma = sigma.max(part.own + lag);
+            let into = (part.waiting - character) / part.quantum * part.quantum;
+            if into < part.deleted {
+                return sigma;
+            }
+            lag += part.lag;
+            character = part.place - into;
+            place -= 1;
+            let to = &parts[place];
+            let next = &self.links[to.link as usize];
+            if part.before + lag > sigma {
+                cold_path();
+                sigma = sigma.max(self.by_places_before(next, part, character - 1) + lag);
+            }
+            if character > to.unsent {
+                let time = next.line.run_from(next.granted - Wrapping(character)).time;
+                return sigma.max(time + pace * Time::from(character) + lag);
+            }
+        }
+    }
+
+    /// Whether what comes bounds the last characters that a link can send.
+    fn is_supplied_late(&self, parts: &[Part], place: usize) -> bool {
+        let part = &parts[place];
+        let (pace, last) = (self.kind(&self.links[part.link as usize]).character, part.rest + 1);
+        self.comes(parts, place, last) + Time::from(pace) * Time::from(last) > part.last
+    }
+
+    /// When a character has come that a link has not sent, from the link behind it, which has caught up.
+    fn comes(&self, parts: &[Part], place: usize, character: u32) -> Time {
+        let Some(before) = parts.get(place + 1) else { return LONG_AGO };
+        let at = &self.links[parts[place].link as usize];
+        let number = at.granted - Wrapping(character) + at.shift;
+        self.links[before.link as usize].line.run_from(number).time + Time::from(at.way)
+    }
+
+    /// `sigma` that credit of packets before this one allows: of those that have left, and of the one that
+    /// leaves.
+    fn by_kept(&self, part: &Part, character: u32) -> Time {
+        let at = &self.links[part.link as usize];
+        let kind = self.kind(at);
+        let quanta = at.kept() + if part.quantum == 0 { self.leaving_quanta(at) } else { 0 };
+        let mut kept = at.credit.runs().flat_map(|run| (0..run.count).map(move |quantum| run.at(quantum)));
+        let (mut first, mut sigma) = (part.unsent.saturating_sub(at.credited), LONG_AGO);
+        let mut next = at.next_quantum;
+        for _ in 0..quanta {
+            if first < character {
+                break;
+            }
+            let time = kept.next().unwrap_or_else(|| {
+                let (run, _) = self.leaving(at, next).expect("it is known when it leaves");
+                next += kind.quantum;
+                kind.credit(run.time)
+            });
+            sigma = sigma.max(time + Time::from(kind.character) * Time::from(first));
+            first = first.saturating_sub(kind.quantum);
+        }
+        sigma
+    }
+}
+
+/// What `Worm::links` says of a packet of which no link is left behind any more.
+const EAGER: u8 = u8::MAX;
+
+/// Before every `sigma`.
+const LONG_AGO: Time = ALWAYS / 2;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! A long packet seen from outside, with its links left behind and without.
+
+use super::super::state::Event;
+use super::*;
+use crate::fabric::Fabric;
+use crate::terminal::Packet;
+
+const SWITCHES: u32 = 5;
+
+/// A row of switches with a terminal at either end and one at the last switch but one, which send to the
+/// right. Link `n` leads to switch `n`; behind them come one out of the last terminal and those into the
+/// terminals.
+fn row() -> Fabric {
+    let (links, terminals) = (SWITCHES as usize + 5, 3);
+    let last = SWITCHES - 1;
+    let [left, right, beside] = [0, 1, 2].map(|terminal| SWITCHES + terminal);
+    let onward = SWITCHES;
+    let (beside_out, left_in, beside_in, right_out) = (onward + 1, onward + 2, onward + 3, onward + 4);
+    let mut source: Vec<u32> = std::iter::once(left).chain(0..last).collect();
+    let mut target: Vec<u32> = (0..SWITCHES).collect();
+    source.extend([last, beside, 0, last - 1, right]);
+    target.extend([right, last - 1, left, beside, last]);
+    let each = |value: u32| vec![value; links];
+    Fabric {
+        tick_ps: 1,
+        grain_ticks: 1,
+        switches: SWITCHES,
+        terminals,
+        classes: terminals,
+        header_chars: 1,
+        lanes: 1,
+        switch_decode_ticks: vec![80; SWITCHES as usize],
+        switch_crossbar_ticks: vec![0; SWITCHES as usize],
+        switch_handover_ticks: vec![1; SWITCHES as usize],
+        switch_next_head_ticks: vec![1; SWITCHES as usize],
+        switch_forward_ticks: vec![20; SWITCHES as usize],
+        switch_arbiter: vec![0; SWITCHES as usize],
+        switch_choice: vec![0; SWITCHES as usize],
+        link_source: source,
+        link_target: target,
+        link_character_ticks: each(10),
+        link_end_ticks: each(4),
+        link_arrival_ticks: each(17),
+        link_credit_ticks: each(10),
+        link_output_buffer: each(23),
+        link_input_buffer: each(43),
+        link_quantum: each(8),
+        link_flow_control_ticks: each(0),
+        link_reverse: each(NONE),
+        link_deletes_header: vec![0; links],
+        group_switch: (0..SWITCHES).collect(),
+        group_start: (0..=SWITCHES).collect(),
+        group_links: (1..=SWITCHES).collect(),
+        route: (0..SWITCHES).flat_map(|switch| [NONE, 2 * switch, NONE]).collect(),
+        terminal_class: vec![0, 1, 2],
+        terminal_out_link: vec![0, right_out, beside_out],
+        terminal_in_link: vec![left_in, onward, beside_in],
+        ..Fabric::default()
+    }
+}
+
+/// When packets of a length are delivered and links free for others, as they cross each other's way; and how
+/// many runs were worked out.
+fn run(length: u32, on_demand: bool) -> (Vec<(Time, u32)>, Vec<Time>, u64) {
+    let mut network = Network::new(row());
+    network.on_demand = on_demand;
+    let send = |network: &mut Network, terminal: u32, now: Time| {
+        let (target, via) = (1, NONE);
+        network.dispatch(terminal, &Packet { target, length, created: now, dispatch: now, via, mark: 0 });
+    };
+    send(&mut network, 0, 0);
+    send(&mut network, 2, 0);
+    let (mut delivered, mut free, mut left) = (Vec::new(), Vec::new(), 6);
+    while let Some(now) = network.wheel.peek() {
+        network.wheel.go_to(now);
+        while let Some(event) = network.wheel.pop() {
+            match Event::of(event) {
+                Event::Request(link) => network.request(link),
+                Event::Release(link) => network.release(link),
+                Event::Deliver(link) => delivered.push((now, network.deliver(link).source)),
+                Event::Source(terminal) => {
+                    free.push(now);
+                    left -= 1;
+                    if left >= 0 {
+                        send(&mut network, terminal, now);
+                    }
+                }
+            }
+        }
+        network.arbitrate(now).expect("a route");
+    }
+    assert_eq!(network.in_flight(), 0);
+    (delivered, free, network.extensions)
+}
+
+#[test]
+fn nothing_changes_that_can_be_seen() {
+    for length in [8, 64, 190, 191, 200, 230, 300, 500, 1000, 3000] {
+        let (demanded, eager) = (run(length, true), run(length, false));
+        assert_eq!((&demanded.0, &demanded.1), (&eager.0, &eager.1), "{length} characters");
+    }
+}
+
+#[test]
+fn a_long_packet_takes_a_few_runs_on_each_link() {
+    let (demanded, eager) = (run(1000, true).2, run(1000, false).2);
+    assert!(2 * demanded < eager, "{demanded} runs instead of {eager}");
+}
