@@ -12,7 +12,8 @@ import numpy as np
 
 from ..compile import RingParts, compile
 from ..results.figures import figures
-from ..studies.failures import Left, Ways, failures
+from ..studies.failures import Ways, failures
+from ..studies.left import Left
 from .sieve import Looked, Miss
 
 if TYPE_CHECKING:
@@ -36,11 +37,12 @@ def suffers(requirements: Requirements, scenario: Scenario, looked: Looked) -> N
 def _worst(requirements: Requirements, scenario: Scenario) -> tuple[str, float, dict[str, Any]]:
     """The failure after which least arrives: its name, that share, and what is written in ``[[fault]]``."""
     compiled = compile(scenario)
-    if isinstance(compiled.parts, RingParts):
+    parts = compiled.parts
+    if isinstance(parts, RingParts):
         return "any link of a ring", 0.0, {}
     asked, graph = requirements.require, compiled.graph
     both = not (asked.survive_links or asked.survive_switches)
-    ways, found = Ways(compiled), list[Left]()
+    ways, found = Ways(compiled, parts), list[Left]()
     for kind, name, dead in failures(graph, "all"):
         ends = np.concatenate([graph.link_source[dead], graph.link_target[dead]])
         if kind == "cable" and (both or asked.survive_links) and np.all(ends < graph.switches):
