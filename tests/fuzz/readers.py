@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabriloom import topology
+from fabriloom import routing, topology
 from fabriloom.compile import compile
 from fabriloom.fit import FitError, imports
 from fabriloom.routing import RoutingError
+from fabriloom.routing.own_paths import own_paths
 from fabriloom.routing.own_ports import own_ports
 from fabriloom.routing.own_table import own_table
 from fabriloom.scenario import Scenario, ScenarioError, load
@@ -80,6 +81,10 @@ def _routes(path: Path) -> object:
     return own_table(GRID, path)
 
 
+def _paths(path: Path) -> object:
+    return own_paths(GRID, path, routing.build(GRID, adaptive=False))
+
+
 def _ways(path: Path) -> object:
     return own_ports(TWO_RINGS, path)
 
@@ -120,6 +125,7 @@ _BY_HAND = {
 }
 _RINGS_CSV = b"ring,vertex,buses\nr,a,\nr,s,1\nq,s,1\nq,b,\nq,c,\n"
 _RINGS_JSON = b'{"rings": {"r": ["a", "s"], "q": ["s", "b", "c"]}, "switches": {"s": 1}}'
+_PATHS = b'source,target,path\n"t(0,0).0","t(1,1).0",2 3 1\n"t(0,1).0","t(1,0).0",2 3 1\n'
 _ROUTES = b"switch,terminal,links\n" + b"".join(
     f'"s({a},{b})","t({c},{d}).0","{next_}"\n'.encode()
     for a in (0, 1)
@@ -163,6 +169,7 @@ READERS: dict[str, Reader] = {
     "rings.json": Reader(".json", [_RINGS_JSON], _rings, (GraphError,), "json"),
     "ways.csv": Reader(".csv", [_WAYS], _ways, (RoutingError,), "csv"),
     "routes.csv": Reader(".csv", [_ROUTES], _routes, (RoutingError,), "csv"),
+    "paths.csv": Reader(".csv", [_PATHS], _paths, (RoutingError,), "csv"),
     "descriptors.csv": Reader(".csv", [_ROWS], _traffic({"kind": "descriptors"}), _SCENARIO, "csv"),
     "matrix.csv": Reader(
         ".csv", [b"0,1,2,3\n1,0,1,1\n0.5,0,0,1\n1,1,1,0\n"], _traffic({"kind": "matrix"}), _SCENARIO, "csv"
