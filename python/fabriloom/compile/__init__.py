@@ -8,29 +8,27 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from .. import topology, traffic
 from ..programs import Programs
-from ..routing.distribution import Distribution
 from ..scenario import Scenario, needed
 from ..technology import RingTechnology, Technology
 from ..topology import Graph, GraphError
 from ..traffic import TrafficError
-from .codes import codes_of
 from .columns import Arrays, Tenths, parallel, ports, unused
 from .distributions import check_distributions
-from .faults import fault_columns, timeout_columns
+from .faults import fault_columns
 from .links import LinkParts
 from .newest import Newest
 from .programs import packet_demand, program_columns, program_durations, programs_of
 from .rings import RingParts
-from .schedule import check_schedule
 from .several import check_graph, check_pairs
-from .tables import table_columns
 from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
+
+Parts = LinkParts | RingParts
+"""A network by its kind."""
 
 __all__ = ["Arrays", "Compiled", "LinkParts", "RingParts", "compile", "graph_of"]
 
@@ -40,7 +38,7 @@ class Compiled:
     """A scenario ready to run."""
 
     scenario: Scenario
-    parts: LinkParts | RingParts
+    parts: Parts
     """The network by its kind, with its routes."""
     arrays: Arrays
     """The columns of the engine (their meaning: ``crates/engine/src/fabric``) and its scalars."""
@@ -83,13 +81,13 @@ class Compiled:
     @property
     def reverse_load(self) -> float:
         """How busy opposite directions are taken to be, the mean over links; 1 as bounds have it."""
-        if isinstance(self.parts, RingParts):
+        if not self.parts.hears_back:
             return 0.0
         return 1.0 if self.reverse_tenths is None else float(self.reverse_tenths.mean()) / 10
 
     def beside(self, reverse_tenths: Tenths) -> Compiled:
         """The same network, sources included, with opposite directions that are this busy."""
-        if isinstance(self.parts, RingParts):
+        if not self.parts.hears_back:
             return self
         arrays = _joined(self.scenario, self.parts, self.programs, self.sources, reverse_tenths)
         return replace(self, arrays=arrays, reverse_tenths=reverse_tenths)
@@ -101,7 +99,7 @@ class Compiled:
 
     def target_names(self) -> list[str]:
         """Terminals, and behind them what stands for several."""
-        return [*self.graph.terminal_names, *(one.label for one in distributions(self.parts))]
+        return [*self.graph.terminal_names, *(one.label for one in self.parts.distributions)]
 
     def demand(self) -> traffic.Demand:
         """What each terminal sends to each other, and to distributions, the busiest 1 in all."""
@@ -111,10 +109,7 @@ class Compiled:
 
     def cycle_names(self) -> list[str]:
         """Names of the links of :attr:`cycle`, with their lanes if these are several."""
-        if isinstance(self.parts, RingParts) or self.parts.technology.lanes == 1 or not self.parts.lane_cycle:
-            return [self.graph.link_names[link] for link in self.cycle or []]
-        ends = (divmod(lane, self.parts.technology.lanes) for lane in self.parts.lane_cycle)
-        return [f"{self.graph.link_names[link]} lane {lane}" for link, lane in ends]
+        return self.parts.cycle_names()
 
 
 def graph_of(scenario: Scenario) -> Graph:
@@ -137,22 +132,13 @@ def compile(scenario: Scenario) -> Compiled:
     check_graph(scenario, parts.graph)
     check_distributions(scenario)
     programs = programs_of(scenario, parts.graph)
-    if isinstance(parts, LinkParts):
-        check_schedule(scenario, parts.graph, parts.table, programs)
+    parts.check_programs(scenario, programs)
     sources = _sources(scenario, parts) if programs is None else {}
     arrays = _joined(scenario, parts, programs, sources)
-    if isinstance(parts, LinkParts):
-        parts.check_packets(scenario, arrays)
+    parts.check(scenario, arrays, sources)
     compiled = Compiled(scenario, parts, arrays, programs=programs, sources=sources)
     if parts.graph.several is not None:
         check_pairs(scenario, parts.graph, compiled.demand())
-    if scenario.of_rings and compiled.required_rows():
-        message = (
-            "requirements are of networks of links: nothing limits how often a ring sends a packet again"
-        )
-        raise scenario.error(
-            message, ("traffic", "pattern"), "remove them; the table of flows has the longest"
-        )
     if compiled.cycle:
         names = compiled.cycle_names()
         shown = " -> ".join([*names[:8], *(["…"] if len(names) > 8 else []), names[0]])
@@ -164,11 +150,11 @@ def compile(scenario: Scenario) -> Compiled:
 _NOT_OF_ENGINE = ("list_wait_ps", "flow_name", "flow_requirement_ps")
 """Columns of sources that stay here."""
 _MOST_KNOWN, _MOST_TERMINALS = 8, 4096
-_known = Newest[str, LinkParts | RingParts](_MOST_KNOWN)
+_known = Newest[str, Parts](_MOST_KNOWN)
 """The networks that were built last, each by what it was made of: runs of a study have few of them."""
 
 
-def _parts(scenario: Scenario) -> LinkParts | RingParts:
+def _parts(scenario: Scenario) -> Parts:
     """The network of a scenario, with its routes. Raises ScenarioError."""
     made_of = _made_of(scenario)
     if (known := _known.get(made_of)) is not None:
@@ -191,7 +177,7 @@ def _made_of(scenario: Scenario) -> str:
 
 
 def _joined(
-    scenario: Scenario, parts: Any, programs: Programs | None, sources: Arrays, beside: Tenths | None = None
+    scenario: Scenario, parts: Parts, programs: Programs | None, sources: Arrays, beside: Tenths | None = None
 ) -> Arrays:
     """All arrays: of the network, with opposite directions that are as busy as ``beside`` says, and of its
     terminals, whose loads are counted with the full share of flow control."""
@@ -203,7 +189,7 @@ def _joined(
             own += [Durations.of("a wait", path, scenario.traffic.arrivals.wait_ps, MOST_WAIT_TICKS)]
     else:
         own = program_durations(scenario, programs)
-    codes = codes_of(scenario, parts.graph, parts.technology) if isinstance(parts, LinkParts) else None
+    codes = parts.codes(scenario)
     own += [] if codes is None else codes.durations()
     tick = tick_ps(scenario, [*parts.durations(beside), *own], parts.technology.grain_ps)
     if programs is None:
@@ -216,19 +202,11 @@ def _joined(
     columns = {**unused(), **counts, **several, **parts.columns(beside, tick), **terminals}
     if scenario.fault:
         columns |= fault_columns(scenario, parts.graph, parts.technology, tick)
-    if isinstance(parts, LinkParts):
-        columns |= timeout_columns(parts.graph, parts.technology, tick)
-        columns |= table_columns(scenario, parts, columns, tick)
-        columns |= {} if codes is None else codes.columns(tick)
-    return columns
+    columns |= {} if codes is None else codes.columns(tick)
+    return columns | parts.switch_columns(scenario, columns, tick)
 
 
-def distributions(parts: LinkParts | RingParts) -> list[Distribution]:
-    """Targets that stand for several terminals."""
-    return parts.distributions if isinstance(parts, LinkParts) else []
-
-
-def _sources(scenario: Scenario, parts: LinkParts | RingParts) -> Arrays:
+def _sources(scenario: Scenario, parts: Parts) -> Arrays:
     try:
         return traffic.build(
             parts.graph.face,
@@ -237,7 +215,7 @@ def _sources(scenario: Scenario, parts: LinkParts | RingParts) -> Arrays:
             seed=scenario.seed,
             via=parts.via,
             ports=parallel(parts.graph, scenario.port_choice),
-            distributions=distributions(parts),
+            distributions=parts.distributions,
         )
     except TrafficError as error:
         raise scenario.located(error, "traffic") from error

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .. import routing
 from ..codes import number
 from ..faults import FaultError, vertices_of
+from ..programs import Programs
 from ..routing import NONE, RouteTable, RoutingError
 from ..routing.distribution import distribution_cycle, with_distributions
 from ..scenario import Scenario
@@ -20,9 +21,13 @@ from ..scenario.resolve import fill_routing
 from ..technology import Technology, TechnologyError, technology
 from ..topology import Graph
 from .addresses import addresses_of
+from .codes import Codes, codes_of
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
 from .distributions import distributions_of
+from .faults import timeout_columns
 from .newest import Newest
+from .schedule import check_schedule
+from .tables import table_columns
 from .ticks import MOST_LINK_TICKS, Durations
 
 _SHARING = {"flit": number("sharing", "character"), "packet": number("sharing", "packet")}
@@ -43,6 +48,9 @@ class _Timed:
 
 class LinkParts:
     """The parts of a network of links; each mistake points into the file."""
+
+    hears_back = True
+    """Whether flow control of one direction takes time of the other."""
 
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
         self.graph = graph
@@ -109,6 +117,13 @@ class LinkParts:
                 return [lane + plane.first_link * self.technology.lanes for lane in found]
         return None
 
+    def cycle_names(self) -> list[str]:
+        """Names of the links of :attr:`cycle`, with their lanes if these are several."""
+        names, lanes = self.graph.link_names, self.technology.lanes
+        if lanes == 1:
+            return [names[link] for link in self.cycle or []]
+        return [f"{names[lane // lanes]} lane {lane % lanes}" for lane in self.lane_cycle or []]
+
     def _cycle(self, graph: Graph, table: RouteTable) -> list[int] | None:
         tech = self.technology
         if tech.holds_wire:
@@ -121,7 +136,20 @@ class LinkParts:
             graph, routing.divide(graph, table, tech.lanes, self.lane_choice), tech.lanes
         )
 
-    def check_packets(self, scenario: Scenario, arrays: Arrays) -> None:
+    def check_programs(self, scenario: Scenario, programs: Programs | None) -> None:
+        """Raise ScenarioError if two initiators of a schedule may use one link in the same slot."""
+        check_schedule(scenario, self.graph, self.table, programs)
+
+    def codes(self, scenario: Scenario) -> Codes | None:
+        """What is sent besides packets; none if there is nothing. Raises ScenarioError."""
+        return codes_of(scenario, self.graph, self.technology)
+
+    def switch_columns(self, scenario: Scenario, columns: Arrays, tick: int) -> Arrays:
+        """Time-outs of switches, and tables that replace others after what ``columns`` says of faults."""
+        timeouts = timeout_columns(self.graph, self.technology, tick)
+        return timeouts | table_columns(scenario, self, columns, tick)
+
+    def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
         """Raise ScenarioError if the buffers do not hold packets that have to have credit for all of them."""
         names = ("length_min", "length_max", "length_values", "list_length", "flow_length")
         longest = max((int(arrays[name].max()) for name in names if len(arrays[name])), default=0)

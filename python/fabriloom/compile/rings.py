@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from .. import routing
 from ..codes import TRANSACTION, number
+from ..programs import Programs
 from ..routing import RoutingError
+from ..routing.distribution import Distribution
 from ..routing.own_ports import own_ports
 from ..routing.rings import ring_dependency_cycle
 from ..scenario import Scenario
 from ..technology import RingTechnology, TechnologyError, ring_technology
 from ..topology import Graph
-from .columns import Arrays, Times, check_rates, fill, per_link, terminal_links, u32
+from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
 from .ticks import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 
 _TRANSACTIONS = {
@@ -26,9 +29,11 @@ _TRANSACTIONS = {
 
 
 class RingParts:
-    """The parts of a network of rings; each mistake points into the file."""
+    """The parts of a network of rings; each mistake points into the file. It has the methods of LinkParts."""
 
+    hears_back = False
     via = False
+    distributions: ClassVar[list[Distribution]] = []
 
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
         self.graph = graph
@@ -57,6 +62,10 @@ class RingParts:
         """Links of a circle of transmit queues that can wait for each other; none if there is none."""
         return ring_dependency_cycle(self.graph, self.port_route)
 
+    def cycle_names(self) -> list[str]:
+        """Names of the links of :attr:`cycle`."""
+        return [self.graph.link_names[link] for link in self.cycle or []]
+
     @cached_property
     def times_ps(self) -> Times:
         """Per link: ``character``, the time of a symbol, and ``arrival``, until it can be used."""
@@ -69,7 +78,7 @@ class RingParts:
             },
         )
 
-    def durations(self, beside: None = None) -> list[Durations]:
+    def durations(self, beside: Tenths | None = None) -> list[Durations]:
         """All durations of links, stations, buses and memories. Nothing is beside a link."""
         times = {
             "link_rate": self.times_ps["character"],
@@ -87,7 +96,7 @@ class RingParts:
             for name, values in times.items()
         ]
 
-    def columns(self, beside: None, tick: int) -> Arrays:
+    def columns(self, beside: Tenths | None, tick: int) -> Arrays:
         """The engine's columns of the network. Links are one-way: nothing is beside them."""
         tech = self.technology
         return {
@@ -102,6 +111,25 @@ class RingParts:
             **self._buses(tech, tick),
             **self._terminals(tech, tick),
         }
+
+    def check_programs(self, scenario: Scenario, programs: Programs | None) -> None:
+        """Any program can run on rings."""
+
+    def check(self, scenario: Scenario, arrays: Arrays, sources: Arrays) -> None:
+        """Raise ScenarioError if a flow has a requirement."""
+        if sources and (sources["flow_requirement_ps"] > 0).any():
+            message = (
+                "requirements are of networks of links: nothing limits how often a ring sends a packet again"
+            )
+            hint = "remove them; the table of flows has the longest"
+            raise scenario.error(message, ("traffic", "pattern"), hint)
+
+    def codes(self, scenario: Scenario) -> None:
+        """Rings have no time-codes; the checks of the scenario say so."""
+
+    def switch_columns(self, scenario: Scenario, columns: Arrays, tick: int) -> Arrays:
+        """Nothing of what switches of links have."""
+        return {}
 
     def _stations(self, tech: RingTechnology, tick: int) -> Arrays:
         count, rings = self.rings.stations, self.rings

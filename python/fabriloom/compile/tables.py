@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from ..scenario import Scenario
 from ..scenario.sections.routing import AfterFault
 from .columns import Arrays, u32
 from .faults import NEVER_TICKS
-from .links import LinkParts
+
+if TYPE_CHECKING:
+    from .links import LinkParts
 
 Ints = NDArray[np.int64]
 
