@@ -120,13 +120,16 @@ def draw_stroke(
         plan.corners.append((float(bulge[0]), float(bulge[1])))
     if len(links) > 1 and plan.pitch > 40 and len(plan.strokes) < 200 and (way or scale is None):
         _count(plan, len(links), start, end, right * bow * 0.5)
+    there, back = (one, middle, two), (two, middle, one)
+    if not way:
+        there, back = back, there
+    reverse = int(graph.link_reverse[links[0]])
     if len(links) == 1:
-        curve = (one, middle, two) if way else (two, middle, one)
-        write_port(plan, links[0], curve)
-        if scale is None and graph.link_reverse[links[0]] >= 0:
-            write_port(plan, int(graph.link_reverse[links[0]]), curve[::-1])
-    if graph.link_reverse[links[0]] < 0 and plan.arrows:
-        _arrow(plan, (one, middle, two) if way else (two, middle, one), links, colour, value)
+        write_port(plan, links[0], there)
+        if scale is None and reverse >= 0:
+            write_port(plan, reverse, back)
+    if reverse < 0 and plan.arrows:
+        _arrow(plan, there, links, colour, value)
 
 
 def _links_text(plan: Plan, links: list[int], known: NDArray[np.float64]) -> str:
