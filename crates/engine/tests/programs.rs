@@ -62,7 +62,7 @@ fn fabric(programs: [&[Row]; 2]) -> Fabric {
             f.op_peer.push(peer);
             f.op_bytes.push(bytes);
             f.op_tag.push(ANY);
-            f.op_ticks.push(3);
+            f.op_ticks.push(if kind == RECEIVE { 0 } else { 3 });
         }
         f.program_start.push(f.op_kind.len() as u32);
     }
