@@ -1,7 +1,7 @@
-"""Child processes of Python, and what this one imports, without the folder in which the user happens to be.
+"""Start child processes of Python that never import from the present folder; protect this process likewise.
 
 ``python -m`` and a ``PYTHONPATH`` with an empty entry put the present folder before the standard library: a
-file ``numpy.py`` beside a scenario would be executed. This module imports nothing that is not there already.
+file ``numpy.py`` beside a scenario would be executed. This module imports only what is loaded already.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ _START = (
     "sys.path += [folder for folder in more if folder not in sys.path];"
     "importlib.import_module(module).main()"
 )
-"""What a child runs: the standard library and the installed packages first, then where ours were found."""
+"""What a child runs. Search order: standard library, installed packages, then the folder of this package."""
 
 
 def command(module: str) -> list[str]:
-    """The command line of a child that runs ``main()`` of a module of this package.
+    """Return the command line of a child that runs ``main()`` of a module of this package.
 
-    Isolated (``-I``): neither the present folder, nor that of a script, nor ``PYTHONPATH`` come before what
-    is installed, which is searched first.
+    The child is isolated (``-I``): installed packages are searched before the present folder, the folder of
+    a script and ``PYTHONPATH``.
     """
     bytecode = ["-B"] if sys.dont_write_bytecode else []
     return [sys.executable, "-I", *bytecode, "-c", _START, module, os.path.dirname(_PACKAGE), *_trusted()]
 
 
 def leave_out_present_folder() -> None:
-    """From now on nothing is imported from the present folder; the command calls this first."""
+    """Remove the present folder from the import path; the command calls this first."""
     sys.path[:] = _trusted()
 
 
 def _trusted() -> list[str]:
-    """The folders in which modules are looked for, but for the present one; not if the package lies in it."""
+    """Return the import path without the present folder; the folder stays if the package lies in it."""
     home = os.path.dirname(_PACKAGE)
     try:
         here = os.path.realpath(os.getcwd())

@@ -1,4 +1,4 @@
-"""The numbers that stand for kinds of things in the engine's columns, by the engine's own names.
+"""The codes of kinds in the engine's columns, by the names that the engine exports.
 
 >>> from fabriloom import codes
 >>> codes.ARRIVAL.POISSON == codes.number("arrival", "poisson")
@@ -30,7 +30,7 @@ class Codes:
 
 
 def number(kind: str, word: str) -> int:
-    """The code of a word as scenarios have it: ``number("arbiter", "round-robin")``."""
+    """Return the code of a word of the scenario: ``number("arbiter", "round-robin")``."""
     return _all()[kind][word.upper().replace("-", "_")]
 
 

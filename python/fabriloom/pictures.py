@@ -42,16 +42,16 @@ class Pictures(list[Picture]):
 
 
 def draw(network: Any, link_values: ArrayLike | None = None, link_label: str = "utilisation") -> Picture:
-    """The network as a picture.
+    """Draw a network.
 
     Args:
-        network: a scenario, a graph, or results; the links of results are coloured by their utilisation.
-        link_values: a number per link by which it is coloured, shape (links,), NaN for none.
-        link_label: what these numbers are, with their unit.
+        network: a scenario, a graph, or results. Results colour each link by its utilisation.
+        link_values: one value per link, which sets its colour; shape (links,), NaN for no value.
+        link_label: name and unit of these values, for the legend.
 
     Raises:
         ScenarioError: the scenario's network cannot be built.
-        ValueError: there is another number of values than of links.
+        ValueError: ``link_values`` does not have one value per link.
     """
     from .report.drawing import fabric_svg
     from .topology import Graph
@@ -71,10 +71,10 @@ def draw(network: Any, link_values: ArrayLike | None = None, link_label: str = "
 
 
 def charts(found: Any) -> Pictures:
-    """The charts that the report of a run, a curve, a comparison or a saturation shows.
+    """Draw the charts that the report shows of a run, a curve, a comparison or a saturation.
 
     Raises:
-        TypeError: it is none of these.
+        TypeError: ``found`` is none of these.
     """
     from .report import pages, plot
 
@@ -92,7 +92,7 @@ def charts(found: Any) -> Pictures:
 
 
 def page(found: Any, heading: str, verdicts: list[str]) -> str:
-    """How a notebook shows a study of points: its name, its verdicts, its charts, its table."""
+    """Return a study as HTML for a notebook: name, verdicts, charts and table."""
     drawn = charts(found)._repr_html_() if len(found.points) > 1 else ""
     said = "".join(f"<p><b>{escape(text)}</b></p>" for text in verdicts)
     return f"<p>{escape(heading)}</p>{said}{drawn}{found.table._repr_html_()}"

@@ -1,4 +1,4 @@
-"""Characters that a terminal obeys instead of showing: a name with them could forge what is printed."""
+"""Control characters: a terminal obeys them, so a name that contains them could forge what is printed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _IN_NAMES = re.compile(f"[{_OBEYED}\t\n]")
 
 
 def escaped(text: str) -> str:
-    """The text with what a terminal would obey as ``\\u001b``, which is also what JSON calls it."""
+    """Return the text with control characters written as JSON writes them, such as ``\\u001b``."""
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def refused_in(text: str, lines: bool = False) -> str:
-    """The first character that a name must not have, as ``U+001B``, or nothing.
+    """Return the first forbidden character of a name, such as ``U+001B``, or an empty string.
 
-    ``lines``: a text of several lines, with tabs.
+    ``lines``: line breaks and tabs are allowed.
     """
     found = (_CONTROL if lines else _IN_NAMES).search(text.replace("\r", "") if lines else text)
     return f"U+{ord(found[0]):04X}" if found else ""

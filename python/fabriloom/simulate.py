@@ -1,4 +1,4 @@
-"""One run: a compiled scenario through the engine to its results."""
+"""One run: pass a compiled scenario to the engine and return its results."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _MESSAGES_AT_MOST = 1 << 22
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is."""
+    """The progress of a run."""
 
     share: float
-    """0 to 1: simulated time of its limit. A run that reaches its precision ends earlier."""
+    """Simulated time divided by the time limit, 0 to 1. A run that reaches its precision ends earlier."""
     simulated_ps: int
     events: int
     packets: int
@@ -44,7 +44,9 @@ class Progress:
     packet_hops: int
     tick_ps: int
     so_far: Callable[[], dict[str, Any]]
-    """What was measured until now, as ``Results.native`` has it at the end; a copy, so ask seldom."""
+    """Returns what has been measured so far, in the form of ``Results.native``. It makes a copy: call it
+    seldom.
+    """
 
 
 Report = Callable[[Progress], None]
@@ -53,18 +55,21 @@ Report = Callable[[Progress], None]
 def run(
     scenario: Scenario | Compiled, progress: Report | None = None, *, hops: int = 0, hops_since_ps: int = 0
 ) -> Results:
-    """Run a scenario to its end; Ctrl-C ends it early with what there is, marked ``interrupted``.
+    """Simulate one run of a scenario.
+
+    Ctrl-C ends the run early: the results then hold what was measured, with the end reason ``interrupted``.
 
     Args:
-        scenario: what to run.
-        progress: called from time to time with a :class:`Progress`; what it raises ends the run, and
-            KeyboardInterrupt ends it with what there is.
-        hops: of the stays of packets on links the newest are kept, in ``Results.native`` as ``hop_…``.
-        hops_since_ps: none of these that ended before.
+        scenario: the scenario; its ``[sweep]``, ``[variants]`` and ``[study]`` are ignored.
+        progress: called at intervals with a :class:`Progress`. If it raises KeyboardInterrupt, the run ends
+            as with Ctrl-C; any other exception ends the run and is passed on.
+        hops: number of hops to keep, the newest, as columns ``hop_…`` of ``Results.native``. A hop is the
+            stay of one packet on one link.
+        hops_since_ps: hops that ended before this time are not kept.
 
     Raises:
         ScenarioError: the scenario cannot be run.
-        TypeError: it is no scenario but, say, the name of a file.
+        TypeError: ``scenario`` is not a scenario but, for example, the name of a file.
     """
     compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
     began = time.perf_counter()
@@ -92,8 +97,8 @@ def run(
 
 
 def _with_bounds(results: Results, described: Compiled) -> None:
-    """Adds what is guaranteed of flows: with the full share of flow control, so that it holds whatever goes
-    the other way.
+    """Add the guaranteed delay of flows. It assumes the full share of flow control, so that it holds for any
+    traffic in the opposite direction.
     """
     if not len(results.native["flow_source"]) and not len(results.native["watched_packets"]):
         return
@@ -108,12 +113,12 @@ def _with_bounds(results: Results, described: Compiled) -> None:
 
 
 def _left(promise: Promise) -> float:
-    """The share of a requirement that its bound leaves; of one without a bound nothing is known."""
+    """Return the margin of a requirement that its bound leaves; infinite without a bound."""
     return math.inf if promise.bound_ns is None else -promise.bound_ns / promise.requirement_ns
 
 
 def _rows(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
-    """Whose throughput is kept over time; whom a program sends to is not known before it does."""
+    """Select the flows whose throughput is kept over time; the flows of a program are not known beforehand."""
     names = compiled.graph.terminal_names
     by_pair = compiled.programs is None and len(names) <= shares.MOST_TERMINALS
     return shares.wanted(names, compiled.demand() if by_pair else None)
@@ -127,7 +132,7 @@ def _program_run(compiled: Compiled, native: dict[str, Any]) -> ProgramRun | Non
 
 
 class _InterruptedError(Exception):
-    """Ctrl-C during a run that was to find out about flow control; its results are what there is."""
+    """Ctrl-C during a run that measures the share of flow control; holds the results up to then."""
 
     def __init__(self, compiled: Compiled, native: dict[str, Any]) -> None:
         super().__init__("interrupted")
@@ -136,10 +141,10 @@ class _InterruptedError(Exception):
 
 
 def matched(compiled: Compiled) -> Compiled:
-    """The same, with flow control matched to how busy opposite directions are, if the scenario asks for it.
+    """Match the share of flow control to the load of the opposite directions, if the scenario asks for it.
 
-    That is measured for each link by one or two short runs and rounded up to a tenth: a tenth of the share is
-    0.5 % of a character, and a link that is full never carries more than its flow control leaves.
+    One or two short runs measure that load for each link. It is rounded up to a tenth: a tenth of the share
+    is 0.5 % of a character, and a link that is full never carries more than its flow control leaves.
     """
     if compiled.technology.flow_control != "matched":
         return compiled
@@ -170,7 +175,7 @@ def matched(compiled: Compiled) -> Compiled:
 
 
 def _reverse_tenths(native: dict[str, Any], compiled: Compiled) -> NDArray[np.int64]:
-    """Per link how busy the opposite direction of its cable was, in tenths, rounded up."""
+    """Return, per link, the load of the opposite direction of its cable in tenths, rounded up."""
     ticks = max(1, native["end_time_ticks"] - native["measure_start_ticks"])
     reverse = np.asarray(compiled.graph.link_reverse)
     busy = np.where(reverse < 0, 0, np.asarray(native["link_busy_ticks"], np.int64)[reverse])
@@ -199,7 +204,7 @@ def _so_far(simulation: Any, compiled: Compiled) -> dict[str, Any]:
 
 
 def options_of(compiled: Compiled) -> dict[str, Any]:
-    """The engine's options for a scenario, in ticks."""
+    """Return the engine's options for a scenario, times in ticks."""
     run, output = compiled.scenario.run, compiled.scenario.output
     return {
         "until": compiled.grain_ticks(run.duration_ps),
@@ -216,7 +221,7 @@ def options_of(compiled: Compiled) -> dict[str, Any]:
 
 
 def _batch_ps(compiled: Compiled) -> int:
-    """First length of a batch: some packet times, and long enough for some tens of packets."""
+    """Choose the first length of a batch: a few packet times, and long enough for some tens of packets."""
     scenario, arrays = compiled.scenario, compiled.arrays
     if compiled.programs is None and scenario.traffic.is_open():
         return _open_batch_ps(compiled)
@@ -234,7 +239,7 @@ def _batch_ps(compiled: Compiled) -> int:
 
 
 def _open_batch_ps(compiled: Compiled) -> int:
-    """The same where rates say how often packets are made: as long as 64 of them take."""
+    """Choose the first length of a batch where traffic is given by rates: the time of 64 packets."""
     interval = compiled.arrays["source_interval_grains"]
     per_grain = float(np.divide(1.0, interval, out=np.zeros_like(interval), where=interval > 0).sum())
     wanted = 64.0 / per_grain * compiled.technology.grain_ps
@@ -253,26 +258,28 @@ def _flows(compiled: Compiled, wanted: bool | str) -> int:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The engine beside its slow plain twin on the same scenario."""
+    """The engine compared with its slow twin on the same scenario."""
 
     packets: int
     """Packets that the engine delivered."""
     twin_packets: int
     identical: bool
-    """Whether source, target, length and all times of every packet are the same."""
+    """Whether source, target, length and all times of every packet are equal."""
     end_reason: str
     """Why the run of the engine ended."""
     until_ps: int
-    """Up to when they were compared: the end of that run, or its time limit if it came to rest before."""
+    """End of the comparison in ps: the end of the engine's run, or its time limit if the run came to rest
+    before.
+    """
     wall_s: float
     twin_wall_s: float
 
 
 def compare(scenario: Scenario | Compiled, duration_ps: int | None = None) -> Comparison:
-    """Run a scenario in the engine and in its slow twin, and compare every delivery.
+    """Run a scenario in the engine and in its slow twin, and compare every delivery up to the end of the
+    engine's run.
 
-    They are compared up to the end of the engine's run. ``duration_ps`` shortens it; the twin is some tens to
-    hundreds of times slower.
+    ``duration_ps`` shortens the run: the twin is tens to hundreds of times slower than the engine.
     """
     compiled = matched(scenario if isinstance(scenario, Compiled) else compile(scenario))
     until = compiled.grain_ticks(duration_ps or compiled.scenario.run.duration_ps)
@@ -298,14 +305,14 @@ def compare(scenario: Scenario | Compiled, duration_ps: int | None = None) -> Co
 
 
 def _deliveries(native: dict[str, Any]) -> NDArray[np.int64]:
-    """Deliveries in order of time, target and the rest, shape (packets, 6)."""
+    """Return the deliveries sorted by time, target and the other columns; shape (packets, 6)."""
     names = ("delivered_ticks", "target", "source", "length", "created_ticks", "started_ticks")
     rows = np.stack([np.asarray(native[f"trace_{name}"], np.int64) for name in names], axis=1)
     return rows[np.lexsort(rows.T[::-1])]
 
 
 def _in_bytes(native: dict[str, Any], compiled: Compiled) -> dict[str, Any]:
-    """Payload counted by the engine in characters, as bytes."""
+    """Convert payload, which the engine counts in characters, to bytes."""
     tech = compiled.technology
     if tech.character_bytes == 1 and not tech.end_carries_data:
         return native

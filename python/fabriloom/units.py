@@ -1,9 +1,9 @@
-"""Strings with units to integers and back: "100 Mbit/s", "2 us", "64 B", "5 ns/m".
+"""Convert strings with units to integers and back: "100 Mbit/s", "2 us", "64 B", "5 ns/m".
 
-Inside, time is whole picoseconds, a size is whole bytes and a rate is whole bits per second. Where rates are
-usually said in bits, "100 MB/s" is refused, with both readings offered; those of SCI, which are said in
-bytes, are read in both (:func:`parse_byte_rate_bits_per_s`). "Mb/s" is refused everywhere.
-Numbers are read exactly (as fractions), so "0.1 us" is 100000 ps and not a neighbour of it.
+Internally, times are whole picoseconds, sizes are whole bytes and rates are whole bits per second. Where the
+field gives rates in bits, "100 MB/s" is refused and the message offers both readings. SCI rates, usually
+given in bytes, are accepted in both units (:func:`parse_byte_rate_bits_per_s`). "Mb/s" is refused everywhere.
+Numbers are read as exact fractions: "0.1 us" is exactly 100000 ps.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ BYTE_RATE_BITS_PER_S: Final = {
     "TB/s": 8 * 10**12,
 }
 LONGEST_CABLE_M: Final = 10**6
-"""The longest cable that is taken, a fortieth of the way around the earth."""
+"""The longest accepted cable, one fortieth of the circumference of the earth."""
 
 _OTHER_WORDS: Final = {
     "destination": ("target",),
@@ -49,7 +49,7 @@ _OTHER_WORDS: Final = {
     "receiver": ("target",),
     "weight": ("rate",),
 }
-"""Words that others use for ours."""
+"""Synonyms of the units that are read."""
 _SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "bars"}
 PACKET_RATE_MILLIHZ: Final = {
     "packets/s": 10**3,
@@ -60,13 +60,13 @@ PACKET_RATE_MILLIHZ: Final = {
 _LARGEST: Final = 2**62
 _MOST_COMPARED: Final = 5000
 _LONGEST_COMPARED: Final = 64
-"""Names, and their characters, among which the nearest is looked for: likeness costs their product."""
+"""Most names, and most characters per name, that :func:`nearest` compares; its cost is their product."""
 _NUMBER: Final = re.compile(
     r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?(\d+))?)\s*(.*?)\s*", re.DOTALL | re.ASCII
 )
 MICRO_SIGNS: Final = "\u00b5\u03bc"
 _MICRO: Final = re.compile(f"[{MICRO_SIGNS}](?=s)")
-"""The micro sign and the Greek letter: keyboards have one or the other, and both are read as the u of us."""
+"""The micro sign and the Greek letter mu: keyboards have one or the other, and both are read as u."""
 _ALIKE: Final = {
     "usec": "us",
     "sec": "s",
@@ -94,11 +94,11 @@ _ALIKE: Final = {
     "meter": "m",
     "metre": "m",
 }
-"""Spellings people use, and the one that we read. They are offered, not accepted: Mb/s is read both ways."""
+"""Common spellings, and the one that is accepted. They are suggested, not accepted: Mb/s is ambiguous."""
 
 
 class UnitError(ValueError):
-    """A value without a unit, with a wrong one, or out of range. ``hint`` says what to write instead."""
+    """A value without a unit, with a wrong unit, or out of range. ``hint`` says what to write instead."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -110,30 +110,32 @@ class UnitError(ValueError):
 
 
 def parse_time_ps(value: object, *, positive: bool = False) -> int:
-    """Whole picoseconds of a duration such as "2 us". ``positive``: zero is refused as well."""
+    """Parse a duration such as "2 us" to whole picoseconds. ``positive``: zero is refused. Raises UnitError."""
     return _parse(value, "a time", TIME_PS, "2 us", positive)
 
 
 def parse_bytes(value: object, *, positive: bool = False) -> int:
-    """Whole bytes of a size such as "64 B". ``positive``: zero is refused as well."""
+    """Parse a size such as "64 B" to whole bytes. ``positive``: zero is refused. Raises UnitError."""
     return _parse(value, "a size in bytes", BYTES, "64 B", positive)
 
 
 def parse_rate_bits_per_s(value: object, *, positive: bool = True) -> int:
-    """Whole bits per second of a rate such as "100 Mbit/s"; zero is refused unless ``positive`` is false."""
+    """Parse a rate such as "100 Mbit/s" to whole bits per second. ``positive``: zero is refused. Raises
+    UnitError.
+    """
     return _parse(value, "a rate in bits per second", RATE_BITS_PER_S, "100 Mbit/s", positive)
 
 
 def parse_byte_rate_bits_per_s(value: object, *, positive: bool = True) -> int:
-    """Whole bits per second of a rate such as "500 MB/s", or of the same in bits, "4 Gbit/s"."""
+    """Parse a rate in bytes or bits, "500 MB/s" or "4 Gbit/s", to whole bits per second. Raises UnitError."""
     units = {**BYTE_RATE_BITS_PER_S, **RATE_BITS_PER_S}
     return _parse(value, "a rate", units, "500 MB/s", positive)
 
 
 def parse_offered_rate(value: object) -> tuple[int, bool]:
-    """What a source offers: payload in bits per second and false, or thousandths of packets and true.
+    """Parse an offered rate such as "120 Mbit/s", "15 MB/s" or "20000 packets/s". Raises UnitError.
 
-    "120 Mbit/s", "15 MB/s" and "20000 packets/s" are such rates.
+    Returns payload bits per second and False, or thousandths of a packet per second and True.
     """
     bits = {**RATE_BITS_PER_S, **BYTE_RATE_BITS_PER_S}
     unit = str(value).split()[-1:] if isinstance(value, str) else []
@@ -146,22 +148,22 @@ def parse_offered_rate(value: object) -> tuple[int, bool]:
 
 
 def format_offered_rate(amount: int, of_packets: bool) -> str:
-    """The one form of every such rate: "120 Mbit/s", "20000 packets/s"."""
+    """Format an offered rate in its canonical form: "120 Mbit/s", "20000 packets/s"."""
     return f"{amount / 1000:.15g} packets/s" if of_packets else format_rate_bits_per_s(amount)
 
 
 def parse_event_rate_millihz(value: object, *, positive: bool = True) -> int:
-    """Whole thousandths of an event per second of a rate such as "45 kHz"."""
+    """Parse an event rate such as "45 kHz" to whole thousandths of an event per second. Raises UnitError."""
     return _parse(value, "a rate of events", EVENT_RATE_MILLIHZ, "45 kHz", positive)
 
 
 def parse_delay_ps_per_m(value: object, *, positive: bool = False) -> int:
-    """Whole picoseconds per metre of a cable delay such as "5 ns/m"."""
+    """Parse a cable delay such as "5 ns/m" to whole picoseconds per metre. Raises UnitError."""
     return _parse(value, "a delay per length", DELAY_PS_PER_M, "5 ns/m", positive)
 
 
 def parse_length_m(value: object, *, positive: bool = False) -> float:
-    """Metres of a cable length such as "2 m"."""
+    """Parse a cable length such as "2 m" to metres. Raises UnitError."""
     amount = _amount(value, "a length", LENGTH_M, "2 m", positive)
     if amount > LONGEST_CABLE_M:
         longest = format_length_m(LONGEST_CABLE_M)
@@ -170,43 +172,45 @@ def parse_length_m(value: object, *, positive: bool = False) -> float:
 
 
 def format_time_ps(time_ps: int) -> str:
-    """The shortest exact form: 2000000 is "2 us"."""
+    """Format in the shortest exact form: 2000000 is "2 us"."""
     return _format(time_ps, TIME_PS)
 
 
 def format_bytes(size_bytes: int) -> str:
-    """The shortest exact form in decimal units: 64 is "64 B"."""
+    """Format in the shortest exact form in decimal units: 64 is "64 B"."""
     return _format(size_bytes, {name: size for name, size in BYTES.items() if "i" not in name})
 
 
 def format_rate_bits_per_s(rate_bits_per_s: int) -> str:
-    """The shortest exact form: 100000000 is "100 Mbit/s"."""
+    """Format in the shortest exact form: 100000000 is "100 Mbit/s"."""
     return _format(rate_bits_per_s, RATE_BITS_PER_S)
 
 
 def format_byte_rate(rate_bits_per_s: int) -> str:
-    """The shortest exact form in bytes, 4000000000 is "500 MB/s"; in bits where bytes are not whole."""
+    """Format in bytes, in the shortest exact form: 4000000000 is "500 MB/s"; in bits if the bytes are not
+    whole.
+    """
     whole = rate_bits_per_s % 8 == 0
     return _format(rate_bits_per_s, BYTE_RATE_BITS_PER_S if whole else RATE_BITS_PER_S)
 
 
 def format_event_rate(rate_millihz: int) -> str:
-    """The shortest exact form: 45000000 is "45 kHz"."""
+    """Format in the shortest exact form: 45000000 is "45 kHz"."""
     return _format(rate_millihz, {name: size for name, size in EVENT_RATE_MILLIHZ.items() if "/" not in name})
 
 
 def format_delay_ps_per_m(delay_ps_per_m: int) -> str:
-    """The shortest exact form: 5000 is "5 ns/m"."""
+    """Format in the shortest exact form: 5000 is "5 ns/m"."""
     return _format(delay_ps_per_m, {"ps/m": 1, "ns/m": 10**3, "us/m": 10**6})
 
 
 def format_length_m(length_m: float) -> str:
-    """Metres as written: 2.0 is "2 m"."""
+    """Format a length in metres: 2.0 is "2 m"."""
     return f"{length_m:.15g} m" if length_m != int(length_m) else f"{int(length_m)} m"
 
 
 def nearest(word: str, choices: list[str] | tuple[str, ...], likeness: float = 0.55) -> str | None:
-    """The choice that looks most like ``word``, if any comes as near as ``likeness`` (0 to 1)."""
+    """Return the choice most similar to ``word``, or None if its similarity is below ``likeness`` (0 to 1)."""
     lower = {choice.lower(): choice for choice in reversed(choices)}
     for same in (word.lower(), *_OTHER_WORDS.get(word.lower(), ())):
         if same in lower:
@@ -217,7 +221,7 @@ def nearest(word: str, choices: list[str] | tuple[str, ...], likeness: float = 0
 
 
 def other_separator(header: str) -> str | None:
-    """What separates the columns of a CSV file with this first line, if it is not the comma."""
+    """Return the separator of a CSV file with this first line, if it is not the comma."""
     if "," in header:
         return None
     return next((name for sign, name in _SEPARATORS.items() if sign in header), None)

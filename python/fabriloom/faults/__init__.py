@@ -1,4 +1,4 @@
-"""What fails: links by name, and from when to when each of them is down."""
+"""Failures: which links fail, and when each of them is down."""
 
 from .outages import Outage, outages
 from .places import FaultError, each_of, links_of, vertices_of

@@ -1,4 +1,4 @@
-"""From when to when links are down, from what fails when."""
+"""Compute when links are down from failures and repairs."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from ..topology import Graph
 
 @dataclass(frozen=True)
 class Outage:
-    """A link does not run; in ticks."""
+    """A time in which a link does not run; times in ticks."""
 
     down: int
     link: int
     ended: int
-    """When what has come of a packet is ended with an error end."""
+    """When the part of a packet that has arrived is closed with an error end of packet."""
     up: int | None
-    """When it runs again; none: never."""
+    """When the link runs again; None: never."""
     stuck: bool = False
-    """It only starts nothing, and nothing is lost."""
+    """The link starts no packet, but loses none."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How links fail and come back, in ticks."""
+    """How links fail and restart; times in ticks."""
 
     disconnect: int
-    """From the failure of a link until its receiver notices."""
+    """From the failure of a link until its receiver detects it."""
     restart: int
-    """From the repair until it runs again."""
+    """From the repair until the link runs again."""
     stops_cable: bool
-    """Whether a receiver that has noticed has the other direction fall silent."""
+    """Whether a receiver that has detected the failure also stops the opposite direction."""
 
 
 def outages(
@@ -41,11 +41,11 @@ def outages(
     stuck: Iterable[tuple[list[int], int, int]] = (),
     errors: Iterable[tuple[list[int], int]] = (),
 ) -> list[Outage]:
-    """The outages of all links, by the tick in which they begin; one of a link at a time.
+    """Return the outages of all links, sorted by the tick in which they begin; those of a link never overlap.
 
-    ``failures``: which links fail together, when, and when they are repaired (none: never). ``stuck``: which
-    start nothing from when to when. A link that fails while it is stuck is stuck up to then only. ``errors``:
-    which have a wrong bit, and when, that costs no more than what is on them.
+    ``failures``: links that fail together, time of failure, time of repair (None: never). ``stuck``: links
+    that start no packet, from and to. A link that fails while stuck is stuck only until then. ``errors``:
+    links with a bit error, and its time; such an outage loses only what is on the link.
     """
     found = [Outage(at, link, at + 1, at + 2) for links, at in errors for link in links]
     for links, at, repaired in failures:
@@ -60,7 +60,7 @@ def outages(
 
 
 def _between(held: list[Outage], failed: list[Outage]) -> Iterator[Outage]:
-    """What is left of links that are stuck before and between their failures; at least two ticks of each."""
+    """Return the outages of stuck links before and between their failures, each of at least two ticks."""
     of_link: dict[int, list[Outage]] = {}
     for one in failed:
         of_link.setdefault(one.link, []).append(one)
@@ -84,7 +84,7 @@ def _outage(link: int, down: int, at: int, repaired: int | None, rules: Rules) -
 
 
 def _joined(found: Iterable[Outage]) -> list[Outage]:
-    """The same with those of one link that overlap made one."""
+    """Merge overlapping outages of the same link."""
     whole: list[Outage] = []
     last: dict[int, int] = {}
     for outage in sorted(found, key=lambda one: (one.down, one.link)):

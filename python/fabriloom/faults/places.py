@@ -1,4 +1,4 @@
-"""The links that fail when a link, a cable, a switch or a terminal does."""
+"""Find the links that fail with a link, a cable, a switch or a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..topology import Graph
 
 
 class FaultError(ValueError):
-    """Something that is to fail is not there."""
+    """The component that a fault names does not exist."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -20,11 +20,12 @@ class FaultError(ValueError):
 
 
 ALL = "all"
-"""Names everything of a kind."""
+"""The name that stands for all components of a kind."""
 
 
 def each_of(graph: Graph, kind: str, name: str | int) -> list[tuple[str, list[int]]]:
-    """Name and links of what fails by itself: one thing, or with "all" everything of the kind."""
+    """Return the name and the links of each component that fails on its own: the named one, or, with "all",
+    every one of the kind."""
     if name != ALL or name in _names_of(graph, kind):
         return [(str(name), links_of(graph, kind, name))]
     if kind == "cable":
@@ -39,7 +40,7 @@ def _names_of(graph: Graph, kind: str) -> list[str]:
 
 
 def links_of(graph: Graph, kind: str, name: str | int) -> list[int]:
-    """The links of a ``link``, ``cable``, ``switch`` or ``terminal``, ascending. Raises FaultError."""
+    """Return the links of a ``link``, ``cable``, ``switch`` or ``terminal``, ascending. Raises FaultError."""
     if kind in ("link", "cable"):
         link = _link(graph, str(name))
         reverse = int(graph.link_reverse[link])
@@ -50,7 +51,7 @@ def links_of(graph: Graph, kind: str, name: str | int) -> list[int]:
 
 
 def _link(graph: Graph, name: str) -> int:
-    """A link by name; "a -> b" is "a>b"."""
+    """Find a link by name; "a -> b" means "a>b"."""
     written = re.sub(r"\s*-?>\s*", ">", name.strip())
     for wanted in (name, written):
         if wanted in graph.link_names:
@@ -65,7 +66,8 @@ def _link(graph: Graph, name: str) -> int:
 
 
 def vertices_of(graph: Graph, kind: str, name: str | int) -> list[int]:
-    """A switch, a port of a terminal by its own name, or a terminal with all its ports. Raises FaultError."""
+    """Return the vertices of a switch, of one port of a terminal, or of all ports of a terminal. Raises
+    FaultError."""
     if kind == "switch" or graph.several is None:
         return [_vertex(graph, kind, name)]
     if name in graph.port_names:

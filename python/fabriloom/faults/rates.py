@@ -1,4 +1,4 @@
-"""Failures at random: when one thing fails and is repaired, again and again."""
+"""Random failures and repairs of one component."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _PS_PER_S = 10**12
 def drawn(
     seed: str, until_ps: int, mtbf_ps: float, mttr_ps: float | None, lasts_ps: int = 0
 ) -> Iterator[tuple[int, int | None]]:
-    """When it fails and is repaired (none: never), up to a moment; equal seeds draw the same.
+    """Draw times of failure and repair in ps (None: never repaired) up to ``until_ps``; the seed decides.
 
-    Times to the next failure count from when it runs again, ``lasts_ps`` after the repair. ``mttr_ps`` of 0:
-    repaired at once.
+    The time to the next failure counts from the moment the component runs again, ``lasts_ps`` after its
+    repair. ``mttr_ps`` = 0: repaired at once.
     """
     random, now_ps = Random(seed), 0.0
     while True:
@@ -32,5 +32,5 @@ def drawn(
 
 
 def mtbf_of_bits_ps(bit_error_rate: float, rate_bits_per_s: float) -> float:
-    """Mean time between bit errors of a link that sends all the time."""
+    """Return the mean time between bit errors, in ps, of a link that sends without a pause."""
     return _PS_PER_S / (bit_error_rate * rate_bits_per_s)

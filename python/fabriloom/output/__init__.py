@@ -1,8 +1,8 @@
-"""Everything that is written for a user: whole or not at all, and nothing of the user's in its place.
+"""Writing files for a user: each file appears complete or not at all, and no file of the user is replaced.
 
-``whole``: one file. ``manifest``: the list by which a folder proves what the program wrote into it.
-``working``: a folder under a lock in which results come into being.
-``folder``: the output folder of a command. ``pieces``: finished pieces of longer work.
+``whole``: one file. ``manifest``: the checksum list that proves which files of a folder the program wrote.
+``working``: a locked folder in which a command works. ``folder``: the output folder of a command.
+``pieces``: finished parts of longer work.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The output folder of a command: written beside, then put in its place as one."""
+"""The output folder of a command: written beside its target, then renamed in one step."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ _TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR, errno.EBUSY)
 
 
 class Output(Working):
-    """Results come into being in ``DIR.partial``; ``finish`` makes that ``DIR``, in one step.
+    """Results are written to ``DIR.partial``; ``finish`` renames that to ``DIR`` in one step.
 
-    What ``DIR`` held is replaced only if its list proves that the program wrote all of it.
+    An existing ``DIR`` is replaced only if its list proves that the program wrote all of it.
     """
 
     def __init__(
         self, out: Path, command: str, version: str, force: bool = False, kept: str = "", forget: bool = False
     ) -> None:
-        """Look at the folder, and take it.
+        """Check the folder and lock it.
 
         Args:
-            out: the folder as the user names it; ``~`` is the home folder.
-            command: what writes; an unfinished folder is taken up by the same command only.
-            version: of the program.
-            force: an earlier result, or unfinished work of another command, is given up.
-            kept: name of the folder of finished pieces, if an unfinished result can be taken up again.
-            forget: a finished result has no need of its pieces.
+            out: the folder as the user writes it; ``~`` is the home folder.
+            command: the command that writes; only the same command resumes an unfinished folder.
+            version: version of the program.
+            force: replace an earlier result, or unfinished work of another command.
+            kept: name of the subfolder of finished pieces, if unfinished work can be resumed.
+            forget: remove the pieces when the result is finished.
 
         Raises:
-            OutputError: it is not taken, and why.
-            OSError: it cannot be written.
+            OutputError: the folder cannot be used; the text gives the reason.
+            OSError: the folder cannot be written.
         """
         self.target = target_of(out)
         self._kept_name, self._force, self._forget = kept, force, forget
@@ -59,7 +59,7 @@ class Output(Working):
         self.release()
 
     def release(self) -> None:
-        """Let go of the folder; of results that were not put in their place the finished pieces remain."""
+        """Release the folder; of unfinished results only the finished pieces remain."""
         if self._locked is not None:
             with contextlib.suppress(OSError):
                 self._drop_all_but(self._kept_name)
@@ -69,7 +69,7 @@ class Output(Working):
         return self.target.with_name(f"{self.target.name}.{word}")
 
     def _end_swap(self, command: str, version: str) -> None:
-        """Finish what a process began that was killed between the steps in which results are put in place."""
+        """Complete the renaming that a killed process left unfinished."""
         replaced, partial = self._beside("replaced"), self._beside("partial")
         left = manifest.read(partial)
         if not _is_there(replaced) and not (left and left.finished):
@@ -85,7 +85,7 @@ class Output(Working):
             manifest.remove(replaced) if _is_there(self.target) else replaced.rename(self.target)
 
     def _check_target(self) -> None:
-        """Raise OutputError if the folder may not be replaced at the end."""
+        """Raise OutputError if the target folder must not be replaced."""
         target = self.target
         if not _is_there(target):
             return
@@ -111,7 +111,7 @@ class Output(Working):
             raise OutputError(f"the folder holds {what}; name another one, or add --force to replace it")
 
     def _check_leftovers(self) -> None:
-        """What a killed command left: its finished pieces are taken up, the rest is dropped."""
+        """Take over the finished pieces of a killed command and remove its other files."""
         if self.before is None:
             return
         pieces = any("/" in name for name in self.listed)
@@ -126,16 +126,16 @@ class Output(Working):
         self.seal(finished=False)
 
     def _drop_all_but(self, folder: str) -> None:
-        """Remove all that was written but what is in ``folder``."""
+        """Remove all written files except those in ``folder``."""
         for name in list(self.listed):
             if name.rpartition("/")[0] != folder or not folder:
                 self.drop(name)
 
     def finish(self, finished: bool = True) -> Path:
-        """Put the results in their place; returns where they are. Raises OSError.
+        """Rename the results to their final name and return their path. Raises OSError.
 
-        ``finished`` false: the same command continues from there, so finished pieces stay. If something of
-        the user's has come to the place meanwhile it stays there, and the results get a name beside it.
+        ``finished`` false: the pieces stay, so that the same command can continue. If a file of the user has
+        appeared at the target meanwhile, it stays, and the results get another name beside it.
         """
         if finished and self.kept is not None:
             for name in [name for name in self.listed if "/" in name]:
@@ -165,12 +165,12 @@ class Output(Working):
 
 
 def _is_proven(folder: Path) -> bool:
-    """Whether nothing but what the program wrote is in a folder; an empty one may go too."""
+    """Whether a folder is empty or holds only files that the program wrote."""
     return not folder.is_symlink() and folder.is_dir() and not manifest.content(folder).foreign
 
 
 def target_of(out: Path) -> Path:
-    """The complete path of an output folder, the links above it followed. Raises OutputError."""
+    """Return the full path of an output folder, with links in its parents resolved. Raises OutputError."""
     try:
         path = out.expanduser()
     except RuntimeError:
@@ -182,7 +182,7 @@ def target_of(out: Path) -> Path:
 
 
 def _is_there(path: Path) -> bool:
-    """Also a link that leads nowhere."""
+    """Whether something exists at the path, including a broken link."""
     try:
         path.lstat()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The list by which a folder proves what the program wrote, in the form that ``sha256sum -c`` reads."""
+"""The checksum list that proves which files of a folder the program wrote; ``sha256sum -c`` reads it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .refusal import OutputError
 NAME = "fabriloom.sha256"
 LOCK = ".lock"
 WRITING = ".writing"
-"""The file under way, in a folder under a lock."""
+"""Name of the file that is being written, in a locked folder."""
 OWN = (NAME, LOCK, WRITING)
 UNFINISHED, FINISHED = "unfinished", "finished"
 
@@ -27,40 +27,40 @@ _SHOWN = 3
 
 @dataclass
 class Manifest:
-    """What a folder says of itself."""
+    """The list of a folder."""
 
     command: str
     finished: bool
     listed: dict[str, set[str]] = field(default_factory=dict)
-    """Checksums by name: a file that is written again has two for a moment."""
+    """Checksums by name; a file that is being rewritten has two for a moment."""
 
 
 @dataclass
 class Content:
-    """What is in a folder: what the list proves, and what it does not."""
+    """The content of a folder, divided into listed files and others."""
 
     checksums: dict[str, str] = field(default_factory=dict)
-    """Of the listed files by name."""
+    """Checksums of the listed files by name."""
     own: list[str] = field(default_factory=list)
-    """What the folder needs for itself."""
+    """Files that the folder itself needs, such as its list."""
     folders: list[str] = field(default_factory=list)
-    """Those of listed files, the outer ones first."""
+    """Subfolders with listed files, outer ones first."""
     foreign: list[str] = field(default_factory=list)
 
     def named(self) -> str:
-        """What is not proven, in words."""
+        """Describe the files that are not in the list."""
         shown = ", ".join(sorted(self.foreign)[:_SHOWN])
         more = len(self.foreign) - _SHOWN
         return f"{shown} and {more} more" if more > 0 else shown
 
 
 def head(version: str, command: str, state: str) -> str:
-    """The first line of a list; such lines are comments to ``sha256sum``."""
+    """Return the first line of a list, which is a comment for ``sha256sum``."""
     return f"# Written by fabriloom {version}: {command}, {state}\n"
 
 
 def read(folder: Path) -> Manifest | None:
-    """The list of a folder; none if it has none that can be read."""
+    """Read the list of a folder; None if there is no readable list."""
     try:
         descriptor = os.open(folder / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -79,7 +79,7 @@ def read(folder: Path) -> Manifest | None:
 
 
 def content(folder: Path) -> Content:
-    """Look at everything in a folder; no link is followed."""
+    """Compare a folder with its list; links are not followed."""
     manifest = read(folder)
     listed = manifest.listed if manifest else {}
     above = {str(parent) for name in listed for parent in Path(name).parents}
@@ -102,7 +102,7 @@ def content(folder: Path) -> Content:
 
 
 def _walk(top: Path, inside: Path, above: set[str]) -> Iterator[tuple[Path, int]]:
-    """Names below a folder with their modes; folders in which nothing is listed are not gone into."""
+    """Yield the names below a folder with their modes; subfolders without listed files are not entered."""
     with os.scandir(top / inside) as entries:
         for entry in entries:
             path, mode = inside / entry.name, entry.stat(follow_symlinks=False).st_mode
@@ -112,7 +112,7 @@ def _walk(top: Path, inside: Path, above: set[str]) -> Iterator[tuple[Path, int]
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a file; empty if it is a link or cannot be read."""
+    """Return the SHA-256 of a file; an empty string for a link or an unreadable file."""
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -121,9 +121,9 @@ def checksum(path: Path) -> str:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder of which everything is proven. Raises OutputError, and then nothing was removed.
+    """Remove a folder that holds only listed files. Raises OutputError, without removing any file, otherwise.
 
-    What comes into it meanwhile stays, and the folder with it.
+    Files that appear meanwhile stay, and the folder with them.
     """
     found = content(folder)
     if found.foreign:

@@ -1,4 +1,4 @@
-"""Finished pieces of longer work, a file each, so that it can be taken up again."""
+"""Finished pieces of longer work, one file each, from which the work can be resumed."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from .whole import Files, Plain, encoded
 
 
 def stamp(status: os.stat_result) -> str:
-    """What changes when a file does."""
+    """Return a string that changes whenever the file changes."""
     return f"{status.st_size} {status.st_mtime_ns}"
 
 
 class Pieces:
-    """Texts by name, in a folder of ``files``; some may be there from before in ``earlier``."""
+    """Texts by name, stored in a folder of ``files``; ``earlier`` may hold some of an earlier call."""
 
     def __init__(self, files: Files, folder: Path, earlier: Path | None = None, needed: bool = False) -> None:
-        """``needed``: a piece that cannot be kept is an error, for there is no other result."""
+        """``needed``: a piece that cannot be stored is an error, because there is no other result."""
         self.used: set[str] = set()
-        """Names that were asked for or written."""
+        """Names that were read or written."""
         self._files, self._needed = files, needed
         self._folders = (folder, earlier) if earlier else (folder,)
 
     @classmethod
     def at(cls, folder: Path, needed: bool = False) -> Pieces:
-        """In a folder that the caller answers for."""
+        """Use a folder for which the caller is responsible."""
         return cls(Plain(folder.parent), folder, needed=needed)
 
     def stamps(self) -> dict[str, str]:
-        """Names of all pieces, each with what changes when its file does."""
+        """Return the stamp of every piece by its name; see :func:`stamp`."""
         with contextlib.suppress(FileNotFoundError), os.scandir(self._folders[0]) as entries:
             return {one.name: stamp(one.stat()) for one in entries if one.name.endswith(".json")}
         return {}
 
     def unfinished(self) -> set[str]:
-        """Files that a killed process was writing."""
+        """Return the files that a killed process left incomplete."""
         return {path.name for path in self._folders[0].glob(".*.partial")}
 
     def drop(self, names: Iterable[str]) -> None:
@@ -47,7 +47,7 @@ class Pieces:
             (self._folders[0] / name).unlink(missing_ok=True)
 
     def get(self, name: str) -> str | None:
-        """What was kept under a name, or none."""
+        """Return the text stored under a name, or None."""
         for folder in self._folders:
             with contextlib.suppress(OSError, UnicodeDecodeError):
                 descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -61,9 +61,9 @@ class Pieces:
         return None
 
     def put(self, name: str, text: str) -> None:
-        """Keep a text. Where there is no room the work goes on, with a warning, if results do not need it.
+        """Store a text. If it cannot be stored, warn and continue.
 
-        Raises OSError if they do.
+        Raises OSError instead if the pieces are ``needed``.
         """
         self.used.add(name)
         folder = self._folders[0]

@@ -1,7 +1,7 @@
-"""Why something is not written."""
+"""The reason why an output folder is refused."""
 
 from __future__ import annotations
 
 
 class OutputError(Exception):
-    """An output folder that is not taken; the text is the whole reason, to be put behind its name."""
+    """An output folder that cannot be used; the text is the reason, to be printed after the folder's name."""

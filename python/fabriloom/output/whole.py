@@ -1,4 +1,4 @@
-"""One file: it appears whole, instead of an earlier one, or not at all."""
+"""Write one file atomically: it appears complete, replacing an earlier one, or not at all."""
 
 from __future__ import annotations
 
@@ -16,36 +16,37 @@ NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Files(Protocol):
-    """Where several files are written: a folder of any kind."""
+    """A folder into which several files are written."""
 
     def file(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """A file of this name, to be written in the block."""
+        """Open a file of this name for writing, as a context manager."""
         ...
 
 
 class Plain:
-    """A folder that the caller answers for: files are written over those of the same name."""
+    """A folder for which the caller is responsible: existing files of the same name are replaced."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def file(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """A file in the folder, which is made if it is not there. Raises OSError."""
+        """Open a file in the folder, which is created if needed. Raises OSError."""
         path = self._folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         return file(path)
 
 
 def encoded(text: str) -> bytes:
-    """UTF-8; half a character, as JSON may hold in an escape, stays that escape."""
+    """Encode as UTF-8; a lone surrogate, which a JSON escape may contain, stays an escape."""
     return text.encode("utf-8", "backslashreplace")
 
 
 @contextmanager
 def file(path: Path) -> Iterator[BinaryIO]:
-    """A file that is at ``path`` once the block has ended well; before that, what was there stays.
+    """Open a file that replaces ``path`` when the block ends without an error; until then ``path`` is
+    unchanged.
 
-    Devices and pipes are written as it comes. A symbolic link is not followed: its target may be anything.
+    Devices and pipes are written directly. A symbolic link is refused: its target may be anything.
     Raises OSError.
     """
     try:
@@ -65,7 +66,7 @@ def file(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def replacing(partial: Path, path: Path) -> Iterator[BinaryIO]:
-    """A new file ``partial`` that takes the place of ``path`` at the end, and is removed if that fails."""
+    """Open a new file ``partial``, which replaces ``path`` at the end and is removed on failure."""
     try:
         descriptor = os.open(partial, NEW, 0o666)
     except OSError as error:
@@ -83,12 +84,12 @@ def replacing(partial: Path, path: Path) -> Iterator[BinaryIO]:
 
 
 def remove(path: Path) -> None:
-    """Remove a file that the program wrote, if it is there."""
+    """Remove a file that the program wrote, if it exists."""
     path.unlink(missing_ok=True)
 
 
 def settle(folder: Path) -> None:
-    """Have the names in a folder on the disk before anything else is done."""
+    """Flush the entries of a folder to the disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with contextlib.suppress(OSError):  # some file systems cannot

@@ -1,4 +1,4 @@
-"""A folder in which one command works, under a lock that ends with its process."""
+"""A folder in which one command works, protected by a lock that its process releases when it ends."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from .refusal import OutputError
 from .whole import encoded, replacing
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS, errno.EINVAL)
-"""What file systems say that cannot lock: the command goes on without."""
+"""Errors of file systems without locks: the command continues without one."""
 _TRIES = 100
 
 
 class Working:
-    """A folder that lists what is written into it, in the order: list it, then have it there.
+    """A folder with a list of its files; each file is listed before it appears.
 
-    A process that is killed at any moment leaves nothing in it that the list does not prove.
+    A process that is killed at any moment therefore leaves no file that is not in the list.
     """
 
     def __init__(self, path: Path, command: str, version: str) -> None:
-        """Make the folder, or take it up from a process that has ended. Raises OutputError and OSError."""
+        """Create the folder, or take over that of a process that has ended. Raises OutputError and OSError."""
         self.path = path
         self._command, self._version = command, version
         self.before: manifest.Manifest | None = None
-        """What the list said when the folder was taken up."""
+        """The list as it was when the folder was taken over."""
         self.listed: dict[str, str] = {}
-        """Checksums of what was written, by name, without what the folder needs for itself."""
+        """Checksums of the written files by name, without the folder's own files."""
         self._one = threading.Lock()
         if manifest.read(path) is None:
             _refuse_foreign(path)
@@ -48,7 +48,7 @@ class Working:
             raise
 
     def _begin(self) -> None:
-        """Write the head of the list, and drop a file that a killed process had under way."""
+        """Write the head of the list, and delete a file that a killed process left incomplete."""
         self.before = manifest.read(self.path)
         self.listed = manifest.content(self.path).checksums
         with contextlib.suppress(FileNotFoundError):
@@ -64,7 +64,7 @@ class Working:
 
     @contextmanager
     def file(self, name: str) -> Iterator[BinaryIO]:
-        """A file of the folder, or of one in it, there at the end of the block or not at all. OSError."""
+        """Open a file of the folder or a subfolder; it appears complete or not at all. Raises OSError."""
         path, writing = self.path / name, self.path / manifest.WRITING
         with self._one, replacing(writing, path) as out:
             yield out
@@ -75,7 +75,7 @@ class Working:
             self.listed[name] = checksum
 
     def drop(self, name: str) -> None:
-        """Remove a file that was written, and its folder with the last one."""
+        """Remove a written file, and its subfolder if that is then empty."""
         (self.path / name).unlink(missing_ok=True)
         self.listed.pop(name, None)
         if "/" in name:
@@ -83,7 +83,7 @@ class Working:
                 (self.path / name).parent.rmdir()
 
     def seal(self, finished: bool) -> None:
-        """Write the list anew: what is there, and whether that is all. Raises OSError."""
+        """Write the final list of files, and whether the results are complete. Raises OSError."""
         state = manifest.FINISHED if finished else manifest.UNFINISHED
         head = manifest.head(self._version, self._command, state)
         lines = [f"{checksum}  {name}\n" for name, checksum in sorted(self.listed.items())]
@@ -91,13 +91,13 @@ class Working:
             out.write(encoded(head + "".join(lines)))
 
     def discard(self) -> None:
-        """Remove what was written, and let go of the folder."""
+        """Remove the written files and release the folder."""
         for name in list(self.listed):
             self.drop(name)
         self.release()
 
     def release(self) -> None:
-        """Let go of the folder; one in which nothing was written is removed."""
+        """Release the folder; remove it if nothing was written."""
         if self._locked is None:
             return
         with contextlib.suppress(OSError, OutputError):
@@ -107,7 +107,7 @@ class Working:
         self._locked = None
 
     def move(self, place: Path) -> None:
-        """Give the folder its final name, under which it needs no lock any more. Raises OSError."""
+        """Rename the folder to its final name and release the lock. Raises OSError."""
         self.path.rename(place)
         self.path = place
         with contextlib.suppress(OSError):
@@ -118,7 +118,7 @@ class Working:
 
 
 def _refuse_foreign(path: Path) -> None:
-    """Raise OutputError if there is something that no command of ours can have left."""
+    """Raise OutputError if the folder holds something that fabriloom did not write."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
@@ -135,9 +135,10 @@ def _refuse_foreign(path: Path) -> None:
 
 
 def lock(path: Path) -> int:
-    """The descriptor of the lock of a folder, which is made if needed. Raises OutputError when it is taken.
+    """Lock a folder, which is created if needed, and return the lock's descriptor. Raises OutputError if
+    locked.
 
-    Another process may move the folder to its final name meanwhile, and our lock with it: then once more.
+    Another process may meanwhile rename the folder, and our lock with it: then try again.
     """
     for _ in range(_TRIES):
         with contextlib.suppress(FileExistsError):

@@ -1,7 +1,7 @@
-"""Files that users name, read with care: every one may be damaged, huge, or written by somebody else.
+"""Reading files that users name; any of them may be damaged, huge or malicious.
 
-Whatever the bytes, these functions give data or a :class:`ReadError` that says where and what to do, in
-bounded time and memory. Rooms that read files turn it into the error of their own.
+For any bytes, these functions return data or raise a :class:`ReadError` with a place and advice, in bounded
+time and memory. Rooms that read files convert it to their own error.
 """
 
 from fabriloom.reading.csvs import cell_place, check_header, named_rows, records

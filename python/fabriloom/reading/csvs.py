@@ -1,4 +1,4 @@
-"""CSV from others: records with their lines, and what the standard reader trips over."""
+"""Strict CSV: records with their line numbers, and errors that the standard reader does not report."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _HINT = "is a quote opened and not closed? Names that hold a quote or a comma go
 def records(
     text: str, file: str, comments: bool = True, strict: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Number of the first line (from 1) and cells of every record, blank ones with no cells.
+    """Yield the first line number (from 1) and the cells of every record; a blank record has no cells.
 
-    ``comments``: records that begin with ``#`` are left out. Raises :class:`ReadError` for what is no CSV
-    (``strict``: quotes at odd places as well), and for a cell of more than 131,072 characters.
+    ``comments``: skip records that begin with ``#``. Raises :class:`ReadError` for text that is not CSV
+    (``strict``: also for misplaced quotes) and for a cell of more than 131,072 characters.
     """
     reader = csv.reader(io.StringIO(text, newline=""), strict=strict)
     before = 0
@@ -39,7 +39,7 @@ def records(
 
 
 def check_header(line: int, names: Sequence[str], text: str, file: str) -> None:
-    """Refuse a first record whose columns cannot be told apart. Raises :class:`ReadError`."""
+    """Check that the columns of the first record have distinct names. Raises :class:`ReadError`."""
     whole = line_of(text, line, file)
     if len(names) > MOST_COLUMNS:
         raise ReadError(
@@ -62,10 +62,10 @@ def check_header(line: int, names: Sequence[str], text: str, file: str) -> None:
 def named_rows(
     text: str, file: str, columns: Sequence[str], optional: Sequence[str] = ()
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line (from 1) and cells by column of every record that is not blank, under a first line of names.
+    """Yield the line number (from 1) and the cells by column of every record below the header.
 
-    ``columns``: all that there are; those that are not ``optional`` have to be there. Raises
-    :class:`ReadError`.
+    Blank records are skipped. ``columns``: the columns that are allowed; those not in ``optional`` are
+    required. Raises :class:`ReadError`.
     """
     found = records(text, file, comments=False)
     first, header = next(found, (1, []))
@@ -97,7 +97,8 @@ def named_rows(
 
 
 def cell_place(text: str, file: str, line: int, cells: Sequence[str], column: int | None) -> Place:
-    """Where a cell of a record stands that begins in a line; the whole line without ``column``."""
+    """Return the place of a cell, given the line in which its record begins; of the whole line without
+    ``column``."""
     whole = line_of(text, line, file)
     if column is None or column >= len(cells):
         return whole

@@ -7,7 +7,7 @@ Place = tuple[str, int, int, int, str]
 
 
 class ReadError(ValueError):
-    """A file that cannot be used: what is wrong, what to do, and where, if that can be said."""
+    """A file that cannot be used: what is wrong, what to do, and the place, if it is known."""
 
     def __init__(self, message: str, hint: str = "", place: Place | None = None) -> None:
         super().__init__(message)
@@ -17,5 +17,5 @@ class ReadError(ValueError):
 
     @property
     def where(self) -> str:
-        """``line 3, column 5``; empty where the whole file is at fault."""
+        """Return ``line 3, column 5``, or an empty string if the error concerns the whole file."""
         return f"line {self.place[1]}, column {self.place[2]}" if self.place else ""

@@ -1,4 +1,4 @@
-"""JSON from others: numbers that a computer can hold, strings that can be written, no key twice."""
+"""Strict JSON: numbers within range, strings that can be encoded, no duplicate keys."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from fabriloom.reading.texts import place_at
 
 DEEPEST = 40
 MOST_KEYS = 100_000
-"""Of a scenario; graphs, which are tables of nodes, set no limit."""
+"""Most keys of a scenario; graphs, which are tables of nodes, have no limit."""
 _LONGEST_NUMBER = 40
-"""Digits of a whole number; the largest that any reader takes has 19."""
+"""Most digits of a whole number; the largest that any reader accepts has 19."""
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _HINT = "names and strings need double quotes; no comma after the last entry"
 
 
 class _Reader:
-    """Hooks of the standard decoder, which knows no places: they look for what they refuse."""
+    """Hooks of the standard decoder. It gives them no positions, so they search the text for what they
+    refuse.
+    """
 
     def __init__(self, text: str, file: str, most_keys: int | None) -> None:
         self.text = text
@@ -65,7 +67,7 @@ class _Reader:
         return number
 
     def bare(self, token: str) -> re.Match[str] | None:
-        """Where a number or word stands outside all strings."""
+        """Return the place of a number or word outside all strings."""
         pattern = re.compile(
             f"{_STRING.pattern}|(?P<it>(?<![\\w.+-]){re.escape(token)}(?![\\w.+-]))", re.DOTALL
         )
@@ -74,7 +76,7 @@ class _Reader:
 
 
 def json_data(text: str, file: str, deepest: int = DEEPEST, most_keys: int | None = None) -> Any:
-    """The data of a JSON text. ``file``: its name, for places. Raises :class:`ReadError`."""
+    """Decode a JSON text. ``file``: its name, for places. Raises :class:`ReadError`."""
     reader = _Reader(text, file, most_keys)
     try:
         data = json.loads(
@@ -98,7 +100,7 @@ def json_data(text: str, file: str, deepest: int = DEEPEST, most_keys: int | Non
 
 
 def check_depth(data: Any, deepest: int) -> None:
-    """Raise RecursionError for tables and lists within each other deeper than ``deepest``."""
+    """Raise RecursionError if tables and lists are nested deeper than ``deepest``."""
     level = [data]
     for _ in range(deepest):
         level = [
@@ -113,7 +115,7 @@ def check_depth(data: Any, deepest: int) -> None:
 
 
 def strings(data: Any) -> list[str]:
-    """All strings of data, keys included."""
+    """Yield all strings in the data, including keys."""
     found: list[str] = []
     todo = [data]
     while todo:
@@ -129,7 +131,7 @@ def strings(data: Any) -> list[str]:
 
 
 def has_surrogate(text: str) -> bool:
-    """Whether half a character is in it, which no file and no terminal can show."""
+    """Whether the text contains a lone surrogate, which cannot be encoded."""
     return _SURROGATE.search(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Parquet files, which are read by a process of its own: see :mod:`.parquet_child`."""
+"""Read Parquet files in a separate process: see :mod:`.parquet_child`."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1 << 25
 MOST_CELLS = 1 << 27
-"""A table of 32 Mi packets with four columns, a matrix of 11,585 terminals."""
+"""Enough for a table of 32 Mi packets with four columns, or a matrix of 11,585 terminals."""
 _MEMORY_BYTES = 3 << 30
 """Address space of the child for a small file; the libraries alone reserve 0.8 GB of it."""
 _MEMORY_PER_BYTE = 16
-"""And for each byte of the file: tables unpack to some times their size, not to twenty thousand times."""
+"""Additional address space per byte of the file: a table unpacks to a few times its size."""
 _CPU_S = 30
 _CPU_S_PER_MB = 0.2
 _WALL = 4
-"""Times the processor time until the child is ended: some damaged files make it wait for ever."""
+"""Wall time limit in multiples of the processor time limit: some damaged files make the child wait for ever.
+"""
 _AGAIN = "write it again, with fewer rows or columns if it is a large one"
 _DAMAGED = "the file is damaged or incomplete; write it again"
 
 
 def parquet(file: Path, size_bytes: int) -> DataFrame:
-    """The columns of a Parquet file: whole numbers of at most 64 bits, fractions and strings.
+    """Read the columns of a Parquet file: integers of at most 64 bits, floating-point numbers and strings.
 
     Raises :class:`ReadError`.
     """
@@ -67,7 +68,7 @@ def parquet(file: Path, size_bytes: int) -> DataFrame:
 
 
 def _lost(code: int, said: str, cpu_s: int, memory_bytes: int) -> ReadError:
-    """What to say when the reader ended without a message of ours: all that it said itself, shortened."""
+    """Describe a child that ended without a message of ours, with its own output, shortened."""
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
         return ReadError(
             f"it takes more than {cpu_s} s to read", "write it again with fewer or plainer columns"

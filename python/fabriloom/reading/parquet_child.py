@@ -1,7 +1,7 @@
-"""A process that reads one Parquet file and ends, whatever the file does to it.
+"""A process that reads one Parquet file and then ends.
 
-The reader is native code: damaged files make it end its whole process, small ones fill any memory. So it
-gets a process of its own, with limits, and nothing of what it prints is hidden: see :mod:`.parquet`.
+The reader is native code: a damaged file can crash its process, and a small file can fill the memory. It
+therefore runs in a separate process with limits; :mod:`.parquet` reports what it prints.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import sys
 from typing import Any
 
 REFUSED = 3
-"""Exit code with a message, as JSON on standard output."""
+"""Exit code when a message is on standard output, as JSON."""
 
 
 def main() -> None:
-    """Read the file that a line of JSON on standard input names; write Arrow's stream of it."""
+    """Read the file named by a line of JSON on standard input; write it as an Arrow stream."""
     job = json.loads(sys.stdin.readline())
     _limit(job)
     os.environ["POLARS_MAX_THREADS"] = "1"  # every thread reserves memory
@@ -61,7 +61,7 @@ def _frame(job: dict[str, Any]) -> Any:
 
 
 def _check_size(pl: Any, file: Any, job: dict[str, Any]) -> None:
-    """Refuse by what the file says of itself, before anything is unpacked."""
+    """Check the sizes in the file's metadata before anything is unpacked."""
     columns = pl.read_parquet_schema(file)
     file.seek(0)
     rows = pl.scan_parquet(file).select(pl.len()).collect().item()
@@ -79,7 +79,7 @@ def _check_rows(rows: int, columns: int, job: dict[str, Any]) -> None:
 
 
 def _plain(pl: Any, column: Any) -> Any:
-    """The column as whole numbers of 64 bits, fractions or strings."""
+    """Convert the column to 64-bit integers, floating-point numbers or strings."""
     kind = column.dtype
     if kind.is_integer() and kind not in (pl.Int128, getattr(pl, "UInt128", pl.Int128)):
         return column

@@ -9,17 +9,17 @@ from fabriloom.reading.errors import Place, ReadError
 
 
 def content(path: Path, most_bytes: int, most: str, instead: str) -> bytes:
-    """The bytes of an ordinary file.
+    """Read the bytes of a regular file.
 
     Args:
         path: the file.
-        most_bytes: a larger one is refused before it is read.
-        most: the same in words, such as "8 MB".
-        instead: what to do with a larger one.
+        most_bytes: largest accepted size; a larger file is refused before it is read.
+        most: this size as text, such as "8 MB".
+        instead: advice for a larger file.
 
     Raises:
-        ReadError: there is no such file, it cannot be read, is too large, or is a folder, a pipe or a device.
-            A missing file is not looked for elsewhere; see ``cause`` for the OSError.
+        ReadError: the file is missing, unreadable or too large, or is a folder, a pipe or a device; ``cause``
+            holds the OSError.
     """
     try:
         about = path.stat()
@@ -41,7 +41,7 @@ def content(path: Path, most_bytes: int, most: str, instead: str) -> bytes:
 
 
 def text_of(content: bytes, file: str) -> str:
-    """The text of a file in UTF-8, a mark at its beginning left out. Raises :class:`ReadError`."""
+    """Decode UTF-8 text and remove a byte-order mark. Raises :class:`ReadError`."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -56,7 +56,7 @@ def text_of(content: bytes, file: str) -> str:
 
 
 def place_at(text: str, offset: int, length: int, file: str) -> Place:
-    """The place of a stretch by its offset in the text."""
+    """Return the place of a part of the text, given its offset."""
     begin = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     line = text[begin : end if end >= 0 else len(text)].rstrip("\r")
@@ -64,7 +64,7 @@ def place_at(text: str, offset: int, length: int, file: str) -> Place:
 
 
 def line_of(text: str, line: int, file: str) -> Place:
-    """A whole line, by its number from 1."""
+    """Return the place of a whole line; lines count from 1."""
     begin = 0
     for _ in range(line - 1):
         begin = text.find("\n", begin) + 1
