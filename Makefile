@@ -26,7 +26,7 @@ REPRODUCTION := out/reproduction
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-# For so long `make soak` compares networks that nobody has seen yet.
+# How long `make soak` compares freshly drawn networks.
 MINUTES ?= 10
 # Release code with overflow checks and debug assertions: one build for every test of the engine.
 TEST_RUST := cargo test --profile checked --locked --quiet
@@ -37,11 +37,11 @@ SOAK_RUST := $(TEST_RUST) --package fabriloom-twin --test all
 help:
 	@echo "make demo        the 256-terminal Clos from 5 % load to saturation, beside the published numbers; report.html"
 	@echo "make test        every test: Rust, Python, documentation, format, lint, types, walls"
-	@echo "make soak        fresh random networks of every kind beside the slow twin, for MINUTES=10 or any other time"
+	@echo "make soak        compare fresh random networks of every kind with the slow twin, for MINUTES=10 or any other time"
 	@echo "make setup       the fabriloom command in $(FABRILOOM), and nothing else"
 	@echo "make setup-measure  the same, with an MPI for fabriloom measure"
-	@echo "make reproduce   every figure and number of the papers, published beside ours; reproduction.html"
 	@echo "make setup-cluster  the same, with Dask for fabriloom study --on"
+	@echo "make reproduce   compute every figure and number of the papers again, published beside ours; reproduction.html"
 	@echo "make bench       measure speed and memory; writes the tables of benches/"
 	@echo "make docs        the documentation as a site in out/docs"
 	@echo "make fmt         format Rust and Python"

@@ -118,7 +118,9 @@ def _left(promise: Promise) -> float:
 
 
 def _rows(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
-    """Select the flows whose throughput is kept over time; the flows of a program are not known beforehand."""
+    """Select the flows whose throughput is kept over time; the flows of a program are not known
+    beforehand.
+    """
     names = compiled.graph.terminal_names
     by_pair = compiled.programs is None and len(names) <= shares.MOST_TERMINALS
     return shares.wanted(names, compiled.demand() if by_pair else None)

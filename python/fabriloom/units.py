@@ -110,7 +110,9 @@ class UnitError(ValueError):
 
 
 def parse_time_ps(value: object, *, positive: bool = False) -> int:
-    """Parse a duration such as "2 us" to whole picoseconds. ``positive``: zero is refused. Raises UnitError."""
+    """Parse a duration such as "2 us" to whole picoseconds. ``positive``: zero is refused. Raises
+    UnitError.
+    """
     return _parse(value, "a time", TIME_PS, "2 us", positive)
 
 
@@ -210,7 +212,9 @@ def format_length_m(length_m: float) -> str:
 
 
 def nearest(word: str, choices: list[str] | tuple[str, ...], likeness: float = 0.55) -> str | None:
-    """Return the choice most similar to ``word``, or None if its similarity is below ``likeness`` (0 to 1)."""
+    """Return the choice most similar to ``word``, or None if its similarity is below ``likeness`` (0 to
+    1).
+    """
     lower = {choice.lower(): choice for choice in reversed(choices)}
     for same in (word.lower(), *_OTHER_WORDS.get(word.lower(), ())):
         if same in lower:

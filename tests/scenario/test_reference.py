@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from fabriloom.scenario import json_schema
 from fabriloom.scenario.reference import PAGES
 
 from . import errors_page
@@ -19,6 +21,17 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 def test_page_is_current(name: str) -> None:
     written = (FOLDER / name).read_text(encoding="utf-8")
     assert written == PAGES[name](), "run: python -m fabriloom.scenario.reference docs/reference"
+
+
+def test_defaults_have_the_unit_of_their_setting() -> None:
+    """A pause of 1 ms was shown as 1 GB: inside, both are whole numbers."""
+    definitions = json_schema()["$defs"]
+    assert isinstance(definitions, dict)
+    assert definitions["LogP"]["properties"]["pause"]["default"] == "1 ms"
+    for name, model in definitions.items():
+        for key, field in model.get("properties", {}).items():
+            if "pattern" in field and "default" in field:
+                assert re.match(field["pattern"], str(field["default"])), (name, key)
 
 
 def test_page_of_messages_is_current() -> None:

@@ -1,4 +1,4 @@
-"""What must fit together in ``[[time_code]]`` and ``[[interrupt]]``."""
+"""Checks of ``[[time_code]]`` and ``[[interrupt]]`` against the other sections."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def check_codes(scenario: Scenario) -> None:
-    """Technologies that have them, moments within the run, and settings that mean something."""
+    """Check that the technology has codes, that times are within the run, and that no setting is unused.
+    Raises ScenarioError."""
     from fabriloom.scenario.resolve import CODE_SETTINGS, has_codes
 
     if not has_codes(scenario):

@@ -1,4 +1,4 @@
-"""What must fit together in a scenario beyond the type of each field."""
+"""Checks of a scenario across fields, beyond the type of each field."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _run(scenario: Scenario) -> None:
 
 
 def _kind_of_network(scenario: Scenario) -> None:
-    """Rings have technologies, routing and transactions of their own."""
+    """Check technology, routing and transactions: networks of rings have their own."""
     technology, topology = scenario.technology, scenario.topology
     preset: Path = ("technology", "preset")
     if scenario.of_rings and not isinstance(technology, RingLinks):
@@ -102,7 +102,7 @@ def _kind_of_network(scenario: Scenario) -> None:
 
 
 def _ports(scenario: Scenario) -> None:
-    """Only where there are several ports one has to be chosen."""
+    """Check that ``[ports]`` is given only where terminals have several ports."""
     of_file = isinstance(scenario.topology, GraphFile)
     if scenario.ports is not None and not has_ports(scenario.topology) and not of_file:
         message = "[ports] chooses among the ports of a terminal, and here every terminal has one"
@@ -115,7 +115,7 @@ def _choices(model: type[RingLinks]) -> str:
 
 
 def _program(scenario: Scenario) -> None:
-    """A program takes the place of traffic, and a protocol belongs to a program."""
+    """Check that a program replaces traffic, and that a protocol comes with a program."""
     protocol = scenario.protocol
     if scenario.program is None:
         if protocol is not None:
@@ -206,7 +206,7 @@ def _load(scenario: Scenario) -> None:
 
 
 def _rate(scenario: Scenario) -> None:
-    """A rate and a scale need something that they are computed from."""
+    """Check that a rate and a scale have something to apply to."""
     traffic = scenario.traffic
     pattern = traffic.pattern
     if traffic.rate is not None:
@@ -242,11 +242,11 @@ _NOT_REPLACED = {
     "distribution": "packet distribution",
     "lane_choice": "the lanes of a torus",
 }
-"""What tables that are replaced do not go with."""
+"""Settings that cannot be combined with replaced routing tables."""
 
 
 def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> None:
-    """Tables are replaced where something fails, by ones that any graph can have."""
+    """Check that tables are replaced only with faults, and only by routings that suit any graph."""
     path: Path = ("routing", "after_fault")
     if (after.kind == "table") != (after.path is not None):
         message = 'a table after a fault has kind = "table" and the path of its file'
@@ -267,7 +267,8 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
 
 
 def _faults(scenario: Scenario) -> None:
-    """Each names one thing and moments in order within the run; settings of faults need one."""
+    """Check that each fault names one component and times in order within the run, and that settings of
+    faults come with a fault."""
     from fabriloom.scenario.resolve import FAULT_SETTINGS
 
     for name in () if scenario.fault else FAULT_SETTINGS:
@@ -281,7 +282,7 @@ def _faults(scenario: Scenario) -> None:
 
 
 def _closed_routes(scenario: Scenario, technology: RingLinks) -> None:
-    """Routes are closed to sources that make packets at times of their own."""
+    """Check that routes are closed only to sources with an open loop."""
     if technology.closed_for_ps is not None and not technology.close_after:
         message = "technology.closed_for has no effect: no route is closed"
         hint = "write close_after = 3, or remove it"
@@ -296,7 +297,7 @@ def _closed_routes(scenario: Scenario, technology: RingLinks) -> None:
 
 
 def _fault(scenario: Scenario, path: Path, fault: Fault) -> None:
-    """One thing fails, and it is said in one way when."""
+    """Check that a fault names one component and gives its time in one way."""
     if len(fault.what) != 1:
         found = " and ".join(fault.what) if fault.what else "none of them"
         message = f"a fault is of one of link, cable, switch and terminal; found {found}"
@@ -347,14 +348,14 @@ def _fault_moments(scenario: Scenario, path: Path, fault: Fault) -> None:
 
 
 def _alike(file: FilePath) -> list[str]:
-    """Names of the files of the same kind in the same folder."""
+    """Return the names of files with the same extension in the same folder."""
     if not file.parent.is_dir():
         return []
     return sorted(p.name for p in file.parent.iterdir() if p.suffix == file.suffix)[:1000]
 
 
 def _files(scenario: Scenario) -> None:
-    """Files that a scenario names must be there, and be the ones that it says they are."""
+    """Check that the files that a scenario names exist and have their checksums."""
     from fabriloom.scenario.resolve import checksum, files
 
     for path in files(scenario):
@@ -374,7 +375,7 @@ def _files(scenario: Scenario) -> None:
 
 
 def _ordinary(scenario: Scenario, file: FilePath, written: str, path: Path) -> None:
-    """Refuse what is no file: nothing, a folder, a pipe that would be waited for, a device without an end."""
+    """Refuse anything but a regular file: a missing file, a folder, a pipe, a device."""
     from fabriloom import units
 
     shown = written if len(written) <= 100 else written[:97] + "..."

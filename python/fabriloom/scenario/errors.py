@@ -1,4 +1,4 @@
-"""The one error a user's mistake becomes: what, where, and what to do about it."""
+"""The error for a user's mistake: what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Place:
-    """A stretch of a line of a file, or of a ``--set`` argument (then ``line`` is 0)."""
+    """A part of a line of a file, or of a ``--set`` argument (then ``line`` is 0)."""
 
     file: str
     line: int
     column: int
-    """From 1, in characters."""
+    """Column, from 1, in characters."""
     length: int
     text: str
-    """The whole line."""
+    """Text of the whole line."""
 
     def head(self) -> str:
-        """``file:line:column``, as editors and compilers write it."""
+        """Return ``file:line:column``, as compilers write it."""
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
     def picture(self) -> list[str]:
-        """The line and a caret below the stretch."""
+        """Return the line, with carets below the part."""
         number = str(self.line) if self.line else ""
         text, column = self.text.rstrip("\r\n"), max(1, self.column)
         if len(text) > _WIDEST:
@@ -41,8 +41,8 @@ class Place:
 class ScenarioError(ValueError):
     """A scenario that cannot be used. ``str()`` is the whole message for the user.
 
-    ``path`` is the dotted place in the scenario (``("traffic", "load")``), ``place`` the place in the file,
-    ``hint`` what to do. ``others`` are further mistakes found in the same reading.
+    ``path``: the setting (``("traffic", "load")``). ``place``: the place in the file. ``hint``: what to do.
+    ``others``: further mistakes found in the same reading.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class ScenarioError(ValueError):
         self.others = others
         self.unknown_key = False
         self.unplaced = 0
-        """Mistakes besides, which were counted only."""
+        """Number of further mistakes without a place."""
 
     def __str__(self) -> str:
         shown = [self._block()]
@@ -84,7 +84,7 @@ class ScenarioError(ValueError):
         return "\n".join(lines).encode("utf-8", "replace").decode()  # half a character cannot be printed
 
     def in_file(self, file: str) -> ScenarioError:
-        """The same error, said to be in ``file`` unless it has a place already."""
+        """Return the error with ``file`` as its place, unless it has a place already."""
         if not self.place and not self.file:
             self.file = file
         return self
@@ -95,5 +95,5 @@ class ScenarioError(ValueError):
 
 
 def shortened(place: Place, file: str) -> Place:
-    """The same place under another file name."""
+    """Return the same place with another file name."""
     return replace(place, file=file)

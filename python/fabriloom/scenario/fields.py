@@ -1,4 +1,4 @@
-"""Types of the fields of a scenario: strings with units inside a file, whole numbers inside the program."""
+"""Types of the fields of a scenario: strings with units in a file, whole numbers in the program."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fabriloom import units
 
 
 class Section(BaseModel):
-    """Part of a scenario: unknown keys are refused, numbers are not made from strings."""
+    """A part of a scenario. Unknown keys are refused, and strings are not converted to numbers."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
@@ -53,7 +53,7 @@ def _message_bytes(value: object) -> int:
 
 
 MessageBytes = Annotated[int, BeforeValidator(_message_bytes), *_BYTES]
-"""The size of a message: at least a byte, less than 2^31."""
+"""The size of a message, 1 to 2^31 - 1 bytes."""
 AutoTimePs = Annotated[
     Literal["auto"] | int,
     BeforeValidator(lambda value: value if value == "auto" else units.parse_time_ps(value)),
@@ -100,9 +100,9 @@ DelayPsPerM = Annotated[
 ]
 
 Count = Annotated[int, Field(ge=1, le=2**20)]
-"""A number of things of which there must be at least one; larger networks than 2^20 are refused."""
+"""A number from 1 to 2^20; larger networks are refused."""
 Several = Annotated[int, Field(ge=2, le=2**20)]
-"""The same where one would be none."""
+"""A number from 2 to 2^20."""
 Whole = Annotated[int, Field(ge=0, le=2**31)]
 Fraction = Annotated[float, Field(gt=0, le=1)]
 Terminal = Annotated[int, Field(ge=0)] | str
@@ -112,16 +112,18 @@ Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class Shorthand:
-    """A table that may be written as a string: ``"uniform"`` for ``{kind = "uniform"}``."""
+    """A table with a short form: ``"uniform"`` stands for ``{kind = "uniform"}``."""
 
     def __init__(self, key: str, words: tuple[str, ...] = (), kind: str = "") -> None:
-        """``key`` takes the string; ``kind``, if given, is the kind it stands for."""
+        """``key``: setting that the string gives; ``kind``: kind of the table, if the string does not give
+        it.
+        """
         self.key = key
         self.words = words
         self.kind = kind
 
     def expand(self, value: object) -> object:
-        """The table that a string stands for (or a number, whose unit is then missed); others unchanged."""
+        """Return the table that a string stands for; a number too, whose missing unit is then reported."""
         if isinstance(value, dict) and self.kind and "kind" not in value:
             return {"kind": self.kind, **value}
         number = self.kind and isinstance(value, int | float) and not isinstance(value, bool)
@@ -140,14 +142,14 @@ class Shorthand:
 
 
 class DefaultTag:
-    """A union whose tag may be left out."""
+    """A union with an optional tag."""
 
     def __init__(self, key: str, value: str) -> None:
         self.key = key
         self.value = value
 
     def fill(self, value: object) -> object:
-        """The table with its tag."""
+        """Return the table with its tag."""
         return {self.key: self.value, **value} if isinstance(value, dict) and self.key not in value else value
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -1,4 +1,4 @@
-"""Loading: file, overrides, schema, checks; one error with its place for every mistake."""
+"""Load a scenario: file, overrides, schema, checks. Every mistake becomes one error with its place."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from fabriloom.scenario.studies import MOST_POINTS, check_study
 from fabriloom.scenario.translate import translate
 
 _MOST_ENTRIES = 20_000_000
-"""Values of a sweep times entries of its scenario, which is checked anew for each: some tens of seconds."""
+"""Limit of sweep values times scenario entries: the scenario is checked for each value, at most for some
+tens of seconds."""
 _SHORT = {("traffic", "pattern"): "kind", ("traffic", "arrivals"): "kind", ("traffic", "length"): "value"}
 
 
@@ -44,7 +45,7 @@ def load(path: FilePath | str, overrides: Iterable[str] = ()) -> Scenario:
 def from_dict(
     data: Mapping[str, Any], base_dir: FilePath | str | None = None, overrides: Iterable[str] = ()
 ) -> Scenario:
-    """A scenario from a dictionary of the same form as a file. Raises :class:`ScenarioError`."""
+    """Make a scenario from a dictionary of the same form as a file. Raises :class:`ScenarioError`."""
     plain, source = overridden(_plain(data), SourceMap(), overrides)
     return build(plain, source, FilePath(base_dir or "."))
 
@@ -64,7 +65,7 @@ def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
 
 
 def _tried_at(scenario: Scenario, key: str, value: Any) -> Place | None:
-    """Where a value stands that the scenario's own sweep or one of its variants tries."""
+    """Return the place of a value that the scenario's own sweep or variants try."""
     if scenario._tried is None:
         return None
     data, source = scenario._tried
@@ -78,7 +79,7 @@ def _tried_at(scenario: Scenario, key: str, value: Any) -> Place | None:
 
 
 def _written(value: Any) -> str:
-    """A value given from Python as it would be written after ``--set``."""
+    """Write a value from Python as it would appear after ``--set``."""
     text = str(value)
     return text if len(text) <= 200 else text[:197] + "..."
 
@@ -94,7 +95,7 @@ def points(scenario: Scenario) -> Iterator[tuple[dict[str, Any], Scenario]]:
 
 
 def build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scenario:
-    """A scenario from the data of a text, whose places errors name. Raises :class:`ScenarioError`."""
+    """Make a scenario from data and the source that gives their places. Raises :class:`ScenarioError`."""
     try:
         _check_characters(data, source)
         scenario = Scenario.model_validate(with_files(data, source, base_dir))
@@ -113,7 +114,7 @@ def build(data: dict[str, Any], source: SourceMap, base_dir: FilePath) -> Scenar
 
 
 def _check_characters(value: Any, source: SourceMap, path: Path = ()) -> None:
-    """Refuse what a terminal would obey; lines may be in any text but names."""
+    """Refuse control characters; line breaks are allowed except in names."""
     if isinstance(value, str):
         if found := refused_in(value, lines=path != ("name",)):
             message = f"the character {found} is not printable"
@@ -134,7 +135,7 @@ def _alone(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_sweep(scenario: Scenario) -> None:
-    """Every swept path must be a setting, and every value legal there."""
+    """Check that every path of the sweep is a setting and that every value is legal there."""
     count = math.prod(len(values) for values in scenario.sweep.values())
     if count > MOST_POINTS:
         message = f"{count:,} combinations are more than {MOST_POINTS:,}"
@@ -152,14 +153,14 @@ def _check_sweep(scenario: Scenario) -> None:
 
 
 def _entries(data: Any) -> int:
-    """Values in tables and lists, all levels together."""
+    """Count the values in tables and lists, at all levels."""
     if not isinstance(data, dict | list):
         return 1
     return sum(_entries(inner) for inner in (data.values() if isinstance(data, dict) else data))
 
 
 def _check_variants(scenario: Scenario) -> None:
-    """Every path that a variant changes must be a setting, and its values legal together."""
+    """Check that every path of a variant is a setting and that its values are legal together."""
     base = _alone(scenario.raw)
     for name, settings in scenario.variants.items():
         _check_tried(scenario, base, settings, ("variants", name), ())
@@ -168,7 +169,8 @@ def _check_variants(scenario: Scenario) -> None:
 def _check_tried(
     scenario: Scenario, base: dict[str, Any], settings: Mapping[str, Any], place: Path, within: Path
 ) -> None:
-    """Refuse values for dotted paths, keys of the table at ``place``; a value is ``within`` its key."""
+    """Check values for dotted paths, which are keys of the table at ``place``; ``within``: path from a key to
+    its value."""
     data, key = copy.deepcopy(base), ""
     of = f'variant "{place[1]}": ' if place[0] == "variants" else ""
     try:
@@ -197,7 +199,7 @@ def _check_tried(
 def overridden(
     data: dict[str, Any], source: SourceMap, overrides: Iterable[str]
 ) -> tuple[dict[str, Any], SourceMap]:
-    """Data with ``path=value`` put in, and where these stand. Raises :class:`ScenarioError`."""
+    """Return the data after the overrides ``path=value``, and their places. Raises :class:`ScenarioError`."""
     done: list[Override] = []
     for text in [overrides] if isinstance(overrides, str) else overrides:
         key, equals, value = text.partition("=")
@@ -213,8 +215,8 @@ def overridden(
 def put(
     data: dict[str, Any], source: SourceMap, key: str, value: Any, origin: str
 ) -> tuple[dict[str, Any], SourceMap]:
-    """A copy of data with a value at a dotted path, and where it stands; ``origin`` is what messages say
-    before it. Raises :class:`ScenarioError`."""
+    """Return a copy of the data with a value at a dotted path, and its place. ``origin``: text of messages
+    before ``path=value``. Raises :class:`ScenarioError`."""
     data = copy.deepcopy(data)
     override = Override(tuple(key.split(".")), key, _written(value), origin)
     override = replace(override, path=_set(data, override, _plain(value)))
@@ -222,7 +224,7 @@ def put(
 
 
 def _value(text: str) -> Any:
-    """A value in TOML, or else the text itself as a string."""
+    """Parse a value as TOML; if it is not TOML, return the text as a string."""
     if mistake_in(f"value = {text}") is not None:
         return text
     try:
@@ -233,9 +235,9 @@ def _value(text: str) -> Any:
 
 
 def _set(data: dict[str, Any], override: Override, value: Any) -> Path:
-    """Put a value at a dotted path, making tables on the way. Returns the path as it stands in the data.
+    """Set a value at a dotted path and create missing tables. Returns the path in the data.
 
-    A string that stands for a table becomes that table first.
+    A string that is the short form of a table is first replaced by that table.
     """
     if len(override.path) > DEEPEST:
         message = f"a path of {len(override.path)} steps"
@@ -277,7 +279,7 @@ def _no_table(override: Override, depth: int, what: str) -> ScenarioError:
 
 
 def _plain(value: Any) -> Any:
-    """Tables and lists of any kind as plain dictionaries and lists, copied."""
+    """Copy tables and lists of any kind to plain dictionaries and lists."""
     if isinstance(value, Mapping):
         return {str(name): _plain(inner) for name, inner in value.items()}
     if isinstance(value, tuple | list):

@@ -1,4 +1,4 @@
-"""From the errors of the other rooms to one message that points into the scenario."""
+"""Convert errors of other rooms to a message that points into the scenario."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def located(scenario: Scenario, error: Exception, section: str, base: Path = ())
 
 
 def _in_named_file(scenario: Scenario, path: Path, message: str) -> tuple[Place, str] | None:
-    """The line of the named file that a message speaks of, and the message without its number."""
+    """Return the line of the named file that a message mentions, and the message without the line number."""
     match = _LINE.match(message)
     if match is None:
         return None
@@ -56,7 +56,7 @@ def _in_named_file(scenario: Scenario, path: Path, message: str) -> tuple[Place,
 
 
 def _path(scenario: Scenario, section: str, base: Path, parameter: Any) -> Path:
-    """The dotted path of a parameter under its written name; the section if there is no such setting."""
+    """Return the path of a parameter by its written name; of the section if there is no such setting."""
     steps: tuple[Any, ...] = tuple(str(parameter).split(".")) if parameter else ()
     path: list[str | int] = [section]
     model: Any = getattr(scenario, section)
@@ -75,7 +75,7 @@ def _path(scenario: Scenario, section: str, base: Path, parameter: Any) -> Path:
 
 
 def _narrowed(found: ScenarioError, error: Exception, scenario: Scenario) -> ScenarioError:
-    """The same error, pointing at the part of a string that is at fault."""
+    """Return the error with a place that covers only the part of a string at fault."""
     span, place = getattr(error, "span", None), found.place
     if span is None or place is None or not place.line:
         return found

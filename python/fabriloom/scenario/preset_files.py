@@ -1,4 +1,4 @@
-"""Presets from files: what is measured and fitted is used as what is built in."""
+"""Presets from files: measured and fitted presets work like built-in ones."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from fabriloom.scenario.source import SourceMap
 SECTIONS = ("technology", "protocol")
 KEY = "preset_file"
 FILE_KEYS = ("path", KEY)
-"""Settings that name files; who must not let a scenario name any looks for these."""
+"""Settings that name files; callers that must not open files look for these."""
 _MOST_BYTES = 1 << 22
 _ENTRY = {"value", "kind", "source"}
 KINDS = ("given", "calibrated", "assumed", "measured")
 
 
 def with_files(data: Any, source: SourceMap, base_dir: FilePath) -> Any:
-    """The data with the numbers of the preset files that they name, where nothing is written beside.
+    """Return the data with the values of the preset files that they name; written settings keep their value.
 
-    Raises :class:`ScenarioError` for a file that is no preset.
+    Raises :class:`ScenarioError` for a file that is not a preset.
     """
     if not isinstance(data, dict):
         return data
@@ -38,7 +38,7 @@ def with_files(data: Any, source: SourceMap, base_dir: FilePath) -> Any:
 
 
 def _read(path: FilePath, section: str, source: SourceMap) -> dict[str, Any]:
-    """The values of a section of a preset file."""
+    """Return the values of a section of a preset file."""
 
     def wrong(message: str, hint: str) -> ScenarioError:
         at = (section, KEY)

@@ -1,4 +1,4 @@
-"""From a file to plain data: TOML, YAML or JSON, read without executing anything."""
+"""Read a TOML, YAML or JSON file as plain data, without executing anything."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fabriloom.scenario.source import Alias, SourceMap, composed
 
 LARGEST_BYTES = 8 * 2**20
 LARGEST_YAML_BYTES = 256 * 2**10
-"""YAML is read a hundred times slower than the others."""
+"""Reading YAML takes a hundred times as long as the other formats."""
 _HINTS = {
     "TOML": 'strings need quotes: kind = "grid"; sections are in brackets: [topology]',
     "JSON": "names and strings need double quotes; no comma after the last entry",
@@ -27,7 +27,7 @@ KINDS = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
 
 def read(path: FilePath) -> tuple[dict[str, Any], SourceMap]:
-    """The data of a scenario file and where they stand. Raises :class:`ScenarioError`."""
+    """Return the data of a scenario file, with their places. Raises :class:`ScenarioError`."""
     kind = KINDS.get(path.suffix.lower())
     if kind is None and path.is_dir():
         raise _a_folder(path)
@@ -39,7 +39,7 @@ def read(path: FilePath) -> tuple[dict[str, Any], SourceMap]:
 
 
 def parse(source: SourceMap) -> dict[str, Any]:
-    """The data of a text. Raises :class:`ScenarioError` with line and caret when it cannot be read."""
+    """Return the data of a text. Raises :class:`ScenarioError`, with line and caret, if it cannot be read."""
     parser = {"toml": _toml, "yaml": _yaml, "json": _json}[source.kind]
     try:
         data = parser(source)
@@ -107,14 +107,14 @@ def _toml(source: SourceMap) -> Any:
 
 
 _STEPS = re.compile(r"""\.(?=[ \t]*["'\w-]++[ \t]*[.=\]])""")
-"""Within dotted keys; each makes a table, so that a file of some megabytes would take gigabytes."""
+"""Most steps of a dotted key. Each makes a table, so that a file of some megabytes would take gigabytes."""
 
 
 def mistake_in(text: str) -> tuple[int, int, int, str] | None:
-    """Line, column, length and reason of what makes a text no TOML.
+    """Return line, column, length and reason of an error that makes a text invalid TOML.
 
-    Asked before the standard parser, whose messages are less clear, and which takes gigabytes for a key of
-    thousands of steps.
+    This check runs before the standard parser, whose messages are less clear and which takes gigabytes for a
+    key of thousands of steps.
     """
     from fabriloom import _native
 
@@ -162,9 +162,9 @@ _STATEMENT = re.compile(
 
 
 def _unclosed(text: str, line: int, column: int) -> int | None:
-    """Where a list or table began that was to be closed in a line before that of a mistake.
+    """Return the start of a list or table that is not closed before the line of a mistake.
 
-    It is taken for forgotten if the next setting or section, or the end, comes before it is closed.
+    A bracket counts as forgotten if the next setting or section, or the end, comes before it.
     """
     lines = text.split("\n")
     before = sum(len(one) + 1 for one in lines[: line - 1])
@@ -196,7 +196,7 @@ def _syntax(source: SourceMap, message: str, kind: str) -> ScenarioError:
 
 
 def _spot(source: SourceMap, offset: int, length: int) -> Place:
-    """A place by its offset in the text."""
+    """Return a place, given its offset in the text."""
     line = source.text.count("\n", 0, offset) + 1
     return source.stretch(line, offset - source.text.rfind("\n", 0, offset), length)
 
@@ -230,7 +230,7 @@ def _yaml(source: SourceMap) -> Any:
 
 
 def _plain(node: Any, loader: Any, source: SourceMap) -> Any:
-    """Data of a YAML node: only strings, numbers, true, false, null, lists and tables."""
+    """Return the data of a YAML node: strings, numbers, true, false, null, lists and tables only."""
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
     if kind not in ("str", "int", "float", "bool", "null", "timestamp", "seq", "map"):
         hint = "use strings, numbers, true, false, lists and tables"

@@ -1,4 +1,4 @@
-"""The reference pages of scenarios and technology presets, written from the schema and the presets.
+"""Write the reference pages of scenarios and technology presets from the schema and the presets.
 
 ``python -m fabriloom.scenario.reference docs/reference`` writes them; a test compares.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -31,29 +32,31 @@ _HEAD = """# Scenarios
 This page is written by `python -m fabriloom.scenario.reference docs/reference`; do not edit it.
 
 A scenario describes a network, its traffic and how to run it. It is a TOML file; YAML and JSON of the same
-structure are read as well. Only `[topology]` is required. Unknown keys are refused. Paths are relative to
-the folder of the scenario. `fabriloom schema` prints the JSON Schema for editors, `fabriloom check FILE`
-the resolved form, with every default filled in; the resolved form is a scenario itself, and its SHA-256 is
-in every result.
+structure are accepted as well. Only `[topology]` is required. Unknown keys are refused. Paths are relative
+to the folder of the scenario. `fabriloom schema` prints the JSON Schema for editors. `fabriloom check FILE`
+prints the resolved form, in which every default is filled in; it is a scenario itself, and its SHA-256 is in
+every result.
 
-`--set path=value` changes a setting from the command line: the path is dotted (`traffic.load`,
-`topology.shape.0`), the value is read as TOML, or else as a string.
+`--set path=value` changes a setting from the command line. The path is dotted (`traffic.load`,
+`topology.shape.0`); the value is read as TOML or, if it is not TOML, as a string.
 
-Values with a unit are strings. Mb/s, MB/s for the rate of a link other than SCI's, and numbers without a unit
-are refused, because they are read in two ways.
+Terminals and switches are given by number or by name. Values with a unit are strings. Mb/s, MB/s for the rate
+of links other than SCI, and numbers without a unit are refused, because they are ambiguous.
 
 | | units | such as |
 |---|---|---|
 """
 
 
+_NUMBER_OR_NAME = {"integer", "string"}
+"""Types of a field that names a terminal or a switch."""
 _CODES = "[time-codes and interrupts](../guides/spacewire-time.md)"
 _SEE = {"fault": "[faults](faults.md)", "time_code": _CODES, "interrupt": _CODES}
-"""The pages about lists of tables."""
+"""The page that explains each list of tables."""
 
 
 def scenario_page() -> str:
-    """``docs/reference/scenario.md``."""
+    """Return the text of ``docs/reference/scenario.md``."""
     schema = json_schema()
     definitions: dict[str, Any] = schema["$defs"]  # type: ignore[assignment]
     properties: dict[str, Any] = schema["properties"]  # type: ignore[assignment]
@@ -75,7 +78,7 @@ def scenario_page() -> str:
 
 
 def _given(field: dict[str, Any]) -> dict[str, Any]:
-    """A section that may be left out, as it is when it is there."""
+    """Return the schema of an optional section without the alternative that it is missing."""
     options = [option for option in field.get("anyOf", []) if option.get("type") != "null"]
     return {**options[0], "description": field["description"]} if options else field
 
@@ -115,7 +118,9 @@ def _names(seen: dict[str, list[str]], option: dict[str, Any]) -> str:
 
 
 def _common(models: list[dict[str, Any]]) -> tuple[dict[str, Any], int | None]:
-    """The most properties that all models share, or all but one, and the number of that one."""
+    """Return the largest set of properties that all models share, or all but one, and the index of that
+    one.
+    """
     best: tuple[dict[str, Any], int | None] = {}, None
     for without in (None, *range(len(models) if len(models) > 2 else 0)):
         others = [model["properties"] for number, model in enumerate(models) if number != without]
@@ -126,7 +131,7 @@ def _common(models: list[dict[str, Any]]) -> tuple[dict[str, Any], int | None]:
 
 
 def _opened(properties: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    """Properties with those of tables within, named with a dot, and of lists of tables in their place."""
+    """Return properties with those of inner tables as dotted names, and with those of lists of tables."""
     found: dict[str, Any] = {}
     for name, field in properties.items():
         inner = _of(field, definitions)["properties"] if "$ref" in field else None
@@ -139,13 +144,13 @@ def _opened(properties: dict[str, Any], definitions: dict[str, Any]) -> dict[str
 
 
 def _entries(field: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, Any]]:
-    """The table of which a field is a list, if it is one."""
+    """Return the schema of the tables if a field is a list of tables."""
     lists = [option.get("items", {}) for option in [field, *field.get("anyOf", [])]]
     return [_of(item, definitions) for item in lists if "$ref" in item]
 
 
 def property_table(properties: dict[str, Any], required: list[str]) -> list[str]:
-    """Lines of a table of keys, by their JSON Schema."""
+    """Return the lines of a Markdown table of keys, given their JSON Schema."""
     lines = ["| key | value | default | |", "|---|---|---|---|"]
     for name, field in sorted(properties.items(), key=lambda item: item[0] not in required):
         default = "required" if name in required or field.get("needed") else _default(field)
@@ -164,8 +169,10 @@ def _default(field: dict[str, Any]) -> str:
 
 
 def _type(field: dict[str, Any]) -> str:
-    """What may be written, in words."""
+    """Describe the values that a field accepts."""
     options = [option for option in field.get("anyOf", []) if option.get("type") != "null"]
+    if {option.get("type") for option in options} == _NUMBER_OR_NAME:
+        return "number or name"
     if options:
         return " or ".join(dict.fromkeys(_type(option) for option in options))
     if "enum" in field or "const" in field:
@@ -173,10 +180,15 @@ def _type(field: dict[str, Any]) -> str:
     if "discriminator" in field:
         return "table, see below"
     if field.get("type") == "array":
-        return "list of tables" if "$ref" in field["items"] else f"list of {_type(field['items'])}"
+        return "list of tables" if "$ref" in field["items"] else f"list of {_plural(_type(field['items']))}"
     return {"string": _string, "integer": _number, "number": _number}.get(field.get("type", ""), _other)(
         field
     )
+
+
+def _plural(what: str) -> str:
+    """Return what :func:`_type` says of one value, for several."""
+    return re.sub(r"\b(number|name|string|list|table)\b", r"\1s", what)
 
 
 def _string(field: dict[str, Any]) -> str:
@@ -212,41 +224,41 @@ _PRESETS = """# Technology presets: every number and its source
 
 This page is written by `python -m fabriloom.scenario.reference docs/reference`; do not edit it.
 
-What links and switches are made of. `preset` in `[technology]` chooses one; every number can be changed
-beside it. A number is *given* (printed in its source), *calibrated* (fitted to a published result) or
-*assumed* (neither; the source says on what ground).
+Rates, buffers and delays of links and switches. `preset` in `[technology]` chooses a set of values, each of
+which can be changed beside it. A value is *given* (printed in its source), *calibrated* (fitted to a
+published result) or *assumed* (neither; the source gives the reason).
 
-A packet on a link is its header, its payload and one end of packet. With `flow_control = "average"` every
-character takes its own bits and its share of a flow-control character of the opposite direction: for a
-DS-Link 10 + 4/8 bits, which is the 9.52 MB/s of a cable that is busy both ways. With `"matched"` it pays as
-much of that share as opposite directions are busy; short runs of the same scenario find out how busy that
-is, to a tenth. Loads and bounds always count the full share. Durations are whole
-picoseconds; where a rate gives none they are rounded to the nearest one.
+A packet on a link consists of its header, its payload and one end of packet. With `flow_control = "average"`
+every character takes the time of its own bits and of its share of a flow-control character for the opposite
+direction: for a DS-Link 10 + 4/8 bits, hence 9.52 MB/s on a cable that is busy in both directions. With
+`"matched"` this share is multiplied by the load of the opposite direction, which short runs of the same
+scenario measure to a tenth. Loads and bounds always count the full share. Durations are whole picoseconds;
+a duration that a rate implies is rounded to the nearest one.
 
-A character can be used at the far end one character time, the cable delay and `receiver_latency` after its
-start. A place that becomes free gives credit to the sender a flow-control character, the cable delay and
-`turn_around` later. `disconnect`, `restart` and `fault_stops` say what happens when a link fails, see
-[faults](faults.md); without faults they mean nothing and are not in the resolved form. So it is with
-`time_code_bits`, `time_code_latency`, `time_code_forward` and `interrupt_hold` and
+A character can be used at the far end after its character time, the cable delay and `receiver_latency`. A
+place that becomes free gives credit to the sender after `turn_around`, a flow-control character and the
+cable delay. `disconnect`, `restart` and `fault_stops` describe the failure of a link, see
+[faults](faults.md); without faults they have no effect and are not in the resolved form. The same holds for
+`time_code_bits`, `time_code_latency`, `time_code_forward` and `interrupt_hold` without
 [time-codes and interrupts](../guides/spacewire-time.md).
 
-Presets of rings are of another kind: packets of symbols, stations with places, buses. What their settings
-mean is on [the page of the model](../background/ring-model.md). A load of 1 is requests of the transaction,
-with their idle symbols, back to back on the sender's link. `echo_timeout`, `restart`, `fault_stops`,
-`close_after` and `closed_for` are for [faults](faults.md#rings).
+Presets of rings have other settings: packets of symbols, stations with queues, buses. [The ring
+model](../background/ring-model.md) explains them. A load of 1 means requests of the transaction, with their
+idle symbols, back to back on the sender's link. `echo_timeout`, `restart`, `fault_stops`, `close_after` and
+`closed_for` apply to [faults](faults.md#rings).
 """
 
 
 _PROTOCOLS = """
 # Presets of protocols
 
-What stands between the messages of a [program](scenario.md#program) and packets; `preset` in `[protocol]`
-chooses one. What the settings mean is on [the page of programs and messages](../background/programs.md).
+How the messages of a [program](scenario.md#program) become packets; `preset` in `[protocol]` chooses a set
+of values. [Programs and messages](../background/programs.md) explains the settings.
 """
 
 
 def presets_page() -> str:
-    """``docs/reference/technologies.md``."""
+    """Return the text of ``docs/reference/technologies.md``."""
     lines = [_PRESETS.rstrip("\n"), "", *_derived(), *_preset_tables(presets())]
     lines += [_PROTOCOLS.rstrip("\n"), *_preset_tables(protocols())]
     return "\n".join(lines) + "\n"
@@ -301,11 +313,11 @@ def _derived_links() -> list[str]:
 
 
 PAGES: dict[str, Callable[[], str]] = {"scenario.md": scenario_page, "technologies.md": presets_page}
-"""Name of each page and what writes it."""
+"""Each page by name, with the function that returns its text."""
 
 
 def write(folder: Path) -> None:
-    """Write all pages."""
+    """Write all pages to a folder."""
     for name, page in PAGES.items():
         (folder / name).write_text(page(), encoding="utf-8")
 

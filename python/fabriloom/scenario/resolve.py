@@ -1,4 +1,4 @@
-"""From the written form to the resolved form: nothing left out, one way to write each thing."""
+"""From the written form to the resolved form: every setting present, in one canonical form."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ FAULT_SETTINGS = (
     "close_after",
     "closed_for",
 )
-"""Settings of a technology that say what a fault does; without one they mean nothing."""
+"""Settings of a technology that describe faults; without faults they have no effect."""
 
 CODE_SETTINGS = ("time_code_bits", "time_code_latency", "time_code_forward", "interrupt_hold")
-"""Settings of a technology that say how time-codes and interrupts travel; without any they mean nothing."""
+"""Settings of a technology for time-codes and interrupts; without these they have no effect."""
 
 RESEND_SETTINGS = ("resend_after", "resend_limit", "resend_backoff")
-"""Settings of a protocol that say when a packet is sent again; where none ever is they mean nothing."""
+"""Settings of a protocol for repeated packets; without repetition they have no effect."""
 
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
@@ -90,12 +90,12 @@ def has_codes(scenario: Scenario) -> bool:
 
 
 def settings_of(scenario: Scenario, *names: str) -> int:
-    """The sum of those settings of the technology that are written."""
+    """Return the sum of these settings of the technology, as far as they are written."""
     return sum(getattr(scenario.technology, name, None) or 0 for name in names)
 
 
 def _filled(section: Section, preset: Mapping[str, Any], prefix: str = "") -> Section:
-    """A section with the preset's values where none is given."""
+    """Fill a section with the preset's values where none is given."""
     found: dict[str, Any] = {}
     for name in type(section).model_fields:
         value = getattr(section, name)
@@ -107,7 +107,7 @@ def _filled(section: Section, preset: Mapping[str, Any], prefix: str = "") -> Se
 
 
 def filled_protocol(scenario: Scenario) -> Section:
-    """``[protocol]`` with every setting, whether or not it was written."""
+    """Return ``[protocol]`` with every setting, written or not."""
     written = scenario.protocol or Protocol()
     found = asdict(protocol(written.preset, written.overrides()))
     if scenario.of_rings:
@@ -128,7 +128,7 @@ def _kind_first(value: Any) -> Any:
 
 
 def fill_traffic(values: dict[str, Any], scenario: Scenario) -> None:
-    """Fill in what depends on the network, and the default load where one is needed and nowhere else."""
+    """Fill in settings that depend on the network, and the default load where one is needed."""
     senders, transaction = values.pop("senders"), values.pop("transaction", "nwrite")
     by_load = scenario.traffic.needs_load() or not scenario.traffic.is_open()
     values.setdefault("source_queue", "none" if scenario.of_rings and by_load else 0)
@@ -144,7 +144,7 @@ def fill_traffic(values: dict[str, Any], scenario: Scenario) -> None:
 
 
 def fill_routing(routing: dict[str, Any], topology: str) -> None:
-    """Replace ``auto`` by the usual routing of the topology, where that does not depend on the graph."""
+    """Replace ``auto`` by the usual routing of the topology, if that does not depend on the graph."""
     if topology.startswith("sci-"):
         kept = {name: routing[name] for name in ("path", "sha256") if name in routing}
         fewest = {"kind": "fewest-buses", "by_transaction": routing.get("by_transaction", False)}
@@ -161,7 +161,7 @@ def fill_routing(routing: dict[str, Any], topology: str) -> None:
 
 
 def _whole_floats(value: Any) -> Any:
-    """1.0 and 1 mean the same load; keep one of them."""
+    """Write whole floating-point numbers as integers: 1.0 and 1 mean the same load."""
     if isinstance(value, dict):
         return {name: inner if name in OTHERS else _whole_floats(inner) for name, inner in value.items()}
     if isinstance(value, list):
@@ -170,7 +170,7 @@ def _whole_floats(value: Any) -> Any:
 
 
 def files(scenario: Scenario) -> list[Path]:
-    """Paths, within the scenario, of the files that it names."""
+    """Return the settings of a scenario that name files."""
     found: list[Path] = []
     planes = enumerate(getattr(scenario.topology, "planes", ()))
     places: list[tuple[Path, Any]] = [
@@ -188,12 +188,12 @@ def files(scenario: Scenario) -> list[Path]:
 
 
 def checksum(file: FilePath) -> str:
-    """SHA-256 of a file's bytes."""
+    """Return the SHA-256 of a file."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def sha256(resolved: dict[str, Any]) -> str:
-    """Checksum of a resolved form, whatever the order of its keys."""
+    """Return the SHA-256 of a resolved form, independent of the order of its keys."""
     text = json.dumps(resolved, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The scenario: the one description of a run, as written in a file and as used by the program."""
+"""The scenario: the description of a run, both as written in a file and as used by the program."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from fabriloom.scenario.written import Written
 
 
 def with_preset(data: Any) -> Any:
-    """What is written, with what depends on other sections.
+    """Add the defaults that depend on other sections to the written data.
 
-    A network of rings that names no preset has its own, and protocols of SpaceWire have packets of any
-    length. A program runs to its end, or for a second, and is measured from its beginning, unless it is
-    said otherwise; so are a single burst and a run with faults, time-codes or interrupts.
+    Networks of rings have their own default preset, and SpaceWire protocols have packets of any length. By
+    default, a program runs to its end, or for a second, and is measured from its beginning; so are a single
+    burst and a run with faults, time-codes or interrupts.
     """
     if not isinstance(data, dict):
         return data
@@ -63,50 +63,52 @@ class Scenario(Written):
         default=None, alias="$schema", exclude=True, description="For editors: address of the JSON Schema"
     )
     name: Annotated[str, Field(max_length=200)] = Field(
-        default="", description="A short name, for tables and reports"
+        default="", description="Short name for tables and reports"
     )
-    description: str = Field(default="", description="What this is about")
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=1, description="Start of every random stream")
+    description: str = Field(default="", description="Description in prose")
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=1, description="Seed of all random streams")
     topology: Topology = Field(description="Switches, terminals and links")
     technology: Technology = Field(
         default=CharacterLinks(preset="ds-link-c104"),
-        description="What links, switches and rings are made of; without a preset it is ds-link-c104, "
-        "for networks of rings sci-lc2",
+        description="Rates, buffers and delays of links, switches and rings. The default preset is "
+        "ds-link-c104; for networks of rings it is sci-lc2",
     )
-    routing: Routing = Field(default=Auto(kind="auto"), description="By which links packets may go")
+    routing: Routing = Field(default=Auto(kind="auto"), description="Which links packets may take")
     ports: Ports | None = Field(
-        default=None, description="Which of its ports a terminal sends by, where it has several"
+        default=None, description="Which of its ports a terminal uses, where it has several"
     )
-    traffic: Traffic = Field(default=Traffic(), description="Who sends how much to whom")
+    traffic: Traffic = Field(
+        default=Traffic(), description="Sources, destinations, lengths and rates of packets"
+    )
     protocol: Protocol | None = Field(
-        default=None, description="What stands between the messages of a program and packets"
+        default=None, description="How the messages of a program become packets"
     )
     program: Program | None = Field(
-        default=None, description="What terminals do, operation by operation, instead of traffic"
+        default=None, description="The operations of the terminals, instead of traffic"
     )
     fault: Annotated[list[Fault], Field(max_length=4096)] = Field(
-        default=[], description="What fails during the run, as [[fault]] one after the other"
+        default=[], description="Failures during the run, each a table [[fault]]"
     )
     time_code: Annotated[list[TimeCode], Field(max_length=64)] = Field(
-        default=[], description="Who sends time-codes, as [[time_code]] one after the other"
+        default=[], description="Terminals that send time-codes, each a table [[time_code]]"
     )
     interrupt: Annotated[list[Interrupt], Field(max_length=256)] = Field(
-        default=[], description="Who sends distributed interrupts, as [[interrupt]] one after the other"
+        default=[], description="Terminals that send distributed interrupts, each a table [[interrupt]]"
     )
-    run: Run = Field(default=Run(), description="When a run ends")
-    output: Output = Field(default=Output(), description="What is kept of a run")
+    run: Run = Field(default=Run(), description="The end of a run")
+    output: Output = Field(default=Output(), description="The tables of a run that are kept")
     sweep: Annotated[dict[str, Values], Field(max_length=8)] = Field(
         default={},
-        description='Lists of values for dotted paths, such as "traffic.load" = [0.1, 0.2], or ranges, such '
-        "as { from = 1, to = 63 } or { from = 0.1, to = 0.9, count = 9 }; all combinations are run by curves "
-        "and studies",
+        description='Lists of values by dotted path, such as "traffic.load" = [0.1, 0.2], or ranges, such '
+        "as { from = 1, to = 63 } or { from = 0.1, to = 0.9, count = 9 }; curves and studies run all "
+        "combinations",
     )
     variants: Annotated[dict[str, dict[str, Any]], Field(max_length=32)] = Field(
         default={},
-        description="Named scenarios to compare, each a table of dotted paths with the values that it has "
-        'instead of those of this file: [variants.fixed] with "routing.adaptive" = false',
+        description="Named scenarios to compare, each a table of values by dotted path that replace those of "
+        'this file: [variants.fixed] with "routing.adaptive" = false',
     )
-    study: Study = Field(default=Study(), description="What a study runs besides")
+    study: Study = Field(default=Study(), description="Further points of a study")
 
     @model_validator(mode="before")
     @classmethod
@@ -114,32 +116,32 @@ class Scenario(Written):
         return with_preset(value)
 
     _tried: tuple[dict[str, Any], SourceMap] | None = PrivateAttr(default=None)
-    """What its sweep and variants try, and where that stands; kept in the scenarios that are made of it."""
+    """The values that the sweep and the variants try, with their places; passed on to derived scenarios."""
 
     @property
     def of_rings(self) -> bool:
-        """Whether the network is one of rings and buses (SCI)."""
+        """Whether the network consists of rings and buses (SCI)."""
         return is_ring(self.topology)
 
     @property
     def needs_load(self) -> bool:
-        """Whether a load decides how often packets are made."""
+        """Whether a load determines how often packets are created."""
         return self.program is None and self.traffic.needs_load()
 
     @property
     def port_choice(self) -> str:
-        """Which of its ports a terminal sends by, where it has several."""
+        """How a terminal with several ports chooses one."""
         return (self.ports or Ports()).choice
 
     @property
     def transaction(self) -> Literal["nwrite", "dmove", "nread", "lock"]:
-        """What packets are in networks of rings."""
+        """The transaction of a packet in networks of rings."""
         if self.program is None:
             return self.traffic.transaction or "nwrite"
         return (self.protocol and self.protocol.transaction) or "nwrite"
 
     def __repr__(self) -> str:
-        """One line: what it is of, and what it does."""
+        """Return name, topology, technology and traffic in one line."""
         size = getattr(self.topology, "shape", None) or getattr(self.topology, "terminals", None)
         network = self.topology.kind + (f" {size}" if isinstance(size, int | list) else "")
         work = f"{self.traffic.pattern.kind} traffic"
@@ -154,32 +156,34 @@ class Scenario(Written):
 
     @staticmethod
     def from_dict(data: Mapping[str, Any], base_dir: FilePath | str | None = None) -> Scenario:
-        """A scenario from a dictionary of the same form as a file. Raises :class:`ScenarioError`."""
+        """Make a scenario from a dictionary of the same form as a file. Raises :class:`ScenarioError`."""
         from fabriloom.scenario.load import from_dict
 
         return from_dict(data, base_dir)
 
     def with_settings(self, settings: Mapping[str, Any]) -> Scenario:
-        """The same scenario with values at dotted paths replaced: ``{"traffic.load": 0.3}``."""
+        """Return a copy with values at dotted paths replaced: ``{"traffic.load": 0.3}``. Raises
+        :class:`ScenarioError`."""
         from fabriloom.scenario.load import with_settings
 
         return with_settings(self, settings)
 
     def points(self) -> Iterator[tuple[dict[str, Any], Scenario]]:
-        """Every combination of the values of ``[sweep]``, the last path changing fastest."""
+        """Return every combination of the values of ``[sweep]``, the last path changing fastest."""
         from fabriloom.scenario.load import points
 
         return points(self)
 
     def alone(self) -> Scenario:
-        """The scenario of a single run: without what a sweep or its variants would try besides."""
+        """Return the scenario of a single run, without sweep, variants and study."""
         others = {name: {} for name in OTHERS if getattr(self, name) not in ({}, Study())}
         return self.with_settings(others) if others else self
 
     def resolve(self) -> dict[str, Any]:
-        """The resolved form: every default filled in, units in canonical form; itself a scenario.
+        """Return the resolved form: every default filled in and units in canonical form.
 
-        Resolving it again changes nothing. Files that the scenario names are listed with their checksums.
+        It is a scenario itself, and resolving it again changes nothing. It gives the checksums of the files
+        that the scenario names.
         """
         from fabriloom.scenario.resolve import resolve
 
@@ -187,21 +191,21 @@ class Scenario(Written):
 
     @cached_property
     def resolved(self) -> dict[str, Any]:
-        """The resolved form, made once; not to be changed."""
+        """The resolved form, computed once; do not change it."""
         return self.resolve()
 
     @cached_property
     def sha256(self) -> str:
-        """Checksum of the resolved form, 64 hexadecimal digits: what was simulated."""
+        """SHA-256 of the resolved form in hexadecimal; it identifies what was simulated."""
         from fabriloom.scenario.resolve import sha256
 
         return sha256(self.resolved)
 
     def parameters(self, section: str) -> dict[str, Any]:
-        """The settings of a section under their names with units, without those that are not given.
+        """Return the given settings of a section, by their names with units.
 
-        Paths are complete, checksums left out; routing and load are filled in as in the resolved form.
-        ``parameters("topology")`` is ``{"kind": "grid", "shape": [8, 8], …}``.
+        File paths are absolute and checksums are left out; routing and load are filled in as in the resolved
+        form. ``parameters("topology")`` is ``{"kind": "grid", "shape": [8, 8], …}``.
         """
         from fabriloom.scenario.resolve import fill_routing, fill_traffic
 
@@ -213,10 +217,10 @@ class Scenario(Written):
         return _complete(values, self._base_dir)
 
     def located(self, error: Exception, section: str, base: Path = ()) -> ScenarioError:
-        """A :class:`ScenarioError` from an error of topology, technology, routing or traffic.
+        """Convert an error of topology, technology, routing or traffic to a :class:`ScenarioError`.
 
-        Its ``parameter`` says which setting of ``section`` is at fault; ``base`` leads to the table it is in,
-        such as ``("pattern",)``. An error that has a ``place`` of its own, in another file, keeps it.
+        ``parameter`` of the error names the setting of ``section`` at fault; ``base`` is the path to its
+        table, such as ``("pattern",)``. An error with a ``place`` in another file keeps it.
         """
         from fabriloom.scenario.locate import located
 

@@ -1,4 +1,4 @@
-"""Where things stand in a written scenario: dotted paths to lines and columns."""
+"""The places of settings in a scenario file: from dotted paths to lines and columns."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from fabriloom.scenario.errors import Path, Place
 
 @dataclass(frozen=True)
 class Override:
-    """One ``--set path=value``, or a setting changed from Python: where it goes and how it was written."""
+    """One ``--set path=value``, or a setting changed from Python: its path and its written form."""
 
     path: Path
     key: str
     value: str
     origin: str = "--set "
-    """What messages say before ``path=value``."""
+    """Text of messages before ``path=value``."""
     written: Place | None = None
-    """Where it stands in the scenario's file, as one of the values that a sweep or a variant tries."""
+    """Place in the scenario file, if a sweep or a variant tries this value."""
 
     def place(self, path: Path, key: bool) -> Place:
-        """The stretch of the argument at fault."""
+        """Return the part of the argument at fault."""
         if self.written is not None:
             return self.written
         text = f"{self.key}={self.value}"
@@ -37,9 +37,9 @@ class Override:
 
 @dataclass(frozen=True)
 class SourceMap:
-    """The text of a scenario and what the command line changed in it.
+    """The text of a scenario and its changes from the command line.
 
-    ``kind`` is "toml", "yaml", "json", or "" for a scenario made in Python, which has no places.
+    ``kind``: "toml", "yaml", "json", or "" for a scenario made in Python, which has no places.
     """
 
     file: str = ""
@@ -48,7 +48,8 @@ class SourceMap:
     overrides: tuple[Override, ...] = field(default=())
 
     def place(self, path: Path, key: bool = False) -> Place | None:
-        """Where the value at ``path`` (or its key) stands; the nearest enclosing thing if it does not."""
+        """Return the place of the value at ``path``, or of its key; if it is not there, of the nearest
+        enclosing table."""
         for override in reversed(self.overrides):
             if path[: len(override.path)] == override.path:
                 return override.place(override.path, key and path == override.path)
@@ -63,12 +64,12 @@ class SourceMap:
         return None
 
     def _below(self, path: Path) -> Place | None:
-        """An override inside a table that the file itself does not have."""
+        """Return an override inside a table that the file does not have."""
         inside = (o for o in reversed(self.overrides) if o.path[: len(path)] == path)
         return next((override.place(override.path, False) for override in inside), None)
 
     def stretch(self, line: int, column: int, length: int) -> Place:
-        """A place of the text by line and column, both from 1."""
+        """Return a place of the text by line and column, both from 1."""
         lines = self.text.split("\n")
         text = lines[line - 1] if 0 < line <= len(lines) else ""
         return Place(self.file, line, column, length, text)
@@ -86,15 +87,15 @@ class SourceMap:
 
 
 class Alias(Exception):
-    """A YAML text repeats a value by its name: line and column, both from 1, and the name."""
+    """A YAML text uses an alias: its line and column, both from 1, and its name."""
 
 
 @lru_cache(maxsize=1)
 def composed(text: str) -> Any:
-    """The nodes of a YAML text with their places; kept: every mistake asks for them.
+    """Return the nodes of a YAML text with their places; cached, because every mistake needs them.
 
-    Raises :class:`Alias`, ``yaml.YAMLError``, and RecursionError as soon as it is too deep: the parser takes
-    minutes for a long row of brackets.
+    Raises :class:`Alias`, ``yaml.YAMLError``, and RecursionError at the first level that is too deep: the
+    parser takes minutes for a long row of brackets.
     """
     import yaml
 
@@ -146,7 +147,7 @@ _BLANK = " \t\r\n"
 
 
 def _in_json(text: str, path: Path, key: bool) -> tuple[int, int, int] | None:
-    """Walk down a text that is known to be JSON, skipping values with the standard decoder."""
+    """Find a path in a valid JSON text; the standard decoder skips the other values."""
     decoder, at, key_at = json.JSONDecoder(), _skip(text, 0), None
     try:
         for step in path:

@@ -1,4 +1,4 @@
-"""Checks of ``[study]``: its paths are settings, its values legal, its points not too many."""
+"""Checks of ``[study]``: paths, values and the number of points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Tried = Callable[[Any, dict[str, Any], dict[str, Any], tuple[str, ...], tuple[st
 
 
 def check_study(scenario: Scenario, check_tried: Tried) -> None:
-    """Refuse a study that cannot be run; ``check_tried`` tries one value. Raises ScenarioError."""
+    """Check that a study can be run; ``check_tried`` checks one value. Raises ScenarioError."""
     study = scenario.study
     lengths = {path: len(values) for path, values in study.zipped.items()}
     if len(set(lengths.values())) > 1:
@@ -45,7 +45,7 @@ def check_study(scenario: Scenario, check_tried: Tried) -> None:
 
 
 def points_of(scenario: Scenario) -> int:
-    """How many points the study of a scenario has."""
+    """Return the number of points in the study of a scenario."""
     study = scenario.study
     parts = [1 + len(scenario.variants), *(len(values) for values in scenario.sweep.values())]
     parts += [len(next(iter(study.zipped.values()), [0])), max(1, study.samples), study.replications]
@@ -83,7 +83,7 @@ def _check_failures(scenario: Scenario) -> None:
 
 
 def _check_twice(scenario: Scenario) -> None:
-    """Refuse a path that has values from two places."""
+    """Check that no path gets values from two tables. Raises ScenarioError."""
     study = scenario.study
     places: dict[str, tuple[str, ...]] = {}
     found: list[tuple[str, tuple[str, ...]]] = [(path, ("sweep",)) for path in scenario.sweep]

@@ -1,4 +1,4 @@
-"""From the schema's errors to sentences with a place."""
+"""Translate the schema's errors to sentences with a place."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.source import SourceMap
 
 _MOST_PLACED = 20
-"""Mistakes that are looked up in the file: each costs another reading, and three are shown."""
+"""Most mistakes whose place is searched: each costs another reading, and three are shown."""
 _TAGS = ("kind", "preset")
 _SECTIONS = {
     "topology": '\n      kind = "grid"\n      shape = [4, 4]',
     "require": "\n      terminals = 64",
     "cost": "\n      switch = 100\n      cable = 5",
 }
-"""What stands in a section at least."""
+"""Minimal content of a section."""
 _TYPES = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -45,7 +45,7 @@ _BOUNDS = {
 def translate(
     error: ValidationError, data: dict[str, Any], source: SourceMap, root: type[BaseModel] = Scenario
 ) -> ScenarioError:
-    """One error for all that the schema ``root`` found wrong, the first in the file first."""
+    """Return one error for all mistakes that the schema ``root`` found, in the order of the file."""
     found: list[ScenarioError] = []
     paths: set[Path] = set()
     count = error.error_count()
@@ -72,12 +72,12 @@ def translate(
 
 
 def _misspelt(loc: tuple[Any, ...], unknown: set[tuple[Any, ...]]) -> bool:
-    """Whether a missing key is there under a name that is nearly right; that name is reported."""
+    """Whether a missing key exists under a similar name; that name is reported instead."""
     return any(loc[:-1] == other[:-1] and units.nearest(str(other[-1]), [str(loc[-1])]) for other in unknown)
 
 
 def _written(loc: tuple[Any, ...], data: Any) -> tuple[Path, str | None]:
-    """The path as written, without the schema's own steps, and the last step if nothing stands there."""
+    """Return the path as written, without the schema's own steps, and the last step if it does not exist."""
     path: list[str | int] = []
     for index, step in enumerate(loc):
         inside = isinstance(data, list) and isinstance(step, int) and step < len(data)
@@ -97,14 +97,14 @@ def _tags_of(data: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class _Where:
-    """What a file is written by, and where its values stand."""
+    """The schema of a file and the places of its values."""
 
     source: SourceMap
     root: type[BaseModel]
 
     @property
     def what(self) -> str:
-        """What such a file is called."""
+        """Name of this kind of file."""
         return "a scenario" if self.root is Scenario else "the requirements"
 
 
@@ -207,7 +207,7 @@ def _unknown(path: Path, data: dict[str, Any], where: _Where) -> ScenarioError:
 
 
 def _elsewhere(path: Path, name: str, data: Any, root: type[BaseModel]) -> list[str]:
-    """The other kinds of the table at ``path`` that have such a key."""
+    """Return the other kinds of the table at ``path`` that have this key."""
     if not path:
         return []
     models = _models(_field(_model(path[:-1], data, root), path[len(path) - 1]))
@@ -251,7 +251,7 @@ def _tag(kind: str, path: Path, value: Any, ctx: Any, data: dict[str, Any], wher
 
 
 def keys_at(path: Path, data: Any, root: type[BaseModel] = Scenario) -> list[str]:
-    """Keys that the schema allows in the table at ``path``."""
+    """Return the keys that the schema allows in the table at ``path``."""
     model = _model(path, data, root)
     return [field.alias or name for name, field in model.model_fields.items()] if model else []
 
@@ -268,7 +268,7 @@ def _choices(path: Path, data: Any, root: type[BaseModel]) -> list[Any]:
 
 
 def _model(path: Path, data: Any, root: type[BaseModel]) -> type[BaseModel] | None:
-    """The schema of the table at ``path``, among several kinds the one that is written there."""
+    """Return the schema of the table at ``path``; of several kinds, that of the written kind."""
     model: type[BaseModel] | None = root
     for step in path:
         if isinstance(step, int):  # an entry of a list has the schema of all of them

@@ -1,4 +1,4 @@
-"""What a whole file says, and where it says it: what scenarios and requirements have in common."""
+"""Values of a file with their places: the common part of scenarios and requirements."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from fabriloom.scenario.source import SourceMap
 
 
 class Written(Section):
-    """A file: its values, as they are written, and where each of them stands."""
+    """A file: its values as written, and the place of each."""
 
     _raw: dict[str, Any] = PrivateAttr(default_factory=dict)
     _source: SourceMap = PrivateAttr(default_factory=SourceMap)
     _base_dir: FilePath = PrivateAttr(default_factory=FilePath)
 
     def _read_from(self, raw: dict[str, Any], source: SourceMap, base_dir: FilePath) -> None:
-        """Note what was read, right after it was checked."""
+        """Store the data, their source and their folder after the checks."""
         self._raw, self._source, self._base_dir = raw, source, base_dir
 
     @property
     def raw(self) -> dict[str, Any]:
-        """As it is written; nobody changes it."""
+        """The data as written; do not change them."""
         return self._raw
 
     @property
     def source(self) -> SourceMap:
-        """Where each value stands in the file."""
+        """The places of the values in the file."""
         return self._source
 
     @property
     def base_dir(self) -> FilePath:
-        """Folder that paths in the file are relative to."""
+        """Folder to which paths in the file are relative."""
         return self._base_dir
 
     def error(
         self, message: str, path: Path | None = None, hint: str = "", key: bool = False
     ) -> ScenarioError:
-        """An error that points at the value (or the key) at a dotted path of this file."""
+        """Return an error that points at the value, or the key, at a dotted path of this file."""
         place = self._source.place(path, key) if path else None
         tried = [override for override in self._source.overrides if override.written not in (None, place)]
         if tried:

@@ -1,4 +1,4 @@
-"""``[[time_code]]`` and ``[[interrupt]]``: SpaceWire characters of no packet, which go to every terminal."""
+"""``[[time_code]]`` and ``[[interrupt]]``: SpaceWire control codes, which reach every terminal."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ MOST_NUMBER = 31
 
 
 class TimeCode(Section):
-    """A terminal that sends time-codes: the master of time."""
+    """A terminal that sends time-codes: a time master."""
 
-    master: Terminal = Field(description="The terminal by number or name; of several ports, by all of them")
-    every_ps: PositiveTimePs = Field(alias="every", description="From one time-code to the next")
+    master: Terminal = Field(description="The terminal; it sends by all its ports")
+    every_ps: PositiveTimePs = Field(alias="every", description="Time from one time-code to the next")
     first_ps: TimePs | None = Field(
-        default=None, alias="first", description="When it sends the first one; after every if not given"
+        default=None, alias="first", description="Time of the first time-code; if not given, one interval"
     )
     until_ps: PositiveTimePs | None = Field(
         default=None,
         alias="until",
-        description="After this time it sends none, so that another terminal can be the master; the end of "
-        "the run if not given",
+        description="The terminal sends no time-code after this time, so that another one can be the master; "
+        "if not given, it sends to the end of the run",
     )
 
 
 class Interrupt(Section):
-    """A terminal that sends a distributed interrupt, once or again and again."""
+    """A terminal that sends a distributed interrupt, once or periodically."""
 
-    source: Terminal = Field(description="The terminal by number or name; of several ports, by all of them")
+    source: Terminal = Field(description="The terminal; it sends by all its ports")
     number: Annotated[int, Field(ge=0, le=MOST_NUMBER)] = Field(description="Number of the interrupt")
-    first_ps: TimePs = Field(default=0, alias="first", description="When it sends it first")
+    first_ps: TimePs = Field(default=0, alias="first", description="Time of the first interrupt")
     every_ps: PositiveTimePs | None = Field(
-        default=None, alias="every", description="From one to the next; once if not given"
+        default=None, alias="every", description="Time from one interrupt to the next; if not given, one only"
     )

@@ -1,4 +1,4 @@
-"""``[[fault]]``: what fails during a run, and when it is repaired."""
+"""``[[fault]]``: failures and repairs during a run."""
 
 from __future__ import annotations
 
@@ -9,59 +9,63 @@ from pydantic import Field
 from fabriloom.scenario.fields import PositiveTimePs, Section, Terminal, TimePs
 
 KINDS = ("link", "cable", "switch", "terminal")
-"""What can fail."""
+"""Kinds of components that can fail."""
 WHEN = ("at", "mtbf", "bit_error_rate")
-"""How a fault says when."""
+"""Settings that give the time of a fault."""
 
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
-"""Of a link, a cable or a switch."""
+"""Name of a link, a cable or a switch."""
 
 
 class Fault(Section):
-    """A link, a cable, a switch or a terminal fails, once or again and again; "all": each of them."""
+    """A link, a cable, a switch or a terminal that fails once or repeatedly; "all": every one of that
+    kind.
+    """
 
     link: Name | None = Field(
         default=None,
-        description='One direction of a cable, as results name it: "s0>s1", of several "s0>s1#2"',
+        description='One direction of a cable, by its name in the results: "s0>s1", or "s0>s1#2" of parallel '
+        "ones",
     )
-    cable: Name | None = Field(default=None, description="Both directions of a cable, named by one of them")
-    switch: Name | None = Field(default=None, description="A switch by name: all links at it fail")
-    terminal: Terminal | None = Field(
-        default=None, description="A terminal by number or name: all links at it fail"
+    cable: Name | None = Field(
+        default=None, description="Both directions of a cable, by the name of one of them"
     )
-    at_ps: TimePs | None = Field(default=None, alias="at", description="When it fails")
+    switch: Name | None = Field(default=None, description="A switch, by name: all its links fail")
+    terminal: Terminal | None = Field(default=None, description="A terminal: all its links fail")
+    at_ps: TimePs | None = Field(default=None, alias="at", description="Time of the failure")
     repaired_ps: PositiveTimePs | None = Field(
-        default=None, alias="repaired", description="With at: when it is repaired; never if not given"
+        default=None, alias="repaired", description="With at: time of the repair; if not given, never"
     )
     mtbf_ps: PositiveTimePs | None = Field(
         default=None,
         alias="mtbf",
-        description="Instead of at: mean time from running again to the next failure, drawn at random from "
-        "an exponential distribution",
+        description="Instead of at: mean time to the next failure, from the moment the component runs; the "
+        "times are exponentially distributed",
     )
     mttr_ps: PositiveTimePs | None = Field(
         default=None,
         alias="mttr",
-        description="With mtbf: mean time to repair, drawn likewise; it is never repaired if not given",
+        description="With mtbf: mean time to repair, exponentially distributed; if not given, it is never "
+        "repaired",
     )
     stuck: bool = Field(
         default=False,
-        description="Of a terminal: it does not fail, but accepts nothing from at to "
-        "repaired; then it continues, and nothing is lost",
+        description="With terminal: it does not fail but accepts nothing from at to repaired; no packet is "
+        "lost",
     )
     bit_error_rate: Annotated[float, Field(gt=0, le=1e-3)] | None = Field(
         default=None,
-        description="Instead of at, of links and cables that send characters all the time: probability that "
-        "a bit is wrong; the link is disconnected by each and starts again at once",
+        description="Instead of at, for links and cables that send characters without a pause: probability "
+        "that a bit is wrong. Each wrong bit disconnects the link, which restarts at once",
     )
 
     @property
     def when(self) -> list[str]:
-        """Which of the ways to say when are taken."""
+        """Return the settings of the time of the fault that are given."""
         given = (self.at_ps, self.mtbf_ps, self.bit_error_rate)
         return [name for name, value in zip(WHEN, given, strict=True) if value is not None]
 
     @property
     def what(self) -> list[str]:
-        """Which of the kinds are named."""
+        """Return the kinds of components that are named."""
         return [kind for kind in KINDS if getattr(self, kind) is not None]

@@ -1,4 +1,4 @@
-"""The pattern ``flows`` of ``[traffic]``: what each instrument, board or camera sends, one by one."""
+"""The pattern ``flows`` of ``[traffic]``: one entry per instrument, board or camera and its destination."""
 
 from __future__ import annotations
 
@@ -21,72 +21,71 @@ FlowName = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Flow(Section):
-    """Packets from one terminal to another at moments of their own. Give a rate or a period."""
+    """The packets from one terminal to another. Give a rate or a period."""
 
-    source: Terminal = Field(description="Who sends, by number or name")
-    target: Terminal = Field(description="Who receives")
+    source: Terminal = Field(description="The sender")
+    target: Terminal = Field(description="The receiver")
     length_bytes: Bytes | None = Field(
-        default=None, alias="length", description="Payload of a packet; that of [traffic] if not given"
+        default=None, alias="length", description="Payload of a packet; if not given, that of [traffic]"
     )
     rate: OfferedRate | None = Field(
         default=None,
-        description="Payload as in 40 Mbit/s or 5 MB/s, or packets/s; packets come as the arrivals say: "
-        "poisson, constant or together",
+        description="Rate of payload, such as 40 Mbit/s or 5 MB/s, or of packets, such as 2000 packets/s. "
+        "arrivals decides when packets are created: poisson, constant or together",
     )
     period_ps: PositiveTimePs | None = Field(
-        default=None, alias="period", description="From one packet to the next"
+        default=None, alias="period", description="Time from one packet to the next"
     )
     phase_ps: TimePs | None = Field(
         default=None,
         alias="phase",
-        description="The first packet of a period; at random within one if not given",
+        description="Time of the first packet; if not given, a random time within one period",
     )
     jitter_ps: TimePs | None = Field(
         default=None,
         alias="jitter",
-        description="Each packet of a period is late by a random time up to this; at most the period, "
-        "none if not given",
+        description="Each packet is late by a random time up to this one, at most the period; no jitter if "
+        "not given",
     )
     packets: Annotated[int, Field(ge=1, le=2**24)] | None = Field(
         default=None,
-        description="Packets made at once each time, as of a picture that is cut into packets; 1 if not "
-        "given",
+        description="Packets created at once each time, such as those of one picture; 1 if not given",
     )
-    name: FlowName | None = Field(
-        default=None, description="What it is called in tables; source -> target if not given"
-    )
+    name: FlowName | None = Field(default=None, description="Name in tables; source -> target if not given")
     requirement_ps: PositiveTimePs | None = Field(
         default=None,
         alias="requirement",
-        description="No packet may take longer, from its making at the source to its delivery; a run, "
-        "fabriloom bound and the report say whether that is kept",
+        description="Longest time that a packet may take from its creation at the source to its delivery; "
+        "a run, fabriloom bound and the report check it",
     )
 
 
 class Requirement(Section):
-    """How long the packets of a flow may take, from their making at the source to their delivery."""
+    """The longest time that packets of a flow may take from their creation at the source to their
+    delivery.
+    """
 
     flow: FlowName = Field(
-        description='Name of a flow, or its two ends: "camera:memory", which is all flows between them'
+        description='Name of a flow, or its two ends: "camera:memory" means all flows between them'
     )
-    within_ps: PositiveTimePs = Field(alias="within", description="No packet may take longer")
+    within_ps: PositiveTimePs = Field(alias="within", description="The longest time")
 
 
 class Flows(Section):
-    """Flows one by one, each with its own target, length, rate or period, whatever the network does.
+    """Open loop: a list of flows, each with its own destination, length, and rate or period.
 
-    Give path, or a list of flows. A file has a line for each flow and the same names as columns.
+    Give path, or a list of flows. A file has one line per flow; its columns have the names of these settings.
     """
 
     kind: Literal["flows"]
     path: FileName | None = Field(default=None, description="CSV or Parquet file, relative to the scenario")
     flows: Annotated[list[Flow], Field(min_length=1, max_length=2**16)] | None = Field(
-        default=None, description="The flows, as [[traffic.pattern.flows]] one after the other"
+        default=None, description="The flows, each a table [[traffic.pattern.flows]]"
     )
     requirements: Annotated[list[Requirement], Field(min_length=1, max_length=2**12)] | None = Field(
         default=None,
-        description="Requirements apart from the flows, as [[traffic.pattern.requirements]] one after the "
-        "other",
+        description="Requirements that are not written with their flows, each a table "
+        "[[traffic.pattern.requirements]]",
     )
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"

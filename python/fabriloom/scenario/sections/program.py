@@ -1,4 +1,4 @@
-"""``[program]``: what terminals do, operation by operation, instead of ``[traffic]``."""
+"""``[program]``: the operations of the terminals, instead of ``[traffic]``."""
 
 from __future__ import annotations
 
@@ -24,92 +24,99 @@ Terminals = Literal["auto", "all"] | Count | Several
 Pair = Annotated[list[Terminal], Field(min_length=2, max_length=2)]
 
 _SOURCES = (
-    "Who sends. auto: the terminals that can send, in networks without such roles the first half; a number: "
-    "the first ones; all; or a list"
+    "Terminals that send. auto: those with the role of a sender or, in networks without roles, the first "
+    "half; a number: this many, from the first on; all; or a list"
 )
 _TARGETS = (
-    "Who receives. auto: the terminals that can receive, in networks without such roles the second half; a "
-    "number: the last ones; all; or a list"
+    "Terminals that receive. auto: those with the role of a receiver or, in networks without roles, the "
+    "second half; a number: this many, up to the last; all; or a list"
 )
 
 
 def _rounds(default: int = 100) -> int:
-    return Field(default=default, description="How often; 0: for ever")
+    return Field(default=default, description="Number of rounds; 0: without end")
 
 
 def _size() -> int:
-    return Field(alias="size", description="Bytes of a message")
+    return Field(alias="size", description="Size of a message")
 
 
 class PingPong(Section):
-    """Pairs of terminals send one message to and fro. Marks say when each round began."""
+    """Pairs of terminals send one message back and forth. A mark records the start of each round."""
 
     kind: Literal["ping-pong"]
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
     pairs: Count | Annotated[list[Pair], Field(min_length=1)] = Field(
         default=1,
-        description='How many: i with the i-th of the second half; or a list such as [["n0", "n1"]]',
+        description="Number of pairs: terminal i with the i-th terminal of the second half; or a list such "
+        'as [["n0", "n1"]]',
     )
 
 
 class OutFarming(Section):
-    """One terminal sends a message to each of the others in turn: a broadcast in software."""
+    """One terminal sends a message to each other terminal in turn: a broadcast in software."""
 
     kind: Literal["out-farming"]
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
-    source: Terminal = Field(default=0, description="Who sends, by number or name")
-    targets: Literal["others"] | Several = Field(default="others", description="Who receives")
+    source: Terminal = Field(default=0, description="The sender")
+    targets: Literal["others"] | Several = Field(default="others", description="The receivers")
 
 
 class FunnelIn(Section):
-    """Several terminals send to one."""
+    """Several terminals send to one terminal."""
 
     kind: Literal["funnel-in"]
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
-    target: Terminal = Field(default=0, description="Who receives, by number or name")
-    sources: Literal["others"] | Several = Field(default="others", description="Who sends")
+    target: Terminal = Field(default=0, description="The receiver")
+    sources: Literal["others"] | Several = Field(default="others", description="The senders")
 
 
 class AllToAll(Section):
-    """Every terminal sends to every other, then takes what was sent to it, round by round."""
+    """In each round, every terminal sends to every other terminal and then receives what was sent to it."""
 
     kind: Literal["all-to-all"]
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
     terminals: Literal["all"] | Count | Several = Field(
-        default="all", description="Who takes part: all, a number of the first terminals, or a list"
+        default="all", description="Terminals that take part: all, this many from the first on, or a list"
     )
     order: Literal["rotating", "same", "random"] = Field(
         default="random",
-        description="random: each has an order of its own, drawn before the run; rotating: each begins with "
-        "its neighbour, so that no two ever send to the same; same: all begin with the first",
+        description="Order of the receivers. random: each sender has its own order, drawn before the run; "
+        "rotating: each sender begins with the terminal after it, so that no two send to the same one; "
+        "same: all begin with the first",
     )
-    barrier: bool = Field(default=False, description="Whether all wait for each other between rounds")
+    barrier: bool = Field(
+        default=False, description="Whether all terminals wait for each other between rounds"
+    )
 
 
 class LogP(Section):
-    """What host and link parameters are found from: ping-pong, single messages, trains, one to many.
+    """Measurements from which host and link parameters are fitted: ping-pong, single messages, message
+    trains, and trains to several targets.
 
-    Marks: 0 rounds of ping-pong; 1 to 2 a send; 3 to 4 a receive of what has come; 5 to 6 a train,
-    7 to 8 one of twice as many, each answered by a message of 1 B; 9 to 10 and 11 to 12 the same to all
-    targets in turn.
+    Marks: 0 starts a round of ping-pong; 1 to 2 is a send; 3 to 4 is a receive of a message that has
+    arrived; 5 to 6 is a train and 7 to 8 a train of twice the length, each answered by a message of 1 B;
+    9 to 10 and 11 to 12 are the same trains to all targets in turn.
     """
 
     kind: Literal["logp"]
     size_bytes: MessageBytes = _size()
-    rounds: Annotated[int, Field(ge=1, le=10**6)] = Field(default=100, description="How often each")
+    rounds: Annotated[int, Field(ge=1, le=10**6)] = Field(
+        default=100, description="Repetitions of each measurement"
+    )
     train: Annotated[int, Field(ge=1, le=2**16)] = Field(default=32, description="Messages of a train")
     pause_ps: TimePs = Field(
         default=1_000_000_000,
         alias="pause",
-        description="Before the receive of what should have come: longer than a round",
+        description="Wait before the receive of a message that should have arrived: longer than a round",
     )
-    source: Terminal = Field(default=0, description="Who measures, by number or name")
+    source: Terminal = Field(default=0, description="Terminal that measures")
     targets: Literal["others"] | Several = Field(
-        default="others", description="Who answers; the first is the pair"
+        default="others", description="Terminals that answer; the first is the partner of the ping-pong"
     )
 
 
@@ -124,7 +131,7 @@ class FixedPairs(Section):
 
 
 class RandomPairs(Section):
-    """Every message of a source goes to a random target, drawn before the run."""
+    """Each message of a source goes to a random target, drawn before the run."""
 
     kind: Literal["random-pairs"]
     size_bytes: MessageBytes = _size()
@@ -135,60 +142,61 @@ class RandomPairs(Section):
 
 
 class Events(Section):
-    """What all event building has."""
+    """Settings that all event building shares."""
 
-    events: Count = Field(default=1000, description="How many events")
+    events: Count = Field(default=1000, description="Number of events")
     rate_millihz: EventRateMilliHz | None = Field(
         default=None,
         alias="rate",
-        description="Attempted events per second; as fast as they can be sent if not given",
+        description="Attempted events per second; if not given, as fast as they can be sent",
     )
     arrivals: Literal["constant", "random"] = Field(
         default="constant",
-        description="With a rate: events are due at equal intervals, or at random moments",
+        description="With a rate. constant: events are due at equal intervals; random: at random times",
     )
     sources: Terminals = Field(default="auto", description=_SOURCES)
     targets: Terminals = Field(default="auto", description=_TARGETS)
 
 
 class Credit(Section):
-    """What a supervisor and its targets say to each other."""
+    """The messages between a supervisor, its targets and the sources."""
 
     supervisor: Terminal | None = Field(
-        default=None, description="The terminal of the supervisor; the first that is neither if not given"
+        default=None,
+        description="The supervisor; if not given, the first terminal that is neither source nor target",
     )
     credits: Annotated[int, Field(ge=1, le=2**16)] = Field(
-        default=2, description="Assignments that a target may have at a time"
+        default=2, description="Most assignments that a target holds at the same time"
     )
     credit_bytes: MessageBytes = Field(
-        default=8, alias="credit", description="Bytes of the message that gives a credit"
+        default=8, alias="credit", description="Size of the message that gives a credit"
     )
     assignment_bytes: MessageBytes = Field(
-        default=8, alias="assignment", description="Bytes of the message that names a target to a source"
+        default=8, alias="assignment", description="Size of the message that tells a source its target"
     )
 
 
 class Level2(Events, Credit):
-    """Regions of interest: an event is some blocks, each from one or more sources to one target."""
+    """Regions of interest: an event consists of blocks, each sent by one or more sources to one target."""
 
     kind: Literal["level-2"]
     block_bytes: MessageBytes = Field(
-        alias="block", description="Bytes of a block, which its sources share equally"
+        alias="block", description="Size of a block; each of its sources sends an equal part"
     )
-    blocks_per_event: Count = Field(default=3, description="Blocks of an event")
-    sources_per_block: Count = Field(default=1, description="Sources of a block")
+    blocks_per_event: Count = Field(default=3, description="Blocks per event")
+    sources_per_block: Count = Field(default=1, description="Sources per block")
     source_choice: Literal["random", "round-robin"] = Field(
         default="random",
-        description="Which sources an event has; round-robin: block after block the next sources in turn",
+        description="How sources are chosen. round-robin: each block takes the next sources in turn",
     )
     target_choice: Literal["round-robin", "random", "supervisor"] = Field(
         default="round-robin",
-        description="Where a block goes; supervisor: to a target that has given it credit",
+        description="How the target of a block is chosen. supervisor: a target that has given it credit",
     )
 
 
 class Level3(Events):
-    """Complete events: many sources send a fragment each to one target per event."""
+    """Complete events: for each event, many sources send one fragment each to the same target."""
 
     kind: Literal["level-3"]
     fragment_bytes: MessageBytes = Field(
@@ -200,18 +208,18 @@ class Level3(Events):
         description="Which sources an event has, when not all; round-robin: the next sources in turn",
     )
     target_choice: Literal["round-robin", "random"] = Field(
-        default="round-robin", description="Where an event goes"
+        default="round-robin", description="How the target of an event is chosen"
     )
 
 
 class PullLevel3(Events):
-    """The same, pulled: a target asks the sources for one event after the other."""
+    """Complete events, pulled: a target requests the fragments of one event after another."""
 
     kind: Literal["pull-level-3"]
-    fragment_bytes: MessageBytes = Field(alias="fragment", description="Bytes that a source answers with")
-    request_bytes: MessageBytes = Field(default=8, alias="request", description="Bytes of a request")
+    fragment_bytes: MessageBytes = Field(alias="fragment", description="Size of a fragment")
+    request_bytes: MessageBytes = Field(default=8, alias="request", description="Size of a request")
     requests_at_once: Literal["all"] | Count = Field(
-        default="all", description="Requests that a target has made and that are not answered yet"
+        default="all", description="Most requests of a target that are not answered yet"
     )
     sources_per_event: Literal["all"] | Count = Field(default="all", description="Sources of an event")
     source_choice: Literal["random", "round-robin"] = Field(
@@ -219,28 +227,29 @@ class PullLevel3(Events):
         description="Which sources an event has, when not all; round-robin: the next sources in turn",
     )
     target_choice: Literal["round-robin", "random"] = Field(
-        default="round-robin", description="Who builds an event"
+        default="round-robin", description="How the target that builds an event is chosen"
     )
 
 
 class BarrelShifter(Section):
-    """Event building in time slots: in each, every source sends to another target."""
+    """Event building in time slots: in each slot, every source sends to a different target."""
 
     kind: Literal["barrel-shifter"]
     fragment_bytes: MessageBytes = Field(
         alias="fragment", description="Bytes that a source sends for an event"
     )
-    events: Count = Field(default=1000, description="How many events")
+    events: Count = Field(default=1000, description="Number of events")
     slot_ps: TimePs = Field(
         alias="slot",
-        description="Length of a time slot; an event is due in each, source i sends its part i slots later",
+        description="Length of a time slot. An event is due in each slot; source i sends its fragment i "
+        "slots later",
     )
     sources: Terminals = Field(default="auto", description=_SOURCES)
     targets: Terminals = Field(default="auto", description=_TARGETS)
 
 
 class CreditBuilding(Events, Credit):
-    """Event building by credit: a supervisor gives each event to a target that has asked for one."""
+    """Event building by credit: a supervisor assigns each event to a target that has given it credit."""
 
     kind: Literal["credit"]
     fragment_bytes: MessageBytes = Field(
@@ -249,7 +258,9 @@ class CreditBuilding(Events, Credit):
 
 
 class DescriptorMessages(Section):
-    """Lists of messages per terminal: source, target, length, wait after the message was handed over."""
+    """Lists of messages per terminal: source, target, length, and the wait after the message is handed
+    over.
+    """
 
     kind: Literal["descriptors"]
     path: FileName = Field(description="CSV or Parquet file, relative to the scenario")
@@ -260,11 +271,10 @@ class DescriptorMessages(Section):
 
 
 class GoalTrace(Section):
-    """A trace in GOAL, LogGOPSim's language, as text: the list of each rank, which is the "
-    "terminal of its number."""
+    """A trace in GOAL, the language of LogGOPSim, as text; the number of a rank is that of its terminal."""
 
     kind: Literal["goal"]
-    path: FileName = Field(description="File in GOAL, relative to the scenario")
+    path: FileName = Field(description="The GOAL file, relative to the scenario")
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"
     )
@@ -276,61 +286,67 @@ Operation = Annotated[str, Field(min_length=1, max_length=400)]
 class TerminalProgram(Section):
     """The operations of one terminal, or of several that do the same."""
 
-    terminal: Terminal | Several = Field(description="Which, by number or name; or a list of them")
+    terminal: Terminal | Several = Field(description="A terminal, or a list of terminals")
     do: Annotated[list[Operation], Field(min_length=1, max_length=2**20)] = Field(
         description='Operations, such as ["send n1 1 kB", "receive any"]'
     )
 
 
 class Operations(Section):
-    """Programs of your own, operation by operation; terminals without one do nothing."""
+    """Your own programs, operation by operation; terminals without a program do nothing."""
 
     kind: Literal["operations"]
     terminals: Annotated[list[TerminalProgram], Field(min_length=1, max_length=2**20)] = Field(
-        description="One table [[program.terminals]] for each"
+        description="The programs, each a table [[program.terminals]]"
     )
     events: Annotated[int, Field(ge=0, le=2**20)] = Field(
-        default=0, description="Messages whose tag is below this are fragments of the event of that number"
+        default=0, description="Number of events; a tag below it is the number of a message's event"
     )
     rate_millihz: EventRateMilliHz | None = Field(
-        default=None, alias="rate", description="Events per second that are due, for their latency"
+        default=None,
+        alias="rate",
+        description="Rate at which events are due; event latencies count from there",
     )
 
 
 class Rmap(Section):
     """Initiators read and write the memories of targets by RMAP (ECSS-E-ST-50-52C), byte for byte.
 
-    Each sends a command to its targets in turn; a target does one after the other. Marks say when each round
-    began: a command to every target.
+    In each round, an initiator sends one command to each of its targets in turn. A target executes one
+    command at a time. A mark records the start of each round.
     """
 
     kind: Literal["rmap"]
-    command: Literal["write", "read", "read-modify-write"] = Field(description="What is asked of the target")
+    command: Literal["write", "read", "read-modify-write"] = Field(description="The command")
     data_bytes: MessageBytes = Field(
-        alias="data", description="Data of a command; of as many bytes is a mask"
+        alias="data", description="Size of the data of a command; a mask has the same size"
     )
-    acknowledged: bool = Field(default=True, description="Of a write, whether the target replies")
+    acknowledged: bool = Field(default=True, description="For writes: whether the target replies")
     rounds: Rounds = _rounds()
     outstanding: Count = Field(
-        default=1, description="Transactions of an initiator under way at a time, each with another target"
+        default=1,
+        description="Most transactions that an initiator has open at the same time, each with a different "
+        "target",
     )
     target_time_ps: TimePs = Field(
         default=0,
         alias="target_time",
-        description="From the arrival of a command to its reply: authorisation, check of the data, access to "
-        "memory",
+        description="Time from the arrival of a command to its reply: authorisation, check of the data, "
+        "memory access",
     )
     retry_after_ps: PositiveTimePs | None = Field(
         default=None,
         alias="retry_after",
-        description="From a command to its being sent again if its reply has not come; never if not given",
+        description="A command is sent again if its reply has not arrived after this time; if not given, "
+        "never",
     )
     retries: Annotated[int, Field(ge=0, le=64)] | None = Field(
         default=None,
-        description="How often at most, 3 if not given; then the initiator goes on without the reply",
+        description="Most repetitions of a command, 3 if not given; then the initiator continues without "
+        "the reply",
     )
     reply_address_bytes: Literal[0, 4, 8, 12] = Field(
-        default=0, description="Reply address in the header of a command, which path addressing needs"
+        default=0, description="Bytes of reply address in the header of a command; path addressing needs them"
     )
     sources: Terminals = Field(default="auto", description="Initiators. " + _SOURCES)
     targets: Terminals = Field(default="auto", description="Targets. " + _TARGETS)
@@ -340,44 +356,44 @@ class Ccsds(Section):
     """The i-th source sends CCSDS packets to the i-th target (ECSS-E-ST-50-53C), byte for byte."""
 
     kind: Literal["ccsds"]
-    packet_bytes: MessageBytes = Field(alias="packet", description="Bytes of a CCSDS packet")
+    packet_bytes: MessageBytes = Field(alias="packet", description="Size of a CCSDS packet")
     rounds: Rounds = _rounds()
     sources: Terminals = Field(default="auto", description=_SOURCES)
     targets: Terminals = Field(default="auto", description=_TARGETS)
 
 
 class SlotEntry(Section):
-    """RMAP transactions of an initiator in a time-slot."""
+    """The RMAP transactions of an initiator in one time-slot."""
 
-    slot: Annotated[int, Field(ge=0, le=63)] = Field(description="Which slot of an epoch, 0 to 63")
-    initiator: Terminal = Field(description="Who may start transactions in it")
-    target: Terminal = Field(description="With whom")
+    slot: Annotated[int, Field(ge=0, le=63)] = Field(description="Number of the slot in its epoch")
+    initiator: Terminal = Field(description="Terminal that may start transactions in the slot")
+    target: Terminal = Field(description="Target of the transactions")
     command: Literal["write", "read", "read-modify-write"] = Field(
-        default="read", description="What is asked of the target; a write is acknowledged"
+        default="read", description="The command; writes are acknowledged"
     )
-    data_bytes: MessageBytes = Field(alias="data", description="Data of each transaction")
-    transactions: Count = Field(default=1, description="How many, one after the other")
+    data_bytes: MessageBytes = Field(alias="data", description="Size of the data of each transaction")
+    transactions: Count = Field(default=1, description="Number of transactions, one after another")
 
 
 class SpaceWireD(Section):
-    """RMAP in time-slots (SpaceWire-D): initiators start transactions only in the slots of a schedule.
+    """RMAP in time-slots (SpaceWire-D): an initiator starts transactions only in its slots of a schedule.
 
-    Two initiators that may use one link in the same slot are refused before the run. After it each entry of
-    the schedule has its slack: what is left of its slot behind its last reply. Slots begin at exact moments;
-    the time-codes that mark them are not sent.
+    A schedule in which two initiators may use the same link in the same slot is refused before the run. The
+    results give the slack of each entry: the time from its last reply to the end of its slot. Slots begin
+    at exact times; the time-codes that mark them are not sent.
     """
 
     kind: Literal["spacewire-d"]
-    slot_ps: PositiveTimePs = Field(alias="slot", description="Length of a slot; 64 of them are an epoch")
+    slot_ps: PositiveTimePs = Field(alias="slot", description="Length of a slot; 64 slots are an epoch")
     schedule: Annotated[list[SlotEntry], Field(min_length=1, max_length=4096)] = Field(
-        description="The entries, as [[program.schedule]] one after the other"
+        description="The entries, each a table [[program.schedule]]"
     )
-    epochs: Count = Field(default=1, description="How many epochs are run")
+    epochs: Count = Field(default=1, description="Number of epochs")
     target_time_ps: TimePs = Field(
-        default=0, alias="target_time", description="From the arrival of a command to its reply"
+        default=0, alias="target_time", description="Time from the arrival of a command to its reply"
     )
     reply_address_bytes: Literal[0, 4, 8, 12] = Field(
-        default=0, description="Reply address in the header of a command, which path addressing needs"
+        default=0, description="Bytes of reply address in the header of a command; path addressing needs them"
     )
 
 

@@ -1,4 +1,4 @@
-"""``[technology]`` of SCI: links, stations and buses of rings. Everything but the preset is optional."""
+"""``[technology]`` of SCI: links, stations and buses of rings. The preset gives the defaults."""
 
 from __future__ import annotations
 
@@ -22,49 +22,52 @@ Places = Annotated[int, Field(ge=1, le=65535)]
 
 
 class Retry(Section):
-    """What happens to a packet that was busied."""
+    """The retry of a packet that was rejected with a busy echo."""
 
     strategy: Literal["constant", "linear", "exponential"] | None = Field(
         default=None,
-        description="Delay before the r-th retry: constant, r times the delay, or the delay times 2^(r-1)",
+        description="Delay before the r-th retry. constant: delay; linear: r × delay; exponential: "
+        "2^(r-1) × delay",
     )
-    delay_ps: TimePs | None = Field(default=None, alias="delay", description="The delay of the first retry")
+    delay_ps: TimePs | None = Field(default=None, alias="delay", description="Delay before the first retry")
     order: Literal["first", "ready"] | None = Field(
         default=None,
-        description="first: a packet that is to be sent again goes before all new ones; ready: it goes after "
-        "those that were ready before it",
+        description="first: a retry is sent before all new packets; ready: after the packets that were ready "
+        "before it",
     )
     at: Literal["requester", "responder"] | None = Field(
-        default=None, description="Who waits: the requester, or the responder with its busy echo"
+        default=None,
+        description="Who waits for the delay: the requester before the retry, or the responder before its "
+        "busy echo",
     )
 
 
 class Bus(Section):
     """The bus between the ports of a switch."""
 
-    rate_bits_per_s: ByteRateBitsPerS | None = Field(default=None, alias="rate", description="Rate of a bus")
+    rate_bits_per_s: ByteRateBitsPerS | None = Field(
+        default=None, alias="rate", description="Data rate of a bus"
+    )
     width_bytes: PositiveBytes | None = Field(
-        default=None, alias="width", description="What it moves in a cycle"
+        default=None, alias="width", description="Bytes that a bus moves per cycle"
     )
     setup_ps: TimePs | None = Field(default=None, alias="setup", description="Time before every transfer")
     encapsulation_bytes: Bytes | None = Field(
-        default=None, alias="encapsulation", description="Added to every packet on the bus"
+        default=None, alias="encapsulation", description="Bytes added to every packet on the bus"
     )
 
 
 class Memory(Section):
-    """What a terminal does with a packet that it receives."""
+    """The memory access that a received packet causes in a terminal."""
 
-    access_ps: TimePs | None = Field(
-        default=None, alias="access", description="Time of an access, however short"
-    )
+    access_ps: TimePs | None = Field(default=None, alias="access", description="Fixed time of an access")
     block_ps: TimePs | None = Field(
-        default=None, alias="block", description="Time for every 64 B of an access, begun ones counted"
+        default=None, alias="block", description="Additional time for every started 64 B of an access"
     )
 
 
 class RingLinks(Section):
-    """SCI: register-insertion rings, switches that are ports joined by buses."""
+    """SCI: register-insertion rings, and switches whose ports are joined by buses."""
 
     preset: Literal[
         "scinet",
@@ -76,131 +79,146 @@ class RingLinks(Section):
         "sci-lc1-alpha",
         "sci-testbed-1",
         "sci-testbed-2",
-    ] = Field(description="Where the numbers come from")
+    ] = Field(description="Named set of values for all settings below")
     link_rate_bits_per_s: ByteRateBitsPerS | None = Field(
-        default=None, alias="link_rate", description="Rate of a link"
+        default=None, alias="link_rate", description="Data rate of a link"
     )
     cable_length_m: LengthM | None = Field(
         default=None, alias="cable_length", description="Length of every cable"
     )
     cable_delay_ps_per_m: DelayPsPerM | None = Field(
-        default=None, alias="cable_delay", description="Delay of a cable per length"
+        default=None, alias="cable_delay", description="Propagation delay of a cable per length"
     )
     request_header_bytes: PositiveBytes | None = Field(
-        default=None, alias="request_header", description="Header and check sum of a request"
+        default=None, alias="request_header", description="Size of header and checksum of a request"
     )
     response_header_bytes: PositiveBytes | None = Field(
-        default=None, alias="response_header", description="Header and check sum of a response"
+        default=None, alias="response_header", description="Size of header and checksum of a response"
     )
-    echo_bytes: PositiveBytes | None = Field(default=None, alias="echo", description="An echo")
+    echo_bytes: PositiveBytes | None = Field(default=None, alias="echo", description="Size of an echo")
     send_idle_bytes: Bytes | None = Field(
-        default=None, alias="send_idle", description="Idle symbols behind a request or a response"
+        default=None, alias="send_idle", description="Idle symbols after a request or a response"
     )
     echo_idle_bytes: Bytes | None = Field(
-        default=None, alias="echo_idle", description="Idle symbols behind an echo"
+        default=None, alias="echo_idle", description="Idle symbols after an echo"
     )
     decode_latency_ps: TimePs | None = Field(
-        default=None, alias="decode_latency", description="Time of the address decoder"
+        default=None, alias="decode_latency", description="Delay of the address decoder"
     )
     bypass_latency_ps: TimePs | None = Field(
-        default=None, alias="bypass_latency", description="Time through a bypass FIFO that is empty"
+        default=None, alias="bypass_latency", description="Delay of an empty bypass FIFO"
     )
     receive_latency_ps: TimePs | None = Field(
         default=None,
         alias="receive_latency",
-        description="From a packet standing whole in a receive queue to the bus or the terminal",
+        description="Time from a packet being complete in a receive queue until it is ready for the bus or "
+        "the terminal",
     )
     transmit_latency_ps: TimePs | None = Field(
         default=None,
         alias="transmit_latency",
-        description="From the bus or the terminal to a packet being ready for the link",
+        description="Time from a packet arriving from the bus or the terminal until it is ready for the link",
     )
     interface_latency_ps: TimePs | None = Field(
         default=None,
         alias="interface_latency",
-        description="Time in a station's interface, added to both the receive and the transmit latency",
+        description="Delay of a station's interface, added to both receive_latency and transmit_latency",
     )
     host_latency_ps: TimePs | None = Field(
-        default=None, alias="host_latency", description="In the host, before a request reaches its station"
+        default=None,
+        alias="host_latency",
+        description="Delay of the host before a request reaches its station",
     )
-    requests_out: Places | None = Field(default=None, description="Places of a station for requests to send")
+    requests_out: Places | None = Field(
+        default=None, description="Size of a station's output queue for requests, in packets"
+    )
     port_requests_out: Places | None = Field(
-        default=None, description="The same of a port of a switch, where it differs"
+        default=None, description="The same for a switch port; if not given, requests_out"
     )
     responses_out: Places | None = Field(
-        default=None, description="Places of a station for responses to send"
+        default=None, description="Size of a station's output queue for responses, in packets"
     )
-    requests_in: Places | None = Field(default=None, description="Places of a station for requests received")
+    requests_in: Places | None = Field(
+        default=None, description="Size of a station's input queue for requests, in packets"
+    )
     responses_in: Places | None = Field(
-        default=None, description="Places of a station for responses received"
+        default=None, description="Size of a station's input queue for responses, in packets"
     )
     in_flight: Places | None = Field(
         default=None,
-        description="Requests, and responses, of a station that may be sent before an echo comes back",
+        description="Most requests, and most responses, of a station that wait for their echo",
     )
     rejected: Places | None = Field(
         default=None,
-        description="Busied requests, and responses, of a station that may wait to be sent again before "
-        "new ones are held back",
+        description="Most busied requests, and most busied responses, of a station that wait for a retry "
+        "before it holds back new ones",
     )
     transactions: Places | None = Field(
-        default=None, description="Transactions of a terminal that may be open at a time"
+        default=None, description="Most transactions that a terminal has open at the same time"
     )
     forwarding: Literal["store-and-forward", "cut-through"] | None = Field(
-        default=None, description="Whether a station waits for all of a packet that passes"
+        default=None,
+        description="store-and-forward: a station forwards a passing packet once all of it has arrived; "
+        "cut-through: as soon as it has read the address",
     )
     hold_until: Literal["sent", "echo"] | None = Field(
         default=None,
-        description="How long a packet keeps its place to send: until it has left, or until "
-        "its echo says that it was accepted",
+        description="How long a packet keeps its place in the output queue. sent: until it has left; echo: "
+        "until its echo confirms that it was accepted",
     )
     response_priority: bool | None = Field(
-        default=None, description="Whether responses go before requests that were ready earlier"
+        default=None, description="Whether responses are sent before requests that were ready earlier"
     )
     interface_occupied: bool | None = Field(
         default=None,
-        description="Whether a packet occupies an interface for its receive or transmit latency, "
-        "so that the next one waits",
+        description="Whether a packet occupies an interface during its receive or transmit latency, so that "
+        "the next packet waits",
     )
     in_order: bool | None = Field(
-        default=None, description="Whether packets of one pair of terminals wait for each other's acceptance"
+        default=None,
+        description="Whether a packet waits until the previous one between its two terminals is accepted",
     )
     phases: bool | None = Field(
-        default=None, description="Whether busied packets reserve queue space by phases (BUSY_A, BUSY_B)"
+        default=None, description="Whether busied packets reserve queue places by phases (BUSY_A, BUSY_B)"
     )
     bandwidth_allocation: bool | None = Field(
-        default=None, description="Whether stations begin packets only where idle symbols say go"
+        default=None,
+        description="Whether a station starts a packet only after an idle symbol with the go bit",
     )
-    retry: Retry = Field(default=Retry(), description="What happens to a packet that was busied")
+    retry: Retry = Field(default=Retry(), description="The retry of a packet that was busied")
     timeout_ps: TimePs | None = Field(
-        default=None, alias="timeout", description="After which a transaction is given up; 0: never"
+        default=None, alias="timeout", description="Time after which a transaction is abandoned; 0: never"
     )
     echo_timeout_ps: PositiveTimePs | None = Field(
         default=None,
         alias="echo_timeout",
-        description="From the loss of a packet, or of its echo, by a fault until its sender forgets it",
+        description="Time from the loss of a packet or its echo by a fault until its sender forgets it",
     )
     restart_ps: PositiveTimePs | None = Field(
-        default=None, alias="restart", description="From the repair of what failed until its ring runs again"
+        default=None, alias="restart", description="Time from a repair until the ring runs again"
     )
     close_after: Annotated[int, Field(ge=0, le=10**6)] | None = Field(
         default=None,
-        description="After this many time-outs in a row a terminal closes its route to another one; 0: never",
+        description="A terminal closes its route to another one after this many consecutive time-outs; "
+        "0: never",
     )
     closed_for_ps: PositiveTimePs | None = Field(
         default=None,
         alias="closed_for",
-        description="For how long; what its source makes for that one meanwhile is lost at once",
+        description="Time for which a route stays closed; packets that its source creates for it meanwhile "
+        "are lost",
     )
     fault_stops: RingFaultStops | None = Field(
         default=None,
-        description="What is down when a link fails. ring: all links of its ring; link: this one alone",
+        description="What stops when a link fails. ring: all links of its ring; link: the failed link only",
     )
     bus: Bus = Field(default=Bus(), description="The bus between the ports of a switch")
-    memory: Memory = Field(default=Memory(), description="What a terminal does with a packet")
+    memory: Memory = Field(default=Memory(), description="The memory access that a received packet causes")
 
     def overrides(self) -> dict[str, Any]:
-        """Settings that differ from the preset, under their names with units, a dot as an underscore."""
+        """Return the settings that differ from the preset, by their names with units; dots become
+        underscores.
+        """
         found: dict[str, Any] = {}
         for name, value in self.model_dump(exclude={"preset"}, exclude_none=True).items():
             inner = {f"{name}_{key}": each for key, each in value.items()} if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""``[topology]`` of SCI: any rings of stations, and switches that are ports joined by buses."""
+"""``[topology]`` of SCI: rings of stations, and switches whose ports are joined by buses."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class SciRings(Section):
     kind: Literal["sci-rings"]
     rings: list[list[Name]] | dict[Name, list[Name]] | None = Field(
         default=None,
-        description='Names around each ring, such as [["t0", "s0", "t1"], ["t2", "s0"]], or a table of them '
-        "by the names of the rings; what is not among the switches is a terminal",
+        description='Stations around each ring by name, such as [["t0", "s0", "t1"], ["t2", "s0"]], or a '
+        "table of such lists by ring name. Every name that is not a switch is a terminal",
     )
     switches: list[Name] | dict[Name, Buses] | None = Field(
-        default=None, description="Names of the switches, or a table of their numbers of buses"
+        default=None, description="Names of the switches, or a table of the number of buses by switch name"
     )
     roles: dict[Name, Literal["sender", "receiver", "both"]] | None = Field(
         default=None,
@@ -30,7 +30,7 @@ class SciRings(Section):
         "all others do both",
     )
     path: FileName | None = Field(
-        default=None, description="File of the rings instead of both, relative to the scenario"
+        default=None, description="File of rings and switches instead, relative to the scenario"
     )
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"
@@ -38,6 +38,6 @@ class SciRings(Section):
 
 
 def is_ring(topology: object) -> bool:
-    """Whether a topology is one of rings, by its kind or by what is written of it."""
+    """Whether a topology, or its table in a file, is a network of rings."""
     kind = topology.get("kind") if isinstance(topology, dict) else getattr(topology, "kind", None)
     return isinstance(kind, str) and kind.startswith("sci-")

@@ -1,4 +1,4 @@
-"""``[routing]``: by which links a packet may go."""
+"""``[routing]``: which links a packet may take."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from fabriloom.topology.raw import FIRST_ADDRESS, LAST_ADDRESS
 
 
 class Distribution(Section):
-    """An address of which every switch on the way sends a copy of each packet to several links at once."""
+    """A multicast address: switches copy its packets to several links at once."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="What flows name as their target"
+        description="Name that flows give as their target"
     )
     address: Annotated[int, Field(ge=FIRST_ADDRESS, le=LAST_ADDRESS)] | None = Field(
-        default=None, description="Logical address, for the tables of routers; a free one if not given"
+        default=None, description="Logical address in the routing tables; if not given, a free one"
     )
     senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096, alias="from")] = Field(
-        description="Terminals, by number or name, that send to it"
+        description="Terminals that send to the address"
     )
     to: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] = Field(
-        description="Terminals that get a copy each"
+        description="Terminals that receive a copy each"
     )
 
 
 class AfterFault(Section):
-    """Tables that replace those of a network some time after links between switches fail or run again."""
+    """Routing tables that replace those of a network after links between switches fail or run again."""
 
     delay_ps: TimePs = Field(
-        alias="delay", description="From a link failing or running again to the tables that know of it"
+        alias="delay", description="Time from a link failing or running again to the new tables"
     )
     kind: Literal["auto", "shortest-path", "up-star-down-star", "table"] = Field(
         default="auto",
-        description="auto: shortest paths through what is left, or up*/down* if these could deadlock; "
-        "table: the one of path whenever anything is down",
+        description="auto: shortest paths through the remaining links, or up*/down* if these could deadlock; "
+        "table: the table of path whenever a link is down",
     )
     path: FileName | None = Field(
         default=None, description='With kind = "table": the file, relative to the scenario'
@@ -47,58 +47,60 @@ class AfterFault(Section):
 
 
 class AnyRouting(Section):
-    """What all routings share."""
+    """Settings that all routings share."""
 
     adaptive: bool = Field(
         default=True,
-        description="true: any free link of a group of parallel links; false: one fixed link per destination",
+        description="true: a packet takes any free link of its group; false: each destination has one fixed "
+        "link",
     )
     spread: Literal["turns", "runs", "random"] | None = Field(
         default=None,
-        description="With adaptive = false: destinations dealt out to a group's links in turn (d-mod-k), in "
-        "runs, or each to a link drawn at random in every switch",
+        description="With adaptive = false: how destinations are distributed over the links of a group. "
+        "turns: in turn (d-mod-k); runs: in blocks of consecutive destinations; random: each switch draws a "
+        "link for each destination",
     )
     spread_seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
-        default=None, description='Seed of spread = "random", which is another table for each; 0 if not given'
+        default=None, description='Seed of spread = "random"; 0 if not given'
     )
     universal: bool = Field(
-        default=False, description="Send every packet through a random intermediate switch first"
+        default=False, description="Whether every packet first goes to a random intermediate switch"
     )
     lane_choice: Literal["any", "destination", "dateline", "escape"] | None = Field(
         default=None,
-        description="Which lanes of a link a packet may take. any: each that is free, as if not given; "
-        "destination: the one with the number of its destination modulo the lanes; dateline: on the rings of "
-        "a torus the lower half of the lanes up to the link that closes the ring, then the upper half; "
-        "escape: the lowest lane (two on a torus) in dimension order, the others on any shortest path",
+        description="Which lanes of a link a packet may take. any (default): any free lane; destination: "
+        "lane number = destination modulo lanes; dateline: on the rings of a torus the lower half of the "
+        "lanes before the link that closes the ring, the upper half after it; escape: the lowest lane (two "
+        "on a torus) in dimension order, the others on any shortest path",
     )
     high_priority: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = Field(
         default=None,
-        description="Terminals, by number or name, whose packets go before others wherever several wait for "
-        "one output; none of them if not given. A packet that is being sent is not interrupted",
+        description="Terminals whose packets are served first wherever several wait for the same output. "
+        "A packet that is being sent is not interrupted",
     )
     distribution: Annotated[list[Distribution], Field(min_length=1, max_length=222)] | None = Field(
         default=None,
-        description="Packet distribution (multicast): targets of flows that stand for several terminals",
+        description="Packet distribution (multicast): addresses that stand for several terminals",
     )
     addressing: Literal["logical", "path", "regional"] | None = Field(
         default=None,
-        description="SpaceWire: what stands in front of the header. logical: nothing, as if not given; path: "
-        "a byte for each switch on the way, which that switch deletes; regional: a byte for each region that "
-        "a packet leaves, deleted on the way out of it",
+        description="SpaceWire: the bytes in front of the header. logical (default): none; path: one byte "
+        "for each switch on the path, which deletes it; regional: one byte for each region that the packet "
+        "leaves, deleted where it leaves",
     )
     regions: Annotated[list[list[int | str]], Field(min_length=1, max_length=4096)] | None = Field(
         default=None,
-        description='With addressing = "regional": the switches of each region, by name, such as '
+        description='With addressing = "regional": the switches of each region, such as '
         '[["router-a", "router-b"], ["router-c"]]',
     )
     after_fault: AfterFault | None = Field(
         default=None,
-        description="Tables that replace the first ones after faults: delay, kind and path, see "
+        description="Routing tables after faults: delay, kind and path, see "
         "[faults](faults.md#tables-after-a-fault)",
     )
     interval_labelling: bool = Field(
         default=False,
-        description="Refuse a routing that interval labels, one interval per group, cannot express",
+        description="true: refuse a routing that interval labels, one interval per group, cannot express",
     )
 
 
@@ -109,75 +111,76 @@ class Auto(AnyRouting):
 
 
 class DimensionOrder(AnyRouting):
-    """One dimension after the other, for grids, tori and hypercubes."""
+    """Dimension-order routing, for grids, tori and hypercubes."""
 
     kind: Literal["dimension-order"]
     order: list[Annotated[int, Field(ge=0, le=31)]] | None = Field(
         default=None,
-        description="Dimensions in the order in which they are corrected; the first one first if not given",
+        description="Order in which dimensions are corrected; if not given, ascending",
     )
     variant: Literal["minimal", "no-edge-transit"] | None = Field(
         default=None,
-        description="For a torus or ring. minimal: the shorter direction, which can deadlock; "
-        "no-edge-transit: one column and one row carry no transit, which cannot",
+        description="For a torus or ring. minimal: the shorter direction, can deadlock; no-edge-transit: one "
+        "column and one row carry no transit traffic, cannot deadlock",
     )
 
 
 class UpDown(AnyRouting):
-    """Up to a common switch and down again, for Clos networks and fat trees."""
+    """Up to a common switch, then down, for Clos networks and fat trees."""
 
     kind: Literal["up-down"]
 
 
 class SelfRouting(AnyRouting):
-    """By the digits of the destination, for Banyan networks."""
+    """The digits of the destination select the outputs, for Banyan networks."""
 
     kind: Literal["self-routing"]
 
 
 class ShortestPath(AnyRouting):
-    """By a shortest path, on any graph."""
+    """A shortest path, on any graph."""
 
     kind: Literal["shortest-path"]
     next_hops: Literal["all", "first"] | None = Field(
         default=None,
-        description="all: every link on a shortest path is in the group; first: only those to one neighbour",
+        description="all: the group holds every link on a shortest path; first: only the links to one "
+        "neighbour",
     )
 
 
 class UpStarDownStar(AnyRouting):
-    """up*/down*: no link up after a link down, on any graph; never deadlocks."""
+    """up*/down*: no upward link after a downward link, on any graph; cannot deadlock."""
 
     kind: Literal["up-star-down-star"]
     root: Annotated[int, Field(ge=0)] | str | None = Field(
         default=None,
-        description="The switch at the top, by number or name; the most central one if not given",
+        description="The root switch; if not given, the most central one",
     )
 
 
 class Interval(AnyRouting):
-    """Interval labels as the C104 has them, compiled from another routing."""
+    """Interval labels, as in the C104, compiled from another routing."""
 
     kind: Literal["interval"]
     of: Literal["auto", "dimension-order", "up-down", "shortest-path", "up-star-down-star"] = Field(
-        default="auto", description="The routing whose table is expressed as intervals"
+        default="auto", description="The routing to express as intervals"
     )
 
 
 class FewestBuses(Section):
-    """Over the fewest buses and then the fewest links, for rings."""
+    """The path with the fewest buses and, among these, the fewest links, for rings."""
 
     kind: Literal["fewest-buses"]
     by_transaction: bool = Field(
         default=False,
-        description="Transactions of a terminal take equally good paths "
-        "in turn; false: each destination has its own path",
+        description="true: the transactions of a terminal take equally good paths in turn; false: each "
+        "destination has a fixed path",
     )
 
 
 class Table(AnyRouting):
-    """A table of your own: a CSV file with the columns switch, terminal, links; for rings with the columns
-    switch, ring, terminal, to."""
+    """Your own routing table: a CSV file with the columns switch, terminal, links; for rings with the
+    columns switch, ring, terminal, to."""
 
     kind: Literal["table"]
     path: FileName = Field(description="The file, relative to the scenario")
@@ -187,8 +190,8 @@ class Table(AnyRouting):
 
 
 class Paths(AnyRouting):
-    """Path addresses of your own: a CSV file with the columns source, target and path, as fabriloom export
-    writes it. Where it has none, the usual routes with one link each."""
+    """Your own path addresses: a CSV file with the columns source, target and path, as fabriloom export
+    writes it. Pairs that are not in the file take the usual routes with one link each."""
 
     kind: Literal["paths"]
     path: FileName = Field(description="The file, relative to the scenario")
@@ -201,10 +204,10 @@ _ALIASES = {"up*/down*": "up-star-down-star", "destination-tag": "self-routing",
 
 
 class RoutingTag(DefaultTag):
-    """The kind may be left out, and may be written as other people call it."""
+    """The tag of a routing; the kind is optional and may be a synonym."""
 
     def fill(self, value: object) -> object:
-        """The table with its kind, as the schema spells it."""
+        """Return the table with its kind in the spelling of the schema."""
         value = super().fill(value)
         if not isinstance(value, dict):
             return value

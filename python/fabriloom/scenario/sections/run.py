@@ -1,4 +1,4 @@
-"""``[run]`` and ``[output]``: how long, how exact, and what is kept."""
+"""``[run]`` and ``[output]``: duration, precision, and the tables that are kept."""
 
 from __future__ import annotations
 
@@ -10,37 +10,39 @@ from fabriloom.scenario.fields import AutoTimePs, PositiveTimePs, Section
 
 
 class Run(Section):
-    """When a run ends."""
+    """The end of a run."""
 
     duration_ps: PositiveTimePs = Field(
         default=10_000_000_000,
         alias="duration",
-        description="Limit of the simulated time, warm-up included; of a program 1 s if not given",
+        description="Limit of the simulated time, including the warm-up; 1 s for programs if not given",
     )
     warmup_ps: AutoTimePs = Field(
         default="auto",
         alias="warmup",
-        description="Time that is not measured; auto: until it has settled; with a program none if not given",
+        description="Time that is not measured. auto: until a steady state is detected. 0 for programs if "
+        "not given",
     )
     precision: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=0.01,
-        description="Stop when the 95 % half-widths of throughput, mean network latency and mean total "
-        "latency are below this fraction of them; 0: never, as with a program if not given",
+        description="The run ends when the 95 % half-widths of throughput, mean network latency and mean "
+        "total latency are below this fraction of their values; 0: never, the default for programs",
     )
     packets: Annotated[int, Field(ge=0, le=2**62)] = Field(
-        default=0, description="Stop when this many packets have been delivered; 0: no limit"
+        default=0, description="The run ends when this many packets have been delivered; 0: no limit"
     )
     drain: bool = Field(
-        default=False, description="Make no packets after the duration, but deliver those that have been made"
+        default=False,
+        description="After the duration, create no more packets but deliver those that exist",
     )
 
 
 class Output(Section):
-    """What is kept of a run."""
+    """The tables of a run that are kept."""
 
-    links: bool = Field(default=True, description="A table of the links")
+    links: bool = Field(default=True, description="Table of links")
     flows: Literal["auto"] | bool = Field(
-        default="auto", description="A table of the flows; auto: when there are not too many"
+        default="auto", description="Table of flows; auto: unless there are too many"
     )
-    trace: bool = Field(default=False, description="Every packet")
-    messages: bool = Field(default=False, description="Every message of a program")
+    trace: bool = Field(default=False, description="Table of all delivered packets")
+    messages: bool = Field(default=False, description="Table of all messages of a program")

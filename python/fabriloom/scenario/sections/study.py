@@ -1,4 +1,4 @@
-"""``[sweep]`` and ``[study]``: which points are run besides the scenario itself."""
+"""``[sweep]`` and ``[study]``: the points of a study."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from fabriloom import units
 from fabriloom.scenario.fields import Section, TimePs
 
 OTHERS = ("sweep", "variants", "study")
-"""Sections that say what is run besides the scenario itself."""
+"""Sections that add points to the scenario itself."""
 MOST_VALUES = 10_000
 _QUANTITY = re.compile(r"\s*([0-9._eE+-]+)\s*(\S*)\s*")
 
 
 def amount(value: object) -> tuple[float, str, bool]:
-    """A number or a string of a number and a unit: the number, the unit, whether it is whole."""
+    """Split a number, or a string of a number and a unit. Raises UnitError.
+
+    Returns the number, the unit, and whether the number is whole."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value, "", isinstance(value, int)
     found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
@@ -31,13 +33,13 @@ def amount(value: object) -> tuple[float, str, bool]:
 
 
 def quantity(number: float, unit: str, whole: bool) -> Any:
-    """A number as it is written in a scenario; no more digits than say something."""
+    """Write a number as in a scenario, with at most six significant digits."""
     rounded: float | int = round(number) if whole else float(f"{number:.6g}")
     return f"{rounded:g} {unit}" if unit and not whole else f"{rounded} {unit}" if unit else rounded
 
 
 def ends(first: object, last: object, scale: str) -> tuple[float, float, str, bool]:
-    """Both ends of a range, their common unit, and whether both are whole. Raises UnitError."""
+    """Return both ends of a range, their common unit, and whether both are whole. Raises UnitError."""
     (low, unit, whole), (high, other, also) = amount(first), amount(last)
     if unit != other:
         message = f"a range from {first!r} to {last!r} has two units"
@@ -50,7 +52,7 @@ def ends(first: object, last: object, scale: str) -> tuple[float, float, str, bo
 
 
 def _checked(value: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[float, float, str, bool]:
-    """The ends of a range as it is written, see :func:`ends`. Raises UnitError."""
+    """Check a range table and return its ends, see :func:`ends`. Raises UnitError."""
     if unknown := sorted(str(key) for key in value if key not in keys):
         nearest = units.nearest(unknown[0], keys)
         hint = f"write {nearest}" if nearest else f"choose from {', '.join(keys)}"
@@ -64,7 +66,7 @@ def _checked(value: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[float, fl
 
 
 def _expanded(value: object) -> object:
-    """``{from = 1, to = 64, step = 1}`` as the list that it means; anything else as it is."""
+    """Expand a range such as ``{from = 1, to = 64, step = 1}`` to a list; return anything else unchanged."""
     if not isinstance(value, Mapping):
         return value
     low, high, unit, whole = _checked(value, ("from", "to", "step", "count", "scale"))
@@ -110,15 +112,17 @@ Values = Annotated[
     BeforeValidator(_expanded),
     WithJsonSchema(_SCHEMA),
 ]
-"""A list of values, or a range that means one."""
+"""A list of values, or a range that stands for one."""
 
 
 class Between(Section):
-    """Any value between two, equally likely; or equally likely on a logarithmic scale."""
+    """A uniform distribution between two values, on a linear or a logarithmic scale."""
 
     low: Any = Field(alias="from", description="The lower end, with its unit")
     high: Any = Field(alias="to", description="The upper end, in the same unit")
-    scale: Literal["linear", "log"] = Field(default="linear", description="On which all are equally likely")
+    scale: Literal["linear", "log"] = Field(
+        default="linear", description="Scale on which the distribution is uniform"
+    )
 
 
 def _between(value: object) -> object:
@@ -130,45 +134,48 @@ def _between(value: object) -> object:
 
 
 Drawn = Annotated[Between | list[Any], Field(union_mode="left_to_right"), BeforeValidator(_between)]
-"""What a value is drawn from."""
+"""The distribution or list from which a value is drawn."""
 
 
 class Study(Section):
-    """Points besides the combinations of ``[sweep]``, and how often each is run.
+    """Points in addition to the combinations of ``[sweep]``, and the number of runs of each.
 
-    A study runs every variant, of it every combination of the sweep, of it every row of the zip, of it every
-    sample, of it every failure, and of it every replication.
+    The points are all combinations of variant, sweep, row of the zip, sample and failure; each is run once
+    per replication.
     """
 
     zipped: Annotated[dict[str, Values], Field(max_length=16)] = Field(
         default={},
         alias="zip",
-        description="Lists of equal length for dotted paths; the first values are a point, the second, …",
+        description="Lists of equal length by dotted path: the first values of all form a point, then the "
+        "second, and so on",
     )
     sample: Annotated[dict[str, Drawn], Field(max_length=16)] = Field(
         default={},
-        description="For dotted paths what values are drawn from: "
-        '"traffic.load" = { from = 0.1, to = 0.9 }, with scale = "log" if wanted, or a list',
+        description="Distributions by dotted path: "
+        '"traffic.load" = { from = 0.1, to = 0.9 }, with scale = "log" if wanted, or a list of values',
     )
     samples: Annotated[int, Field(ge=0, le=100_000)] = Field(
-        default=0, description="How many times all of [study.sample] are drawn"
+        default=0, description="Number of draws of all values of [study.sample]"
     )
     sampling: Literal["latin-hypercube", "random"] = Field(
         default="latin-hypercube",
-        description="latin-hypercube: each range in as many equal parts as there are samples, one value in "
-        "each part; random: independent draws, to which more can be added later",
+        description="latin-hypercube: each range is divided into one part per sample, with one value in each "
+        "part; random: independent draws, so that samples can be added later",
     )
     failures: Literal["cables", "switches", "all"] | None = Field(
         default=None,
-        description="Without any failure, and with every single failure of a cable, of a switch, or of "
-        "either; their column is `failure`",
+        description="Adds every single failure of a cable, of a switch, or of either to the run without a "
+        "failure; the column `failure` names it",
     )
-    failures_at_ps: TimePs = Field(default=0, alias="failures_at", description="When they fail permanently")
+    failures_at_ps: TimePs = Field(
+        default=0, alias="failures_at", description="Time of these permanent failures"
+    )
     replications: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        default=1, description="Runs of every point, with the seed of the scenario and those that follow it"
+        default=1, description="Runs of every point, with the seed of the scenario and the following seeds"
     )
     precision: Annotated[float, Field(ge=0, lt=1)] = Field(
         default=0.0,
-        description="No more replications of a point, after the third, once the 95 % half-widths over seeds "
-        "of throughput and mean latency are below this fraction of them; 0: all of them",
+        description="A point gets no more replications, after the third, once the 95 % half-widths over "
+        "seeds of throughput and mean latency are below this fraction of their values; 0: all replications",
     )

@@ -1,4 +1,4 @@
-"""``[technology]``: what links and switches are made of. Everything but the preset is optional."""
+"""``[technology]``: rates, buffers and delays of links and switches. The preset gives the defaults."""
 
 from __future__ import annotations
 
@@ -36,39 +36,37 @@ Bits = Annotated[int, Field(ge=1, le=4096)]
 
 
 class AnyTechnology(Section):
-    """What all technologies share."""
+    """Settings that all technologies share."""
 
     crossbar: Crossbar | None = Field(
         default=None,
-        description="fast: characters cross a switch as soon as there is room; "
-        "link-rate: one per character time",
+        description="fast: characters cross a switch as soon as the output buffer has room; link-rate: at "
+        "most one per character time",
     )
     arbiter: Arbiter | None = Field(
-        default=None, description="Which of the packets that wait for a group of links goes first"
+        default=None, description="Which of the packets that wait for the same group of links is served first"
     )
     group_choice: GroupChoice | None = Field(
-        default=None, description="Which of the free links of a group a packet takes"
+        default=None, description="Which free link of a group a packet takes"
     )
 
     preset_file: FileName | None = Field(
         default=None,
-        description="File with a preset such as fabriloom fit writes: its table [technology] holds what is "
-        "not "
-        "written here",
+        description="Preset file, as fabriloom fit writes it. Its table [technology] gives the settings "
+        "that are not written here",
     )
 
     def overrides(self) -> dict[str, Any]:
-        """Settings that differ from the preset, under their names with units."""
+        """Return the settings that differ from the preset, by their names with units."""
         return self.model_dump(exclude={"preset", "preset_file"}, exclude_none=True)
 
 
 class SwitchedLinks(AnyTechnology):
-    """What links between switches share."""
+    """Settings of all links between switches."""
 
     fault_stops: FaultStops | None = Field(
         default=None,
-        description="What stops when a link fails. cable: the other direction falls silent too; link: this "
-        "direction alone",
+        description="What stops when a link fails. cable: both directions; link: the failed direction only",
     )
 
 
@@ -77,9 +75,9 @@ class CharacterLinks(SwitchedLinks):
 
     preset: Literal[
         "ds-link-c104", "ds-link-c104-32-32", "ds-link-c104-70", "spacewire-200", "spw-10x", "t9000-c104"
-    ] = Field(default="ds-link-c104", description="Where the numbers come from")
+    ] = Field(default="ds-link-c104", description="Named set of values for all settings below")
     link_rate_bits_per_s: RateBitsPerS | None = Field(
-        default=None, alias="link_rate", description="Bits per second on the wire"
+        default=None, alias="link_rate", description="Bit rate on the wire"
     )
     data_bits: Bits | None = Field(default=None, description="Bits of a data character on the wire")
     end_bits: Bits | None = Field(default=None, description="Bits of the end of packet on the wire")
@@ -88,27 +86,31 @@ class CharacterLinks(SwitchedLinks):
         default=None, alias="cable_length", description="Length of every cable"
     )
     cable_delay_ps_per_m: DelayPsPerM | None = Field(
-        default=None, alias="cable_delay", description="Delay of a cable per length"
+        default=None, alias="cable_delay", description="Propagation delay of a cable per length"
     )
     input_buffer_bytes: PositiveBytes | None = Field(
-        default=None, alias="input_buffer", description="Buffer behind every link, where it enters a switch"
+        default=None, alias="input_buffer", description="Size of the input buffer at the end of every link"
     )
     credit_limit_bytes: PositiveBytes | None = Field(
         default=None,
         alias="credit_limit",
-        description="SpaceWire: most characters promised and not received yet, however large the buffer",
+        description="SpaceWire: most characters granted and not received yet, for any size of the buffer",
     )
     output_buffer_bytes: PositiveBytes | None = Field(
-        default=None, alias="output_buffer", description="Buffer in front of every link that leaves a switch"
+        default=None,
+        alias="output_buffer",
+        description="Size of the output buffer at the start of every link that leaves a switch",
     )
     credit_quantum_bytes: PositiveBytes | None = Field(
         default=None, alias="credit_quantum", description="Characters that one flow-control character grants"
     )
     header_bytes: Bytes | None = Field(
-        default=None, alias="header", description="Routing header of every packet"
+        default=None, alias="header", description="Size of the routing header of every packet"
     )
     via_header_bytes: Bytes | None = Field(
-        default=None, alias="via_header", description="Additional header to a random intermediate switch"
+        default=None,
+        alias="via_header",
+        description="Size of the additional header that leads to a random intermediate switch",
     )
     delete_header: bool | None = Field(
         default=None, description="Whether links into terminals delete the header"
@@ -116,153 +118,155 @@ class CharacterLinks(SwitchedLinks):
     decode_latency_ps: TimePs | None = Field(
         default=None,
         alias="decode_latency",
-        description="From the header standing whole at the front of its buffer to its request for a link",
+        description="Time from the arrival of the whole header at the front of its buffer to its request for "
+        "an output",
     )
     forward_latency_ps: TimePs | None = Field(
         default=None,
         alias="forward_latency",
-        description="From a character leaving the input buffer to its being ready for the wire",
+        description="Time from a character leaving the input buffer until it is ready for the wire",
     )
     router_latency: Annotated[str, Field(max_length=100)] | None = Field(
         default=None,
-        description="Delay of a switch from the last bit in to the last bit out as data sheets give it, such "
-        'as "5 rx + 8 sys + 23 tx": periods of two bits of the link in, of router_clock, and of two bits of '
-        "the link out. Instead of decode_latency and forward_latency",
+        description="Delay of a switch from last bit in to last bit out, as data sheets give it, such as "
+        '"5 rx + 8 sys + 23 tx": rx is two bit periods of the incoming link, sys one period of router_clock, '
+        "tx two bit periods of the outgoing link. Instead of decode_latency and forward_latency",
     )
     router_clock_millihz: EventRateMilliHz | None = Field(
         default=None,
         alias="router_clock",
-        description="Clock of a switch, whose periods router_latency counts",
+        description="System clock of a switch: sys in router_latency",
     )
     router_switching: Annotated[str, Field(max_length=100)] | None = Field(
         default=None,
-        description='Part of router_latency in which a switch chooses an output, such as "4 sys"; nothing if '
-        "not given",
+        description='Part of router_latency in which a switch chooses an output, such as "4 sys"; if not '
+        "given, none",
     )
     receiver_latency_ps: TimePs | None = Field(
         default=None,
         alias="receiver_latency",
-        description="From the end of a character on the wire to its being usable",
+        description="Time from the end of a character on the wire until it can be used",
     )
     turn_around_ps: TimePs | None = Field(
         default=None,
         alias="turn_around",
-        description="From a place becoming free to the start of the flow-control character",
+        description="Time from a place in the buffer becoming free to the start of its flow-control "
+        "character",
     )
     handover_ps: PositiveTimePs | None = Field(
         default=None,
         alias="handover",
-        description="From an end of packet leaving an input buffer until its output is free again and the "
-        "next header is looked at; at least as long as it takes to cross",
+        description="Time from the end of packet leaving an input buffer until its output is free and the "
+        "next header is read; at least the time to cross the switch",
     )
     flow_control: FlowControl | None = Field(
         default=None,
-        description="What characters pay for flow-control characters. average: their full share, as on "
-        "cables that are busy both ways; matched: as much of it as the opposite directions are busy, found "
-        "by a short run first; ignored: nothing",
+        description="Link time that flow-control characters take. average: their full share, as on cables "
+        "busy in both directions; matched: in proportion to the load of the opposite direction, which a "
+        "short run measures first; ignored: none",
     )
     disconnect_ps: PositiveTimePs | None = Field(
         default=None,
         alias="disconnect",
-        description="From the failure of a link until its receiver takes it for disconnected",
+        description="Time from the failure of a link until its receiver detects the disconnection",
     )
     restart_ps: PositiveTimePs | None = Field(
-        default=None, alias="restart", description="From the repair of a link until it runs again"
+        default=None, alias="restart", description="Time from the repair of a link until it runs again"
     )
     time_code_bits: Bits | None = Field(
         default=None, description="SpaceWire: bits of a time-code or an interrupt on the wire"
     )
     time_code_latency: Annotated[str, Field(max_length=100)] | None = Field(
         default=None,
-        description="Delay of a time-code through a switch as data sheets give it, such as "
-        '"5 rx + 6 sys + 16 tx", in the clocks of router_latency. Instead of time_code_forward',
+        description="Delay of a time-code through a switch, as data sheets give it, such as "
+        '"5 rx + 6 sys + 16 tx", in the units of router_latency. Instead of time_code_forward',
     )
     time_code_forward_ps: TimePs | None = Field(
         default=None,
         alias="time_code_forward",
-        description="From the arrival of a time-code at a switch until it is ready for the wires",
+        description="Time from the arrival of a time-code at a switch until it is ready for the wires",
     )
     interrupt_hold_ps: TimePs | None = Field(
         default=None,
         alias="interrupt_hold",
-        description="For how long switches and terminals ignore an interrupt number after they have "
-        "accepted it",
+        description="Time for which switches and terminals ignore an interrupt number after accepting it",
     )
     watchdog_ps: TimePs | None = Field(
         default=None,
         alias="watchdog",
-        description="Time after which a switch ends a packet that has an output and does not move; "
+        description="A switch ends a packet that holds an output and has not moved for this time; "
         "0 ns: never",
     )
 
 
 class Generic(SwitchedLinks):
-    """One flit a cycle, credits of n flits; a packet of L flits takes L cycles of a link."""
+    """Links that send one flit per cycle, with credits; a packet of L flits takes L cycles of a link."""
 
     preset: Literal["generic", "infiniband-4x-edr"]
-    cycle_ps: PositiveTimePs | None = Field(default=None, alias="cycle", description="One cycle")
+    cycle_ps: PositiveTimePs | None = Field(default=None, alias="cycle", description="Length of a cycle")
     flit_bytes: PositiveBytes | None = Field(
         default=None, alias="flit", description="Payload bytes of one flit"
     )
     router_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = Field(
-        default=None, description="Cycles from a head flit at the front of its buffer to its request"
+        default=None,
+        description="Cycles from a head flit reaching the front of its buffer to its request for an output",
     )
     link_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
-        default=None, description="Cycles from the start of a flit on a link until it can be used"
+        default=None, description="Cycles from the start of a flit on a link until it can be used at its end"
     )
     turn_around_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
         default=None,
-        description="Cycles from a place becoming free until its credit starts back to the sender, which "
-        "takes link_cycles",
+        description="Cycles from a place in the buffer becoming free to the start of its credit, which takes "
+        "link_cycles to the sender",
     )
     handover_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = Field(
         default=None,
-        description="Cycles from a tail flit leaving its buffer until another packet can have its output",
+        description="Cycles from a tail flit leaving its buffer until its output can serve another packet",
     )
     next_head_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = Field(
         default=None,
-        description="Cycles from a tail flit leaving its buffer until the head behind it is at the front and "
-        "begins with router_cycles",
+        description="Cycles from a tail flit leaving its buffer until the next head is at the front and "
+        "router_cycles begin",
     )
     input_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = Field(
-        default=None, description="Flits of the buffer behind every link"
+        default=None, description="Size of the input buffer at the end of every link, in flits"
     )
     output_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = Field(
-        default=None, description="Flits of the buffer in front of every link"
+        default=None, description="Size of the output buffer at the start of every link, in flits"
     )
     credit_quantum_flits: Annotated[int, Field(ge=1, le=2**20)] | None = Field(
         default=None, description="Flits that one credit grants"
     )
     lanes: Annotated[int, Field(ge=1, le=16)] | None = Field(
-        default=None, description="Lanes (virtual channels) of every link, each with these buffers of its own"
+        default=None, description="Lanes (virtual channels) of every link; each has its own buffers"
     )
     lane_sharing: LaneSharing | None = Field(
         default=None,
-        description="In what portions lanes share a link. flit: flits of several packets follow each other; "
-        "packet: a packet is sent from head to tail",
+        description="How lanes share a link. flit: flits of several packets may alternate; packet: a packet "
+        "is sent from head to tail without interruption",
     )
     lane_arbiter: LaneArbiter | None = Field(
-        default=None, description="Which of the lanes that could send goes first; fixed: the lowest"
+        default=None, description="Which lane that can send is served first; fixed: the lowest"
     )
     switching: Switching | None = Field(
         default=None,
-        description="wormhole: a flit is sent with credit for it; virtual-cut-through: a packet is sent once "
-        "there is credit for all of it",
+        description="wormhole: each flit needs credit; virtual-cut-through: a packet starts once there is "
+        "credit for all of it",
     )
     input_queues: InputQueues | None = Field(
         default=None,
-        description="fifo: an input buffer is one queue per lane; per-output: one for each group of links "
-        "(virtual output queues), with virtual-cut-through only",
+        description="fifo: an input buffer is one queue per lane; per-output: one queue per group of output "
+        "links (virtual output queues), only with virtual-cut-through",
     )
     disconnect_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
-        default=None, description="Cycles from the failure of a link until its receiver notices"
+        default=None, description="Cycles from the failure of a link until its receiver detects it"
     )
     restart_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = Field(
         default=None, description="Cycles from the repair of a link until it runs again"
     )
     watchdog_cycles: Annotated[int, Field(ge=0, le=10**12)] | None = Field(
         default=None,
-        description="Cycles after which a switch ends a packet that has an output and does not move; "
+        description="A switch ends a packet that holds an output and has not moved for this many cycles; "
         "0: never",
     )
 
@@ -272,4 +276,4 @@ Technology = Annotated[
 ]
 
 RING_PRESET = "sci-lc2"
-"""The preset of a network of rings that names none: the hardware of which most is known."""
+"""The default preset of networks of rings: the hardware with the most published data."""

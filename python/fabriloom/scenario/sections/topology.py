@@ -1,4 +1,4 @@
-"""``[topology]``: which switches, terminals and links there are.
+"""``[topology]``: switches, terminals and links.
 
 The tables of the families are made from the functions that build them: ``fabriloom.topology.family``.
 """
@@ -77,30 +77,30 @@ else:
 
 
 class PlaneTable(Section):
-    """A network in which terminals have a port."""
+    """One of several networks; terminals have a port in each."""
 
-    name: PlaneName = Field(description="Its name, which stands before those of its switches and links")
-    network: Network = Field(description="A network as `[topology]` describes it, of links")
+    name: PlaneName = Field(description="Name of the plane, and prefix of its switches and links")
+    network: Network = Field(description="A network, as under `[topology]`, but not of rings")
     terminals: list[PlaneName] | None = Field(
         default=None,
-        description="Names of its terminals, in order; those with one name in several planes are one "
-        "terminal. If not given, t0, t1, …, or as in the file",
+        description="Names of its terminals, in order; the same name in several planes means the same "
+        "terminal. If not given: t0, t1, …, or the names in the file",
     )
     ports_per_terminal: Annotated[int, Field(ge=1, le=MOST_PORTS)] = Field(
         default=1,
-        description="Consecutive terminals of the network that are the ports of one terminal",
+        description="Number of consecutive terminals of the network that form the ports of one terminal",
     )
     link_rate_bits_per_s: RateBitsPerS | None = Field(
-        default=None, alias="link_rate", description="Bits per second on its links, if not the technology's"
+        default=None, alias="link_rate", description="Bit rate of its links; if not given, the technology's"
     )
 
 
 class Planes(Section):
-    """Networks of different kinds, joined by the terminals that have a port in several."""
+    """Several networks, which may differ, joined by terminals that have a port in each."""
 
     kind: Literal["planes"]
     planes: Annotated[list[PlaneTable], Field(min_length=1, max_length=MOST_PORTS)] = Field(
-        description="The networks, as [[topology.planes]]"
+        description="The networks, each a table [[topology.planes]]"
     )
 
 

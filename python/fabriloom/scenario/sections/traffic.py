@@ -1,4 +1,4 @@
-"""``[traffic]``: who sends how much to whom."""
+"""``[traffic]``: sources, destinations, lengths and rates of packets."""
 
 from __future__ import annotations
 
@@ -37,75 +37,74 @@ RateUnit = Literal[
 
 
 class Uniform(Section):
-    """Every packet to any other terminal that receives, all equally likely."""
+    """Each packet goes to a random receiver other than its sender, all equally likely."""
 
     kind: Literal["uniform"]
     include_self: Literal[True] | None = Field(
         default=None,
-        description="Packets go to the sender itself as often as to any other terminal, by way of its "
-        "switch; not in networks of rings",
+        description="true: the sender itself is as likely as any other terminal; its packets pass its "
+        "switch. Not in networks of rings",
     )
 
 
 class Shift(Section):
-    """Terminal i sends to terminal i + by, counted around."""
+    """Terminal i sends to terminal i + by, modulo the number of terminals."""
 
     kind: Literal["shift"]
-    by: Annotated[int, Field(ge=-(2**20), le=2**20)] = Field(description="How many terminals further")
+    by: Annotated[int, Field(ge=-(2**20), le=2**20)] = Field(description="The distance in terminal numbers")
 
 
 class Transpose(Section):
-    """Row and column exchanged: of the switch on a square grid, else of the terminal's number."""
+    """Row and column of the destination are exchanged: on a square grid those of the switch, elsewhere those
+    of the terminal's number."""
 
     kind: Literal["transpose"]
 
 
 class BitReverse(Section):
-    """To the terminal whose number has the bits in the opposite order."""
+    """Each terminal sends to the terminal whose number has its bits in the reverse order."""
 
     kind: Literal["bit-reverse"]
 
 
 class BitComplement(Section):
-    """To the terminal whose number has every bit inverted."""
+    """Each terminal sends to the terminal whose number has every bit inverted."""
 
     kind: Literal["bit-complement"]
 
 
 class PointMirror(Section):
-    """To the terminal opposite to the centre of the network."""
+    """Each terminal sends to its mirror image about the centre of the network."""
 
     kind: Literal["point-mirror"]
 
 
 class AxisMirror(Section):
-    """To the terminal at the mirror image along one dimension."""
+    """Each terminal sends to its mirror image along one dimension."""
 
     kind: Literal["axis-mirror"]
     axis: Annotated[int, Field(ge=0, le=31)] = Field(default=0, description="The dimension that is mirrored")
 
 
 class NearestNeighbour(Section):
-    """Fixed pairs of terminals at neighbouring switches, one pair per link as far as there are terminals."""
+    """Fixed pairs of terminals at neighbouring switches, one pair per link as long as terminals remain."""
 
     kind: Literal["nearest-neighbour"]
 
 
 class Permutation(Section):
-    """Every terminal to one other, no two to the same. Give one of map, path and random."""
+    """Each terminal sends to one terminal and receives from one. Give one of map, path and random."""
 
     kind: Literal["permutation"]
-    map: list[Terminal] | None = Field(
-        default=None, description="Destination of each terminal, by number or name"
-    )
+    map: list[Terminal] | None = Field(default=None, description="Destination of each terminal")
     path: FileName | None = Field(default=None, description="CSV file with the columns source and target")
     random: Literal[True, "pairs"] | None = Field(
         default=None,
-        description='true: a random one, without a terminal to itself; "pairs": random pairs that send to '
-        "each other, of an odd number of terminals one is left out",
+        description="true: a random permutation in which no terminal sends to itself; "
+        '"pairs": random pairs that send to each other; if the number of terminals is odd, one is left out',
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
-        default=None, description="Seed of the random one; the seed of the scenario if not given"
+        default=None, description="Seed of the random permutation; if not given, the seed of the scenario"
     )
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"
@@ -113,16 +112,17 @@ class Permutation(Section):
 
 
 class Map(Section):
-    """Every terminal to one fixed terminal, any number to the same. Give one of map, path and random."""
+    """Each terminal sends to one fixed terminal; several may send to the same. Give one of map, path and
+    random."""
 
     kind: Literal["map"]
-    map: list[Terminal] | None = Field(default=None, description="Target of each terminal, by number or name")
+    map: list[Terminal] | None = Field(default=None, description="Destination of each terminal")
     path: FileName | None = Field(default=None, description="CSV file with the columns source and target")
     random: Literal[True] | None = Field(
-        default=None, description="A target drawn at random for each, any but itself"
+        default=None, description="true: a random destination for each terminal, never itself"
     )
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
-        default=None, description="Seed of the random ones; the seed of the scenario if not given"
+        default=None, description="Seed of the random destinations; if not given, the seed of the scenario"
     )
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"
@@ -130,52 +130,52 @@ class Map(Section):
 
 
 class Local(Section):
-    """A share of a sender's packets to its partner, the others to the other receivers, all equally likely.
+    """A share of a sender's packets goes to its partner, the rest to the other receivers, all equally likely.
 
-    Partners are the pairs of terminals that share a ring in a network of long rings, or are given here.
+    The partner is the receiver on the same ring in a network of long rings, or is given here.
     """
 
     kind: Literal["local"]
     share: Annotated[float, Field(ge=0, le=1)] = Field(
-        default=1.0, description="Share of the packets that go to the partner, 0 to 1"
+        default=1.0, description="Share of the packets that go to the partner"
     )
     map: list[Terminal] | None = Field(
-        default=None, description="Partner of each sender, by number or name, in the order of the senders"
+        default=None, description="Partner of each sender, in the order of the senders"
     )
-    random: Literal[True] | None = Field(default=None, description="Random partners, no two the same")
+    random: Literal[True] | None = Field(default=None, description="true: random partners, all different")
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
-        default=None, description="Seed of the random ones; the seed of the scenario if not given"
+        default=None, description="Seed of the random partners; if not given, the seed of the scenario"
     )
 
 
 class HotSpot(Section):
-    """A share of all packets to one terminal, the others uniform."""
+    """A share of all packets goes to one terminal; the other packets are uniform."""
 
     kind: Literal["hot-spot"]
-    target: Terminal = Field(description="The hot terminal, by number or name")
-    share: Fraction = Field(description="Share of the packets that go there, above 0 and at most 1")
+    target: Terminal = Field(description="The hot spot")
+    share: Fraction = Field(description="Share of the packets that go to it")
 
 
 class Matrix(Section):
-    """Who sends to whom in which proportion, or at which rate, from a file.
+    """Proportions or rates between all pairs of terminals, from a file.
 
-    The file has terminals x terminals numbers, a row per sender, or the columns source, target and weight
-    (rate, if there is a unit).
+    The file has terminals x terminals numbers, one row per sender, or the columns source, target and weight
+    (with a unit: rate).
     """
 
     kind: Literal["matrix"]
     path: FileName = Field(description="CSV or Parquet file, relative to the scenario")
     rows: Literal["equal", "proportional"] = Field(
         default="equal",
-        description="equal: every sender offers the load of its link; proportional: senders offer by the "
-        "sums of their rows, and the one that fills its link most offers the load",
+        description="equal: every sender offers the load; proportional: senders offer in proportion to the "
+        "sums of their rows, and the busiest one offers the load",
     )
     unit: RateUnit | None = Field(
         default=None,
-        description="The numbers are rates in this unit, of payload or of packets, instead of a load",
+        description="The numbers are rates of payload or of packets in this unit, instead of a load",
     )
     include_self: Literal[True] | None = Field(
-        default=None, description="Allows numbers of a terminal to itself; not in networks of rings"
+        default=None, description="true: terminals may send to themselves; not in networks of rings"
     )
     sha256: Sha256 | None = Field(
         default=None, description="Checksum that the file must have; filled in when resolved"
@@ -183,7 +183,7 @@ class Matrix(Section):
 
 
 class Descriptors(Section):
-    """Lists of packets per terminal: source, target, length, wait after the packet has gone."""
+    """Lists of packets per terminal: source, target, length, and the wait after the packet has left."""
 
     kind: Literal["descriptors"]
     path: FileName = Field(description="CSV or Parquet file, relative to the scenario")
@@ -194,20 +194,20 @@ class Descriptors(Section):
 
 
 class FixedLength(Section):
-    """Every packet the same."""
+    """All packets have the same length."""
 
     kind: Literal["fixed"] = "fixed"
     value_bytes: Bytes = Field(
-        alias="value", description="Payload of a packet; 0 B is a packet of header and end alone"
+        alias="value", description="Payload of a packet; 0 B: header and end of packet only"
     )
 
 
 class UniformLength(Section):
-    """Any whole number of bytes between two, all equally likely."""
+    """Any whole number of bytes in a range, all equally likely."""
 
     kind: Literal["uniform"]
-    min_bytes: Bytes = Field(alias="min", description="The shortest payload")
-    max_bytes: Bytes = Field(alias="max", description="The longest payload")
+    min_bytes: Bytes = Field(alias="min", description="Shortest payload")
+    max_bytes: Bytes = Field(alias="max", description="Longest payload")
 
 
 class TableLength(Section):
@@ -219,90 +219,92 @@ class TableLength(Section):
     )
     weights: list[Annotated[float, Field(ge=0, le=1e12)]] | None = Field(
         default=None,
-        description="How often each length occurs, relative to the others; equally often if not given",
+        description="Relative frequency of each length; if not given, all are equally frequent",
     )
 
 
 class Poisson(Section):
-    """Packets are made at random moments, whatever the network does."""
+    """Open loop: packets are created at random times (a Poisson process)."""
 
     kind: Literal["poisson"]
 
 
 class Constant(Section):
-    """Packets are made at equal intervals, from a random moment on, whatever the network does."""
+    """Open loop: packets are created at equal intervals, from a random time on."""
 
     kind: Literal["constant"]
 
 
 class Together(Section):
-    """Packets are made at equal intervals, by all senders at the same moments, whatever the network does."""
+    """Open loop: packets are created at equal intervals, by all senders at the same times."""
 
     kind: Literal["together"]
 
 
 class Wait(Section):
-    """The next packet is sent a fixed time after the previous one has gone."""
+    """Closed loop: the next packet is sent a fixed time after the previous one has left."""
 
     kind: Literal["wait"]
     wait_ps: TimePs | None = Field(
-        default=None, alias="wait", description="That time; by the load if not given"
+        default=None, alias="wait", description="The time; if not given, the load determines it"
     )
 
 
 class RandomWait(Section):
-    """The next packet is sent a random time (exponential) after the previous one has gone."""
+    """Closed loop: the next packet is sent a random time (exponential) after the previous one has left."""
 
     kind: Literal["random-wait"]
     wait_ps: TimePs | None = Field(
-        default=None, alias="wait", description="Its mean; by the load if not given"
+        default=None, alias="wait", description="The mean time; if not given, the load determines it"
     )
 
 
 class Backlog(Section):
-    """A packet is always waiting."""
+    """Infinite backlog: a packet is always waiting at the source."""
 
     kind: Literal["backlog"]
 
 
 class Bernoulli(Section):
-    """In every slot of time a packet or none, at random, whatever the network does.
+    """Open loop: in every time slot a packet is created with a fixed probability.
 
-    This is what simulators of networks on chip do in each cycle.
+    Simulators of networks on chip do the same in each cycle.
     """
 
     kind: Literal["bernoulli"]
     slot_ps: PositiveTimePs | None = Field(
         default=None,
         alias="slot",
-        description="Length of a slot; the time of a character (a flit) if not given",
+        description="Length of a slot; if not given, the time of a character (a flit)",
     )
 
 
 class Burst(Section):
-    """Packets made at once by all senders at one moment, then silence, or the same again and again.
+    """All senders create packets at the same time, once or periodically.
 
-    A run of a single burst has no warm-up and goes on until all has arrived, if nothing else is said.
+    By default, a run of a single burst has no warm-up and ends when all packets have arrived.
     """
 
     kind: Literal["burst"]
     packets: Annotated[int, Field(ge=1, le=10**9)] = Field(
-        description="Packets that every sender makes at once"
+        description="Packets that every sender creates at once"
     )
-    at_ps: TimePs = Field(default=0, alias="at", description="When, for the first time")
+    at_ps: TimePs = Field(default=0, alias="at", description="Time of the first burst")
     every_ps: PositiveTimePs | None = Field(
-        default=None, alias="every", description="From one burst to the next; there is one if not given"
+        default=None,
+        alias="every",
+        description="Time from one burst to the next; if not given, there is one burst",
     )
 
 
 class OnOff(Section):
-    """Bursts of packets and random silences between them, whatever the network does."""
+    """Open loop: bursts of packets with random pauses between them."""
 
     kind: Literal["on-off"]
     burst_packets: Annotated[float, Field(ge=1, le=1e9)] = Field(
-        default=8, description="Mean packets of a burst"
+        default=8, description="Mean number of packets per burst"
     )
-    on_load: Fraction = Field(default=1.0, description="Load within a burst; 1 is back to back")
+    on_load: Fraction = Field(default=1.0, description="Load within a burst; 1: back to back")
 
 
 PATTERNS = (
@@ -366,60 +368,61 @@ Arrivals = Annotated[
 
 
 class Traffic(Section):
-    """What the terminals send."""
+    """The packets that the terminals send."""
 
     pattern: Pattern = Field(
-        default=Uniform(kind="uniform"), description="To whom: a kind, or a table with its settings"
+        default=Uniform(kind="uniform"), description="Destinations: a kind, or a table with its settings"
     )
     length: Length = Field(
         default=FixedLength.model_validate({"kind": "fixed", "value": "64 B"}),
         description="Payload of a packet: a size, or a table of kind fixed, uniform or table",
     )
     arrivals: Arrivals = Field(
-        default=Poisson(kind="poisson"), description="When: a kind, or a table with its settings"
+        default=Poisson(kind="poisson"),
+        description="When packets are created: a kind, or a table with its settings",
     )
     load: Fraction | None = Field(
         default=None,
-        description="Offered by every sender, as a fraction of the most that its link can carry in such "
-        "packets (0.5 if not given); not where a rate, flows, bursts, descriptors, a backlog or an explicit "
-        "wait say when packets are sent",
+        description="Offered load of every sender, as a fraction of the most that its link carries with "
+        "these packets; 0.5 if not given. Not with a rate, flows, bursts, descriptors, a backlog or a given "
+        "wait, which determine the load themselves",
     )
     rate: OfferedRate | None = Field(
         default=None,
-        description="Offered by every sender, instead of a load: payload as in 120 Mbit/s or 15 MB/s, or "
-        "20000 packets/s; may be more than its link can carry",
+        description="Offered rate of every sender, instead of a load: payload, such as 120 Mbit/s or "
+        "15 MB/s, or packets, such as 20000 packets/s. It may exceed the capacity of the link",
     )
     scale: Annotated[float, Field(ge=1e-6, le=1e6)] | None = Field(
         default=None,
-        description="Factor on what is given as a rate, as a matrix with a unit or as flows: all intervals, "
-        "phases and jitters are divided by it. 1 if not given",
+        description="Factor on a rate, on a matrix with a unit or on flows: all intervals, phases and "
+        "jitters are divided by it. 1 if not given",
     )
     source_queue: Whole | Literal["none"] | None = Field(
         default=None,
-        description="Packets that may wait at a source, more are refused. 0: any number, as in networks of "
-        "links, and for rates, flows and bursts, if not given; none: what is made while its station has no "
-        "place is refused, as for loads in networks of rings if not given",
+        description="Most packets that wait at a source; further packets are refused. 0: no limit, the "
+        "default in networks of links and with rates, flows and bursts; none: a packet is refused if its "
+        "station has no free place, the default for loads in networks of rings",
     )
     senders: Literal["all"] | Annotated[list[Terminal], Field(min_length=1)] = Field(
-        default="all", description="Terminals that send, by number or name"
+        default="all", description="Terminals that send"
     )
     transaction: Literal["nwrite", "dmove", "nread", "lock"] | None = Field(
         default=None,
-        description="In networks of rings, what a packet is: nwrite, data there and an empty response back; "
-        "dmove, data without a response; nread, an empty request and data back; lock, 16 B there and back. "
-        "nwrite if not given",
+        description="In networks of rings, the transaction of a packet. nwrite (default): a request with "
+        "data and an empty response; dmove: a request with data, no response; nread: an empty request and a "
+        "response with data; lock: 16 B in both",
     )
 
     @model_validator(mode="before")
     @classmethod
     def _length_of_a_lock(cls, value: Any) -> Any:
-        """A lock has one length, so it need not be said."""
+        """Fill in the length of a lock, which is fixed."""
         if isinstance(value, dict) and value.get("transaction") == "lock":
             return {"length": "16 B", **value}
         return value
 
     def is_rated(self) -> bool:
-        """Whether rates or flows say how often packets are made, which a scale multiplies."""
+        """Whether rates or flows determine how often packets are created; the scale then applies."""
         pattern = self.pattern
         return (
             self.rate is not None
@@ -428,11 +431,11 @@ class Traffic(Section):
         )
 
     def is_open(self) -> bool:
-        """Whether rates, flows or bursts say when packets are made, of which any number may wait."""
+        """Whether rates, flows or bursts determine when packets are created; any number of them may wait."""
         return self.is_rated() or isinstance(self.arrivals, Burst)
 
     def needs_load(self) -> bool:
-        """Whether a load decides how often packets are made."""
+        """Whether a load determines how often packets are created."""
         closed = isinstance(self.arrivals, Wait | RandomWait) and self.arrivals.wait_ps is not None
         explicit = closed or isinstance(self.arrivals, Backlog | Burst)
         return not explicit and not self.is_rated() and not isinstance(self.pattern, Descriptors)
