@@ -22,7 +22,7 @@ from .distributions import check_distributions
 from .faults import fault_columns
 from .links import LinkParts
 from .newest import Newest
-from .programs import packet_demand, program_columns, program_durations, programs_of
+from .programs import mean_packet_bytes, packet_demand, program_columns, program_durations, programs_of
 from .rings import RingParts
 from .several import check_graph, check_pairs
 from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
@@ -106,6 +106,14 @@ class Compiled:
         if self.programs is None:
             return traffic.demand(self.arrays)
         return packet_demand(self.programs, self.arrays)
+
+    @property
+    def mean_packet_bytes(self) -> float:
+        """Mean payload of a packet."""
+        if self.programs is not None:
+            return mean_packet_bytes(self.programs, self.arrays)
+        tech = self.technology
+        return (traffic.mean_length(self.arrays) + bool(tech.end_carries_data)) * tech.character_bytes
 
     def cycle_names(self) -> list[str]:
         """Names of the links of :attr:`cycle`, with their lanes if these are several."""
@@ -201,7 +209,7 @@ def _joined(
     several = ports(parts.graph, scenario.port_choice)
     columns = {**unused(), **counts, **several, **parts.columns(beside, tick), **terminals}
     if scenario.fault:
-        columns |= fault_columns(scenario, parts.graph, parts.technology, tick)
+        columns |= fault_columns(scenario, parts, tick)
     columns |= {} if codes is None else codes.columns(tick)
     return columns | parts.switch_columns(scenario, columns, tick)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,22 +15,23 @@ from ..technology import RingTechnology, Technology
 from ..topology import Graph
 from .columns import Arrays, u32
 
+if TYPE_CHECKING:
+    from . import Parts
+
 NEVER_TICKS = 1 << 62
 """When a link runs again that never does; see ``crates/engine/src/fabric``."""
 MOST_FAILURES = 100_000
 """More than this many are not drawn."""
 
 
-def fault_columns(
-    scenario: Scenario, graph: Graph, technology: Technology | RingTechnology, tick_ps: int
-) -> Arrays:
+def fault_columns(scenario: Scenario, parts: Parts, tick_ps: int) -> Arrays:
     """The outages of links. Raises ScenarioError for what is to fail and is not there."""
+    graph, technology = parts.graph, parts.technology
     grain_ticks = technology.grain_ps // tick_ps
 
     def moment(time_ps: int) -> int:
         return time_ps // technology.grain_ps * grain_ticks
 
-    of_ring = isinstance(technology, RingTechnology)
     failures, stuck, errors = [], [], []
     for place, fault in enumerate(scenario.fault):
         for links, at_ps, repaired_ps in _failures(scenario, graph, technology, place):
@@ -37,32 +39,12 @@ def fault_columns(
             if fault.stuck:
                 into = [link for link in links if graph.link_target[link] >= graph.switches]
                 stuck.append((into, at, repaired or at))
-            elif of_ring and fault.bit_error_rate is not None:
+            elif fault.bit_error_rate is not None and not parts.bit_errors_disconnect:
                 errors.append((links, at))
             else:
-                failures.append((_down_with(graph, technology, links), at, repaired))
+                failures.append((parts.down_with(links), at, repaired))
     columns = _columns(outages(graph, failures, _rules(technology, tick_ps), stuck, errors))
-    return {**columns, **_time_outs(scenario, technology, tick_ps)} if of_ring else columns
-
-
-def _down_with(graph: Graph, technology: Technology | RingTechnology, links: list[int]) -> list[int]:
-    """What is down when links fail: where these are of rings, all links of them."""
-    if graph.rings is None or technology.fault_stops != "ring":
-        return links
-    ring_of = graph.rings.station_ring
-    return [int(link) for link in np.flatnonzero(np.isin(ring_of, ring_of[links]))]
-
-
-def _time_outs(scenario: Scenario, technology: RingTechnology, tick_ps: int) -> Arrays:
-    """When senders forget what is lost, and terminals close routes; rounded up to ticks."""
-    if not technology.timeout_ps:
-        message = "where rings fail transactions need a time-out: what is lost keeps its number till then"
-        raise scenario.error(message, ("fault",), 'write technology.timeout = "100 us"', key=True)
-    return {
-        "ring_echo_timeout_ticks": -(-technology.echo_timeout_ps // tick_ps),
-        "ring_close_after": technology.close_after,
-        "ring_closed_ticks": -(-technology.closed_for_ps // tick_ps),
-    }
+    return columns | parts.fault_columns(scenario, tick_ps)
 
 
 def _failures(

@@ -20,6 +20,7 @@ from ..scenario import Scenario
 from ..scenario.resolve import fill_routing
 from ..technology import Technology, TechnologyError, technology
 from ..topology import Graph
+from ..units import format_time_ps
 from .addresses import addresses_of
 from .codes import Codes, codes_of
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
@@ -51,6 +52,8 @@ class LinkParts:
 
     hears_back = True
     """Whether flow control of one direction takes time of the other."""
+    bit_errors_disconnect = True
+    """Whether a bit error takes a link down for a while; if not, it damages what is on it."""
 
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
         self.graph = graph
@@ -143,6 +146,29 @@ class LinkParts:
     def codes(self, scenario: Scenario) -> Codes | None:
         """What is sent besides packets; none if there is nothing. Raises ScenarioError."""
         return codes_of(scenario, self.graph, self.technology)
+
+    def down_with(self, links: list[int]) -> list[int]:
+        """What is down when links fail: nothing else."""
+        return links
+
+    def fault_columns(self, scenario: Scenario, tick: int) -> Arrays:
+        """Nothing besides the outages."""
+        return {}
+
+    def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:
+        """Raise ScenarioError if packets are sent again before an acknowledgement can come, or twice over."""
+        after_ps, tech = protocol["resend_after_ps"], self.technology
+        chars = -(-protocol["packet_bytes"] // tech.character_bytes)
+        least_ps = round(tech.mean_packet_ps(chars, None, False) + tech.mean_packet_ps(0, None, False))
+        if 0 < after_ps < least_ps:
+            message = f"a resend_after of {format_time_ps(after_ps)} is shorter than the longest packet and "
+            message += f"its acknowledgement take on one link, {format_time_ps(least_ps)}: each packet would "
+            message += "be sent again"
+            raise scenario.error(message, ("protocol", "resend_after"), "make it some times as long")
+        if after_ps and getattr(scenario.program, "retry_after_ps", None) is not None:
+            message = "the protocol sends packets again already, and would hide from the program what is lost"
+            hint = "remove it, or protocol.resend_after"
+            raise scenario.error(message, ("program", "retry_after"), hint)
 
     def switch_columns(self, scenario: Scenario, columns: Arrays, tick: int) -> Arrays:
         """Time-outs of switches, and tables that replace others after what ``columns`` says of faults."""

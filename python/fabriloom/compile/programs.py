@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +16,13 @@ from ..scenario.resolve import filled_protocol
 from ..technology import RingTechnology, Technology, TechnologyError, technology
 from ..topology import Graph
 from ..traffic import TrafficError
-from ..units import format_time_ps
 from . import costs
 from .columns import Arrays
-from .links import LinkParts
-from .rings import RingParts
 from .several import no_plane
 from .ticks import MOST_WAIT_TICKS, Durations
+
+if TYPE_CHECKING:
+    from . import Parts
 
 _WINDOWS = (
     "messages_at_once",
@@ -115,14 +115,11 @@ def program_durations(scenario: Scenario, found: Programs) -> list[Durations]:
     return [*times, due, *own]
 
 
-def program_columns(
-    scenario: Scenario, parts: LinkParts | RingParts, found: Programs, tick_ps: int
-) -> Arrays:
+def program_columns(scenario: Scenario, parts: Parts, found: Programs, tick_ps: int) -> Arrays:
     """The columns of programs and the scalars of their protocol."""
     protocol, tech = protocol_of(scenario), parts.technology
     _check_packets(scenario, tech, protocol)
-    _check_resend(scenario, tech, protocol)
-    _check_retry(scenario, tech, protocol)
+    parts.check_protocol(scenario, protocol)
     times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
     return {
         **costs.columns(scenario, found, tick_ps),
@@ -151,39 +148,6 @@ def _resends(protocol: dict[str, Any], tick_ps: int) -> Arrays:
     names = ("resend_limit", "resend_backoff")
     counts = {f"message_{name}": protocol[name] if after else 0 for name in names}
     return {"message_resend_ticks": after // tick_ps, **counts}
-
-
-def _check_resend(scenario: Scenario, tech: Technology | RingTechnology, protocol: dict[str, Any]) -> None:
-    """A time-out by which no acknowledgement can come, and one on rings."""
-    after_ps = protocol["resend_after_ps"]
-    if not after_ps:
-        return
-    if isinstance(tech, RingTechnology):
-        message = "packets are sent again by their protocol in networks of links only"
-        hint = "in networks of rings use technology.timeout, or retries"
-        raise scenario.error(message, ("protocol", "resend_after"), hint)
-    chars = -(-protocol["packet_bytes"] // tech.character_bytes)
-    least_ps = round(tech.mean_packet_ps(chars, None, False) + tech.mean_packet_ps(0, None, False))
-    if after_ps < least_ps:
-        message = f"a resend_after of {format_time_ps(after_ps)} is shorter than the longest packet and its "
-        message += (
-            f"acknowledgement take on one link, {format_time_ps(least_ps)}: each packet would be sent again"
-        )
-        raise scenario.error(message, ("protocol", "resend_after"), "make it some times as long")
-
-
-def _check_retry(scenario: Scenario, tech: Technology | RingTechnology, protocol: dict[str, Any]) -> None:
-    """Commands that are sent again by the program: where packets are not, and messages can be lost."""
-    if getattr(scenario.program, "retry_after_ps", None) is None:
-        return
-    if isinstance(tech, RingTechnology):
-        message = "commands are sent again in networks of links only"
-        raise scenario.error(
-            message, ("program", "retry_after"), "in networks of rings use technology.timeout"
-        )
-    if protocol["resend_after_ps"]:
-        message = "the protocol sends packets again already, and would hide from the program what is lost"
-        raise scenario.error(message, ("program", "retry_after"), "remove it, or protocol.resend_after")
 
 
 def _check_packets(scenario: Scenario, tech: Technology | RingTechnology, protocol: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class RingParts:
     """The parts of a network of rings; each mistake points into the file. It has the methods of LinkParts."""
 
     hears_back = False
+    bit_errors_disconnect = False
     via = False
     distributions: ClassVar[list[Distribution]] = []
 
@@ -126,6 +127,36 @@ class RingParts:
 
     def codes(self, scenario: Scenario) -> None:
         """Rings have no time-codes; the checks of the scenario say so."""
+
+    def down_with(self, links: list[int]) -> list[int]:
+        """What is down when links fail: all links of their rings, if the technology has it so."""
+        if self.technology.fault_stops != "ring":
+            return links
+        ring_of = self.rings.station_ring
+        return [int(link) for link in np.flatnonzero(np.isin(ring_of, ring_of[links]))]
+
+    def fault_columns(self, scenario: Scenario, tick: int) -> Arrays:
+        """When senders forget what is lost, and terminals close routes; rounded up to ticks."""
+        tech = self.technology
+        if not tech.timeout_ps:
+            message = "where rings fail transactions need a time-out: what is lost keeps its number till then"
+            raise scenario.error(message, ("fault",), 'write technology.timeout = "100 us"', key=True)
+        return {
+            "ring_echo_timeout_ticks": -(-tech.echo_timeout_ps // tick),
+            "ring_close_after": tech.close_after,
+            "ring_closed_ticks": -(-tech.closed_for_ps // tick),
+        }
+
+    def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:
+        """Raise ScenarioError if a protocol or a program sends again what is lost."""
+        if protocol["resend_after_ps"]:
+            message = "packets are sent again by their protocol in networks of links only"
+            hint = "in networks of rings use technology.timeout, or retries"
+            raise scenario.error(message, ("protocol", "resend_after"), hint)
+        if getattr(scenario.program, "retry_after_ps", None) is not None:
+            message = "commands are sent again in networks of links only"
+            hint = "in networks of rings use technology.timeout"
+            raise scenario.error(message, ("program", "retry_after"), hint)
 
     def switch_columns(self, scenario: Scenario, columns: Arrays, tick: int) -> Arrays:
         """Nothing of what switches of links have."""

@@ -17,8 +17,8 @@ from ..results.figures import figures, in_percent
 from ..routing import RoutingError
 from ..scenario import ScenarioError
 from ..scenario.errors import Path
-from ..studies import inspection
 from ..studies.demanded import demanded
+from ..studies.kinds import inspection_of
 from ..studies.zero_load import zero_load_latency
 from ..topology import Graph
 from .candidates import Candidate
@@ -195,7 +195,7 @@ def _bound(requirements: Requirements, compiled: Compiled) -> tuple[float, str]:
         found = demanded(compiled)
         assert found is not None
         return float(found["scale_bound"] or np.inf), str(found["busiest"])
-    load = inspection.full_first(compiled)
+    load = inspection_of(compiled).full_first()
     counted, events = compiled.programs.counted(), len(compiled.programs.events.due_ps)
     rate = compiled.programs.events.rate_per_s
     most = load["accepted_mbytes_per_s_bound"]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compile import Compiled, LinkParts
+from ..compile import LinkParts
 from ..results.figures import in_percent
 from ..routing import NONE, RouteTable
 from ..topology import Graph
@@ -23,11 +23,10 @@ Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 
-def counted(compiled: Compiled, pairings: int, seed: int) -> dict[str, Any] | None:
+def counted(parts: LinkParts, pairings: int, seed: int) -> dict[str, Any] | None:
     """Mean share of a link that a flow gets, over random pairings of the terminals; none where it is not
-    counted: rings, random intermediates, links of different rates."""
-    parts = compiled.parts
-    if not isinstance(parts, LinkParts) or parts.via or "rate_bits_per_s" in parts.graph.attributes:
+    counted: random intermediates, links of different rates."""
+    if parts.via or "rate_bits_per_s" in parts.graph.attributes:
         return None
     if parts.graph.terminals < 2:
         return None

@@ -17,8 +17,8 @@ from ..compile.several import port_pairs
 from ..results.figures import figures, in_percent
 from ..routing import NONE
 from ..topology import Graph
-from .inspection import channel_load, mean_length_bytes
 from .left import Left
+from .link_inspection import channel_load
 from .ring_failures import RingWays
 
 Reals = NDArray[np.float64]
@@ -41,7 +41,7 @@ class Ways:
                 message, ("routing", "universal"), "leave out --fault, or universal"
             )
         self.compiled, self.parts, self.graph = compiled, parts, compiled.graph
-        self.length_bytes = mean_length_bytes(compiled)
+        self.length_bytes = compiled.mean_packet_bytes
         table, switches = self.parts.table, self.graph.switches
         self.classes = table.classes
         entry = np.asarray(table.route, np.int64).reshape(switches, self.classes)

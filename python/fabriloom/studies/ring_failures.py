@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ..compile import Compiled, RingParts
 from ..routing.rings import ring_segments
 from ..traffic import Demand
-from .inspection import mean_length_bytes
 from .left import Left
 from .ring_inspection import bound_of
 
@@ -31,7 +30,7 @@ class RingWays:
     def __init__(self, compiled: Compiled, parts: RingParts) -> None:
         self.compiled, self.parts, self.graph, self.rings = compiled, parts, compiled.graph, parts.rings
         self.tables = parts.port_route.tables()
-        self.length_bytes = mean_length_bytes(compiled)
+        self.length_bytes = compiled.mean_packet_bytes
         terminals = self.graph.terminals
         if terminals * terminals * len(self.tables) > MOST_WAYS:
             message = f"the ways between {terminals:,} terminals are too many to follow"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..compile import Compiled, RingParts
 from ..results.figures import figures, in_percent
@@ -14,38 +16,127 @@ from ..technology import RingTechnology
 from ..technology.rings import SYMBOL_BYTES
 from ..topology import Graph
 from ..traffic import Demand
+from .evenly import spread_evenly
+
+Ints = NDArray[np.int64]
+
+_LONGEST_PACKET_BYTES = 1024
+_TIMES = (
+    "link_arrival_ticks",
+    "station_decode_ticks",
+    "station_bypass_ticks",
+    "station_receive_ticks",
+    "station_transmit_ticks",
+    "bus_setup_ticks",
+    "terminal_access_ticks",
+    "terminal_host_ticks",
+)
+_RATES = ("link_character_ticks", "bus_cycle_ticks", "terminal_block_ticks")
 
 
-def bound(compiled: Compiled, parts: RingParts, length_bytes: float) -> dict[str, Any]:
-    """The link, bus or memory that is full first, and the load at which it is."""
-    return bound_of(parts, compiled.demand(), length_bytes)
+class RingInspection:
+    """What is asked of a network of rings; LinkInspection answers the same."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        assert isinstance(compiled.parts, RingParts)
+        self.compiled, self.parts = compiled, compiled.parts
+
+    def network(self) -> dict[str, Any]:
+        """Its parts and what they carry, ready for JSON."""
+        parts, demand, length_bytes = self.parts, self.compiled.demand(), self.compiled.mean_packet_bytes
+        loads = ring_loads(parts.graph, parts.port_route, demand.pairs, demand.even)
+        sent = float(demand.sent().sum()) or 1.0
+        tech = parts.technology
+        counted = _counted(parts) | {
+            "mean_links_on_the_way": float(loads.requests.sum()) / sent,
+            "mean_buses_on_the_way": float(loads.bus_requests.sum()) / sent,
+        }
+        return {
+            "network": counted,
+            "link": {
+                "payload_mbytes_per_s": tech.payload_bytes_per_s(round(length_bytes)) / 1e6,
+                "mean_packet_bytes": length_bytes,
+            },
+            "bus": {"payload_mbytes_per_s": length_bytes / _over_bus_ps(tech, length_bytes) * 1e6},
+            "channel_load": _bound(parts, loads, demand, length_bytes),
+        }
+
+    def full_first(self) -> dict[str, Any]:
+        """The link, bus or memory that is full first, by the proportions of the traffic."""
+        return bound_of(self.parts, self.compiled.demand(), self.compiled.mean_packet_bytes)
+
+    def busy(self, demand: Demand) -> dict[str, float]:
+        """Per link, bus and memory the part of the time that packets of each length need."""
+        parts = self.parts
+        assert demand.chars is not None
+        found: dict[str, float] = {}
+        nothing = np.zeros_like(demand.even)
+        for length in np.unique([*demand.chars, *([demand.even_chars] if demand.even.any() else [])]):
+            some = demand.chars == length
+            part = replace(
+                demand,
+                source=demand.source[some],
+                target=demand.target[some],
+                packets=demand.packets[some],
+                even=demand.even if demand.even_chars == length else nothing,
+            )
+            loads = ring_loads(parts.graph, parts.port_route, part.pairs, part.even)
+            for what, times in busy_ps(parts, loads, part, float(length)).items():
+                for name, time_ps in zip(names_of(parts.graph, what), times.tolist(), strict=True):
+                    found[name] = (
+                        found.get(name, 0.0) + time_ps * (demand.per_grain or 0.0) / parts.technology.grain_ps
+                    )
+        return found
+
+    def effective_bisection(self, pairings: int) -> None:
+        """It is not counted for rings."""
+
+    def pairs(self, sources: int, targets: int) -> tuple[Ints, Ints]:
+        """At most so many senders and receivers spread evenly over the network, each with each."""
+        rings, terminals = self.parts.rings, self.parts.graph.terminals
+        senders = spread_evenly(rings.terminals_of("sender", terminals), sources)
+        receivers = spread_evenly(rings.terminals_of("receiver", terminals), targets)
+        source, target = np.repeat(senders, len(receivers)), np.tile(receivers, len(senders))
+        return source[source != target], target[source != target]
+
+    def apart_ticks(self, characters: int) -> int:
+        """More than a request and its response can take: every station there and back, stored whole at
+        each."""
+        arrays = self.compiled.arrays
+        slowest = {name: int(arrays[name].max(initial=0)) for name in (*_TIMES, *_RATES)}
+        station = sum(slowest[name] for name in _TIMES)
+        station += sum(slowest[name] for name in _RATES) * 2 * _LONGEST_PACKET_BYTES
+        return 4 * self.parts.graph.links * station
+
+    @staticmethod
+    def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+        """What :meth:`network` found, as lines for reading: (what, value)."""
+        counted, link, bus = found["network"], found["link"], found["bus"]
+        low, high = counted["stations_on_a_ring_min"], counted["stations_on_a_ring_max"]
+        size = f"{high}" if low == high else f"{low} to {high}"
+        way = f"{counted['mean_links_on_the_way']:.2f} links and {counted['mean_buses_on_the_way']:.2f} buses"
+        payload = f"{figures(link['payload_mbytes_per_s'])} MB/s of payload"
+        return [
+            ("network", f"{counted['family']}: {counted['terminals']:,} terminals"),
+            (
+                "rings",
+                f"{counted['rings']:,} of {size} stations each, {counted['stations']:,} stations in all",
+            ),
+            ("switches", _switches(counted)),
+            ("path", f"{way} on average in this traffic"),
+            ("one link", f"{payload} in requests of {link['mean_packet_bytes']:g} B"),
+            *(
+                [("one bus", f"{figures(bus['payload_mbytes_per_s'])} MB/s of payload, responses included")]
+                if counted["switches"]
+                else []
+            ),
+        ]
 
 
 def bound_of(parts: RingParts, demand: Demand, length_bytes: float) -> dict[str, Any]:
-    """The same of any demand."""
+    """The link, bus or memory that is full first under a demand, and the load at which it is."""
     loads = ring_loads(parts.graph, parts.port_route, demand.pairs, demand.even)
     return _bound(parts, loads, demand, length_bytes)
-
-
-def network(compiled: Compiled, parts: RingParts, length_bytes: float) -> dict[str, Any]:
-    """What is known of networks of rings; ``length_bytes`` is the mean payload of a packet."""
-    demand = compiled.demand()
-    loads = ring_loads(parts.graph, parts.port_route, demand.pairs, demand.even)
-    sent = float(demand.sent().sum()) or 1.0
-    tech = parts.technology
-    counted = _counted(parts) | {
-        "mean_links_on_the_way": float(loads.requests.sum()) / sent,
-        "mean_buses_on_the_way": float(loads.bus_requests.sum()) / sent,
-    }
-    return {
-        "network": counted,
-        "link": {
-            "payload_mbytes_per_s": tech.payload_bytes_per_s(round(length_bytes)) / 1e6,
-            "mean_packet_bytes": length_bytes,
-        },
-        "bus": {"payload_mbytes_per_s": length_bytes / _over_bus_ps(tech, length_bytes) * 1e6},
-        "channel_load": _bound(parts, loads, demand, length_bytes),
-    }
 
 
 def _over_bus_ps(tech: RingTechnology, length_bytes: float) -> int:
@@ -138,27 +229,6 @@ def busy_ps(parts: RingParts, loads: RingLoads, demand: Demand, length_bytes: fl
         "bus": buses / parts.rings.bus_count,
         "memory": accesses * access_ps,
     }
-
-
-def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """The same as lines for reading."""
-    counted, link, bus = found["network"], found["link"], found["bus"]
-    low, high = counted["stations_on_a_ring_min"], counted["stations_on_a_ring_max"]
-    size = f"{high}" if low == high else f"{low} to {high}"
-    way = f"{counted['mean_links_on_the_way']:.2f} links and {counted['mean_buses_on_the_way']:.2f} buses"
-    payload = f"{figures(link['payload_mbytes_per_s'])} MB/s of payload"
-    return [
-        ("network", f"{counted['family']}: {counted['terminals']:,} terminals"),
-        ("rings", f"{counted['rings']:,} of {size} stations each, {counted['stations']:,} stations in all"),
-        ("switches", _switches(counted)),
-        ("path", f"{way} on average in this traffic"),
-        ("one link", f"{payload} in requests of {link['mean_packet_bytes']:g} B"),
-        *(
-            [("one bus", f"{figures(bus['payload_mbytes_per_s'])} MB/s of payload, responses included")]
-            if counted["switches"]
-            else []
-        ),
-    ]
 
 
 def _switches(counted: dict[str, Any]) -> str:

@@ -9,44 +9,12 @@ import numpy as np
 
 from .. import _native
 from ..codes import ARRIVAL, LENGTH, number
-from ..compile import Compiled, RingParts
+from ..compile import Compiled
 from ..compile.several import reached
-from ..topology import Graph
+from .kinds import inspection_of
 
 SOURCES = 16
 TARGETS = 64
-_LONGEST_RING_PACKET_BYTES = 1024
-_RING_TIMES = (
-    "link_arrival_ticks",
-    "station_decode_ticks",
-    "station_bypass_ticks",
-    "station_receive_ticks",
-    "station_transmit_ticks",
-    "bus_setup_ticks",
-    "terminal_access_ticks",
-    "terminal_host_ticks",
-)
-_RING_RATES = ("link_character_ticks", "bus_cycle_ticks", "terminal_block_ticks")
-
-
-def _pairs(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """Sources and targets spread evenly over the network: all of a small one, a thousand pairs of a large."""
-    terminals = graph.terminals
-    if graph.rings is not None:
-        senders = _spread(graph.rings.terminals_of("sender", terminals), SOURCES)
-        receivers = _spread(graph.rings.terminals_of("receiver", terminals), TARGETS)
-        source, target = np.repeat(senders, len(receivers)), np.tile(receivers, len(senders))
-        return source[source != target], target[source != target]
-    sources = _spread(np.arange(terminals), SOURCES)
-    steps = _spread(np.arange(1, terminals), TARGETS)
-    source = np.repeat(sources, len(steps))
-    return source, (source + np.tile(steps, len(sources))) % terminals
-
-
-def _spread(values: np.ndarray, most: int) -> np.ndarray:
-    """At most this many of the values, the first and the last among them."""
-    places = np.linspace(0, len(values) - 1, min(len(values), most)).astype(np.int64)
-    return values[np.unique(places)]
 
 
 def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
@@ -60,13 +28,14 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     graph, arrays = compiled.graph, compiled.arrays
     if graph.terminals < 2:
         return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
-    source, target = _pairs(graph)
+    kind = inspection_of(compiled)
+    source, target = kind.pairs(SOURCES, TARGETS)
     known = reached(graph, source, target)
     source, target = source[known], target[known]
     characters = _longest(arrays)
-    of_rings = isinstance(compiled.parts, RingParts)
-    apart = _ring_apart(compiled, graph.links) if of_rings else _link_apart(compiled, characters)
-    latency = _run(arrays, source, target, characters, apart) * (compiled.tick_ps / 1000)
+    latency = _run(arrays, source, target, characters, kind.apart_ticks(characters)) * (
+        compiled.tick_ps / 1000
+    )
     if not len(latency):
         return {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
     return {
@@ -76,23 +45,6 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
         "pairs": len(latency),
         "length_bytes": int(compiled.technology.payload_bytes(characters)),
     }
-
-
-def _link_apart(compiled: Compiled, characters: int) -> int:
-    """More than a packet can take: every link of the longest way, at the slowest character, all decoding."""
-    arrays = compiled.arrays
-    slowest = int(max(arrays["link_character_ticks"].max(), arrays["link_arrival_ticks"].max()))
-    switch = int(arrays["switch_decode_ticks"].max(initial=0) + arrays["switch_forward_ticks"].max(initial=0))
-    return (characters + 16) * slowest * 2 + (compiled.graph.switches + 2) * (switch + 4 * slowest)
-
-
-def _ring_apart(compiled: Compiled, stations: int) -> int:
-    """More than a request and its response can take: every station there and back, stored whole at each."""
-    arrays = compiled.arrays
-    slowest = {name: int(arrays[name].max(initial=0)) for name in (*_RING_TIMES, *_RING_RATES)}
-    station = sum(slowest[name] for name in _RING_TIMES)
-    station += sum(slowest[name] for name in _RING_RATES) * 2 * _LONGEST_RING_PACKET_BYTES
-    return 4 * stations * station
 
 
 def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from .clos5 import clos5
 from .crossbar import crossbar
 from .different import planes
 from .dragonfly import dragonfly
-from .family import FAMILIES, name_of
+from .family import FAMILIES, kind_of, name_of
 from .fat_tree import fat_tree
 from .file import file, write
 from .graph import MAX_LINKS, MAX_TERMINALS, Graph, GraphError, whole
@@ -82,6 +82,7 @@ __all__ = [
     "from_networkx",
     "grid",
     "hypercube",
+    "kind_of",
     "planes",
     "replicate",
     "ring",

@@ -51,6 +51,11 @@ def name_of(build: Callable[..., Graph]) -> str:
     return names[0] if names else build.__name__.replace("_", "-")
 
 
+def kind_of(name: str) -> str:
+    """What a network is made of, by the name of its family: "links" or "rings"."""
+    return "rings" if name.startswith("sci-") else "links"
+
+
 def usual_routing(name: str) -> str | None:
     """The routing that suits a network by the name of its family, if there is one."""
     known = FAMILIES.get(name)

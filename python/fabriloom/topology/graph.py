@@ -136,6 +136,11 @@ class Graph:
     """The ports of terminals that have several; None: one each, which has the number of its terminal."""
 
     @property
+    def kind(self) -> str:
+        """What it is made of: "links" or "rings"."""
+        return "links" if self.rings is None else "rings"
+
+    @property
     def switches(self) -> int:
         """Number of switches."""
         return len(self.switch_names)

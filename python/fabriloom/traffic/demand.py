@@ -172,3 +172,18 @@ def _listed(columns: Columns) -> Pairs:
     rows = np.diff(start)
     source = np.repeat(np.arange(len(rows)), rows)
     return source, columns["list_target"], np.full(len(source), 1.0 / max(1, rows.max()))
+
+
+def mean_length(arrays: Columns) -> float:
+    """Mean payload characters of a packet, over the sources that send and by their tables or lists."""
+    if len(arrays["flow_length"]):
+        packets = arrays["flow_packets"] / arrays["flow_interval_grains"]
+        return float(np.average(arrays["flow_length"], weights=packets))
+    if len(arrays["list_length"]):
+        return float(np.mean(arrays["list_length"]))
+    if len(arrays["length_values"]):
+        share = np.diff(arrays["length_cumulative"], prepend=0.0)
+        return float(share @ arrays["length_values"])
+    sending = arrays["source_arrival"] > 0
+    both = (arrays["length_min"][sending].astype(np.float64) + arrays["length_max"][sending]) / 2
+    return float(both.mean()) if sending.any() else 0.0

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from fabriloom.scenario.fields import FileName, Section, Sha256
+from fabriloom.topology.family import kind_of
 
 Buses = Annotated[int, Field(ge=1, le=4)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -40,4 +41,4 @@ class SciRings(Section):
 def is_ring(topology: object) -> bool:
     """Whether a topology, or its table in a file, is a network of rings."""
     kind = topology.get("kind") if isinstance(topology, dict) else getattr(topology, "kind", None)
-    return isinstance(kind, str) and kind.startswith("sci-")
+    return isinstance(kind, str) and kind_of(kind) == "rings"

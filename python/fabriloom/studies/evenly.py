@@ -1,0 +1,14 @@
+"""Some of many things, evenly spread over all."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+def spread_evenly(values: Ints, most: int) -> Ints:
+    """At most this many of the values, the first and the last among them."""
+    places = np.linspace(0, len(values) - 1, min(len(values), most)).astype(np.int64)
+    return values[np.unique(places)]

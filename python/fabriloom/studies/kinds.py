@@ -1,0 +1,15 @@
+"""What is asked of a network before it runs, one class for each kind of network."""
+
+from __future__ import annotations
+
+from ..compile import Compiled
+from .link_inspection import LinkInspection
+from .ring_inspection import RingInspection
+
+KINDS = {"links": LinkInspection, "rings": RingInspection}
+"""By ``Graph.kind``."""
+
+
+def inspection_of(compiled: Compiled) -> LinkInspection | RingInspection:
+    """Who answers for a network."""
+    return KINDS[compiled.graph.kind](compiled)

@@ -1,0 +1,280 @@
+"""What can be said about a network of links before it runs: parts, its narrowest cut, the fullest link."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import routing
+from ..compile import Compiled, LinkParts
+from ..compile.columns import parallel
+from ..results.figures import figures
+from ..topology import Graph, measure
+from ..traffic import Demand
+from . import effective_bisection, plane_loads
+from .evenly import spread_evenly
+
+Ints = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+MOST_TERMINALS_FOR_CUT = 4096
+"""Above this only families whose narrowest cut is known by heart are cut."""
+
+
+class LinkInspection:
+    """What is asked of a network of links; RingInspection answers the same."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        assert isinstance(compiled.parts, LinkParts)
+        self.compiled, self.parts = compiled, compiled.parts
+
+    def network(self) -> dict[str, Any]:
+        """Its parts and what they carry, ready for JSON."""
+        parts, length_bytes = self.parts, self.compiled.mean_packet_bytes
+        loads, payload = self._loads(), _payload_mbytes_per_s(parts, length_bytes)
+        return {
+            "network": _counted(parts, loads),
+            "link": {
+                "payload_mbytes_per_s": payload,
+                "mean_packet_bytes": length_bytes,
+                "endless_packet_mbytes_per_s": parts.technology.data_bytes_per_s() / 1e6,
+            },
+            "bisection": _bisection(parts.graph, payload),
+            "channel_load": channel_load(parts, loads, length_bytes),
+            **_planes(parts, loads, length_bytes),
+        }
+
+    def full_first(self) -> dict[str, Any]:
+        """The link that is full first, by the proportions of the traffic."""
+        return channel_load(self.parts, self._loads(), self.compiled.mean_packet_bytes)
+
+    def busy(self, demand: Demand) -> dict[str, float]:
+        """Per link the part of the time that headers, payload and ends of packets need."""
+        parts, arrays = self.parts, self.compiled.arrays
+        assert demand.chars is not None
+        source, target, packets = demand.pairs
+        choice = self.compiled.scenario.port_choice
+        counted = plane_loads.loads(parts, choice, demand.pairs, demand.even)
+        chars = source, target, packets * demand.chars
+        payload = plane_loads.loads(parts, choice, chars, demand.even * demand.even_chars)
+        if demand.spread and demand.spread.chars is not None:
+            source, target, packets = demand.spread.pairs
+            counted = counted + plane_loads.spread_loads(parts, demand.spread.pairs)
+            chars = source, target, packets * demand.spread.chars
+            payload = payload + plane_loads.spread_loads(parts, chars)
+        payload = payload + _addresses(parts, demand)
+        character = arrays["link_character_ticks"].astype(np.float64)
+        apiece = int(arrays["header_chars"]) * character + arrays["link_end_ticks"]
+        busy = (counted * apiece + payload * character) * demand.per_grain / int(arrays["grain_ticks"])
+        return dict(zip(parts.graph.link_names, busy.tolist(), strict=True))
+
+    def effective_bisection(self, pairings: int) -> dict[str, Any] | None:
+        """Mean share of a link that a flow gets, over random pairings; none where it is not counted."""
+        return effective_bisection.counted(self.parts, pairings, self.compiled.scenario.seed)
+
+    def pairs(self, sources: int, targets: int) -> tuple[Ints, Ints]:
+        """At most so many sources spread evenly over the network, each with so many targets."""
+        terminals = self.parts.graph.terminals
+        first = spread_evenly(np.arange(terminals), sources)
+        steps = spread_evenly(np.arange(1, terminals), targets)
+        source = np.repeat(first, len(steps))
+        return source, (source + np.tile(steps, len(first))) % terminals
+
+    def apart_ticks(self, characters: int) -> int:
+        """More than a packet can take: every link of the longest way, at the slowest character, all
+        decoding."""
+        arrays = self.compiled.arrays
+        slowest = int(max(arrays["link_character_ticks"].max(), arrays["link_arrival_ticks"].max()))
+        decode, forward = arrays["switch_decode_ticks"], arrays["switch_forward_ticks"]
+        switch = int(decode.max(initial=0) + forward.max(initial=0))
+        ways = self.parts.graph.switches + 2
+        return (characters + 16) * slowest * 2 + ways * (switch + 4 * slowest)
+
+    def _loads(self) -> Reals:
+        """Packets per link for one of the busiest source, or one by each of its ports."""
+        demand, choice = self.compiled.demand(), self.compiled.scenario.port_choice
+        ports = int(parallel(self.parts.graph, choice).max())
+        spread = plane_loads.spread_loads(self.parts, demand.spread.pairs) if demand.spread else 0.0
+        return ports * plane_loads.loads(self.parts, choice, demand.pairs, demand.even) + spread
+
+    @staticmethod
+    def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+        """What :meth:`network` found, as lines for reading: (what, value)."""
+        network, link = found["network"], found["link"]
+        low, high = network["ports_used_min"], network["ports_used_max"]
+        return [
+            (
+                "network",
+                f"{network['family']}: {_several(network['terminals'], 'terminal')}, "
+                f"{_several(network['switches'], 'switch', 'es')}",
+            ),
+            *_plane_lines(found),
+            (
+                "cables",
+                f"{network['cables']:,}: {network['terminal_cables']:,} to terminals, "
+                f"{network['switch_cables']:,} between switches",
+            ),
+            *(
+                [("ports", f"{high if low == high else f'{low} to {high}'} of each switch are used")]
+                if high
+                else []
+            ),
+            ("path", f"{network['mean_links_on_the_way']:.2f} links on average in this traffic"),
+            (
+                "one link",
+                f"{figures(link['payload_mbytes_per_s'])} MB/s of payload in packets of "
+                f"{link['mean_packet_bytes']:g} B, "
+                f"{figures(link['endless_packet_mbytes_per_s'])} MB/s in an endless one",
+            ),
+            ("bisection", _bisection_text(found["bisection"])),
+        ]
+
+
+def _planes(parts: LinkParts, loads: Reals, length_bytes: float) -> dict[str, Any]:
+    """Each plane and the throughput at which a link of it would be full; nothing of a single network."""
+    if parts.graph.several is None:
+        return {}
+    found = []
+    for plane in parts.graph.planes:
+        own = np.zeros_like(loads)
+        own[plane.links] = loads[plane.links]
+        found.append({"plane": plane.name, **channel_load(parts, own, length_bytes)})
+    return {"planes": found}
+
+
+def _payload_mbytes_per_s(parts: LinkParts, length_bytes: float) -> float:
+    """Payload of packets of this length that a link carries on a cable that is busy both ways."""
+    return parts.technology.payload_bytes_per_s(max(1, round(length_bytes))) / 1e6
+
+
+def _counted(parts: LinkParts, loads: Reals) -> dict[str, Any]:
+    """Switches, terminals, cables, ports, distances."""
+    counted = measure.counts(parts.graph)
+    several = {"ports": parts.graph.ports, "planes": len(parts.graph.planes)} if parts.graph.several else {}
+    return {
+        "family": parts.graph.family,
+        "switches": counted.switches,
+        "terminals": counted.terminals,
+        **several,
+        "links": counted.links,
+        "cables": counted.cables,
+        "terminal_cables": counted.terminal_cables,
+        "switch_cables": counted.switch_cables,
+        "ports_used_min": counted.ports_used_min,
+        "ports_used_max": counted.ports_used_max,
+        "mean_links_on_the_way": routing.mean_way(parts.graph, loads),
+    }
+
+
+def _bisection(graph: Graph, per_link_mbytes_per_s: float) -> dict[str, Any]:
+    """The narrowest known cut into halves, as links and as payload rate, both directions together."""
+    if graph.terminals > MOST_TERMINALS_FOR_CUT and graph.family in ("file", "networkx", "graph", ""):
+        return {"links": None, "mbytes_per_s": None, "exact": False, "method": "not searched: too large"}
+    if len({id(plane.graph) for plane in graph.planes}) > 1:
+        method = "not searched: the terminals join different networks"
+        return {"links": None, "mbytes_per_s": None, "exact": False, "method": method}
+    cut = measure.bisection(graph.planes[0].graph)
+    # The narrowest cut of one plane cuts the others, which are like it, in the same halves.
+    links = cut.links * len(graph.planes)
+    rate = links * per_link_mbytes_per_s
+    return {"links": links, "mbytes_per_s": rate, "exact": cut.exact, "method": cut.method}
+
+
+def channel_load(parts: LinkParts, loads: Reals, length_bytes: float) -> dict[str, Any]:
+    """The busiest link under the scenario's traffic, and the throughput at which it would be full.
+
+    Loads are relative: the busiest source sends one packet per unit of time.
+    """
+    graph = parts.graph
+    rates = graph.attributes.get("rate_bits_per_s")
+    usual = parts.technology.link_rate_bits_per_s
+    speed = np.ones(graph.links)
+    if rates is not None:
+        speed = np.where(np.isnan(rates), 1.0, np.asarray(rates) / usual)
+    relative = loads / speed
+    full = _full_at(parts, relative, length_bytes)
+    busiest = int(np.argmin(full))
+    most = float(full[busiest])
+    if not np.isfinite(most):
+        return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
+    sent = float(loads[graph.link_source >= graph.switches].sum())
+    return {
+        "busiest_link": graph.link_names[busiest],
+        "load": float(relative[busiest]),
+        "load_bound": min(1.0, most),
+        "accepted_mbytes_per_s_bound": sent * most * _payload_mbytes_per_s(parts, length_bytes),
+    }
+
+
+def _full_at(parts: LinkParts, relative: Reals, length_bytes: float) -> Reals:
+    """Per link the load at which it is full; infinite for one without any.
+
+    ``relative`` is of packets that pay the full share of flow control. Where that is matched they pay as much
+    of it, ``s`` at most, as the opposite direction is busy, which has ``r`` for ``a`` here: at load ``x``,
+    ``x a (1 - s + s x r) = 1``.
+    """
+    tech, reverse = parts.technology, np.asarray(parts.graph.link_reverse)
+    length = max(1, round(length_bytes))
+    alone = tech.beside(Fraction(0)) if tech.flow_control == "matched" else tech
+    share = 1 - alone.packet_ps(length) / tech.packet_ps(length)
+    beside = np.where(reverse < 0, 0.0, relative[reverse])
+    found = np.full(len(relative), np.inf)
+    used = relative > 0
+    own, beside = relative[used], beside[used]
+    bare, paid = (1 - share) * own, share * own * beside
+    # The positive root, written so that it holds for an idle opposite direction, too.
+    root = 2 / (bare + np.sqrt(bare * bare + 4 * paid))
+    # An opposite direction that is full cannot be more than that.
+    found[used] = np.where(root * beside > 1, 1 / own, root)
+    return found
+
+
+def _addresses(parts: LinkParts, demand: Demand) -> Reals:
+    """Characters of addresses per link: what is left of them there, target by target."""
+    graph, total = parts.graph, np.zeros(parts.graph.links)
+    if not len(parts.addresses.deletes):
+        return total
+    source, target, packets = (np.asarray(column) for column in demand.pairs)
+    evenly = np.asarray(demand.even) / max(1, graph.terminals - 1)
+    senders = np.flatnonzero(evenly)
+    end = np.asarray(graph.link_target, np.int64)
+    into_switch = end < graph.switches
+    for terminal in range(graph.terminals) if len(senders) else np.unique(target).tolist():
+        own, others = target == terminal, senders[senders != terminal]
+        sources = np.concatenate((source[own], others))
+        told = sources, np.full(len(sources), terminal), np.concatenate((packets[own], evenly[others]))
+        left = parts.addresses.left[:, int(parts.table.terminal_class[terminal])]
+        chars = np.where(into_switch, left[np.minimum(end, graph.switches - 1)], 0)
+        total += routing.channel_loads(graph, parts.table, told) * chars
+    return total
+
+
+def _plane_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """The ports of terminals that have several, and what each plane can carry."""
+    network = found["network"]
+    if "planes" not in found:
+        return []
+    bounds = [
+        f"{plane['plane']} at most {figures(plane['accepted_mbytes_per_s_bound'])} MB/s"
+        for plane in found["planes"]
+        if plane["busiest_link"] is not None
+    ]
+    return [
+        ("terminals", f"{_several(network['ports'], 'port')} in {_several(network['planes'], 'plane')}"),
+        ("planes", "; ".join(bounds)),
+    ]
+
+
+def _several(count: int, what: str, plural: str = "s") -> str:
+    return f"{count:,} {what}{'' if count == 1 else plural}"
+
+
+def _bisection_text(cut: dict[str, Any]) -> str:
+    if cut["links"] is None:
+        return cut["method"]
+    sure = "" if cut["exact"] else "at most "
+    why = f" ({cut['method']})" if cut["method"] else ""
+    return f"{sure}{cut['links']} links, {figures(cut['mbytes_per_s'])} MB/s both directions together{why}"
