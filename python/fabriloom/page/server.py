@@ -29,7 +29,7 @@ from .sessions import Message, Session, Sessions
 
 _KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html", "svg": "image/svg+xml"}
 _SCRIPTS = (
-    *("page", "card", "fabric", "names", "film", "zoom", "geometry"),
+    *("page", "controls", "card", "fabric", "names", "film", "zoom", "geometry"),
     *("marks", "recording", "packets", "player", "charts", "state"),
 )
 _PAGE = ("index.html", "page.css", *(f"{name}.js" for name in _SCRIPTS))

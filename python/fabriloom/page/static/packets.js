@@ -4,10 +4,10 @@ import { codes, failures, losses, queues } from "./marks.js";
 import { Recording } from "./recording.js";
 
 const BLOCKED = "#d4213d", CYCLE = "#e0007a", ECHO = "#888", BUSY = "#d11", ARROW = 5.2;
-// This many ends have a colour of their own; more could not be told apart, and what has one colour is drawn at once.
 // With more packets than this, what the eye could not tell apart is left out, so that a frame takes half the time: dashes
 // (blocked packets are thin), arrowheads, gauges of buffers, and two of three colours.
 const DENSE = 900, DENSE_HUES = 16;
+// This many ends have a colour of their own; more could not be told apart, and what has one colour is drawn at once.
 const HUES = Array.from({ length: 48 }, (_, number) => `hsl(${(number * 137.508) % 360} 72% 45%)`);
 
 export class Packets {

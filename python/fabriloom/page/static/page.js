@@ -1,6 +1,7 @@
 // The laboratory: choose, look, run, compare.
 import { Chart } from "./charts.js";
 import { Card } from "./card.js";
+import { showControls } from "./controls.js";
 import { Player } from "./player.js";
 import { download, element, figures, fromAddress, get, keep, kept, listen, openSession, post, shareable } from "./state.js";
 
@@ -156,10 +157,10 @@ const showLook = () => {
   $("title").textContent = first.name;
   $("look").textContent = entryOf(state.first)?.look || first.description;
   const traffic = first.controls.filter((one) => one.part === "traffic");
-  showControls($("traffic"), traffic, state.first);
+  showControls($("traffic"), traffic, state.first, changed);
   state.looked.forEach((side, number) => {
     const fabric = side.controls.filter((one) => one.part === "fabric");
-    showControls($("fabric-" + number), fabric, number ? state.beside : state.first);
+    showControls($("fabric-" + number), fabric, number ? state.beside : state.first, changed);
     card(number).look(side, state.colours, Boolean(state.live[number]));
   });
   while (cards.length > state.looked.length) cards.pop().remove();
@@ -174,49 +175,17 @@ const changed = (spec, option) => {
   later = setTimeout(() => look(), 200);
 };
 
-const showControls = (place, controls, spec) => {
-  place.hidden = !controls.length;
-  const within = place.querySelector(".controls"), same = within.childElementCount === controls.length
-    && controls.every((one, at) => within.children[at].dataset.label === one.label);
-  // What is being moved must not be replaced under the hand.
-  if (same) controls.forEach((one, at) => within.children[at].set(one, spec));
-  else within.replaceChildren(...controls.map((one) => control(one, spec)));
-};
-
-const control = (described, spec) => {
-  // A slider is for values of one setting, which have an order; ways of routing have none.
-  const output = element("b"), slides = described.options.length > 3 && described.options.every((one) => Object.keys(one.settings).length === 1);
-  const input = slides ? element("input", { type: "range", min: 0, step: 1 }) : element("select");
-  const field = element("label", { className: "field" }, element("span", {}, described.label, slides ? output : ""), input);
-  let now = described, of = spec;
-  field.dataset.label = described.label;
-  field.set = (one, chosen) => {
-    now = one;
-    of = chosen;
-    if (slides) input.max = one.options.length - 1;
-    else input.replaceChildren(...one.options.map((option, at) => new Option(option.text, at)));
-    if (document.activeElement !== input || !slides) input.value = one.at;
-    output.textContent = one.options[Number(input.value)].text;
-  };
-  field.set(described, spec);
-  input.addEventListener("input", () => {
-    const option = now.options[Number(input.value)];
-    output.textContent = option.text;
-    input.setAttribute("aria-valuetext", option.text);
-    changed(of, option);
-  });
-  return field;
-};
-
 // ---- the fabrics -------------------------------------------------------------------------------------------
 
 // Two fabrics of one scenario are called by the settings that differ.
 const named = (side) => {
   const [first, second] = state.looked, own = state.looked[side]?.name ?? "";
   if (!second?.name.startsWith(`${first.name}, `)) return own;
-  const twice = first.controls.map((one) => [one, second.controls.find((other) => other.label === one.label)]);
-  const words = twice.filter(([, other]) => other).map((two) => two.map((one) => one.options[one.at].text));
-  const differ = twice.filter(([, other]) => other).map(([{ label }], at) => [label, ...words[at]]).filter(([, here, there]) => here !== there);
+  const differ = first.controls.flatMap((one) => {
+    const other = second.controls.find(({ label }) => label === one.label);
+    const texts = [one, other ?? one].map(({ options, at }) => options[at].text);
+    return texts[0] === texts[1] ? [] : [[one.label, ...texts]];
+  });
   if (differ.length) return differ.slice(0, 2).map((one) => `${one[0]}: ${one[1 + side]}`).join(", ");
   return side ? second.name.slice(first.name.length + 2) : own;
 };
