@@ -26,8 +26,8 @@ Ints = NDArray[np.int64]
 
 KINDS = ("all", "cables", "switches")
 """What may be asked for."""
-MOST_STEPS = 1 << 33
-"""Entries of tables times links times failures that are followed: some minutes."""
+MOST_WAYS = 1 << 30
+"""Ways times failures that are followed: some minutes."""
 SHOWN = 8
 
 
@@ -55,7 +55,7 @@ class Ways:
         self.link = np.asarray(table.group_links, np.int64)[first + np.arange(int(size.sum()))]
         self.class_of = np.asarray(table.terminal_class, np.int64)
         self._aims()
-        self.demand = self._demand()
+        self.demand = compiled.demand().matrix()
         self.pairs = np.divmod(np.arange(self.demand.size), self.graph.terminals)
 
     def _aims(self) -> None:
@@ -70,22 +70,14 @@ class Ways:
         self.next = np.where(self.to_switch, target * self.classes + kind, 0)
 
     @property
-    def steps(self) -> int:
-        """About how much is looked at for a failure."""
-        return 8 * len(self.row)
+    def count(self) -> int:
+        """Ways to go on, of all switches to all terminals."""
+        return len(self.row)
 
     @property
     def rows(self) -> int:
         """Entries of the table."""
         return self.graph.switches * self.classes
-
-    def _demand(self) -> Reals:
-        """Packets per unit from each terminal to each."""
-        demand, terminals = self.compiled.demand(), self.graph.terminals
-        found = np.zeros((terminals, terminals))
-        np.add.at(found, (demand.source, demand.target), demand.packets)
-        found += (demand.even / max(1, terminals - 1))[:, None] * (1 - np.eye(terminals))
-        return found
 
     def shares(self, dead: Ints) -> Reals:
         """Per line the share of the packets of its entry that take it when these links are dead."""
@@ -194,8 +186,8 @@ def look(compiled: Compiled, kinds: str = "all") -> dict[str, Any]:
     parts = compiled.parts
     ways = Ways(compiled, parts) if isinstance(parts, LinkParts) else RingWays(compiled, parts)
     which = failures(ways.graph, kinds)
-    if len(which) * ways.steps > MOST_STEPS:
-        message = f"{len(which):,} failures of a table of {ways.steps // 8:,} ways are too many to follow"
+    if len(which) * ways.count > MOST_WAYS:
+        message = f"{len(which):,} failures of {ways.count:,} ways are too many to follow"
         raise compiled.scenario.error(message, ("topology",), "take a smaller network")
     nothing = ways.after("none", "", np.empty(0, np.int64))
     found = sorted((ways.after(*failure) for failure in which), key=lambda left: left.rank)

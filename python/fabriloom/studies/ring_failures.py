@@ -36,25 +36,18 @@ class RingWays:
             message = f"the ways between {terminals:,} terminals are too many to follow"
             raise compiled.scenario.error(message, ("topology",), "take a smaller network")
         self.sends, self.receives = (self._are(role) for role in ("sender", "receiver"))
-        self.demand = self._demand()
+        self.demand = compiled.demand().matrix()
         self.crossed = self._crossed()
 
     @property
-    def steps(self) -> int:
-        """About how much is looked at for a failure."""
-        return int(self.crossed.size)
+    def count(self) -> int:
+        """Ways between terminals, by each table."""
+        return len(self.tables) * self.graph.terminals**2
 
     def _are(self, role: str) -> Bools:
         found = np.zeros(self.graph.terminals, bool)
         found[self.rings.terminals_of(role, self.graph.terminals)] = True
         return found
-
-    def _demand(self) -> NDArray[np.float64]:
-        """Transactions per unit from each terminal to each."""
-        demand, terminals = self.compiled.demand(), self.graph.terminals
-        found = np.zeros((terminals, terminals))
-        np.add.at(found, (demand.source, demand.target), demand.packets)
-        return found + (demand.even / max(1, terminals - 1))[:, None] * (1 - np.eye(terminals))
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
         """Those that could send and receive."""

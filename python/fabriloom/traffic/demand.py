@@ -49,6 +49,13 @@ class Demand:
         """The listed pairs as columns."""
         return self.source, self.target, self.packets
 
+    def matrix(self) -> NDArray[np.float64]:
+        """From each terminal to each: what it sends."""
+        terminals = len(self.even)
+        found = (self.even / max(1, terminals - 1))[:, None] * (1 - np.eye(terminals))
+        np.add.at(found, (self.source, self.target), self.packets)
+        return found
+
     def sent(self) -> np.ndarray:
         """Per terminal: what it sends."""
         return self.even + np.bincount(self.source, weights=self.packets, minlength=len(self.even))
