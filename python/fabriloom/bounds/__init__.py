@@ -17,7 +17,7 @@ from ..compile import Compiled, RingParts, compile
 from ..scenario import Scenario, ScenarioError
 from .blocking import WORDS, Blocking, Line, Part, links_of, parts
 from .calculus import Worst, worst
-from .flows import Network, around_of, by_ports, doubted, flow_of_rows, flows_of
+from .flows import Network, by_ports, doubted, flow_of_rows, flows_of
 from .periods import Periods, by_periods
 from .phases import Trials, latest_with_periods
 from .promises import Promise, promises
@@ -115,10 +115,7 @@ class Bounds:
             {
                 "source": [names[flow.source] for flow in flows],
                 "target": [names[flow.target] for flow in flows],
-                "packet_bytes": [
-                    payload(flow.characters - around_of(self.compiled, flow.source, flow.target))
-                    for flow in flows
-                ],
+                "packet_bytes": [payload(flow.payload) for flow in flows],
                 "bound_ns": bounds,
                 "found_ns": found,
                 "found_share": _shares(found, bounds),

@@ -25,10 +25,17 @@ class Flow:
 
     source: int
     target: int
-    characters: int
-    """Of its longest packet, header and end included."""
+    payload: int
+    """Characters of its longest packet, without address, header and end."""
+    around: int
+    """Characters of its address, of the header and of the end when a packet starts."""
     ports: tuple[int, int] | None = None
     """Where terminals have several: that by which all its packets go, and that to which they go."""
+
+    @property
+    def characters(self) -> int:
+        """All those of its longest packet."""
+        return self.payload + self.around
 
     @property
     def first(self) -> int:
@@ -53,23 +60,30 @@ def flows_of(compiled: Compiled) -> tuple[list[Flow], int]:
     arrays = compiled.arrays
     around = int(arrays["header_chars"]) + 1
     if len(arrays["flow_length"]):
-        return [Flow(*row) for row in sorted(set(listed(compiled)), key=_longest_first)], int(
-            arrays["flow_length"].min()
-        ) + around
+        flows = sorted(set(listed(compiled)), key=lambda flow: (flow.source, flow.target, -flow.payload))
+        return flows, int(arrays["flow_length"].min()) + around
     longest, shortest = _lengths(arrays)
-    demand = compiled.demand()
-    found: dict[tuple[int, int], int] = {}
-    chars = longest[demand.source].tolist()
-    for source, target, length in zip(demand.source.tolist(), demand.target.tolist(), chars, strict=True):
-        pair = (source, target)
-        found[pair] = max(found.get(pair, 0), length + around_of(compiled, source, target))
-    for source in np.flatnonzero(demand.even).tolist():
-        for target in range(compiled.graph.terminals):
-            if target != source:
-                own = int(longest[source]) + around_of(compiled, source, target)
-                found[source, target] = max(found.get((source, target), 0), own)
-    flows = [Flow(source, target, length) for (source, target), length in sorted(found.items())]
-    return flows, shortest + around
+    source, target = _pairs(compiled)
+    return _flows(compiled, source, target, longest[source]), shortest + around
+
+
+def _pairs(compiled: Compiled) -> tuple[np.ndarray, np.ndarray]:
+    """Who sends to whom: each pair once, in the order of the terminals."""
+    demand, terminals = compiled.demand(), compiled.graph.terminals
+    sends = np.zeros((terminals, terminals), bool)
+    sends[demand.even > 0] = True
+    np.fill_diagonal(sends, False)
+    sends[demand.source, demand.target] = True
+    source, target = np.nonzero(sends)
+    return source, target
+
+
+def _flows(compiled: Compiled, source: np.ndarray, target: np.ndarray, payload: np.ndarray) -> list[Flow]:
+    parts = compiled.parts
+    assert isinstance(parts, LinkParts)
+    around = parts.addresses.of(source, target) + int(compiled.arrays["header_chars"]) + 1
+    columns = (column.tolist() for column in (source, target, payload, around))
+    return [Flow(*row) for row in zip(*columns, strict=True)]
 
 
 def by_ports(compiled: Compiled, flows: list[Flow]) -> list[Flow]:
@@ -89,35 +103,19 @@ def by_ports(compiled: Compiled, flows: list[Flow]) -> list[Flow]:
     return [replace(flows[at], ports=(own, other)) for at, own, other in ends]
 
 
-def around_of(compiled: Compiled, source: int, target: int) -> int:
-    """Characters of a packet besides its payload when it starts: its address, its header and its end."""
-    parts = compiled.parts
-    assert isinstance(parts, LinkParts)
-    address = parts.addresses.of(parts.graph, parts.table, source, target)
-    return int(compiled.arrays["header_chars"]) + 1 + int(address)
-
-
-def listed(compiled: Compiled) -> list[tuple[int, int, int]]:
-    """Per row of the flows of sources: source, target and characters of a packet, all included."""
-    arrays, parts = compiled.arrays, compiled.parts
-    assert isinstance(parts, LinkParts)
+def listed(compiled: Compiled) -> list[Flow]:
+    """Per row of the flows of sources: its packets."""
+    arrays = compiled.arrays
     per_source = np.diff(arrays["flow_start"].astype(np.int64))
     source = np.repeat(np.arange(len(per_source)), per_source)
     target, length = (arrays[f"flow_{name}"].astype(np.int64) for name in ("target", "length"))
-    address = parts.addresses.of(parts.graph, parts.table, source, target)
-    chars = length + address + int(arrays["header_chars"]) + 1
-    return list(zip(source.tolist(), target.tolist(), chars.tolist(), strict=True))
+    return _flows(compiled, source, target, length)
 
 
 def flow_of_rows(compiled: Compiled, flows: Sequence[Flow]) -> list[int]:
     """Per row of the flows of sources: its place among the flows."""
-    number = {(flow.source, flow.target, flow.characters): place for place, flow in enumerate(flows)}
+    number = {replace(flow, ports=None): place for place, flow in enumerate(flows)}
     return [number[row] for row in listed(compiled)]
-
-
-def _longest_first(row: tuple[int, int, int]) -> tuple[int, int, int]:
-    source, target, characters = row
-    return source, target, -characters
 
 
 def _lengths(arrays: dict[str, Any]) -> tuple[np.ndarray, int]:

@@ -13,7 +13,7 @@ import numpy as np
 from .. import _native
 from ..codes import ARRIVAL
 from ..compile import Compiled
-from .flows import Flow, around_of
+from .flows import Flow
 
 _NEVER_AGAIN_GRAINS = 2.0**40
 PACKETS = 4
@@ -93,7 +93,7 @@ class Trials:
             "source_queue": np.zeros(terminals, np.uint32),
             "flow_start": np.concatenate(([0], np.cumsum(per_source))).astype(np.uint32),
             "flow_target": np.array([flow.target for flow in flows], np.uint32),
-            "flow_length": np.array([self._payload(flow) for flow in flows], np.uint32),
+            "flow_length": np.array([flow.payload for flow in flows], np.uint32),
             "flow_arrival": np.full(count, ARRIVAL.CONSTANT, np.uint8),
             "flow_interval_grains": np.full(count, _NEVER_AGAIN_GRAINS),
             "flow_phase_grains": np.array([moment for _, moment in ordered], np.float64),
@@ -101,15 +101,12 @@ class Trials:
             "flow_packets": np.ones(count, np.uint32),
         }
 
-    def _payload(self, flow: Flow) -> int:
-        return flow.characters - around_of(self.compiled, flow.source, flow.target)
-
     def _run(self, trial: Trial, victim: int) -> int:
         """The longest delay of the victim's packets."""
         until = int(_NEVER_AGAIN_GRAINS / 2) * int(self.compiled.arrays["grain_ticks"])
         limits = {"precision": 0.0, "packets": len(trial), "drain": False, "flows": 0, "trace": len(trial)}
         found = _ran(self._columns(trial), until=until, warmup=0, batch=until, **limits)
-        mine = _of_flow(self.compiled, found, self.flows[victim])
+        mine = _of_flow(found, self.flows[victim])
         return int(_since(found, "started")[mine].max(initial=0))
 
 
@@ -133,7 +130,7 @@ def latest_with_periods(
         ran = _ran(columns, until=until, warmup=0, batch=max(1, until), **limits)
         total = _since(ran, "created")
         for place, flow in enumerate(flows):
-            late = int(total[_of_flow(compiled, ran, flow)].max(initial=0))
+            late = int(total[_of_flow(ran, flow)].max(initial=0))
             found[place] = max(found.get(place, 0), late)
         progress()
     return found
@@ -150,11 +147,10 @@ def _ran(columns: dict[str, Any], **limits: Any) -> dict[str, Any]:
     return simulation.result()
 
 
-def _of_flow(compiled: Compiled, found: dict[str, Any], flow: Flow) -> np.ndarray:
+def _of_flow(found: dict[str, Any], flow: Flow) -> np.ndarray:
     """Which packets of a run are of a flow."""
-    source, target = np.asarray(found["trace_source"]), np.asarray(found["trace_target"])
-    length = np.asarray(found["trace_length"]) + around_of(compiled, flow.source, flow.target)
-    return (source == flow.source) & (target == flow.target) & (length == flow.characters)
+    source, target, length = (np.asarray(found[f"trace_{name}"]) for name in ("source", "target", "length"))
+    return (source == flow.source) & (target == flow.target) & (length == flow.payload)
 
 
 def _since(found: dict[str, Any], start: str) -> np.ndarray:

@@ -29,13 +29,17 @@ class Addresses:
     left: NDArray[np.int64]
     """Per switch and class of the routing table: how many are deleted from there on."""
 
-    def of(self, graph: Graph, table: RouteTable, source: Any, target: Any) -> NDArray[np.int64]:
+    entry: NDArray[np.int64]
+    """Per terminal: the switch to which it sends."""
+    terminal_class: NDArray[np.int64]
+    """Per terminal: its class in the routing table."""
+
+    def of(self, source: Any, target: Any) -> NDArray[np.int64]:
         """Bytes with which packets from some terminals start for others."""
         source, target = np.asarray(source, np.int64), np.asarray(target, np.int64)
         if not len(self.deletes):
             return np.zeros(np.broadcast(source, target).shape, np.int64)
-        entry = np.asarray(graph.terminal_entry_switches, np.int64)[source]
-        return self.left[entry, np.asarray(table.terminal_class, np.int64)[target]]
+        return self.left[self.entry[source], self.terminal_class[target]]
 
 
 def addresses_of(scenario: Scenario, graph: Graph, tech: Technology, table: RouteTable) -> Addresses:
@@ -46,7 +50,8 @@ def addresses_of(scenario: Scenario, graph: Graph, tech: Technology, table: Rout
         message = "regions are those of regional addresses"
         raise scenario.error(message, ("routing", "regions"), 'write addressing = "regional"', key=True)
     if kind in (None, "logical"):
-        return Addresses(np.zeros(0, np.uint8), np.zeros((0, 0), np.int64))
+        nothing = np.zeros(0, np.int64)
+        return Addresses(np.zeros(0, np.uint8), np.zeros((0, 0), np.int64), nothing, nothing)
     _check_network(scenario, graph, tech, table, kind)
     source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
     deletes = source < graph.switches
@@ -55,7 +60,12 @@ def addresses_of(scenario: Scenario, graph: Graph, tech: Technology, table: Rout
         between = deletes & (target < graph.switches)
         ends = np.minimum(source, graph.switches - 1), np.minimum(target, graph.switches - 1)
         deletes = between & (region[ends[0]] != region[ends[1]])
-    return Addresses(deletes.astype(np.uint8), _left(scenario, graph, table, deletes))
+    return Addresses(
+        deletes.astype(np.uint8),
+        _left(scenario, graph, table, deletes),
+        np.asarray(graph.terminal_entry_switches, np.int64),
+        np.asarray(table.terminal_class, np.int64),
+    )
 
 
 def _check_network(scenario: Scenario, graph: Graph, tech: Technology, table: RouteTable, kind: str) -> None:

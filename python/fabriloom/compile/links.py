@@ -73,9 +73,7 @@ class LinkParts:
             self.lane_choice: str | None = parameters.pop("lane_choice", None)
             self.after: dict[frozenset[int], RouteTable] = {}
             """Tables that replace ``lane_table``, by the links that are dead then."""
-            parameters.pop("after_fault", None)
-            parameters.pop("high_priority", None)
-            for name in ("distribution", "addressing", "regions"):
+            for name in ("after_fault", "high_priority", "distribution", "addressing", "regions"):
                 parameters.pop(name, None)
             lanes = self.technology.lanes
             if scenario.routing.kind == "table":
