@@ -210,20 +210,6 @@ impl Twin<'_> {
         delete
     }
 
-    /// Characters of the address with which a packet starts on a link: one for each link of its way that deletes one.
-    pub(crate) fn address_chars(&self, link: u32, target: u32) -> u32 {
-        let (fabric, mut link, mut count) = (self.fabric, link, 0);
-        while !fabric.link_deletes_address.is_empty()
-            && !fabric.is_terminal(fabric.link_target[link as usize])
-        {
-            let class = fabric.terminal_class[target as usize] as usize;
-            let row = fabric.link_target[link as usize] as usize * fabric.classes as usize + class;
-            link = fabric.link_of(fabric.group(fabric.route[row] >> 1)[0]);
-            count += u32::from(fabric.deletes_address(link));
-        }
-        count
-    }
-
     /// A head holds a lane from now on.
     pub(crate) fn hold(&mut self, output: u32, head: Head) {
         self.lanes[output as usize].holder = Some(head.place);

@@ -216,7 +216,7 @@ impl<'a> Twin<'a> {
         let number = self.worms.len();
         let has_via = packet.via != NONE;
         let via_chars = if has_via { self.fabric.via_header_chars } else { 0 };
-        let address = self.address_chars(link, packet.target);
+        let address = self.fabric.address_chars(terminal, packet.target);
         let parts = [
             (Kind::Address, address),
             (Kind::Via, via_chars),
@@ -260,6 +260,7 @@ impl<'a> Twin<'a> {
         let is_right = worm.packet.target == terminal || is_for.contains(&terminal);
         assert!(is_right, "a packet came to the wrong terminal");
         assert_eq!(worm.received, worm.packet.length, "a packet lost characters");
+        assert_eq!(worm.address, 0, "a packet came with a part of its address");
         assert!(!worm.delivered, "a packet came twice");
         worm.delivered = true;
         let (source, target) = (self.ways.terminal(worm.source), self.ways.terminal(terminal));
