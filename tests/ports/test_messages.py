@@ -14,7 +14,11 @@ CHOICES = ("round-robin", "destination", "shortest-queue", "first-free", "nomina
 
 
 def scenario(
-    program: dict[str, Any], planes: int = 4, choice: str | None = None, **protocol: Any
+    program: dict[str, Any],
+    planes: int = 4,
+    choice: str | None = None,
+    per: str = "message",
+    **protocol: Any,
 ) -> Scenario:
     data: dict[str, Any] = {
         "topology": {"kind": "clos", "terminals": 8, "terminals_per_switch": 4, "centre_switches": 2},
@@ -26,7 +30,7 @@ def scenario(
     }
     data["topology"] |= {"links_per_pair": 1, "replicate": planes}
     if choice is not None:
-        data["ports"] = {"choice": choice}
+        data["ports"] = {"choice": choice, "per": per}
     return Scenario.from_dict(data)
 
 
@@ -66,6 +70,54 @@ def test_a_message_is_there_when_all_its_packets_are() -> None:
     assert found.summary["messages"]["overtaken"] == 0
 
 
+ONE_AT_A_TIME = operations(
+    a=["repeat 20", "send t(1).0 3200 B", "flush", "end"], b=["repeat 20", "receive t(0).0", "end"]
+)
+
+
+def test_one_message_uses_four_links_if_each_packet_gets_one() -> None:
+    one = fabriloom.run(scenario(ONE_AT_A_TIME, 1))
+    whole = fabriloom.run(scenario(ONE_AT_A_TIME, 4, "round-robin"))
+    assert rate(whole) == pytest.approx(rate(one), rel=0.01)
+    for choice in ("first-free", "round-robin", "shortest-queue"):
+        spread = fabriloom.run(scenario(ONE_AT_A_TIME, 4, choice, "packet"))
+        assert rate(spread) == pytest.approx(4 * rate(one), rel=0.03), choice
+        # 100 packets and as many acknowledgements of each message.
+        assert spread.planes["packets"].to_list() == [20 * 25 * 2] * 4
+        assert spread.summary["messages"]["overtaken"] == 0
+
+
+def test_packets_of_a_message_that_overtake_are_counted(tmp_path: Path) -> None:
+    """The second network has links of half the rate: what goes there comes late."""
+    pair = {"kind": "crossbar", "terminals": 2}
+    planes = [
+        {"name": "fast", "network": pair},
+        {"name": "slow", "network": pair, "link_rate": "50 Mbit/s"},
+    ]
+    program = {"kind": "operations", "terminals": [{"terminal": "t0", "do": ["send t1 100 kB"]}]}
+    found = {}
+    for choice in ("round-robin", "first-free"):
+        data = {
+            "topology": {"kind": "planes", "planes": planes},
+            "technology": {"preset": "ds-link-c104"},
+            "ports": {"choice": choice, "per": "packet"},
+            "protocol": {"preset": "raw", "packet": "1000 B"},
+            "program": program,
+            "run": {"duration": "40 ms", "warmup": "0 s"},
+            "output": {"messages": True},
+        }
+        found[choice] = fabriloom.run(Scenario.from_dict(data))
+    turns, free = found["round-robin"], found["first-free"]
+    assert turns.planes["packets"].to_list() == [50, 50]
+    late = turns.summary["packets"]["overtaken"]
+    assert late > 20
+    assert any(f"{late} packets" in one for one in turns.summary["warnings"])
+    # Of 100 packets the slow network gets a third, and the message is there as early as can be.
+    assert free.planes["packets"].to_list() == pytest.approx([67, 33], abs=1)
+    times = [one.messages["received_ns"][0] for one in (turns, free)]
+    assert times[1] == pytest.approx(times[0] * 2 / 3, rel=0.03)
+
+
 def test_what_overtakes_is_counted_and_said() -> None:
     program = operations(
         a=["repeat 20", "send t(1).0 3200 B", "send t(1).0 32 B", "end"],
@@ -82,9 +134,10 @@ def test_what_overtakes_is_counted_and_said() -> None:
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-def test_events_over_two_rails_are_complete(choice: str) -> None:
+@pytest.mark.parametrize("per", ["message", "packet"])
+def test_events_over_two_rails_are_complete(choice: str, per: str) -> None:
     program = {"kind": "level-3", "events": 40, "fragment": "500 B", "sources": 4, "targets": [4, 5, 6, 7]}
-    given = scenario(program, 2, choice, messages_at_once=2, receive_at_once=3, send_time="1 us")
+    given = scenario(program, 2, choice, per, messages_at_once=2, receive_at_once=3, send_time="1 us")
     found = compare(given, 400_000_000_000)
     assert found.identical
     results = fabriloom.run(given)

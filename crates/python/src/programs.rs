@@ -59,6 +59,8 @@ fn totals(out: &Bound<'_, PyDict>, account: Option<&Account>) -> PyResult<()> {
     out.set_item("messages_lost", of(|a| a.lost))?;
     let order = account.and_then(|account| account.order.as_ref());
     out.set_item("messages_overtaken", order.map_or(0, |order| order.overtaken))?;
+    let order = account.and_then(|account| account.packet_order.as_ref());
+    out.set_item("message_packets_overtaken", order.map_or(0, |order| order.overtaken))?;
     out.set_item("messages_repeated", of(|a| a.repeated))?;
     out.set_item("messages_resent", of(|a| a.resent))?;
     out.set_item("messages_duplicates", of(|a| a.duplicates))?;

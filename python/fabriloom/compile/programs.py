@@ -135,6 +135,7 @@ def program_columns(scenario: Scenario, parts: Parts, found: Programs, tick_ps: 
         "message_acknowledge": number("acknowledge", protocol["acknowledge"]),
         "message_ack_at_head": int(protocol["acknowledge_from"] == "head"),
         "message_programmed": int(protocol["programmed"]),
+        "message_port_per_packet": int(scenario.spreads_messages and parts.graph.several is not None),
         "message_ahead_bytes": protocol["ahead_bytes"],
         "message_byte_ticks": protocol["byte_time_ps"] // tick_ps,
         "message_bus_byte_ticks": protocol["bus_byte_time_ps"] // tick_ps,

@@ -15,7 +15,7 @@ PORT_SUMMARY = Table(
         Column(
             "packets.overtaken",
             "count",
-            "Of traffic: packets delivered in the measuring window behind a packet that the same source had made later for the same target.",
+            'Packets delivered in the measuring window behind a packet of the same pair of terminals that had got its port later; of programs only with `ports.per = "packet"`.',
         ),
         Column(
             "messages.overtaken",

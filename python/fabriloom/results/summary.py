@@ -148,7 +148,9 @@ def summary(
         found["packets"]["lost"] = int(native["lost"])
         found["faults"] = faults.summary(native, graph, tick_ns)
     if graph.several is not None:
-        planes.add(found, native, graph, "program" in provenance.resolved)
+        resolved = provenance.resolved
+        spreads = resolved.get("ports", {}).get("per") == "packet"
+        planes.add(found, native, graph, "program" in resolved, spreads)
     found["keeps_up"] = keeps_up(found, senders(native, graph))
     found["limit"] = limit(native, graph)
     found["verdict"] = verdict(found, provenance.resolved)

@@ -108,6 +108,16 @@ def _ports(scenario: Scenario) -> None:
         message = "[ports] chooses among the ports of a terminal, and here every terminal has one"
         hint = "add for example replicate = 2 to [topology], or remove the section"
         raise scenario.error(message, ("ports",), hint, key=True)
+    if scenario.ports is None or scenario.ports.per is None:
+        return
+    if scenario.program is None:
+        message = "per says what of a message gets a port, and traffic has no messages: each packet gets one"
+        raise scenario.error(message, ("ports", "per"), "remove it")
+    if scenario.spreads_messages and scenario.protocol is not None and scenario.protocol.check_time_ps:
+        message = "a message that is checked as a whole goes by one port"
+        raise scenario.error(
+            message, ("ports", "per"), 'write per = "message", or protocol.check_time = "0 s"'
+        )
 
 
 def _choices(model: type[RingLinks]) -> str:

@@ -44,8 +44,7 @@ RESEND_SETTINGS = ("resend_after", "resend_limit", "resend_backoff")
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
     """See :meth:`Scenario.resolve`."""
-    ports = {"ports": scenario.ports or Ports()} if has_ports(scenario.topology) else {}
-    resolved = _dump(scenario.model_copy(update=ports))
+    resolved = _dump(scenario.model_copy(update={"ports": _ports(scenario)}))
     resolved["technology"] = _dump(_filled(scenario.technology, settings(scenario.technology.preset)))
     if not scenario.fault:
         del resolved["fault"]
@@ -82,6 +81,14 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
             table = table[step]  # type: ignore[index]
         table["sha256"] = checksum(scenario.base_dir / table["path"])
     return resolved
+
+
+def _ports(scenario: Scenario) -> Ports | None:
+    """``[ports]`` of a topology with several, written or not; of programs with ``per``."""
+    ports = scenario.ports or (Ports() if has_ports(scenario.topology) else None)
+    if ports is None or scenario.program is None:
+        return ports
+    return ports.model_copy(update={"per": ports.per or "message"})
 
 
 def has_codes(scenario: Scenario) -> bool:

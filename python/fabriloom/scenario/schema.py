@@ -134,6 +134,11 @@ class Scenario(Written):
         return (self.ports or Ports()).choice
 
     @property
+    def spreads_messages(self) -> bool:
+        """Whether each packet of a message gets a port of its own."""
+        return self.ports is not None and self.ports.per == "packet"
+
+    @property
     def transaction(self) -> Literal["nwrite", "dmove", "nread", "lock"]:
         """The transaction of a packet in networks of rings."""
         if self.program is None:

@@ -194,6 +194,8 @@ columns! {
         message_ack_ticks: u64,
         /// From an acknowledgement received to its effect.
         message_resume_ticks: u64,
+        /// 1: each packet of a message has its own port, where terminals have several; 0: all of them go by one.
+        message_port_per_packet: u8,
         /// From a packet handed to the link to its being sent again, if it is not acknowledged by then; 0: never.
         message_resend_ticks: u64,
         /// How often it is, at most.

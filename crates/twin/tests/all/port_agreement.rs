@@ -5,7 +5,7 @@ use crate::scenarios::agree::{Agreed, Seen, emptied, links, simulate};
 use crate::scenarios::faults::with_faults;
 use crate::scenarios::lanes::with_lanes;
 use crate::scenarios::ports::with_ports;
-use crate::scenarios::programs::random_programs;
+use crate::scenarios::programs::{random_programs, with_packets_spread, with_resends};
 use crate::scenarios::random::{draw_for, random_fabric, random_stops, time_for};
 use crate::scenarios::seeds::seeds;
 use fabriloom_engine::fabric::{Fabric, port_choice};
@@ -68,6 +68,30 @@ fn programs_on_several_ports_with_lanes_agree() {
         seen.compare(seed, &fabric, time_for(&fabric, 40));
     }
     assert!(seen.received > 200, "{seen:?}");
+}
+
+/// Messages whose packets are spread over ports: with lanes, faults and packets sent again.
+#[test]
+fn messages_spread_over_ports_agree() {
+    let (mut seen, mut late) = (Seen::default(), 0);
+    for seed in seeds("messages spread over ports", 0..80) {
+        let mut fabric = with_ports(&random_fabric(seed), seed);
+        if seed % 5 == 1 {
+            fabric = with_lanes(&fabric, seed);
+        }
+        fabric = with_packets_spread(&random_programs(&fabric, seed));
+        if seed % 3 == 1 {
+            fabric = with_resends(&fabric, seed);
+        }
+        let until = time_for(&fabric, 40);
+        if seed % 4 == 2 {
+            fabric = with_faults(&fabric, seed, until);
+        }
+        seen.compare(seed, &fabric, until);
+        let run = simulate(&fabric, until, false, 1 << 50).expect("a route for every packet").run;
+        late += run.programs.and_then(|one| one.account.packet_order).map_or(0, |order| order.overtaken);
+    }
+    assert!(seen.received > 700 && late > 0, "{seen:?}, {late} late");
 }
 
 /// Terminals that know that a link of theirs is down send by others.

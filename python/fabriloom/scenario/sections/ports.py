@@ -18,6 +18,11 @@ class Ports(Section):
         "`shortest-queue`: the port with the fewest packets waiting or being sent. `first-free`: the port "
         "that is free first. `nominal`: the first port; the others are in reserve",
     )
+    per: Literal["message", "packet"] | None = Field(
+        default=None,
+        description="Of programs, what gets a port: `message`, all packets of a message go by one port; "
+        "`packet`: each packet gets its own, so a message is spread over several. Default: `message`",
+    )
 
 
 def has_ports(topology: Any) -> bool:

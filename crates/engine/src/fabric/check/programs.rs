@@ -131,8 +131,23 @@ fn protocol(f: &Fabric) -> Checked {
     }
     known("message_ack_at_head", &[at_head], 1)?;
     resends(f)?;
+    spread(f)?;
     known("message_programmed", &[f.message_programmed], 1)?;
     known("message_end_carries_data", &[f.message_end_carries_data], 1)
+}
+
+/// Messages over several ports.
+fn spread(f: &Fabric) -> Checked {
+    let spread = f.message_port_per_packet;
+    if spread > 0 && (!f.has_ports() || f.message_check_ticks > 0) {
+        return fail(
+            "message_port_per_packet",
+            0,
+            spread,
+            "0 unless terminals have ports and messages no check",
+        );
+    }
+    known("message_port_per_packet", &[spread], 1)
 }
 
 /// Packets that are sent again.

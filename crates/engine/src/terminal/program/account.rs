@@ -127,6 +127,8 @@ pub struct Account {
     pub flows: Option<Flows>,
     /// Messages that overtook each other, where terminals have several ports.
     pub order: Option<Order>,
+    /// Packets of messages that did, where each has its own port.
+    pub packet_order: Option<Order>,
     /// The first messages, if asked for.
     pub table: Vec<Row>,
     /// How many may be kept.
@@ -162,6 +164,7 @@ impl Account {
             latency: Spread::default(),
             flows: None,
             order: fabric.has_ports().then(Order::default),
+            packet_order: (fabric.message_port_per_packet > 0).then(Order::default),
             table: Vec::new(),
             keep,
             dropped: 0,
@@ -178,7 +181,7 @@ impl Account {
         (self.measured, self.measured_bytes) = (0, 0);
         self.latency = Spread::default();
         self.flows.iter_mut().for_each(Flows::clear);
-        self.order.iter_mut().for_each(Order::clear);
+        self.order.iter_mut().chain(&mut self.packet_order).for_each(Order::clear);
         for done in &mut self.terminals {
             done.blocked.clear(now);
             done.receiving.clear(now);

@@ -8,11 +8,11 @@ use crate::kernel::Time;
 /// A packet on its way over the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transfer {
-    /// A packet of this message, to the link.
-    Out { message: u32 },
+    /// A packet to the link, by the number by which it goes: that of its message, or its own.
+    Out { number: u32 },
     /// The same, as it is filled.
-    Store { message: u32 },
-    /// A packet from the link: its message, or its own number where packets are sent again.
+    Store { number: u32 },
+    /// A packet from the link.
     In { number: u32 },
     /// What has come on a ring, by the number that it has there.
     Held { held: u32 },
@@ -60,11 +60,11 @@ impl Programs {
 
     fn transferred(&mut self, terminal: u32, transfer: Transfer) {
         match transfer {
-            Transfer::Out { message } => {
-                self.interface(message).make_ready(message);
+            Transfer::Out { number } => {
+                self.interface(self.channel_of(number)).make_ready(number);
                 self.touch(terminal);
             }
-            Transfer::Store { message } => self.stored(terminal, message),
+            Transfer::Store { number } => self.stored(terminal, number),
             Transfer::In { number } => self.arrived(terminal, number),
             Transfer::Held { held } => self.off_bus.push((terminal, held)),
         }

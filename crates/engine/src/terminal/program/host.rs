@@ -39,9 +39,11 @@ pub(super) struct Host {
 
     /// Messages that have a slot.
     pub unsent: u32,
-    /// Messages handed over whose port is not known yet, and the place of the port chosen last.
+    /// Messages handed over of which a port is not known yet, and the place of the port chosen last.
     pub leaving: VecDeque<u32>,
     pub chosen: usize,
+    /// Packets for which a port was chosen, around.
+    pub placed: u32,
     /// Whether a timer tells when more is known of links.
     pub learns: bool,
     /// Messages being checked.
@@ -50,8 +52,9 @@ pub(super) struct Host {
 
     /// Messages that have been taken and not received whole.
     pub taking: u32,
-    /// Messages that wait to be taken.
+    /// Messages that wait to be taken, and their packets that are not acknowledged for it, where these have numbers of their own.
     pub parked: VecDeque<u32>,
+    pub held: VecDeque<u32>,
     /// Messages of which something has come, but not all.
     pub incomplete: u32,
     /// Messages received that the program has not taken.
@@ -83,11 +86,13 @@ impl Host {
             unsent: 0,
             leaving: VecDeque::new(),
             chosen: fabric.ports_of(terminal as u32).len() - 1,
+            placed: 0,
             learns: false,
             checks: VecDeque::new(),
             bus: Bus::default(),
             taking: 0,
             parked: VecDeque::new(),
+            held: VecDeque::new(),
             incomplete: 0,
             inbox: Queue::EMPTY,
         }

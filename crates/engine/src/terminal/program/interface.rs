@@ -6,10 +6,10 @@ use super::NO;
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
-/// Packets of a message, one behind the other, that are ready for the link.
+/// Packets of one number, one behind the other, that are ready for the link.
 #[derive(Clone, Copy, Debug)]
 struct Ready {
-    message: u32,
+    number: u32,
     count: u32,
 }
 
@@ -19,13 +19,15 @@ pub(super) struct Interface {
     pub terminal: u32,
     /// Whether the link takes a packet.
     pub open: bool,
-    /// Messages handed over to it and not sent.
+    /// Messages handed over to it and not sent; where each packet has its own port packets given to it and not acknowledged.
     pub unsent: u32,
+    /// Packets given to it that its link has not taken, where each has its own port.
+    pub waits: u32,
     /// Channels that have a place.
     pub placed: u32,
     /// Packets begun and not acknowledged.
     pub on_way: u32,
-    /// Message of the packet being filled and the packet's bytes.
+    /// Number of the packet being filled and its bytes.
     pub filling: u32,
     pub filling_bytes: u32,
     /// From when on a packet may be begun, and whether a timer tells when that is.
@@ -40,12 +42,12 @@ pub(super) struct Interface {
     /// Channels that wait for a place.
     pub waiting: Queue,
     ready: VecDeque<Ready>,
-    /// Messages of which a packet's acknowledgement is ready.
+    /// Numbers of packets whose acknowledgement is ready.
     pub acks: VecDeque<u32>,
     /// The same, not ready yet.
     pub acks_soon: VecDeque<u32>,
-    /// Messages of which an acknowledgement has come and has not had its effect.
-    pub resumes: VecDeque<u32>,
+    /// Messages of which an acknowledgement has come and has not had its effect, and the channels of that.
+    pub resumes: VecDeque<(u32, u32)>,
 }
 
 impl Interface {
@@ -54,6 +56,7 @@ impl Interface {
             terminal,
             open: false,
             unsent: 0,
+            waits: 0,
             placed: 0,
             on_way: 0,
             filling: NO,
@@ -71,24 +74,24 @@ impl Interface {
         }
     }
 
-    /// Puts a packet of a message behind what is ready for the link.
+    /// Puts a packet, by the number by which it goes, behind what is ready for the link.
     #[inline]
-    pub fn make_ready(&mut self, message: u32) {
+    pub fn make_ready(&mut self, number: u32) {
         match self.ready.back_mut() {
-            Some(last) if last.message == message => last.count += 1,
-            _ => self.ready.push_back(Ready { message, count: 1 }),
+            Some(last) if last.number == number => last.count += 1,
+            _ => self.ready.push_back(Ready { number, count: 1 }),
         }
     }
 
-    /// Takes the message of the first packet that is ready.
+    /// Takes the first packet that is ready.
     #[inline]
     pub fn take_ready(&mut self) -> Option<u32> {
         let first = self.ready.front_mut()?;
-        let message = first.message;
+        let number = first.number;
         first.count -= 1;
         if first.count == 0 {
             self.ready.pop_front();
         }
-        Some(message)
+        Some(number)
     }
 }

@@ -1,13 +1,14 @@
 //! Messages, the channels on which they go, and how they are cut into packets.
 
+use std::collections::VecDeque;
 use std::num::NonZeroU32;
 
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::kernel::slab::Linked;
 
-/// What a packet carries for its message: the message's slot, and what the packet is. Where packets are sent again, each has
-/// a slot of its own in place of that of its message.
+/// What a packet carries for its message: the message's slot, and what the packet is. Where packets have numbers of their own,
+/// that of the packet stands in place of that of its message.
 pub mod mark {
     /// Part of a message.
     pub const DATA: u32 = 0;
@@ -45,14 +46,18 @@ pub(super) struct Message {
     pub bytes: u32,
     pub tag: u32,
     pub made: Time,
-    /// How many messages had been made before it.
+    /// How many messages had been made before it, and for how many packets of its terminal a port had been chosen.
     pub number: u32,
+    pub packets_before: u32,
     /// Packets it is cut into.
     pub packets: u32,
-    /// Packets begun, handed to the link and acknowledged in this round.
+    /// Packets of which the channel is known; packets begun, handed to the link and acknowledged in this round.
+    pub placed: u32,
     pub begun: u32,
     pub handed: u32,
     pub acknowledged: u32,
+    /// Packets that the program's own processor has filled.
+    pub stored: u32,
     /// Packets come from the network in this round; they may wait for the bus.
     pub come: u32,
     /// Packets received in all rounds, and those of which what has them acknowledged has come.
@@ -62,9 +67,8 @@ pub(super) struct Message {
     pub due: u64,
     /// Packets received that are not acknowledged because it is not taken.
     pub held: u32,
+    /// Its channel, where all its packets have one.
     pub channel: u32,
-    /// The one behind it on its channel.
-    pub next: u32,
     /// Its row in the table, or [`NONE`].
     pub row: u32,
     pub read: bool,
@@ -87,14 +91,25 @@ impl Message {
     }
 }
 
-/// Messages from a port to another one, one behind the other.
+/// Packets of a message that are to go on one channel: all of them, or where each has its own port some.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub message: u32,
+    /// Packets to be begun, and which these are if it is not all of them.
+    pub left: u32,
+    pub which: VecDeque<u32>,
+    /// The part behind it on its channel.
+    pub next: u32,
+}
+
+/// Messages from a port to another one, or parts of them, one behind the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Channel {
     /// Port that sends them.
     pub source: u32,
     /// Port that gets them.
     pub target: u32,
-    /// The message that is begun next, or of which more packets are to be begun.
+    /// The part that is begun next, or of which more packets are to be begun.
     pub first: u32,
     pub last: u32,
     /// Packets begun and not acknowledged.

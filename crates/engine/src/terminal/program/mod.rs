@@ -10,6 +10,7 @@
 mod account;
 mod ask;
 mod bus;
+mod flight;
 mod host;
 mod interface;
 mod message;
@@ -35,12 +36,12 @@ use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
 use crate::measure::Multiply;
 use bus::Transfer;
+use flight::Flights;
 use host::Host;
 use interface::Interface;
-use message::{Channel, Message};
+use message::{Channel, Message, Part};
 use process::{Barrier, Doing, Operation};
 use receive::Note;
-use resend::Resends;
 use settings::Settings;
 
 /// A timer of a port, or of a terminal, which counts as of its first port, is over: its number in the wheel is the port's times
@@ -73,7 +74,7 @@ enum News {
     Packet { mark: u32 },
     /// The end of the transaction of a packet.
     Over { mark: u32 },
-    /// A packet was lost that can be sent again; of whichever terminal.
+    /// A packet was lost that has a number of its own; of whichever terminal.
     Lost { mark: u32 },
     /// A packet on a ring that asks for the host's bus.
     AtBus { held: u32, bytes: u32 },
@@ -93,11 +94,13 @@ pub struct Programs {
     interfaces: Vec<Interface>,
     messages: Slab<Message>,
     channels: Slab<Channel>,
+    /// What channels are to begin.
+    parts: Slab<Part>,
     /// Channels in use by the ports that they lead from and to.
     pairs: HashMap<u64, u32, BuildHasherDefault<Multiply>>,
     notes: Slab<Note>,
-    /// Packets that are sent again if they are not acknowledged, if any are.
-    resends: Option<Box<Resends>>,
+    /// Packets with numbers of their own, if they have.
+    flights: Option<Box<Flights>>,
     /// When answers are given up, and by which terminals.
     deadlines: BTreeSet<(Time, u32)>,
     barrier: Barrier,
@@ -140,9 +143,10 @@ impl Programs {
             operations: process::operations(fabric),
             messages: Slab::default(),
             channels: Slab::default(),
+            parts: Slab::default(),
             pairs: HashMap::default(),
             notes: Slab::default(),
-            resends: Resends::new(fabric),
+            flights: Flights::new(fabric),
             deadlines: BTreeSet::new(),
             barrier: Barrier::new(&hosts),
             streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
@@ -173,7 +177,7 @@ impl Programs {
     /// The tick of the next timer, if there is one. At tick 0 everything begins without one.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        let clock = self.resends.as_ref().and_then(|resends| resends.next());
+        let clock = self.flights.as_ref().and_then(|flights| flights.next());
         let deadline = self.deadlines.first().map(|&(time, _)| time);
         [self.wheel.peek(), clock, deadline].into_iter().flatten().min()
     }
@@ -223,13 +227,11 @@ impl Programs {
 
     /// A packet has been lost on its way, and what it carried will never come, unless it is sent again.
     pub fn lost(&mut self, mark: u32) {
-        if self.resends.is_some() {
+        if self.flights.is_some() {
             // In an order that does not depend on the network's.
-            return self.news.push((0, News::Lost { mark }));
-        }
-        let message = &mut self.messages[mark::message(mark)];
-        if mark::kind(mark) != mark::ACK && !std::mem::replace(&mut message.lost, true) {
-            self.account.lost += 1;
+            self.news.push((0, News::Lost { mark }));
+        } else if mark::kind(mark) != mark::ACK {
+            self.lose(mark::message(mark));
         }
     }
 
@@ -242,7 +244,8 @@ impl Programs {
         for &(terminal, one) in &news {
             match one {
                 News::Head { mark } if mark::kind(mark) == mark::DATA => {
-                    self.head(terminal, mark::message(mark), mark::message(mark));
+                    let number = mark::message(mark);
+                    self.head(terminal, self.message_of(number), number);
                 }
                 News::Head { .. } => {}
                 News::Packet { mark } => self.come(terminal, mark),

@@ -41,7 +41,7 @@ impl Wanted {
 impl Programs {
     /// A packet has come to a terminal.
     pub(super) fn come(&mut self, terminal: u32, packet: u32) {
-        if self.resends.is_some() {
+        if self.flights.is_some() {
             return self.flown(terminal, packet);
         }
         let message = mark::message(packet);
@@ -53,16 +53,16 @@ impl Programs {
             let bytes = self.next_bytes(message);
             return self.use_bus(terminal, Transfer::In { number: message }, self.settings.bus.of(bytes));
         }
-        self.learn(message);
+        self.learn(message, self.messages[message].channel);
     }
 
     /// The sender of a message learns that a packet of it has come, which has its effect later.
-    pub(super) fn learn(&mut self, message: u32) {
+    pub(super) fn learn(&mut self, message: u32, channel: u32) {
         if self.settings.resume == 0 {
-            return self.acknowledged(message);
+            return self.acknowledged(message, channel);
         }
-        let port = self.channels[self.messages[message].channel].source;
-        self.interfaces[port as usize].resumes.push_back(message);
+        let port = self.channels[channel].source;
+        self.interfaces[port as usize].resumes.push_back((message, channel));
         self.schedule_port(port, timer::RESUME, self.settings.resume);
     }
 
@@ -77,24 +77,24 @@ impl Programs {
     /// The transaction of a packet is over.
     pub(super) fn over(&mut self, packet: u32) {
         let response = !self.settings.at_once() && !self.settings.by_packet();
-        match mark::kind(packet) {
-            mark::DATA if response => self.learn(mark::message(packet)),
-            mark::READ => self.learn(mark::message(packet)),
-            _ => {}
+        let kind = mark::kind(packet);
+        if kind == mark::READ || kind == mark::DATA && response {
+            let message = mark::message(packet);
+            self.learn(message, self.messages[message].channel);
         }
     }
 
     /// The effect of an acknowledgement is due.
     pub(super) fn resume(&mut self, port: u32) {
-        if let Some(message) = self.interfaces[port as usize].resumes.pop_front() {
-            self.acknowledged(message);
+        if let Some((message, channel)) = self.interfaces[port as usize].resumes.pop_front() {
+            self.acknowledged(message, channel);
         }
     }
 
-    /// A packet of a message has come and is off the bus. `number`: of its message, or its own where packets are sent again.
+    /// A packet has come and is off the bus, by the number by which it goes.
     pub(super) fn arrived(&mut self, terminal: u32, number: u32) {
         let message = self.message_of(number);
-        if self.resends.is_some() && self.messages[message].lost {
+        if self.resends() && self.messages[message].lost {
             return self.arrived_late(message, number);
         }
         let one = &mut self.messages[message];
@@ -104,11 +104,18 @@ impl Programs {
         }
         let one = &self.messages[message];
         if !self.settings.by_packet() || one.read {
+            self.landed(number);
             return self.complete(terminal, message);
         }
-        if one.heads < one.arrived {
+        let headed = match &self.flights {
+            Some(flights) => flights.all[number].headed,
+            None => one.heads >= one.arrived,
+        };
+        if !headed {
             self.head(terminal, message, number);
         }
+        // Its acknowledgement goes for it, and else beside it.
+        self.landed(number);
         if self.messages[message].taken {
             self.complete(terminal, message);
             self.take_parked(terminal);
@@ -118,7 +125,11 @@ impl Programs {
     /// The part of a packet has come, its first character or all of it, that has it acknowledged. `number`: as it arrived.
     pub(super) fn head(&mut self, terminal: u32, message: u32, number: u32) {
         self.messages[message].heads += 1;
-        if self.messages[message].taken || self.take(terminal, message) {
+        if let Some(flights) = &mut self.flights {
+            let at = &mut flights.all[number];
+            (at.headed, at.copies) = (true, at.copies + 1);
+        }
+        if self.messages[message].taken || self.take(terminal, message, number) {
             self.acknowledge(number);
         }
     }
@@ -129,8 +140,8 @@ impl Programs {
         self.account.terminals[terminal as usize].receiving.set(true, self.now);
     }
 
-    /// Takes a message, or has it wait.
-    fn take(&mut self, terminal: u32, message: u32) -> bool {
+    /// Takes a message, or has it wait and with it the acknowledgement of a packet.
+    fn take(&mut self, terminal: u32, message: u32, number: u32) -> bool {
         let host = &mut self.hosts[terminal as usize];
         let one = &mut self.messages[message];
         if super::allows(self.settings.receive_at_once, host.taking) {
@@ -141,6 +152,9 @@ impl Programs {
         one.held += 1;
         if one.held == 1 {
             host.parked.push_back(message);
+        }
+        if self.flights.is_some() {
+            host.held.push_back(number);
         }
         false
     }
@@ -156,15 +170,27 @@ impl Programs {
             host.taking += 1;
             let one = &mut self.messages[message];
             one.taken = true;
-            for _ in 0..std::mem::take(&mut one.held) {
-                self.acknowledge(message);
+            let held = std::mem::take(&mut one.held);
+            match self.flights {
+                Some(_) => self.acknowledge_held(terminal, message),
+                None => (0..held).for_each(|_| self.acknowledge(message)),
             }
             self.complete(terminal, message);
         }
     }
 
-    /// Makes an acknowledgement, at the port to which its packet came: by the number of the message, or by its own where packets
-    /// are sent again.
+    /// Acknowledges the packets of a message that have waited for it to be taken.
+    fn acknowledge_held(&mut self, terminal: u32, message: u32) {
+        for number in std::mem::take(&mut self.hosts[terminal as usize].held) {
+            if self.message_of(number) == message {
+                self.acknowledge(number);
+            } else {
+                self.hosts[terminal as usize].held.push_back(number);
+            }
+        }
+    }
+
+    /// Makes an acknowledgement, at the port to which its packet came.
     pub(super) fn acknowledge(&mut self, number: u32) {
         let (_, port) = self.ports_of(number);
         let interface = &mut self.interfaces[port as usize];

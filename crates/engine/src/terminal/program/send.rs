@@ -2,7 +2,7 @@
 
 use super::bus::Transfer;
 use super::interface::Interface;
-use super::message::{Channel, Message};
+use super::message::{Channel, Message, Part};
 use super::process::Doing;
 use super::{NO, NOT_YET, Programs, Row, allows, mark, pair, timer};
 use crate::kernel::Time;
@@ -26,17 +26,19 @@ impl Programs {
             tag,
             made,
             number,
+            packets_before: 0,
             packets,
+            placed: 0,
             begun: 0,
             handed: 0,
             acknowledged: 0,
+            stored: 0,
             come: 0,
             arrived: 0,
             heads: 0,
             due: u64::from(packets),
             held: 0,
             channel: NO,
-            next: NO,
             row,
             read,
             taken: false,
@@ -54,23 +56,24 @@ impl Programs {
 
     /// Has a message leave by a port, that of its terminal or as soon as it is known which.
     pub(super) fn hand_over(&mut self, message: u32) {
-        let Message { source, target, .. } = self.messages[message];
+        let Message { source, target, packets, .. } = self.messages[message];
         if !self.ways.are_several() {
-            return self.leave_by(message, source, target);
+            return self.leave_by(message, packets, source, target);
         }
         self.hosts[source as usize].leaving.push_back(message);
         self.leave(source);
     }
 
-    /// Has messages leave in order, as far as ports are free for them.
+    /// Has messages leave in order, whole or packet by packet, as far as ports are free for them.
     fn leave(&mut self, terminal: u32) {
         while let Some(&message) = self.hosts[terminal as usize].leaving.front() {
-            let target = self.messages[message].target;
+            let Message { target, packets, placed, .. } = self.messages[message];
+            let (per_packet, chosen) = (self.settings.per_packet, self.hosts[terminal as usize].chosen);
             let ports = &self.interfaces[self.ways.ports_of(terminal).start as usize..];
-            let (queued, chosen) =
-                (|place: usize| ports[place].unsent as usize, self.hosts[terminal as usize].chosen);
-            let found =
-                self.ways.choose(terminal, target, chosen, self.now, queued, |place| queued(place) == 0);
+            let queued = |place: usize| ports[place].unsent as usize;
+            let is_free =
+                |place: usize| if per_packet { ports[place].waits == 0 } else { queued(place) == 0 };
+            let found = self.ways.choose(terminal, target, chosen, self.now, queued, is_free);
             let place = match found {
                 Ok(Some(place)) => place,
                 Ok(None) => return self.await_link(terminal),
@@ -81,10 +84,17 @@ impl Programs {
             };
             let host = &mut self.hosts[terminal as usize];
             host.chosen = place;
-            host.leaving.pop_front();
+            if placed == 0 {
+                self.messages[message].packets_before = host.placed;
+                host.placed = host.placed.wrapping_add(packets);
+            }
+            let count = if per_packet { 1 } else { packets };
+            if placed + count == packets {
+                host.leaving.pop_front();
+            }
             let port = self.ways.first(terminal) + place as u32;
             let to = self.ways.other_end(port, target).expect("its port was chosen so");
-            self.leave_by(message, port, to);
+            self.leave_by(message, count, port, to);
         }
     }
 
@@ -105,33 +115,47 @@ impl Programs {
         self.leave(terminal);
     }
 
-    /// Puts a message on the channel from one port to another.
-    fn leave_by(&mut self, message: u32, from: u32, to: u32) {
+    /// Puts packets of a message on the channel from one port to another.
+    fn leave_by(&mut self, message: u32, packets: u32, from: u32, to: u32) {
         let number = match self.pairs.get(&pair(from, to)) {
             Some(&number) => number,
             None => self.open_channel(from, to),
         };
         self.messages[message].channel = number;
-        let channel = &mut self.channels[number];
-        if channel.first == NO {
-            channel.first = message;
-        } else {
-            self.messages[channel.last].next = message;
-        }
-        channel.last = message;
+        self.append(number, message, packets);
         let interface = &mut self.interfaces[from as usize];
         interface.unsent += 1;
+        interface.waits += if self.settings.per_packet { packets } else { 0 };
         let terminal = interface.terminal;
         self.place(number);
         self.list(number);
         self.touch(terminal);
     }
 
-    /// The interface by which a message leaves, once that is known.
+    /// Has a channel begin packets of a message, behind those that it has to begin already.
+    fn append(&mut self, number: u32, message: u32, left: u32) {
+        let first = self.messages[message].placed;
+        self.messages[message].placed += left;
+        let which = if self.settings.per_packet { first..first + left } else { 0..0 };
+        let channel = &mut self.channels[number];
+        if channel.first != NO && self.parts[channel.last].message == message {
+            let last = &mut self.parts[channel.last];
+            last.left += left;
+            return last.which.extend(which);
+        }
+        let part = self.parts.add(Part { message, left, which: which.collect(), next: NO });
+        if channel.first == NO {
+            channel.first = part;
+        } else {
+            self.parts[channel.last].next = part;
+        }
+        channel.last = part;
+    }
+
+    /// The interface at which a channel begins.
     #[inline]
-    pub(super) fn interface(&mut self, message: u32) -> &mut Interface {
-        let channel = &self.channels[self.messages[message].channel];
-        &mut self.interfaces[channel.source as usize]
+    pub(super) fn interface(&mut self, channel: u32) -> &mut Interface {
+        &mut self.interfaces[self.channels[channel].source as usize]
     }
 
     fn open_channel(&mut self, source: u32, target: u32) -> u32 {
@@ -164,8 +188,7 @@ impl Programs {
         if !channel.placed || channel.listed || channel.first == NO {
             return;
         }
-        let first = &self.messages[channel.first];
-        if first.begun < first.packets && allows(self.settings.packets_per_channel, channel.on_way) {
+        if self.parts[channel.first].left > 0 && allows(self.settings.packets_per_channel, channel.on_way) {
             let source = channel.source;
             self.channels[number].listed = true;
             self.interfaces[source as usize].able.push(&mut self.channels, number);
@@ -189,11 +212,13 @@ impl Programs {
             let number = interface.able.pop(&mut self.channels);
             interface.on_way += 1;
             let waited = interface.kept_back.take().map_or(0, |since| self.now - since);
-            let (message, bytes) = self.begin_packet(number);
-            let gap = self.settings.send_gap(self.messages[message].bytes);
-            self.interfaces[port as usize].begins = self.now + gap;
-            let moved = if self.messages[message].read { 0 } else { bytes };
-            self.start_filling(port, message, moved, waited);
+            let (message, which) = self.begin_packet(number);
+            let packet = self.number(message, number, which);
+            let Message { bytes: whole, read, .. } = self.messages[message];
+            self.interfaces[port as usize].begins = self.now + self.settings.send_gap(whole);
+            let moved = if read { 0 } else { self.settings.cut.bytes(whole, which) };
+            let ticks = self.settings.fill_after(whole, moved, waited);
+            self.start_filling(port, packet, moved, ticks);
         }
     }
 
@@ -215,57 +240,62 @@ impl Programs {
     }
 
     /// Starts to fill a packet, or has it filled if that takes no time.
-    fn start_filling(&mut self, port: u32, message: u32, bytes: u32, waited: Time) {
-        let ticks = self.settings.fill_after(self.messages[message].bytes, bytes, waited);
+    fn start_filling(&mut self, port: u32, number: u32, bytes: u32, ticks: Time) {
         let interface = &mut self.interfaces[port as usize];
-        interface.filling = message;
+        interface.filling = number;
         let terminal = interface.terminal;
         if self.settings.programmed {
-            self.use_bus(terminal, Transfer::Store { message }, ticks);
+            self.use_bus(terminal, Transfer::Store { number }, ticks);
         } else if ticks > 0 {
             interface.filling_bytes = bytes;
             self.schedule_port(port, timer::FILL, ticks);
         } else {
             interface.filling = NO;
-            self.use_bus(terminal, Transfer::Out { message }, self.settings.bus.of(bytes));
+            self.use_bus(terminal, Transfer::Out { number }, self.settings.bus.of(bytes));
         }
     }
 
     /// A packet has been filled over the bus by the program's own processor, which goes on behind the last one.
-    pub(super) fn stored(&mut self, terminal: u32, message: u32) {
-        let interface = self.interface(message);
+    pub(super) fn stored(&mut self, terminal: u32, number: u32) {
+        let interface = self.interface(self.channel_of(number));
         interface.filling = NO;
-        interface.make_ready(message);
-        let one = &self.messages[message];
-        let goes_on = one.begun == one.packets && self.settings.check == 0;
+        interface.make_ready(number);
+        let message = self.message_of(number);
+        let one = &mut self.messages[message];
+        one.stored += 1;
+        let goes_on = one.stored == one.packets && self.settings.check == 0;
         if goes_on && self.hosts[terminal as usize].doing == (Doing::Storing { message }) {
             self.wake_next(terminal);
         }
         self.touch(terminal);
     }
 
-    /// Begins the next packet of a channel; its message and bytes.
+    /// Begins the next packet of a channel; its message and which packet of that it is.
     fn begin_packet(&mut self, number: u32) -> (u32, u32) {
         let channel = &mut self.channels[number];
-        let at = channel.first;
+        let first = channel.first;
+        let part = &mut self.parts[first];
+        part.left -= 1;
+        let (at, left, next) = (part.message, part.left, part.next);
         let message = &mut self.messages[at];
-        let bytes = self.settings.cut.bytes(message.bytes, message.begun);
+        let which = part.which.pop_front().unwrap_or(message.begun);
         message.begun += 1;
         channel.on_way += 1;
         channel.listed = false;
-        if message.begun == message.packets && self.settings.overlaps {
-            channel.first = message.next;
+        if left == 0 && self.settings.overlaps {
+            channel.first = next;
+            self.parts.remove(first);
         }
         self.list(number);
-        (at, bytes)
+        (at, which)
     }
 
     /// A packet has been filled.
     pub(super) fn fill_over(&mut self, port: u32) {
         let interface = &mut self.interfaces[port as usize];
-        let message = std::mem::replace(&mut interface.filling, NO);
+        let number = std::mem::replace(&mut interface.filling, NO);
         let (terminal, bytes) = (interface.terminal, interface.filling_bytes);
-        self.use_bus(terminal, Transfer::Out { message }, self.settings.bus.of(bytes));
+        self.use_bus(terminal, Transfer::Out { number }, self.settings.bus.of(bytes));
         self.touch(terminal);
     }
 
@@ -277,7 +307,7 @@ impl Programs {
             self.characters += u64::from(packet.length);
             self.interfaces[port as usize].open = send(port, &packet);
             if self.settings.at_once() && mark::kind(packet.mark) == mark::DATA {
-                self.acknowledged(mark::message(packet.mark));
+                self.acknowledged_at_once(mark::message(packet.mark));
             }
         }
     }
@@ -292,25 +322,35 @@ impl Programs {
         if let Some(packet) = self.next_again(port) {
             return Some(Packet { via: self.draw_via(port), ..packet });
         }
-        let message = self.interfaces[port as usize].take_ready()?;
+        let number = self.interfaces[port as usize].take_ready()?;
+        if self.settings.per_packet {
+            let interface = &mut self.interfaces[port as usize];
+            interface.waits -= 1;
+            let terminal = interface.terminal;
+            self.leave(terminal);
+        }
         let via = self.draw_via(port);
+        let target = self.channels[self.channel_of(number)].target;
+        let message = self.message_of(number);
         let one = &mut self.messages[message];
-        let target = self.channels[one.channel].target;
-        let bytes = self.settings.cut.bytes(one.bytes, one.handed);
+        let bytes = match &mut self.flights {
+            Some(flights) => {
+                flights.wind(number, self.now);
+                flights.all[number].bytes
+            }
+            None => self.settings.cut.bytes(one.bytes, one.handed),
+        };
         one.handed += 1;
-        let mark = mark::of(message, if one.read { mark::READ } else { mark::DATA });
+        let mark = mark::of(number, if one.read { mark::READ } else { mark::DATA });
         let length = self.settings.cut.length(bytes);
-        let packet = Packet { created: one.made, dispatch, target, length, via, mark };
-        Some(self.take_off(message, bytes, packet))
+        Some(Packet { created: one.made, dispatch, target, length, via, mark })
     }
 
-    /// Ports between which a packet goes, by the number of its message, or by its own where packets are sent again.
-    pub(super) fn ports_of(&self, number: u32) -> (u32, u32) {
-        if let Some(resends) = &self.resends {
-            return resends.ports(number);
-        }
-        let channel = &self.channels[self.messages[number].channel];
-        (channel.source, channel.target)
+    /// A packet counts as acknowledged when the link has taken it.
+    fn acknowledged_at_once(&mut self, number: u32) {
+        let (message, channel) = (self.message_of(number), self.channel_of(number));
+        self.flights.iter_mut().for_each(|flights| flights.all[number].over = true);
+        self.acknowledged(message, channel);
     }
 
     /// Draws the intermediate switch of a packet that leaves by a port, where there are any.
@@ -324,22 +364,34 @@ impl Programs {
     }
 
     /// A packet of a message is acknowledged: its place in the windows is free.
-    pub(super) fn acknowledged(&mut self, message: u32) {
+    pub(super) fn acknowledged(&mut self, message: u32, number: u32) {
         let one = &mut self.messages[message];
         one.acknowledged += 1;
-        let Message { source: terminal, channel: number, acknowledged, packets, read, .. } = *one;
+        let Message { source: terminal, acknowledged, packets, read, .. } = *one;
         let last = acknowledged == packets;
         self.channels[number].on_way -= 1;
-        self.interface(message).on_way -= 1;
+        self.interface(number).on_way -= 1;
         self.touch(terminal);
+        if self.settings.per_packet {
+            self.part_acknowledged(number);
+        }
         if last && self.settings.check > 0 && !read {
             self.hosts[terminal as usize].checks.push_back(message);
             self.schedule(terminal, timer::CHECK, self.settings.check);
         } else if last {
-            self.sent(message);
+            self.sent(message, number);
         }
         self.list(number);
         self.close_channel(number);
+    }
+
+    /// A packet that had its own port is acknowledged.
+    fn part_acknowledged(&mut self, number: u32) {
+        self.interface(number).unsent -= 1;
+        let Channel { first, on_way, .. } = self.channels[number];
+        if !self.settings.overlaps && on_way == 0 && self.parts[first].left == 0 {
+            self.next_part(number);
+        }
     }
 
     /// A message has been checked: it is sent, or goes again.
@@ -347,7 +399,7 @@ impl Programs {
         let Some(message) = self.hosts[terminal as usize].checks.pop_front() else { return };
         let Message { bytes, bad, channel, .. } = self.messages[message];
         if !bad {
-            self.sent(message);
+            self.sent(message, channel);
             self.list(channel);
             return self.close_channel(channel);
         }
@@ -357,19 +409,23 @@ impl Programs {
         (one.begun, one.handed, one.acknowledged) = (0, 0, 0);
         one.due += u64::from(one.packets);
         one.bad = bad;
+        let first = self.channels[channel].first;
+        self.parts[first].left = one.packets;
         self.list(channel);
         self.touch(terminal);
     }
 
     /// The protocol has nothing more to do for a message at its sender.
-    fn sent(&mut self, message: u32) {
+    fn sent(&mut self, message: u32, channel: u32) {
         let one = &mut self.messages[message];
         one.sent = true;
-        let Message { source, bytes, row, received, channel, .. } = *one;
+        let Message { source, bytes, row, received, .. } = *one;
         self.account.send(row, one.ends().0, bytes, self.now);
-        self.interface(message).unsent -= 1;
-        if !self.settings.overlaps {
-            self.next_message(channel, message);
+        if !self.settings.per_packet {
+            self.interface(channel).unsent -= 1;
+            if !self.settings.overlaps {
+                self.next_part(channel);
+            }
         }
         if received || self.is_forgotten(message) {
             self.messages.remove(message);
@@ -388,11 +444,12 @@ impl Programs {
         self.leave(source);
     }
 
-    /// The first message of a channel is sent: the channel gives its place to those that wait, itself the last of them.
-    fn next_message(&mut self, number: u32, message: u32) {
+    /// The first part on a channel is sent: the channel gives its place to those that wait, itself the last of them.
+    fn next_part(&mut self, number: u32) {
         let channel = &mut self.channels[number];
-        let port = channel.source;
-        channel.first = self.messages[message].next;
+        let (port, first) = (channel.source, channel.first);
+        channel.first = self.parts[first].next;
+        self.parts.remove(first);
         channel.placed = false;
         self.interfaces[port as usize].placed -= 1;
         self.wait_in_line(number, port);

@@ -60,6 +60,8 @@ pub(super) struct Settings {
     pub packets_at_once: u32,
     pub receive_at_once: u32,
     pub acknowledge: u8,
+    /// Whether each packet of a message has its own port.
+    pub per_packet: bool,
     /// Whether the program's own processor fills packets, over the host's bus.
     pub programmed: bool,
     ahead_bytes: u32,
@@ -100,6 +102,7 @@ impl Settings {
             receive_at_once: f.message_receive_at_once,
             acknowledge: f.message_acknowledge,
             programmed: f.message_programmed == 1,
+            per_packet: f.message_port_per_packet == 1,
             ahead_bytes: f.message_ahead_bytes,
             send: f.message_send_ticks as Time,
             receive: f.message_receive_ticks as Time,

@@ -2,6 +2,7 @@
 
 mod ask;
 mod resend;
+mod stripe;
 
 use super::*;
 use crate::fabric::{ANY, CROSS, LAST, acknowledge, operation};
@@ -74,16 +75,21 @@ fn run(f: &Fabric) -> (Programs, Vec<Sent>) {
 
 /// The same on a network that loses packets half-way, by how many were sent before them.
 fn run_losing(f: &Fabric, is_lost: impl Fn(usize) -> bool) -> (Programs, Vec<Sent>) {
-    let mut programs = Programs::new(f, usize::MAX);
+    run_over(f, is_lost, |_| WAY)
+}
+
+/// The same where the way from each port takes a time of its own; between ports, as they are numbered.
+fn run_over(f: &Fabric, is_lost: impl Fn(usize) -> bool, way: impl Fn(u32) -> Time) -> (Programs, Vec<Sent>) {
+    let (mut programs, ways) = (Programs::new(f, usize::MAX), Ways::new(f));
     let (mut sent, mut on_way, mut busy) = (Vec::new(), Vec::new(), Vec::new());
-    (0..f.terminals).for_each(|terminal| programs.link_free(terminal));
+    (0..f.ports()).for_each(|port| programs.link_free(port));
     let mut now = 0;
     loop {
         on_way.retain(|&(time, source, target, mark, lost)| {
             if time == now && lost {
                 programs.lost(mark);
             } else if time == now {
-                programs.delivered(source, target, mark);
+                programs.delivered(ways.terminal(source), ways.terminal(target), mark);
             }
             time != now
         });
@@ -97,7 +103,7 @@ fn run_losing(f: &Fabric, is_lost: impl Fn(usize) -> bool) -> (Programs, Vec<Sen
             assert_eq!(packet.dispatch, now);
             let lost = is_lost(sent.len());
             sent.push((now, terminal, packet.target, packet.length));
-            let lasts = if lost { WAY / 2 } else { WAY };
+            let lasts = if lost { way(terminal) / 2 } else { way(terminal) };
             on_way.push((now + lasts, terminal, packet.target, packet.mark, lost));
             busy.push((now + 10, terminal));
             false
@@ -109,7 +115,7 @@ fn run_losing(f: &Fabric, is_lost: impl Fn(usize) -> bool) -> (Programs, Vec<Sen
     }
     let Account { made, received, lost, .. } = programs.account;
     assert_eq!(made, received + programs.in_flight() + lost);
-    assert!(programs.nothing_flies());
+    assert!(programs.nothing_flies() && programs.parts.is_all_free());
     (programs, sent)
 }
 

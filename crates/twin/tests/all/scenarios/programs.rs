@@ -78,6 +78,13 @@ fn costs(f: &mut Fabric, draw: &mut Draw, pace: u32) {
     }
 }
 
+/// Has each packet of a message choose a port of its own, where terminals have several.
+pub fn with_packets_spread(fabric: &Fabric) -> Fabric {
+    let f = Fabric { message_port_per_packet: 1, message_check_ticks: 0, ..fabric.clone() };
+    check(&f).expect("a legal protocol");
+    f
+}
+
 /// Has packets be sent again that are not acknowledged in time, often much too early; where the protocol acknowledges whole
 /// packets at once.
 pub fn with_resends(fabric: &Fabric, seed: u64) -> Fabric {
