@@ -1,6 +1,6 @@
-"""The command ``fabriloom``. It alone prints; everything it can do can be done from Python too.
+"""The command ``fabriloom``. Only this package prints; Python has the same functions.
 
-What each exit code means is said in ``exits.py`` and on the page ``docs/reference/cli.md``.
+``exits.py`` and the page ``docs/reference/cli.md`` define the exit codes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The commands and their options. What they do is imported when they do it, so that help comes at once."""
+"""The commands and their options. Each imports its implementation when it runs, so that help is fast."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from .. import experiments
 from . import exits, options
@@ -14,34 +13,18 @@ from .options import Csv, CurvePoints, File, Force, ForceFile, Jobs, Json, Loads
 from .study import study
 
 POINTS = "points"
-"""Where a study keeps its finished points; ``studies.store`` is imported only when it is needed."""
+"""Folder in which a study stores its finished points; ``studies.store`` is imported only when needed."""
 
 _EPILOG = (
-    "Exit codes: 0 done, saturated included; 1 numbers or engines disagree, or a requirement is not kept, "
-    "when asked; "
-    "2 a mistake in the arguments or the scenario; 3 deadlock; 4 a fault of the program; "
-    "130 interrupted, with partial results."
+    "Exit codes: 0 done, also when saturated; 1 with --strict or --twin: numbers or engines disagree, or a "
+    "requirement is missed; 2 a mistake in the arguments or the scenario; 3 deadlock; 4 a fault of the "
+    "program; 130 interrupted, with partial results."
 )
 
 
-class _Commands(TyperGroup):
-    """Says of each command the whole first sentence: the library cuts it at the end of a line."""
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """One entry per command, wrapped."""
-        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [
-            (name, " ".join((one.help or "").split("\n\n")[0].split()))
-            for name, one in found
-            if one is not None
-        ]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
-
-
 app = typer.Typer(
-    cls=_Commands,
-    help="Simulate lossless packet fabrics: from a scenario file to a report.",
+    cls=options.Commands,
+    help="Simulate lossless packet fabrics, from a scenario file to a report.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -84,11 +67,11 @@ def new(
     ] = "",
     output: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="Written to this file; without it printed.", callback=at_home),
+        typer.Argument(metavar="FILE", help="File to write; if not given, it is printed.", callback=at_home),
     ] = None,
     force: ForceFile = False,
 ) -> int:
-    """Write a commented scenario to start from."""
+    """Write a commented scenario as a starting point."""
     from . import work
 
     return work.new(kind, output, force)
@@ -105,7 +88,7 @@ def run(
     force: Force = False,
     csv: Csv = False,
     twin: Annotated[
-        bool, typer.Option("--twin", help="Compare with the slow plain engine, packet by packet.")
+        bool, typer.Option("--twin", help="Compare every delivery with the slow second engine.")
     ] = False,
     seeds: Annotated[
         int | None,
@@ -114,18 +97,18 @@ def run(
             metavar="N",
             min=2,
             max=1000,
-            help="Run with N seeds: means over them and their spread.",
+            help="Run with N seeds; print the means over the runs and their spread.",
         ),
     ] = None,
     jobs: Jobs = 2,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 1 when a requirement is missed; of one run.")
+        bool, typer.Option("--strict", help="Exit code 1 if a requirement is missed; not with --seeds.")
     ] = False,
 ) -> int:
     """Run a scenario once, or with several seeds.
 
-    Seeds are that of the scenario and those that follow it. With --seeds and --out every finished run is
-    kept at once; the same command takes an interrupted one up again.
+    --seeds uses the seed of the scenario and the following ones. With --seeds and --out, finished runs are
+    kept if the command is interrupted; the same command continues from there.
     """
     from . import folders, work
 
@@ -153,12 +136,12 @@ def curve(
     csv: Csv = False,
     published: Annotated[
         bool,
-        typer.Option("--published", help="Show what a paper prints about this network beside the points."),
+        typer.Option("--published", help="Also show the published numbers of this network."),
     ] = False,
 ) -> int:
-    """Latency against throughput over offered loads, or the scenario's [sweep].
+    """Measure latency against throughput over offered loads, or over the scenario's [sweep].
 
-    With --out every finished point is kept at once; the same command takes an interrupted curve up again.
+    With --out, finished points are kept if the command is interrupted; the same command continues from there.
     """
     from . import folders, work
 
@@ -175,7 +158,7 @@ def compare(
         list[Path],
         typer.Argument(
             metavar="FILE…",
-            help="Scenarios, or one with [variants]; folders of measure, run or curve beside them.",
+            help="Scenarios, or one with [variants]; also result folders of measure, run or curve.",
             show_default=False,
             callback=at_home,
         ),
@@ -189,9 +172,9 @@ def compare(
     force: Force = False,
     csv: Csv = False,
 ) -> int:
-    """Several scenarios, or the [variants] of one, under the same loads.
+    """Compare several scenarios, or the [variants] of one, at the same loads.
 
-    With --out every finished point is kept at once; the same command takes an interrupted one up again.
+    With --out, finished points are kept if the command is interrupted; the same command continues from there.
     """
     from . import folders, work
 
@@ -212,7 +195,8 @@ def saturate(
         typer.Option(
             "--definition",
             metavar="peak|backlog",
-            help="peak: the most accepted at any load; backlog: with sources that always have a packet.",
+            help="peak: largest accepted throughput over all loads; backlog: throughput with sources that "
+            "always have a packet.",
         ),
     ] = "peak",
     jobs: Jobs = 2,
@@ -221,7 +205,7 @@ def saturate(
     force: Force = False,
     csv: Csv = False,
 ) -> int:
-    """The saturation throughput, with its confidence."""
+    """Find the saturation throughput, with its confidence interval."""
     from . import folders, work
 
     with folders.taken(out, "saturate", force, POINTS, csv=csv) as folder:
@@ -241,31 +225,39 @@ def measure(
             metavar="N",
             min=1,
             max=2**20,
-            help="Processes at most; each terminal that takes part is one.",
+            help="Most processes; each terminal that takes part needs one.",
         ),
     ] = None,
     hosts: Annotated[
         Path | None,
         typer.Option(
-            "--hosts", metavar="FILE", help="Machines, one a line: name:processes.", callback=at_home
+            "--hosts",
+            metavar="FILE",
+            help="Host file, one machine per line: name:processes.",
+            callback=at_home,
         ),
     ] = None,
     runner: Annotated[
-        str, typer.Option("--runner", metavar="auto|c|python", help="auto: C where it can be compiled.")
+        str,
+        typer.Option(
+            "--runner",
+            metavar="auto|c|python",
+            help="Program that runs on each rank; auto: the one in C, if it can be compiled.",
+        ),
     ] = "auto",
     warm_ups: Annotated[
-        int, typer.Option("--warm-ups", metavar="N", min=0, max=1000, help="Rounds that do not count.")
+        int, typer.Option("--warm-ups", metavar="N", min=0, max=1000, help="Rounds before the measurement.")
     ] = 2,
     rounds: Annotated[
         int,
         typer.Option(
-            "--rounds", metavar="N", min=1, max=1000, help="Rounds that count; the middle one is reported."
+            "--rounds", metavar="N", min=1, max=1000, help="Measured rounds; the median is reported."
         ),
     ] = 5,
     oversubscribe: Annotated[
         bool,
         typer.Option(
-            "--oversubscribe", help="More processes than cores: to test whether it runs, not how fast."
+            "--oversubscribe", help="Allow more processes than cores, as a test only: times mean nothing."
         ),
     ] = False,
     patience: Annotated[
@@ -281,8 +273,8 @@ def measure(
 ) -> int:
     """Run a scenario's program on this machine or a cluster, over MPI, and time every message.
 
-    With a [sweep], at each of its points; with --out every finished point is kept at once, and the same
-    command takes an interrupted one up again.
+    With a [sweep], every point is measured. With --out, finished points are kept if the command is
+    interrupted; the same command continues from there.
     """
     from . import folders, real
 
@@ -308,9 +300,10 @@ def fit(
     force: Force = False,
     csv: Csv = False,
 ) -> int:
-    """Find host and link parameters from ping-pong, trains and one to many, and predict the other programs.
+    """Fit host and link parameters to ping-pong, message-train and one-to-many measurements, and predict the
+    other measured programs.
 
-    With --out the parameters are written as a preset, fitted.toml, that a scenario names.
+    With --out, the parameters are written as a preset, fitted.toml, which a scenario can name.
     """
     from . import folders, real
 
@@ -328,9 +321,9 @@ def check(
     bisection: options.Bisection = 0,
     json: Json = False,
 ) -> int:
-    """Look at a scenario without running it: its parts, its bounds, whether it can deadlock.
+    """Check a scenario without running it: its parts, its throughput bounds, whether it can deadlock.
 
-    With --fault what every single failure of a cable or a switch would leave, the worst first.
+    --fault lists the effect of every single failure of a cable or a switch, the worst first.
     """
     from . import work
 
@@ -343,22 +336,14 @@ def bound(
     file: File,
     settings: Set = None,
     seed: Seed = None,
-    tries: Annotated[
-        int,
-        typer.Option(
-            "--tries", metavar="N", min=0, max=10**6, help="Runs per flow that search for its longest delay."
-        ),
-    ] = 60,
-    flow: Annotated[
-        str | None,
-        typer.Option("--flow", metavar="SOURCE:TARGET", help="Show the parts of the bound of this flow."),
-    ] = None,
+    tries: options.Tries = 60,
+    flow: options.FlowEnds = None,
     json: Json = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 1 when a requirement is not guaranteed.")
+        bool, typer.Option("--strict", help="Exit code 1 if a requirement is not guaranteed.")
     ] = False,
 ) -> int:
-    """An upper bound on the delay of every flow, beside the longest delay that was found."""
+    """Compute an upper bound on the delay of every flow, and search for the longest delay."""
     from . import bound as command
 
     return command.bound(_load(file, settings, seed), tries, flow, json, strict)
@@ -376,9 +361,9 @@ def design(
     force: Force = False,
     csv: Csv = False,
 ) -> int:
-    """From requirements to a ranked list of networks, the cheapest first.
+    """Find the networks that meet a file of requirements, the cheapest first.
 
-    With --out every finished run is kept at once; the same command takes an interrupted one up again.
+    With --out, finished runs are kept if the command is interrupted; the same command continues from there.
     """
     from . import design as command
 
@@ -391,11 +376,12 @@ def draw(
     file: File,
     settings: Set = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE.svg", help="Where to.", callback=at_home)
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE.svg", help="Write to this file.", callback=at_home),
     ] = None,
     force: ForceFile = False,
 ) -> int:
-    """Draw the network as SVG; without -o to standard output."""
+    """Draw the network as SVG, to standard output or to a file."""
     from . import work
 
     return work.draw(_load(file, settings, None), output, force)
@@ -404,9 +390,10 @@ def draw(
 @app.command()
 @exits.guarded
 def export(file: File, settings: Set = None, out: Out = None, force: Force = False) -> int:
-    """Routing tables by logical address, as CSV and as C arrays; path addresses; the network as files.
+    """Write routing tables by logical address as CSV and as C arrays, path addresses, and the network as
+    files.
 
-    Without --out the table of all routers is printed as CSV.
+    Without --out, the routing table of all routers is printed as CSV.
     """
     from . import export as command
     from . import folders
@@ -427,15 +414,17 @@ def plot(
             callback=at_home,
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where to.")] = Path("figures"),
-    form: Annotated[str, typer.Option("--format", metavar="svg|pdf|png", help="Kind of the files.")] = "svg",
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the figures.")] = Path(
+        "figures"
+    ),
+    form: Annotated[str, typer.Option("--format", metavar="svg|pdf|png", help="File format.")] = "svg",
     numbers: Annotated[
         list[int] | None,
-        typer.Option("--figure", metavar="N", help="Only this chart of the report, from 1; repeatable."),
+        typer.Option("--figure", metavar="N", help="Only the N-th chart of the report; repeatable."),
     ] = None,
     force: Force = False,
 ) -> int:
-    """Draw the charts of a report as figures for a paper, a file each."""
+    """Draw the charts of a report as figures for a paper, one file each."""
     from . import work
 
     return work.plot(report, out, form, numbers or [], force)
@@ -456,7 +445,7 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help=f"Which paper: {', '.join(experiments.names())}, or all.", show_default=False
+            metavar="NAME", help=f"The paper: {', '.join(experiments.names())}, or all.", show_default=False
         ),
     ],
     json: Json = False,
@@ -464,13 +453,11 @@ def reproduce(
     jobs: Jobs = 2,
     out: Out = None,
     force: Force = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 1 when a scored line disagrees.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 if a scored line disagrees.")] = False,
 ) -> int:
-    """Simulate what a paper has published, and print both.
+    """Compute the published numbers of a paper again, and print both.
 
-    Ctrl-C prints the lines that are complete; the same command continues from there.
+    Ctrl-C prints the finished lines; the same command continues from there.
     """
     from . import folders, work
 
@@ -485,15 +472,19 @@ def page(
         list[Path] | None,
         typer.Argument(
             metavar="FILE...",
-            help="Scenarios of your own, with the files that they name.",
+            help="Your own scenarios, with the files that they name.",
             show_default=False,
             callback=at_home,
         ),
     ] = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 8765,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port of the server; 0: any free one.")
+    ] = 8765,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+    ] = True,
 ) -> int:
-    """Open the laboratory: a page in your browser that shows packets move and block."""
+    """Open the laboratory: a page in your browser that shows how packets move and block."""
     from .page import page
 
     return page(files or [], port, browser)

@@ -12,7 +12,7 @@ _SIXTIETH = 60
 
 
 def left(share: float, elapsed_s: float) -> str:
-    """Time left in words, from the share that is done; empty until it can be told."""
+    """Return the remaining time as text, from the finished share; empty until it can be estimated."""
     if share <= 0.0 or elapsed_s < 0.5:
         return ""
     seconds = elapsed_s * (1.0 - share) / share
@@ -23,7 +23,7 @@ def left(share: float, elapsed_s: float) -> str:
 
 
 def rate(events: int, elapsed_s: float) -> str:
-    """Events per second for reading."""
+    """Return events per second as text."""
     if elapsed_s <= 0.0:
         return ""
     per_second = events / elapsed_s
@@ -31,7 +31,7 @@ def rate(events: int, elapsed_s: float) -> str:
 
 
 class Bar:
-    """A bar on standard error, or nothing when that is no terminal."""
+    """A progress bar on standard error; nothing if that is not a terminal."""
 
     def __init__(self, progress: Any, task: Any) -> None:
         self._progress, self._task = progress, task
@@ -39,11 +39,11 @@ class Bar:
         self._first: tuple[float, int] | None = None
 
     def run(self, state: Any) -> None:
-        """The state of one run, as ``simulate.run`` tells it."""
+        """Show the progress of one run, as ``simulate.run`` reports it."""
         self._show(state.share, state.events, f"{state.packets:,} packets".replace(",", " "))
 
     def study(self, state: Any) -> None:
-        """The state of many runs, as ``studies`` tells it; what was there before is no work of this time."""
+        """Show the progress of many runs, as ``studies`` reports it; points of earlier calls do not count."""
         self._first = self._first or (state.share, state.finished)
         share, finished = self._first
         done = (state.share - share) / (1.0 - share) if share < 1.0 else 1.0
@@ -53,7 +53,7 @@ class Bar:
         self._show(state.share, state.events, what, left(done, elapsed_s))
 
     def steps(self, done: int, of: int, what: str) -> None:
-        """Steps of a reproduction."""
+        """Show the steps of a reproduction."""
         self._show(done / max(of, 1), 0, f"{done} of {of} runs, {what}" if what else f"{done} of {of} runs")
 
     def _show(self, share: float, events: int, what: str, remaining: str | None = None) -> None:
@@ -67,7 +67,7 @@ class Bar:
 
 @contextmanager
 def bar(description: str) -> Iterator[Bar]:
-    """A progress bar for the time of a block; it leaves nothing behind."""
+    """Show a progress bar during a block; it is erased at the end."""
     if not sys.stderr.isatty():
         yield Bar(None, None)
         return

@@ -1,4 +1,4 @@
-"""``fabriloom bound``: the longest delay of each flow, and who causes it."""
+"""``fabriloom bound``: the largest delay of each flow, and its causes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ..scenario import Scenario
 
 ROWS = 20
-"""Flows that are printed; ``--json`` has all."""
+"""Most flows that are printed; ``--json`` has all."""
 
 
 def bound(scenario: Scenario, tries: int, flow: str | None, json: bool, strict: bool) -> int:
-    """The bounds of all flows, and the parts of one of them: the largest unless another is named."""
+    """Print the bounds of all flows, and the parts of one: of ``flow``, or of the largest."""
     from ..bounds import bound as worst_case
 
     with bars.bar("bound") as bar:
@@ -69,7 +69,7 @@ def _print_table(found: Bounds) -> None:
 
 
 def _beside(row: dict[str, Any], columns: Iterable[str]) -> list[str]:
-    """A bound, the longest time that was found and how much of the bound that is."""
+    """Return the cells for a bound, the longest delay found, and its share of the bound."""
     cells = []
     for key in columns:
         prefix = key.removesuffix("ns").removeprefix("bound_")

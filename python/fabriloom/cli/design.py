@@ -1,4 +1,4 @@
-"""``fabriloom design``: from requirements to a ranked list, see ``docs/guides/design.md``."""
+"""``fabriloom design``: a ranked list of networks that meet requirements, see ``docs/guides/design.md``."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _write(files: Output, found: Design, html: str, csv: bool) -> None:
 
 
 def _tell(found: Design) -> None:
-    """The ranking, what was refused and why, and what would change the answer."""
+    """Print the ranking, the refused networks with their reasons, and what would change the answer."""
     built = sum("bound" in one.facts for one in found.looked)
     name = found.requirements.name or "design"
     show.line(f"{name}: {len(found.looked):,} candidates, {built:,} built, {found.tried:,} simulated")

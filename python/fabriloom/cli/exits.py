@@ -1,4 +1,4 @@
-"""How the command ends: exit codes, and one message for whatever went wrong."""
+"""Exit codes of the command, and one message for each error."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from typing import Any, TypeVar
 from ..printable import escaped
 
 OK = 0
-"""Done, whatever the network did: drained, precise enough, saturated and out of time are all results."""
+"""Done: drained, precise enough, saturated and out of time are all results."""
 DISAGREES = 1
-"""``reproduce --strict``: a scored line does not agree; ``run`` and ``bound --strict``: a requirement is not
-kept; ``run --twin``: the two engines differ."""
+"""``reproduce --strict``: a scored line does not agree; ``run --strict`` and ``bound --strict``: a
+requirement is missed or not guaranteed; ``run --twin``: the two engines differ."""
 MISTAKE = 2
-"""In the arguments, the scenario or a file it names, and nothing was run; or what was measured could not be
-written, and is printed."""
+"""A mistake in the arguments, the scenario or a file it names, and nothing was run; or results could not be
+written and are printed."""
 DEADLOCK = 3
 """The run ended deadlocked or livelocked (its results are written); ``check``: the routing can deadlock."""
 FAULT = 4
-"""Of Fabriloom itself; a run that ended stalled (its results are written)."""
+"""A fault of Fabriloom; a run that ended stalled (its results are written)."""
 INTERRUPTED = 130
-"""By Ctrl-C or SIGTERM; what was finished is written and marked ``interrupted``."""
+"""Interrupted by Ctrl-C or SIGTERM; finished results are written and marked ``interrupted``."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
-"""What a place says that takes no more; while a file is written Python does not know its name."""
+"""Errors of a full disk; while a file is written, Python does not know its name."""
 
 
 class Mistake(Exception):
-    """Something the user can put right; its text is the whole message."""
+    """A mistake that the user can correct; the text is the whole message."""
 
 
 def complain(text: str) -> None:
-    """One message on standard error; names from files may hold markup and control characters."""
+    """Print a message on standard error; markup and control characters in names are escaped."""
     sys.stderr.write(escaped(text.rstrip("\n")) + "\n")
     sys.stderr.flush()
 
 
 def _code_of(error: BaseException) -> int:
-    """Say what happened, once; returns the exit code."""
+    """Print one message about an error and return the exit code."""
     from ..routing import RoutingError
     from ..scenario import ScenarioError
     from ..studies.folder import StudyError
@@ -98,18 +98,18 @@ def _fault(error: BaseException) -> int:
 
 
 def _warn(message: Warning | str, *_: object) -> None:
-    """A warning of the package is for the user: without the line of our source that it came from."""
+    """Print a warning of the package for the user, without the source line."""
     complain(f"warning: {message}")
 
 
 _PATIENCE_S = 3.0
-"""For this time after a Ctrl-C another one is ignored: what the first began, finishing with what there is, is
-not broken off by a hand that presses twice."""
+"""Time after a Ctrl-C in which a second one is ignored, so that pressing twice does not prevent the results
+from being written."""
 
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Ctrl-C, and SIGTERM, which batch systems send before they kill, end a run with what there is."""
+    """Let Ctrl-C, and SIGTERM, which batch systems send before they kill, end a run with partial results."""
     heard_s = float("-inf")
 
     def stop(*_: object) -> None:
@@ -130,7 +130,7 @@ def _stoppable() -> Iterator[None]:
 
 
 def guarded(command: Command) -> Command:
-    """The command with every error turned into one message and an exit code."""
+    """Wrap a command so that every error becomes one message and an exit code."""
 
     @functools.wraps(command)
     def inner(*arguments: Any, **options: Any) -> None:
@@ -152,7 +152,7 @@ def guarded(command: Command) -> Command:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Writing results is not interrupted by a second Ctrl-C."""
+    """Protect the writing of results from a second Ctrl-C."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield

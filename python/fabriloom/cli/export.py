@@ -1,4 +1,4 @@
-"""``fabriloom export``: a network as others take it: routing tables, path addresses, graph files."""
+"""``fabriloom export``: a network for other tools: routing tables, path addresses, graph files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def export(scenario: Scenario, folder: Output | None) -> int:
-    """The files of a network into a folder; without one the routing tables are printed."""
+    """Write the files of a network to a folder; without one, print the routing tables."""
     from ..compile import LinkParts, compile
 
     compiled = compile(scenario)
@@ -43,7 +43,7 @@ def export(scenario: Scenario, folder: Output | None) -> int:
 
 
 def _files(compiled: Compiled) -> dict[str, str]:
-    """The texts of all files by their names. Raises RoutingError."""
+    """Return the texts of all files by name. Raises RoutingError."""
     from .. import __version__
     from ..compile import LinkParts
     from ..routing import routers
@@ -70,7 +70,7 @@ def _files(compiled: Compiled) -> dict[str, str]:
 
 
 def _pairs(compiled: Compiled) -> list[list[tuple[int, int]]]:
-    """Per plane, in its own numbers, the pairs of terminals that send to each other there."""
+    """Return, per plane and in its numbers, the pairs of terminals with traffic between them."""
     from ..compile.several import port_pairs
 
     graph, demand = compiled.graph, compiled.demand()

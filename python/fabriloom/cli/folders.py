@@ -1,4 +1,4 @@
-"""Output folders: looked at before a run, so that hours of simulation are never lost to a wrong name."""
+"""Output folders, checked before a run, so that no simulation is lost because of a wrong name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..results import Provenance, Results
 
 RUNS = "runs"
-"""Holds what an unfinished reproduction has finished; a finished one has none."""
+"""Folder of the finished runs of an unfinished reproduction."""
 
 
 def taken(
@@ -29,11 +29,11 @@ def taken(
     forget: bool = False,
     csv: bool = False,
 ) -> AbstractContextManager[Output | None]:
-    """The output folder of a command, if it has one, for as long as it works; see ``Output``. ``csv``: tables
-    are wanted as CSV, so there has to be one.
+    """Open the output folder of a command, if it has one; see ``Output``. ``csv``: tables are wanted as CSV,
+    which requires a folder.
 
     Raises:
-        Mistake: it cannot be taken, and why.
+        Mistake: the folder cannot be used; the text gives the reason.
     """
     if out is None and csv:
         raise Mistake("--csv: name the folder in which the tables are written with --out DIR")
@@ -51,8 +51,8 @@ def taken(
 
 @contextmanager
 def cached(name: str) -> Iterator[Working | None]:
-    """Where a reproduction without an output folder keeps its finished runs until it is complete: among the
-    files that programs of this user may forget. None if that cannot be; the runs are then not kept.
+    """Return the folder, in the user's cache, for the finished runs of a reproduction without an output
+    folder. None if it cannot be created; the runs are then not kept.
     """
     from .. import __version__
 
@@ -72,7 +72,7 @@ def cached(name: str) -> Iterator[Working | None]:
 
 
 def shown(path: Path) -> Path:
-    """A path as short as it can be said from here."""
+    """Return the shortest form of a path from the present folder."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
 
@@ -93,12 +93,12 @@ def _scenario_files(files: Files, provenance: Provenance) -> None:
 
 
 def forms(csv: bool) -> tuple[str, ...]:
-    """Forms in which tables are written."""
+    """Return the formats in which tables are written."""
     return ("parquet", "csv") if csv else ("parquet",)
 
 
 def write_run(files: Files, results: Results, csv: bool) -> None:
-    """Everything of one run; the summary last."""
+    """Write all files of one run, the summary last."""
     from ..report import for_run
     from ..results.files import put_text, tables_of, write_chrome_trace, write_tables
 
@@ -113,8 +113,7 @@ def write_run(files: Files, results: Results, csv: bool) -> None:
 
 
 def write_study(files: Files, study: Any, html: str, csv: bool) -> None:
-    """Everything of a study of several runs: tables, scenario (of a comparison the resolved form of each),
-    report, summary."""
+    """Write all files of a study: tables, scenario (for a comparison each resolved form), report, summary."""
     from ..results.files import put_text, write_tables
     from ..studies.comparison import Comparison
 
@@ -130,7 +129,7 @@ def write_study(files: Files, study: Any, html: str, csv: bool) -> None:
 
 
 def write_reproduction(files: Files, records: list[dict[str, Any]], html: str) -> None:
-    """The lines and the page of reproduced papers."""
+    """Write the lines and the page of reproduced papers."""
     from ..results.files import put_text
 
     put_text(files, "reproduction.html", html)

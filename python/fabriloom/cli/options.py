@@ -7,10 +7,23 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+
+
+class Commands(TyperGroup):
+    """A group whose help shows the whole first sentence of each command: the library cuts it off."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write one entry per command, wrapped."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        shown = [(name, one) for name, one in found if one is not None and not one.hidden]
+        rows = [(name, " ".join((one.help or "").split("\n\n")[0].split())) for name, one in shown]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 def at_home(value: Any) -> Any:
-    """Paths with ``~`` for the home folder, which a shell leaves alone in quotes."""
+    """Replace ``~`` in paths by the home folder; a shell does not do so inside quotes."""
     if isinstance(value, list | tuple):
         return [at_home(path) for path in value]
     return value and Path(os.path.expanduser(value))
@@ -29,7 +42,7 @@ RequirementsFile = Annotated[
     ),
 ]
 Finalists = Annotated[
-    int, typer.Option("--finalists", metavar="N", min=1, max=50, help="Networks that meet everything.")
+    int, typer.Option("--finalists", metavar="N", min=1, max=50, help="Most networks to list.")
 ]
 Set = Annotated[
     list[str] | None,
@@ -39,13 +52,13 @@ Set = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", metavar="N", min=0, max=2**63 - 1, help="Start of every random stream."),
+    typer.Option("--seed", metavar="N", min=0, max=2**63 - 1, help="Seed of all random streams."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write results and report.html here.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an earlier result of fabriloom.")]
 ForceFile = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Write every table as CSV too; with --out.")]
+Csv = Annotated[bool, typer.Option("--csv", help="With --out: write every table as CSV too.")]
 Loads = Annotated[
     str | None, typer.Option("--loads", metavar="LOAD,LOAD…", help="Offered loads, such as 0.1,0.3,0.5.")
 ]
@@ -56,13 +69,13 @@ CurvePoints = Annotated[
         metavar="N",
         min=4,
         max=500,
-        help="This many loads: a few from 10 to 100 %, or --loads, then more where the curve bends.",
+        help="Number of loads: first --loads, or a few from 10 to 100 %, then more where the curve bends.",
     ),
 ]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, max=1024, help="Runs at a time.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", min=1, max=1024, help="Parallel runs.")]
 Fault = Annotated[
     str | None,
-    typer.Option("--fault", metavar="WHAT", help="Every single failure: all, cables or switches."),
+    typer.Option("--fault", metavar="WHAT", help="Try every single failure of cables, switches or all."),
 ]
 Bisection = Annotated[
     int,
@@ -71,6 +84,16 @@ Bisection = Annotated[
         metavar="N",
         min=0,
         max=100_000,
-        help="Count the effective bisection bandwidth over N random pairings of the terminals.",
+        help="Estimate the effective bisection bandwidth from N random pairings of the terminals.",
     ),
+]
+Tries = Annotated[
+    int,
+    typer.Option(
+        "--tries", metavar="N", min=0, max=10**6, help="Runs per flow in the search for its longest delay."
+    ),
+]
+FlowEnds = Annotated[
+    str | None,
+    typer.Option("--flow", metavar="SOURCE:TARGET", help="Show the parts of the bound of this flow."),
 ]

@@ -1,4 +1,4 @@
-"""``fabriloom page``: the server, and a browser that shows it."""
+"""``fabriloom page``: start the server and open it in a browser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .exits import Mistake
 
 
 def _open(address: str) -> None:
-    """Beside the server: some browsers come back only when they have been closed."""
+    """Open a browser without waiting for it: some return only when they are closed."""
     import webbrowser
 
     with contextlib.suppress(webbrowser.Error):
@@ -20,7 +20,7 @@ def _open(address: str) -> None:
 
 
 def page(files: Sequence[Path], port: int, browser: bool) -> int:
-    """Serve until Ctrl-C; ``files``, which must be right, are the first on its shelf."""
+    """Serve the laboratory until Ctrl-C; the scenarios ``files`` come first. Raises ScenarioError."""
     from ..page import serve
     from ..scenario import load
 

@@ -1,4 +1,4 @@
-"""Requirements of flows, as tables for people."""
+"""Tables of requirements for the terminal."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ..bounds import Bounds, Promise
 
 ROWS = 40
-"""Requirements that are printed, those with the least margin; the files have all."""
+"""Most requirements that are printed, those with the least margin; the files have all."""
 
 
 def of_run(table: pl.DataFrame) -> None:
-    """The requirements of a run with their verdicts."""
+    """Print the requirements of a run with their verdicts."""
     rows = sorted(table.to_dicts(), key=worst_first)
     show.table(
         ["flow", "required", "99.99 %", "longest", "margin", "guaranteed", "margin", "verdict"],
@@ -47,7 +47,7 @@ def of_run(table: pl.DataFrame) -> None:
 
 
 def of_slots(table: pl.DataFrame) -> None:
-    """The entries of a schedule, those with the least slack first."""
+    """Print the entries of a schedule, those with the least slack first."""
     rows = sorted(
         table.to_dicts(), key=lambda row: (row["slack_ns_min"] is not None, row["slack_ns_min"] or 0)
     )
@@ -71,7 +71,7 @@ def of_slots(table: pl.DataFrame) -> None:
 
 
 def of_codes(table: pl.DataFrame) -> None:
-    """Time-codes and interrupts by terminal, those with the most jitter first."""
+    """Print time-codes and interrupts by terminal, those with the most jitter first."""
     rows = table.sort("jitter_ns", descending=True, nulls_last=True).to_dicts()
     show.table(
         ["code", "from", "to", "taken", "missed", "mean", "longest", "jitter"],
@@ -90,7 +90,7 @@ def of_codes(table: pl.DataFrame) -> None:
 
 
 def of_bounds(found: Bounds) -> None:
-    """The requirements of a scenario beside what is guaranteed."""
+    """Print the requirements of a scenario and what is guaranteed."""
     rows = sorted(found.promises, key=_left)
     show.table(
         ["flow", "packet", "required", "guaranteed", "margin", "verdict"],
@@ -117,7 +117,7 @@ def of_bounds(found: Bounds) -> None:
 
 
 def document(promises: Sequence[Promise]) -> list[dict[str, Any]]:
-    """The same as JSON."""
+    """Return the requirements and what is guaranteed, ready for JSON."""
     return [
         {
             "flow": one.flow,
@@ -135,12 +135,12 @@ def document(promises: Sequence[Promise]) -> list[dict[str, Any]]:
 
 
 def are_guaranteed(promises: Sequence[Promise]) -> bool:
-    """Whether no packet can be late."""
+    """Whether every requirement is guaranteed."""
     return all(_word(one) == GUARANTEED for one in promises)
 
 
 def _left(one: Promise) -> float:
-    """What a promise is sorted by: its margin; those without a bound come first."""
+    """Return the margin of a promise as its sort key; those without a bound come first."""
     left = margin(one.requirement_ns, one.bound_ns)
     return -math.inf if left is None else left
 

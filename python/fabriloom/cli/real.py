@@ -1,4 +1,4 @@
-"""What the commands about real machines do; each returns its exit code."""
+"""The commands for real machines; each function returns an exit code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def settings_of(
     oversubscribe: bool,
     patience_s: int,
 ) -> Settings:
-    """How to measure, from the options of the command."""
+    """Return the settings of a measurement from the options of the command."""
     from ..measure import Settings
 
     if runner not in RUNNERS:
@@ -38,7 +38,7 @@ def settings_of(
 
 
 def measure(scenario: Scenario, how: Settings, json: bool, folder: Output | None, csv: bool) -> int:
-    """A measurement, printed and written."""
+    """Measure a scenario; print and write the results."""
     from .. import measure as room
     from ..report import for_curve
 
@@ -76,7 +76,7 @@ def measure(scenario: Scenario, how: Settings, json: bool, folder: Output | None
 
 
 def fit(paths: list[Path], json: bool, folder: Output | None, csv: bool) -> int:
-    """A fit and its predictions, printed and written."""
+    """Fit parameters; print and write them with the predictions."""
     from .. import fit as room
     from ..report import for_fit
 
@@ -110,7 +110,7 @@ def fit(paths: list[Path], json: bool, folder: Output | None, csv: bool) -> int:
 
 
 def results_of(paths: Sequence[Path], names: Sequence[str]) -> dict[str, tuple[Scenario, list[Any]]]:
-    """Result folders as scenarios with their finished points, by names that are not taken."""
+    """Read result folders as scenarios with finished points, under unique names."""
     from ..fit import FitError
     from ..fit.samples import read_folder
     from ..scenario import Scenario
@@ -138,7 +138,7 @@ def results_of(paths: Sequence[Path], names: Sequence[str]) -> dict[str, tuple[S
 def beside(
     found: Comparison | None, named: Mapping[str, Scenario], theirs: Mapping[str, tuple[Scenario, list[Any]]]
 ) -> Comparison:
-    """A comparison with results that are there already."""
+    """Add existing results to a comparison."""
     from ..studies.comparison import NAME, Comparison
 
     more = [point for _, points in theirs.values() for point in points]
@@ -151,6 +151,6 @@ def beside(
 
 
 def _warnings(curve: Any) -> list[str]:
-    """What is to be said of some points, once."""
+    """Collect the warnings of all points, each once."""
     told = {warning: None for point in curve.points for warning in point.summary["warnings"]}
     return list(told)[:5]

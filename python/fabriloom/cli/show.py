@@ -1,4 +1,4 @@
-"""What the command prints for people: compact tables, plain in a pipe."""
+"""Print results as compact tables, without colours in a pipe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PIPE_WIDTH = 140
 
 
 def draw(drawn: Table) -> None:
-    """A table on standard output; in a pipe without colours, wide, and with no blanks at line ends."""
+    """Print a table on standard output; in a pipe without colours, wide, and without trailing blanks."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else PIPE_WIDTH
@@ -36,12 +36,12 @@ def draw(drawn: Table) -> None:
 
 
 def line(text: str = "") -> None:
-    """One line of text as it is, but for characters that the terminal would obey."""
+    """Print one line of text with control characters escaped."""
     sys.stdout.write(escaped(text) + "\n")
 
 
 def time(divisor: float, value: float | None, ci95: float | None = None) -> str:
-    """Nanoseconds over how many make the unit, with a half-width."""
+    """Format a time in ns, divided by the ns of its unit, with a half-width."""
     return measured(None if value is None else value / divisor, None if ci95 is None else ci95 / divisor)
 
 
@@ -52,7 +52,7 @@ def table(
     title: str = "",
     folds: bool = True,
 ) -> None:
-    """A table; ``numbers`` says which columns are flush right, ``folds`` whether the others may be folded."""
+    """Print a table; ``numbers``: right-aligned columns; ``folds``: whether the others may be wrapped."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -70,7 +70,7 @@ def table(
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> None:
-    """Lines of (what, value), the values aligned."""
+    """Print lines of (name, value), with aligned values."""
     from rich.table import Table
     from rich.text import Text
 
@@ -83,7 +83,7 @@ def pairs(rows: Iterable[tuple[str, str]]) -> None:
 
 
 def run(results: Results) -> None:
-    """One run."""
+    """Print one run."""
     summary = results.summary
     latency, engine = summary["latency_ns"], summary["engine"]
     speed = f"{round(engine['events'] / engine['wall_s']):,}" if engine["wall_s"] else "-"
@@ -110,7 +110,7 @@ def run(results: Results) -> None:
 
 
 def _codes(results: Results) -> None:
-    """How time-codes and interrupts came to terminals, if there are any."""
+    """Print how time-codes and interrupts reached the terminals, if there are any."""
     if results.has_codes:
         from .promised import of_codes
 
@@ -118,7 +118,7 @@ def _codes(results: Results) -> None:
 
 
 def _program_latencies(summary: Mapping[str, Any]) -> None:
-    """From what to what the latencies of a program are."""
+    """Return the start and the end of each latency of a program, as text."""
     kinds = {"Message": summary["message_latency_ns"]}
     if "measured" not in summary:
         kinds["Packet"] = summary["latency_ns"]
@@ -129,13 +129,13 @@ def _program_latencies(summary: Mapping[str, Any]) -> None:
 
 
 def curve(study: Curve) -> None:
-    """The points of a curve, sweep or comparison, and the verdicts."""
+    """Print the points of a curve, sweep or comparison, and the verdicts."""
     points(study.points, study.varied, " vs. ".join(getattr(study, "parts", [])) or study.provenance.name)
     verdicts(study.verdicts)
 
 
 def verdicts(said: Mapping[str, str]) -> None:
-    """What each network carries and what limits it, a paragraph each."""
+    """Print what each network carries and what limits it, one paragraph each."""
     for name, text in said.items():
         if text:
             line()
@@ -143,8 +143,7 @@ def verdicts(said: Mapping[str, str]) -> None:
 
 
 def _percentiles(taken: int, unit: str) -> dict[str, str]:
-    """Percentiles that there is room for beside the letters of other columns: on a narrow terminal "
-    "one."""
+    """Return the percentiles for which there is room beside the other columns: on a narrow terminal, one."""
     columns = get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
     if columns < 104 + taken:
         return {"p99": f"99 % {unit}"}
@@ -152,7 +151,7 @@ def _percentiles(taken: int, unit: str) -> dict[str, str]:
 
 
 def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
-    """One row per point."""
+    """Print one row per point."""
     if html.of_programs(*(point.summary for point in found)):
         program_points(found, varied, title)
         return
@@ -200,7 +199,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
 
 
 def _any(found: Sequence[Any], what: str) -> bool:
-    """Whether any point lost packets at its sources or by faults, or sent some again."""
+    """Whether any point lost packets at its sources or by faults, or repeated some."""
     if what == "failed":
         return any(point.summary["packets"].get("lost") for point in found)
     if what == "lost":
@@ -213,7 +212,7 @@ def _believed(summary: Mapping[str, Any], text: str) -> str:
 
 
 def seeds(study: Repetition) -> None:
-    """The runs of one scenario by seed, and the means over them."""
+    """Print the runs of one scenario by seed, and the means over them."""
     curve(study)
     if not len(study.means):
         return
@@ -252,11 +251,11 @@ SEEDS_SHOWN = {
     "event_latency_ns_mean": "event latency, mean",
     "event_latency_ns_p99": "event latency, 99 %",
 }
-"""Numbers whose means over seeds are printed; all are in the files."""
+"""Quantities whose means over seeds are printed; the files have all."""
 
 
 def _quantity(name: str, mean: float) -> tuple[str, str, float]:
-    """What a number is called, its unit, and how many of its own make one."""
+    """Return the name of a quantity, the unit to print, and how many of its own units make one."""
     if "_ns_" in name:
         return SEEDS_SHOWN[name], *html.time_unit(mean)
     return SEEDS_SHOWN[name], "MB/s" if "mbytes" in name else "1/s", 1.0
@@ -267,7 +266,7 @@ def setting(value: Any) -> str:
 
 
 def program_points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
-    """One row per point of a program: its events, or its messages when it has none."""
+    """Print one row per point of a program: its events, or its messages if it has none."""
     events = any(point.summary["events"]["count"] for point in found)
     means = [_latency_of(point.summary, events)["mean"] for point in found]
     unit, divisor = html.time_unit(min((mean for mean in means if mean is not None), default=None))
@@ -301,7 +300,7 @@ def _latency_of(summary: Mapping[str, Any], events: bool) -> Mapping[str, Any]:
 
 
 def saturation(study: Saturation) -> None:
-    """Which definition, the throughput with its confidence, and the runs."""
+    """Print the definition, the throughput with its interval, and the runs."""
     summary = study.summary
     if study.points:
         points(study.points, list(study.points[0].settings), study.provenance.name)
@@ -328,7 +327,7 @@ def _percent(value: float | None) -> str:
 
 
 def predictions(found: Sequence[Any]) -> None:
-    """Measured values beside those of a fitted model."""
+    """Print measured values and those of a fitted model."""
     cells = []
     for one in found:
         divisor, unit = (1e3, "µs") if one.unit == "ns" else (1.0, one.unit)
@@ -341,7 +340,7 @@ def predictions(found: Sequence[Any]) -> None:
 
 
 def beside(rows: Sequence[Mapping[str, Any]]) -> None:
-    """What a paper prints beside the points of a curve."""
+    """Print the published numbers for the points of a curve."""
     cells = [
         [
             str(row["where"]),
@@ -360,7 +359,7 @@ def beside(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def records(rows: Sequence[Mapping[str, Any]]) -> None:
-    """The lines of a reproduction by kind, and how many agree."""
+    """Print the number of lines of a reproduction by kind, and how many agree."""
     for kind, title in KINDS.items():
         group = [row for row in rows if row["kind"] == kind]
         if group:
@@ -369,7 +368,7 @@ def records(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def agreement(rows: Sequence[Mapping[str, Any]]) -> None:
-    """How many printed numbers agree, counted as on the page and in the documentation."""
+    """Print how many published numbers agree, counted as on the page and in the documentation."""
     from ..report.tally import said, tally
 
     line(f"{said(tally(rows))}.")

@@ -1,4 +1,4 @@
-"""``fabriloom study``: many runs in a folder that survives, see ``docs/guides/studies.md``."""
+"""``fabriloom study``: many runs in one folder, which can be interrupted; see ``docs/guides/studies.md``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import exits
+from . import exits, options
 from .options import File, ForceFile, Json, Set, at_home
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ..studies.run import Team
 
 study = typer.Typer(
-    help="Many runs in one folder, continued after any interruption.",
+    cls=options.Commands,
+    help="Run many points in one folder, continuing after any interruption.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -30,26 +31,33 @@ Place = Annotated[
 ]
 Which = Annotated[str | None, typer.Option("--study", metavar="NAME", help="Only this study of the folder.")]
 Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", min=0, max=1024, help="Runs at a time; 0: one per processor.")
+    int,
+    typer.Option("--jobs", "-j", metavar="N", min=0, max=1024, help="Parallel runs; 0: one per processor."),
 ]
 Budget = Annotated[
     str | None,
-    typer.Option("--budget", metavar="TIME", help="Stop after 10min, 90s or 2h with what there is."),
+    typer.Option(
+        "--budget",
+        metavar="TIME",
+        help="Stop after a time such as 90s, 10min or 2h; finished points are kept.",
+    ),
 ]
 On = Annotated[
     str | None,
     typer.Option(
         "--on",
         metavar="WHERE",
-        help="local-cluster, slurm, htcondor or dask://ADDRESS:PORT; needs fabriloom[cluster].",
+        help="Run on local-cluster, slurm, htcondor or dask://ADDRESS:PORT; needs fabriloom[cluster].",
     ),
 ]
 Walltime = Annotated[
-    int, typer.Option("--walltime", metavar="MINUTES", min=10, help="Time limit of a job of a batch system.")
+    int, typer.Option("--walltime", metavar="MINUTES", min=10, help="Time limit of each batch job.")
 ]
-Queue = Annotated[str, typer.Option("--queue", metavar="NAME", help="Queue or partition of a batch system.")]
+Queue = Annotated[
+    str, typer.Option("--queue", metavar="NAME", help="Queue or partition of the batch system.")
+]
 SHOWN = 40
-"""Rows that are printed; a table with all of them is exported."""
+"""Most rows that are printed; ``study export`` writes all."""
 
 
 @study.command("run")
@@ -61,7 +69,7 @@ def run(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="The study folder; FILE.study if not given. Studies in one folder share their points.",
+            help="Study folder; FILE.study if not given. Studies in the same folder share their points.",
             callback=at_home,
         ),
     ] = None,
@@ -73,13 +81,15 @@ def run(
     queue: Queue = "",
     emit: Annotated[
         str | None,
-        typer.Option("--emit", metavar="slurm|condor", help="Run nothing: write a job array into DIR/jobs."),
+        typer.Option(
+            "--emit", metavar="slurm|condor", help="Write a job array into DIR/jobs instead of running."
+        ),
     ] = None,
     json: Json = False,
 ) -> int:
     """Run all points of a scenario: its [variants], [sweep] and [study].
 
-    What is finished is not run again.
+    Points that are finished are not run again.
     """
     from ..scenario import load
     from ..studies.folder import Folder
@@ -108,7 +118,7 @@ def resume(
     queue: Queue = "",
     json: Json = False,
 ) -> int:
-    """Go on with the studies of a folder."""
+    """Continue the studies of a folder."""
     from ..studies.folder import Folder
 
     budget_s = seconds(budget)
@@ -119,7 +129,7 @@ def resume(
 @study.command("status")
 @exits.guarded
 def status(place: Place, json: Json = False) -> int:
-    """How far the studies of a folder are, while they run too."""
+    """Show the progress of the studies of a folder, also while they run."""
     import json as jsonlib
 
     from ..studies.folder import Folder
@@ -154,7 +164,7 @@ def _share(row: dict[str, Any]) -> str:
 @study.command("show")
 @exits.guarded
 def show_study(place: Place, which: Which = None, json: Json = False) -> int:
-    """Print what there is of the studies of a folder, while they run too."""
+    """Print the finished points of the studies of a folder, also while they run."""
     from ..studies.folder import Folder
     from ..studies.study import finished
     from . import show
@@ -173,11 +183,13 @@ def export(
     to: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="Where to: .parquet or .csv.", show_default=False, callback=at_home
+            metavar="FILE", help="File to write, .parquet or .csv.", show_default=False, callback=at_home
         ),
     ],
     which: Which = None,
-    means: Annotated[bool, typer.Option("--means", help="Means over seeds instead of single runs.")] = False,
+    means: Annotated[
+        bool, typer.Option("--means", help="Write means over seeds instead of single runs.")
+    ] = False,
     force: ForceFile = False,
 ) -> int:
     """Write all points of a study as one table."""
@@ -205,7 +217,7 @@ def export(
 @study.command("pack")
 @exits.guarded
 def pack(place: Place) -> int:
-    """Put finished points, a file each, into segments of some thousands."""
+    """Combine finished points, one file each, into segments of some thousands."""
     from ..studies.folder import Folder
     from . import show
 
@@ -221,7 +233,9 @@ def pack(place: Place) -> int:
 @study.command("clean")
 @exits.guarded
 def clean(place: Place) -> int:
-    """Remove points that no study of the folder needs: of other versions, and of earlier forms of a study."""
+    """Remove points that no study of the folder needs: those of other versions and of earlier forms of a
+    study.
+    """
     from ..studies.folder import Folder
     from . import show
 
@@ -235,7 +249,7 @@ _TIME = re.compile(r"\s*([0-9.]+)\s*(s|sec|min|h)\s*")
 
 
 def seconds(text: str | None) -> float:
-    """A time as it is written after ``--budget``; without one there is no end."""
+    """Parse the time after ``--budget``; infinite without one. Raises Mistake."""
     if text is None:
         return math.inf
     found = _TIME.fullmatch(text)
@@ -247,7 +261,7 @@ def seconds(text: str | None) -> float:
 
 
 def _team(jobs: int, on: str | None, walltime: int, queue: str) -> Team:
-    """Who runs the points."""
+    """Return the workers that run the points."""
     from ..studies.study import threads
 
     count = jobs or len(os.sched_getaffinity(0))
@@ -279,7 +293,7 @@ def work(
     part: Annotated[int, typer.Option("--part", min=0, help="Which part, from 0.")] = 0,
     of: Annotated[int, typer.Option("--of", min=1, help="Of how many.")] = 1,
 ) -> int:
-    """What a job of an array does: run a part of a study, and store its points."""
+    """Run and store a part of a study, as a job of an array."""
     from ..studies.emit import work_on
     from . import show
 
@@ -289,7 +303,7 @@ def work(
 
 
 def _run(folder: Folder, studies: list[Asked], team: Team, budget_s: float, json: bool) -> int:
-    """Run studies one after the other; the code of the worst."""
+    """Run studies one after another; returns the exit code of the worst."""
     from ..studies.segments import MOST
     from ..studies.study import run_asked
     from . import bars, show
@@ -341,7 +355,7 @@ def _tell(found: Study, place: Path) -> None:
 
 
 def _code(found: Study, place: Path) -> int:
-    """Exit code of a study, with a line for each thing that was not as it should be."""
+    """Return the exit code of a study, and print a line for each problem."""
     from ..results.ends import STUCK
 
     if found.failed:

@@ -1,4 +1,4 @@
-"""What each command does; returns its exit code."""
+"""The implementation of each command; every function returns an exit code."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _LARGEST_REPORT = 1 << 30
 
 
 def loads_of(text: str | None, scenarios: Sequence[Scenario] = ()) -> list[float] | None:
-    """Loads as written on the command line, in order and each once: a curve goes from left to right. Where a
-    scenario has rates they may be above 1.
+    """Parse the loads of the command line; returns them ascending, without duplicates. They may exceed 1 for
+    scenarios with rates. Raises Mistake.
     """
     if text is None:
         return None
@@ -72,11 +72,10 @@ def give(
     page: str = "report.html",
     finished: bool = True,
 ) -> None:
-    """Write a result if there is a folder for it, and tell it, as JSON or in words, even if the disk is full.
+    """Write a result to its folder, if any, then print it as JSON or as text, even if the disk is full.
 
-    What is not finished is taken up by the same command later.
-
-    Afterwards, because who reads what we print may go away (`| head`).
+    The same command can continue an unfinished result. Printing comes last, because the reader of a pipe may
+    go away (`| head`).
     """
     place = None
     try:
@@ -103,8 +102,8 @@ def _study(
     html: Callable[[], str],
     text: Callable[[], str] | None = None,
 ) -> int:
-    """Write a study of several runs if there is a folder for it, and tell it, as JSON (``text``, or its
-    summary) or in words; returns the exit code.
+    """Write a study of several runs to its folder, if any, and print it as JSON (``text``, or its summary) or
+    as text; returns the exit code.
     """
 
     def write(at: Output) -> None:
@@ -115,7 +114,7 @@ def _study(
 
 
 def run(scenario: Scenario, json: bool, folder: Output | None, csv: bool, strict: bool = False) -> int:
-    """One run, printed and written."""
+    """Run a scenario once; print and write the results."""
     from .. import simulate
 
     with bars.bar("Running") as bar:
@@ -133,7 +132,7 @@ def run(scenario: Scenario, json: bool, folder: Output | None, csv: bool, strict
 
 
 def seeds(scenario: Scenario, count: int, jobs: int, json: bool, folder: Output | None, csv: bool) -> int:
-    """One scenario with several seeds, printed and written."""
+    """Run a scenario with several seeds; print and write the results."""
     from .. import studies
     from ..report import for_seeds
 
@@ -143,7 +142,7 @@ def seeds(scenario: Scenario, count: int, jobs: int, json: bool, folder: Output 
 
 
 def beside_twin(scenario: Scenario, json: bool) -> int:
-    """The engine beside its slow twin."""
+    """Compare the engine with its slow twin."""
     from dataclasses import asdict
 
     from .. import simulate
@@ -178,7 +177,7 @@ def curve(
     published: bool,
     csv: bool,
 ) -> int:
-    """A curve or sweep, printed and written, beside published numbers if asked for."""
+    """Run a curve or a sweep; print and write it, with published numbers if wanted."""
     from .. import studies
     from ..report import for_curve
 
@@ -215,7 +214,7 @@ def compare(
     folder: Output | None,
     csv: bool,
 ) -> int:
-    """Scenarios beside each other, or one and its variants, and results of programs that are there."""
+    """Compare scenarios, or one and its variants, and existing results of programs."""
     from .. import studies
     from ..report import for_comparison
     from . import real
@@ -235,7 +234,7 @@ def compare(
 
 
 def _named(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:
-    """All scenarios and their variants; a name that is there already gets a number behind it."""
+    """Return all scenarios and their variants by name; equal names get a number."""
     from ..studies import variants
 
     named: dict[str, Scenario] = {}
@@ -253,7 +252,7 @@ def _nothing_published() -> str:
 
 
 def interrupted(finished: int, folder: Output | None) -> str:
-    """What is said of a study that Ctrl-C ended after some finished runs."""
+    """Return the message about a study that Ctrl-C ended after some finished runs."""
     found = {0: "no run was finished", 1: "1 run was finished, and only it is shown"}
     many = f"{finished} runs were finished, and only they are shown"
     again = "" if folder is None else " The same command continues from here."
@@ -261,7 +260,7 @@ def interrupted(finished: int, folder: Output | None) -> str:
 
 
 def _code(study: Any, folder: Output | None) -> int:
-    """Exit code of a study of several runs."""
+    """Return the exit code of a study of several runs."""
     if study.interrupted:
         exits.complain(interrupted(len(study.points), folder))
         return exits.INTERRUPTED
@@ -269,7 +268,7 @@ def _code(study: Any, folder: Output | None) -> int:
 
 
 def _code_of_ends(ends: list[dict[str, Any]]) -> int:
-    """Exit code of runs by how they ended; a fault of the engine is reported on standard error as well."""
+    """Return the exit code of runs by their ends; report a fault of the engine on standard error as well."""
     from ..results.ends import STUCK
 
     for end in ends:
@@ -285,7 +284,7 @@ def _code_of_ends(ends: list[dict[str, Any]]) -> int:
 def saturate(
     scenario: Scenario, definition: str, jobs: int, json: bool, folder: Output | None, csv: bool
 ) -> int:
-    """The saturation, printed and written."""
+    """Find the saturation throughput; print and write it."""
     from .. import studies
     from ..report import for_saturation
     from ..studies.saturation import DEFINITIONS
@@ -299,7 +298,7 @@ def saturate(
 
 
 def check(scenario: Scenario, json: bool, fault: str | None = None, pairings: int = 0) -> int:
-    """What can be said about a scenario before it runs."""
+    """Print the properties of a scenario that are known before it runs."""
     from ..studies import inspection
 
     if fault is not None:
@@ -315,7 +314,7 @@ def check(scenario: Scenario, json: bool, fault: str | None = None, pairings: in
 
 
 def _check_failures(scenario: Scenario, json: bool, kinds: str) -> int:
-    """What every single failure would leave."""
+    """Print the effect of every single failure."""
     from .. import units
     from ..compile import compile
     from ..studies import failures
@@ -335,7 +334,7 @@ def _check_failures(scenario: Scenario, json: bool, kinds: str) -> int:
 
 
 def draw(scenario: Scenario, output: Path | None, force: bool) -> int:
-    """The network as SVG."""
+    """Draw the network as SVG."""
     from ..compile import graph_of
     from ..output import encoded, file
     from ..report.drawing import fabric_svg
@@ -355,7 +354,7 @@ def draw(scenario: Scenario, output: Path | None, force: bool) -> int:
 
 
 def plot(report: Path, out: Path, form: str, numbers: Sequence[int], force: bool) -> int:
-    """The charts of a report as files."""
+    """Write the charts of a report as files."""
     from .. import reading
     from ..reading import ReadError
     from ..report import plot as plots
@@ -388,7 +387,7 @@ def plot(report: Path, out: Path, form: str, numbers: Sequence[int], force: bool
 
 
 def new(kind: str, output: Path | None, force: bool) -> int:
-    """A commented scenario to start from, printed or as a file."""
+    """Print or write a commented scenario as a starting point."""
     from ..output import encoded, file
     from ..scenario import templates
     from ..units import nearest
@@ -416,7 +415,7 @@ def new(kind: str, output: Path | None, force: bool) -> int:
 
 
 def schema() -> int:
-    """The JSON Schema of scenarios."""
+    """Print the JSON Schema of scenarios."""
     from ..scenario import json_schema
 
     show.line(jsonlib.dumps(json_schema(), indent=2, ensure_ascii=False))
@@ -424,7 +423,7 @@ def schema() -> int:
 
 
 def reproduce(name: str, json: bool, quick: bool, jobs: int, folder: Output | None, strict: bool) -> int:
-    """The numbers of one paper or of all, and ours."""
+    """Compute the numbers of one paper or of all; print and write them with the published ones."""
     from .. import experiments
     from ..experiments import evidence
     from ..output import Pieces

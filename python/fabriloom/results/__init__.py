@@ -1,6 +1,6 @@
-"""What a run gives: a summary with confidence, tables, the latency distribution, and where it all comes from.
+"""The results of a run: a summary with confidence intervals, tables, the latency distribution, provenance.
 
-Every key and column is defined in ``columns.py`` and on the page ``docs/reference/results.md``.
+``columns.py`` and the page ``docs/reference/results.md`` define every key and column.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ __all__ = ["ConservationError", "Histogram", "ProgramRun", "Provenance", "Result
 class Results(Tabled):
     """The results of one run.
 
-    ``native`` is the engine's dictionary of numbers and arrays in ticks of ``tick_ps`` picoseconds;
-    ``graph`` gives the names. Tables are made when they are first asked for. In the summary and in the tables
-    times are nanoseconds and rates MB/s, 10^6 bytes of payload; ``columns`` says what each key and column is.
+    ``native`` is the engine's dictionary of numbers and arrays, in ticks of ``tick_ps`` picoseconds;
+    ``graph`` gives the names. Tables are computed on first use. In the summary and the tables, times are in
+    nanoseconds and rates in MB/s, 10^6 bytes of payload per second; ``columns`` defines each key and column.
 
     Raises:
         ConservationError: the engine lost or invented a packet.
@@ -61,22 +61,21 @@ class Results(Tabled):
         self.provenance = provenance
         self.wall_s = wall_s
         self.program = program
-        """What is known of a run of programs; none of one of traffic."""
+        """The results of the programs; None for a run of traffic."""
         self.measured = measured
-        """How it was measured, see ``columns.MEASURED``; none of a simulation."""
+        """How the run was measured, see ``columns.MEASURED``; None for a simulation."""
         self.bounds_ns: Mapping[tuple[str, str], float] = {}
-        """Per pair of terminals the delay that no packet exceeds; none where it was not computed."""
+        """Bound on the delay in ns by pair of terminals; empty if it was not computed."""
         self.promises: Sequence[Promise] = ()
-        """The flows that have a requirement, with what is guaranteed of them."""
+        """The flows with a requirement, with their bounds."""
         self.blocking: Blocking | None = None
-        """The flow that is guaranteed least of its requirement, and what its bound consists of."""
+        """The parts of the bound of the flow with the least guaranteed margin."""
         self.warnings: list[str] = []
-        """What was noticed about the scenario before the run. The summary has what was noticed about its
-        results as well."""
+        """Warnings about the scenario before the run. The summary has those about the results as well."""
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """The summary, nested, with the keys of ``columns.SUMMARY``."""
+        """The summary, a nested dictionary with the keys of ``columns.SUMMARY``."""
         summary = _summary(self.native, self.graph, self.tick_ps, self.provenance, self.wall_s)
         if self.program is not None:
             add_program(summary, self.program, self.provenance.resolved, self.measured is not None)
@@ -89,7 +88,7 @@ class Results(Tabled):
         return {**summary, "warnings": [*self.warnings, *self._doubts(summary)]}
 
     def _doubts(self, summary: dict[str, Any]) -> list[str]:
-        """What was noticed about the results; of programs nothing, for they need not be steady."""
+        """Return warnings about the results; none for programs, which need not be steady."""
         stood = standstill(summary, self.provenance.resolved.get("technology", {}))
         stood += planes.doubts(summary)
         if self.program is not None:
@@ -99,7 +98,7 @@ class Results(Tabled):
 
     @property
     def end_reason(self) -> str:
-        """Why the run ended, in one word."""
+        """The reason for the end of the run, one word."""
         return str(self.native["end_reason"])
 
     @property
@@ -109,12 +108,14 @@ class Results(Tabled):
 
     @property
     def utilisation(self) -> np.ndarray:
-        """Per link: the share of the measuring window in which its wire was occupied, 0 to 1."""
+        """Per link: the share of the measuring window in which its wire was occupied, 0 to 1; shape
+        (links,).
+        """
         return tables.utilisation(self.native, self.measured_ticks)
 
     @cached_property
     def links(self) -> pl.DataFrame:
-        """One row per link: utilisation, packets, and what else its kind of network has."""
+        """One row per link: utilisation, packets, and further columns by kind of network."""
         table = tables.links if self.graph.rings is None else tables.ring_links
         found = table(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
         if faults.has_faults(self.native):
@@ -124,83 +125,88 @@ class Results(Tabled):
 
     @cached_property
     def planes(self) -> pl.DataFrame:
-        """One row per plane: what came by it; no rows where terminals have one port each."""
+        """One row per plane: its throughput; no rows if terminals have one port each."""
         return tables.planes(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
 
     @cached_property
     def buses(self) -> pl.DataFrame:
-        """One row per switch of a network of rings: how busy its buses were; no rows elsewhere."""
+        """One row per switch of a network of rings: utilisation of its buses; no rows for other networks."""
         return tables.buses(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
 
     @cached_property
     def rings(self) -> pl.DataFrame:
-        """One row per ring: what its links carried, in MB/s; no rows in networks without rings."""
+        """One row per ring: throughput of its links in MB/s; no rows for networks without rings."""
         return tables.rings(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """One row per pair of terminals: throughput, latency, share; no rows when flows were not kept."""
+        """One row per pair of terminals: throughput, latency, share; no rows if flows were not kept."""
         table = tables.flows(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
         return tables.bounded(table, self.bounds_ns)
 
     @cached_property
     def requirements(self) -> pl.DataFrame:
-        """One row per flow that has a requirement: what is guaranteed and seen, and whether it is kept."""
+        """One row per flow with a requirement: its bound, its longest delay in the run, and the verdict."""
         return requirements(self.native, self.promises, self.tick_ps / 1000)
 
     @property
     def has_codes(self) -> bool:
-        """Whether terminals sent time-codes or interrupts, or were to."""
+        """Whether terminals sent, or were to send, time-codes or interrupts."""
         return signals.has_codes(self.native)
 
     @cached_property
     def codes(self) -> pl.DataFrame:
-        """One row per source of time-codes or interrupts and terminal: latency, jitter; no rows without."""
+        """One row per source of time-codes or interrupts and receiving terminal: latency and jitter."""
         return signals.codes(self.native, self.graph, self.tick_ps / 1000)
 
     @cached_property
     def batches(self) -> pl.DataFrame:
-        """One row per batch of the measuring window: throughput and latency; shows whether it was steady."""
+        """One row per batch of the measuring window: throughput and latency, to check for a steady state."""
         return tables.batches(self.native, self.tick_ps / 1000)
 
     @cached_property
     def over_time(self) -> pl.DataFrame:
-        """One row per batch and flow, or terminal, or some of them: throughput; see the results reference."""
+        """One row per batch and flow, terminal or group of terminals: throughput; see the results
+        reference.
+        """
         return shares.over_time(self.native, self.tick_ps / 1000)
 
     @cached_property
     def trace(self) -> pl.DataFrame:
-        """One row per delivered packet; no rows unless ``output.trace`` was set."""
+        """One row per delivered packet; no rows unless ``output.trace`` is set."""
         return tables.trace(self.native, self.graph, self.tick_ps / 1000)
 
     @cached_property
     def events(self) -> pl.DataFrame:
-        """One row per event of a program; no rows when it has none. ValueError without a program."""
+        """One row per event of a program; no rows if it has none. Raises ValueError without a program."""
         return self._program().events()
 
     @cached_property
     def hosts(self) -> pl.DataFrame:
-        """One row per terminal: bytes, back-pressure, occupancy. ValueError without a program."""
+        """One row per terminal: bytes, back-pressure, occupancy. Raises ValueError without a program."""
         return self._program().hosts()
 
     @cached_property
     def messages(self) -> pl.DataFrame:
-        """One row per message; no rows unless ``output.messages`` was set. ValueError without a program."""
+        """One row per message; no rows unless ``output.messages`` is set. Raises ValueError without a
+        program.
+        """
         return self._program().messages()
 
     @cached_property
     def message_flows(self) -> pl.DataFrame:
-        """One row per pair of terminals with messages between them. ValueError without a program."""
+        """One row per pair of terminals with messages. Raises ValueError without a program."""
         return self._program().message_flows()
 
     @cached_property
     def marks(self) -> pl.DataFrame:
-        """One row per mark that a program came to. ValueError without a program."""
+        """One row per mark that a program passed. Raises ValueError without a program."""
         return self._program().marks()
 
     @cached_property
     def slots(self) -> pl.DataFrame:
-        """One row per entry of a SpaceWire-D schedule; no rows of other programs. ValueError without one."""
+        """One row per entry of a SpaceWire-D schedule; no rows for other programs. Raises ValueError without
+        a program."""
         return slots(self.marks, self.provenance.resolved.get("program", {}))
 
     def _program(self) -> ProgramRun:
@@ -210,38 +216,39 @@ class Results(Tabled):
 
     @property
     def keeps_links(self) -> bool:
-        """False when the scenario does not want the table of links written (``output.links = false``)."""
+        """False if the table of links is not to be written (``output.links = false``)."""
         return bool(self.provenance.resolved.get("output", {}).get("links", True))
 
     @property
     def has_trace(self) -> bool:
-        """True when a packet trace was kept."""
+        """True if a packet trace was kept."""
         return len(tables.column(self.native, "trace_source")) > 0
 
     @cached_property
     def latency(self) -> Histogram:
-        """Network latency in ns as a histogram that UHI-aware libraries plot."""
+        """Network latency in ns as a histogram that libraries with UHI support can plot."""
         values = tables.column(self.native, "latency_values_ticks").astype(np.float64) * (self.tick_ps / 1000)
         return Histogram.of(
             values, tables.column(self.native, "latency_counts").astype(np.int64), "latency_ns"
         )
 
     def ccdf(self) -> pl.DataFrame:
-        """Share of packets whose network latency is longer, against latency."""
+        """Return the share of packets with a longer network latency, as a function of latency."""
         return tables.ccdf(self.native, self.tick_ps / 1000)
 
     def thinned_tail(self, of: str = "latency") -> dict[str, list[float]]:
-        """``ccdf()`` for drawing: lists ``latency_ns`` and ``share_longer`` of some hundred steps. ``of`` is
-        "latency", of the network, or "total", from creation at the source.
+        """Return ``ccdf()`` for drawing: lists ``latency_ns`` and ``share_longer`` with some hundred steps.
+        ``of``: "latency", the network latency, or "total", from creation at the source.
         """
         return tables.thinned_tail(self.native, self.tick_ps / 1000, of=of)
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """The tables that the run kept, by the names of their files."""
+        """Return the tables that the run kept, by file name."""
         return files.tables_of(self)
 
     def to_chrome_trace(self, path: str | Path) -> None:
-        """Write the packet trace in the Chrome trace format, which Perfetto opens. ValueError without one."""
+        """Write the packet trace in the Chrome trace format, which Perfetto opens. Raises ValueError without
+        a trace."""
         if not self.has_trace:
             raise ValueError("no packet was traced: set output.trace = true in the scenario")
         with file(Path(path)) as out:

@@ -1,4 +1,4 @@
-"""What a key of a summary and a column of a table is, for their definitions."""
+"""Definitions of keys of a summary and columns of a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Column:
 
 
 def percentile_columns(prefix: str, meaning: str) -> tuple[Column, ...]:
-    """The keys of the percentiles of a latency; ``{}`` in the ``meaning`` is for their number."""
+    """Return the keys of the percentiles of a latency; ``{}`` in ``meaning`` stands for the percentage."""
     return tuple(
         Column(f"{prefix}.{key}", "ns", meaning.format(f"{100 * share:g}"))
         for key, share in PERCENTILES.items()
@@ -26,7 +26,7 @@ def percentile_columns(prefix: str, meaning: str) -> tuple[Column, ...]:
 
 @dataclass(frozen=True)
 class Table:
-    """One table of a result: how to get it, what one row is, and its columns."""
+    """One table of a result: how to obtain it, the meaning of a row, and its columns."""
 
     name: str
     title: str
@@ -57,5 +57,5 @@ class Table:
 
     @property
     def names(self) -> list[str]:
-        """Names of its keys or columns, in order."""
+        """Names of the keys or columns, in order."""
         return [column.name for column in self.columns]

@@ -1,8 +1,8 @@
 # ruff: noqa: E501  (the meanings are prose, one to a line)
 """Every key and column that a result has, defined once.
 
-The reference page ``docs/reference/results.md`` is written from these tables, and every result is compared
-with them in the tests: what is produced is defined here, what is defined here is produced.
+The reference page ``docs/reference/results.md`` is written from these tables. Tests compare every result with
+them: exactly the defined keys and columns are produced.
 Run ``python -m fabriloom.results.reference docs/reference/results.md`` after a change.
 """
 
@@ -83,7 +83,7 @@ TOTAL_LATENCY_FROM = "creation of the packet at its source; includes the wait in
 
 
 def _latency(prefix: str, what: str) -> tuple[Column, ...]:
-    """The keys of one latency: mean with confidence, extremes, percentiles and its two ends in words."""
+    """Return the keys of one latency: mean with confidence, extremes, percentiles, and its start and end."""
     return (
         Column(f"{prefix}.from", "text", f"The moment {what} is counted from."),
         Column(f"{prefix}.to", "text", f"The moment {what} is counted to."),
@@ -487,7 +487,7 @@ TABLES = (
 
 
 def flatten(summary: dict, prefix: str = "") -> dict[str, object]:
-    """A nested dictionary as one with dotted keys."""
+    """Flatten a nested dictionary to dotted keys."""
     flat: dict[str, object] = {}
     for key, value in summary.items():
         if isinstance(value, dict):

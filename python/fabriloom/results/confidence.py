@@ -1,4 +1,4 @@
-"""How far the means of a run can be trusted: what is watched, and what speaks against an interval."""
+"""The confidence of the means of a run: the watched means, and doubts about their intervals."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 from . import statistics, tables
 
 WIDE = 0.1
-"""A half-width above this share of its mean is reported as wide."""
+"""A half-width above this fraction of its mean is reported as wide."""
 ALIKE = 2.5758
-"""Independent batches look more alike than this once in 200 times (von Neumann, one side)."""
+"""Independent batches exceed this value of von Neumann's test once in 200 times (one-sided)."""
 TRENDING = 2.8070
-"""Independent batches rise or fall more than this once in 200 times (Kendall, both sides)."""
+"""Independent batches exceed this value of Kendall's test once in 200 times (two-sided)."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class Watched:
 
     what: str
     ratios: statistics.Floats
-    """Of the merged batches."""
+    """Ratios of the merged batches."""
     half_width: float
-    """Of the 95 % interval, as a share of the mean; NaN where it cannot be had."""
+    """Half-width of the 95 % interval divided by the mean; NaN if unknown."""
 
 
 def watched(native: Mapping[str, Any], tick_ns: float) -> list[Watched]:
-    """Accepted throughput, network latency and total latency: what ``precision`` is of."""
+    """Return accepted throughput, network latency and total latency: the means that ``precision`` watches."""
     inside, starts, ends = tables.batch_bounds(native)
     packets = tables.column(native, "batch_packets")[inside].astype(np.float64)
     sums = {
@@ -49,20 +49,20 @@ def watched(native: Mapping[str, Any], tick_ns: float) -> list[Watched]:
 
 
 def widths(means: list[Watched]) -> str:
-    """The half-widths in words, the widest last; empty if there are none."""
+    """Return the half-widths as text, the widest last; empty if there are none."""
     known = sorted((one.half_width, one.what) for one in means if not math.isnan(one.half_width))
     return ", ".join(f"{what} ± {percent(half)}" for half, what in known)
 
 
 def percent(share: float) -> str:
-    """A share as per cent in two figures, without an exponent."""
+    """Format a share in per cent with two significant digits, without an exponent."""
     value = 100 * share
     return f"{value:.2g} %" if value < 99.5 else f"{value:.0f} %"
 
 
 def settled(native: Mapping[str, Any], means: list[Watched]) -> list[Watched]:
-    """Those of the means that a longer run would tell better: latencies above saturation grow with it, and
-    what came to rest is counted whole.
+    """Return the means that a longer run would improve: latencies above saturation grow with its length, and
+    a run that came to rest is complete.
     """
     reason = str(native["end_reason"])
     if reason in ("drained", "deadlocked", "livelocked"):
@@ -71,10 +71,10 @@ def settled(native: Mapping[str, Any], means: list[Watched]) -> list[Watched]:
 
 
 def trusted(means: list[Watched]) -> bool:
-    """Whether neither test speaks against the interval of any of these means.
+    """Whether no test rejects the interval of any of these means.
 
-    Two tests for each mean, each with one false alarm in 200 runs of independent batches: of six tests, one
-    run in 33 is doubted without a reason.
+    There are two tests per mean, each with one false alarm in 200 runs of independent batches; six tests
+    raise a false alarm in one run in 33.
     """
     return not _alike(means) and not _moving(means)
 
@@ -93,7 +93,7 @@ def _moving(means: list[Watched]) -> list[str]:
 
 
 def doubts(means: list[Watched]) -> list[str]:
-    """What speaks against the intervals of these means, a sentence each; see :func:`trusted`."""
+    """Return the doubts about the intervals of these means, one sentence each; see :func:`trusted`."""
     wide = [one for one in means if one.half_width > WIDE]
     alike, moving = _alike(means), _moving(means)
     longer = "make the run longer (run.duration), or repeat it with other seeds (--seeds 10)"

@@ -1,4 +1,4 @@
-"""Why runs end, in words."""
+"""The reasons why runs end, as sentences."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from ..topology.graph import Graph
 
 STUCK = ("deadlocked", "livelocked")
-"""Ends at which the network had stopped to deliver."""
+"""Ends after which the network delivers nothing more."""
 BAD = (*STUCK, "stalled", "interrupted")
-"""Ends after which the numbers are not those that were asked for."""
+"""Ends after which the numbers are incomplete."""
 
 
 def after(simulated_ns: float, measured: bool = False) -> str:
-    """When, as a part of a sentence."""
+    """Return the time of the end as a part of a sentence."""
     return f"after {simulated_ns / 1e6:.6g} ms" + ("" if measured else " of simulated time")
 
 
 def precision(reason: str, wanted: float, widths: str) -> str:
-    """What is said of a wanted precision, to be added to the sentence; ``widths``: of what was watched."""
+    """Return the part of the sentence about the wanted precision; ``widths``: the half-widths reached."""
     if not wanted:
         return ""
     known = widths or "nothing was measured"
@@ -38,8 +38,8 @@ def precision(reason: str, wanted: float, widths: str) -> str:
 
 
 def message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = False, watched: str = "") -> str:
-    """Why the run ended, as a sentence; ``lost``: sources refused packets; ``watched``: see
-    :func:`precision`.
+    """Return the reason for the end of a run as a sentence; ``lost``: sources refused packets; ``watched``:
+    see :func:`precision`.
     """
     when = after(simulated_ns)
     if reason == "deadlocked":
@@ -60,7 +60,7 @@ def message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = Fal
 
 
 def drained_of_faults(simulated_ns: float, lost: int, waiting: int) -> str:
-    """Why a run ended in which links failed and nothing was left to do."""
+    """Return the reason for the end of a run with failed links in which nothing was left to do."""
     left = f"; {waiting:,} wait at terminals whose links never run again" if waiting else ""
     when = after(simulated_ns)
     return f"Every packet was delivered or lost ({lost:,} were) and none is to come{left} ({when})."
@@ -74,11 +74,11 @@ _STALLS = {
     "Undelivered": "a packet has come over the link {link} and is not delivered",
     "Silent": "packets are under way, and no event is pending",
 }
-"""What a run stood still by, by the engine's words for it."""
+"""Descriptions of a standstill, by the engine's words."""
 
 
 def stall(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
-    """A fault of the engine, as sentences: where, and what to do."""
+    """Describe a fault of the engine: where it is, and what to do."""
     link, source, target, fault = native["standstill"]
     when = after(int(native["end_time_ticks"]) * tick_ps / 1000)
     place = _STALLS[fault].format(link=graph.link_names[link] if fault != "Silent" else "")
@@ -91,7 +91,7 @@ def stall(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
 
 
 def livelock(native: Mapping[str, Any], graph: Graph, tick_ps: int) -> str:
-    """What a livelock was, as sentences: since when, how many tries, who rejects most, and what helps."""
+    """Describe a livelock: its start, the number of retries, the station that rejects most, and a cure."""
     lasted_us = int(native["livelock_ticks"]) * tick_ps / 1e6
     when = after(int(native["end_time_ticks"]) * tick_ps / 1000)
     rejected = int(native["livelock_busied"])

@@ -1,4 +1,4 @@
-"""What failed links did to a run: packets lost by place and cause, and how long links were down."""
+"""Effects of failed links on a run: lost packets by place and cause, and down times of links."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 CAUSES = ("cut", "discarded", "timed_out")
-"""Why packets are lost."""
+"""Causes of lost packets."""
 
 
 def has_faults(native: Mapping[str, Any]) -> bool:
-    """Whether links failed in a run or were to, or switches have a watchdog."""
+    """Whether a run has faults, or switches with a watchdog."""
     return len(tables.column(native, "link_cut")) > 0
 
 
 def down_ticks(native: Mapping[str, Any], links: int) -> NDArray[np.int64]:
-    """Per link: for how much of the measuring window it did not run."""
+    """Return the down time in the measuring window per link, in ticks."""
     end = int(native["end_time_ticks"])
     start = end - tables.window_ticks(native)
     down, up = (tables.column(native, f"fault_{name}_ticks").astype(np.int64) for name in ("down", "up"))
@@ -36,20 +36,22 @@ def down_ticks(native: Mapping[str, Any], links: int) -> NDArray[np.int64]:
 
 
 RECOVERED = 0.95
-"""Share of the throughput before that counts as recovered."""
+"""Share of the earlier throughput that counts as recovered."""
 LEAST_BATCHES = 4
-"""Fewer than this many say nothing of a throughput."""
+"""Fewest batches from which a throughput is computed."""
 
 
 def _span(native: Mapping[str, Any]) -> tuple[int, int]:
-    """From when on any link was down, and from when on none was any more; the end of the run if never."""
+    """Return the time of the first failure and the time from which all links run; the end of the run if
+    never.
+    """
     end = int(native["end_time_ticks"])
     down, up = (tables.column(native, f"fault_{name}_ticks").astype(np.int64) for name in ("down", "up"))
     return min(int(down.min(initial=end)), end), min(int(up.max(initial=0)), end)
 
 
 def around(native: Mapping[str, Any], tick_ns: float) -> dict[str, float | None]:
-    """Throughput before, while and after links were down, and how soon it was as before."""
+    """Return the throughput before, during and after the failures, and the time to recover."""
     first, last = _span(native)
     inside, starts, ends = tables.batch_bounds(native)
     size = tables.column(native, "batch_bytes")[inside].astype(np.float64)
@@ -69,7 +71,7 @@ def around(native: Mapping[str, Any], tick_ns: float) -> dict[str, float | None]
 
 
 def summary(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> dict[str, Any]:
-    """The keys of ``columns.FAULT_SUMMARY`` but for the packets."""
+    """Return the keys of ``columns.FAULT_SUMMARY``, except those of packets."""
     lost_by = {what: tables.column(native, f"link_{what}").astype(np.int64) for what in CAUSES}
     window, down = tables.window_ticks(native), down_ticks(native, graph.links)
     lost = sum(lost_by.values(), np.zeros(graph.links, np.int64))
@@ -83,7 +85,7 @@ def summary(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> dict[str
 
 
 def link_columns(native: Mapping[str, Any], links: int, tick_ns: float) -> dict[str, Any]:
-    """The columns of ``columns.FAULT_LINKS``."""
+    """Return the columns of ``columns.FAULT_LINKS``."""
     return {
         **{f"{what}_packets": tables.column(native, f"link_{what}").astype(np.int64) for what in CAUSES},
         "down_ns": down_ticks(native, links) * tick_ns,
@@ -91,7 +93,7 @@ def link_columns(native: Mapping[str, Any], links: int, tick_ns: float) -> dict[
 
 
 def around_text(faults: Mapping[str, Any]) -> str:
-    """The throughput around the time in which links were down; empty where it is not known."""
+    """Return a sentence about the throughput around the failures; empty if it is unknown."""
     before, during, after = (faults[f"{name}_mbytes_per_s"] for name in ("before", "during", "after"))
     if before is None or during is None:
         return ""
@@ -104,14 +106,14 @@ def around_text(faults: Mapping[str, Any]) -> str:
 
 
 def lost_text(faults: Mapping[str, Any]) -> str:
-    """How many packets were lost, how and where, as a part of a sentence."""
+    """Return numbers, causes and places of lost packets as a part of a sentence."""
     worst = f"; most at {faults['worst_link']}" if faults["worst_link"] else ""
     timed_out = f", {faults['timed_out']:,} timed out" if faults["timed_out"] else ""
     return f"{faults['cut']:,} cut, {faults['discarded']:,} discarded{timed_out}{worst}"
 
 
 def verdict(summary: Mapping[str, Any]) -> str:
-    """What a run says of a network in which links failed."""
+    """Summarise a run with failures in a sentence."""
     faults, offered = summary["faults"], summary["offered_mbytes_per_s"]
     accepted = summary["accepted_mbytes_per_s"]
     links = f"{faults['links']} of {summary['network']['links']:,} links down or stuck for a time"

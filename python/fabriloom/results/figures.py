@@ -1,4 +1,4 @@
-"""Numbers for reading: one voice for terminals, reports and notebooks."""
+"""Format numbers in the same way for terminals, reports and notebooks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST_DECIMALS = 6
 
 
 def figures(value: float | None, digits: int = 4, none: str = "-") -> str:
-    """A number with ``digits`` significant figures, and no exponent where there need be none."""
+    """Format a number with ``digits`` significant digits, without an exponent where possible."""
     if value is None or value != value:
         return none
     size = abs(value)
@@ -25,7 +25,7 @@ def figures(value: float | None, digits: int = 4, none: str = "-") -> str:
 
 
 def measured(value: float | None, half: float | None = None, none: str = "-") -> str:
-    """A number with the half-width of its interval: two figures of that, and as many decimals of both."""
+    """Format a number with the half-width of its interval: two digits of the half-width, equal decimals."""
     if value is None or half is None or not (math.isfinite(value) and math.isfinite(half)) or half <= 0:
         text = figures(value, none=none)
         return text if value is None or half is None else f"{text} ± {figures(half, _HALF_DIGITS)}"
@@ -37,7 +37,7 @@ def measured(value: float | None, half: float | None = None, none: str = "-") ->
 
 
 def in_percent(share: float | None, digits: int = 3) -> str:
-    """A share as a percentage; never "100 %" of what is less than all."""
+    """Format a share as a percentage; a share below 1 is never "100 %"."""
     if share is None or share >= 1:
         return figures(None if share is None else 100 * share, digits) + ("" if share is None else " %")
     text = figures(100.0 * share, digits)
@@ -45,7 +45,7 @@ def in_percent(share: float | None, digits: int = 3) -> str:
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
-    """Varied settings in words: ``load 0.5, length 64 B``; of compared scenarios the name alone."""
+    """Format varied settings: ``load 0.5, length 64 B``; for compared scenarios the name only."""
     return ", ".join(
         value_text(value)
         if path == "scenario"
@@ -55,7 +55,7 @@ def settings_text(settings: Mapping[str, Any]) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A value of a setting as it is written."""
+    """Format the value of a setting as in a scenario."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)

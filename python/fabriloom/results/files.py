@@ -1,4 +1,4 @@
-"""Results as files: Parquet, JSON and the Chrome trace format."""
+"""Write results as Parquet, CSV, JSON and the Chrome trace format."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def to_json(summary: dict[str, Any], path: str | Path | None = None) -> str:
-    """A summary as indented JSON, written to ``path`` too when one is given.
+    """Return a summary as indented JSON, and write it to ``path`` if given.
 
-    Every number reads back as the same number.
+    Every number is read back unchanged.
     """
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if path is not None:
@@ -30,14 +30,14 @@ def to_json(summary: dict[str, Any], path: str | Path | None = None) -> str:
 
 
 def put_text(files: Files, name: str, text: str) -> None:
-    """A text as a file. Raises OSError."""
+    """Write a text to a file. Raises OSError."""
     with files.file(name) as out:
         out.write(output.encoded(text))
 
 
 def write_table(files: Files, name: str, table: pl.DataFrame) -> str:
-    """One table as Parquet or CSV, by its name; returns the name. Raises OSError: Polars itself would not say
-    that it is one.
+    """Write one table as Parquet or CSV, by the extension of its name; returns the name. Raises OSError, also
+    where Polars raises another error for it.
     """
     written = io.BytesIO()
     if name.endswith(".csv"):
@@ -50,18 +50,18 @@ def write_table(files: Files, name: str, table: pl.DataFrame) -> str:
 
 
 def write_tables(tables: Mapping[str, pl.DataFrame], files: Files, form: str) -> list[str]:
-    """Write tables as ``form``, ``parquet`` or ``csv``, a file each; returns their names."""
+    """Write tables as ``form``, ``parquet`` or ``csv``, one file each; returns their names."""
     return [write_table(files, f"{name}.{form}", table) for name, table in tables.items()]
 
 
 def write_plain(tables: Mapping[str, pl.DataFrame], folder: Path, form: str) -> list[Path]:
-    """The same into any folder, which is made if needed; returns the files."""
+    """Write tables into any folder, which is created if needed; returns the files."""
     folder.mkdir(parents=True, exist_ok=True)
     return [folder / name for name in write_tables(tables, output.Plain(folder), form)]
 
 
 def tables_of(results: Results) -> dict[str, pl.DataFrame]:
-    """The tables that the run kept, by the names of their files."""
+    """Return the tables that the run kept, by file name."""
     if results.measured is not None:
         return _of_programs(results)
     tables = {"links": results.links} if results.keeps_links else {}
@@ -84,17 +84,17 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
 
 
 def _of_programs(results: Results) -> dict[str, pl.DataFrame]:
-    """Those of programs that have rows."""
+    """Return the tables of programs that have rows."""
     own = {"events": results.events, "hosts": results.hosts, "messages": results.messages}
     own |= {"message_flows": results.message_flows, "marks": results.marks, "slots": results.slots}
     return {name: table for name, table in own.items() if len(table)}
 
 
 def _trace_events(results: Results) -> Iterator[dict[str, Any]]:
-    """Events of the Chrome trace format: a named track per source, a span per packet.
+    """Yield the events of the Chrome trace format: a named track per source, a span per packet.
 
-    Packets of one source overlap (the next starts before the one before has arrived), so they are the
-    asynchronous kind of span, which may.
+    Packets of one source overlap, because the next starts before the previous one has arrived; they are
+    therefore asynchronous spans.
     """
     tracks = {name: number for number, name in enumerate(results.graph.terminal_names)}
     yield {"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "packets by source terminal"}}
@@ -113,7 +113,7 @@ def _trace_events(results: Results) -> Iterator[dict[str, Any]]:
 
 
 def write_chrome_trace(results: Results, out: BinaryIO) -> None:
-    """Write the packet trace in the Chrome trace format (microseconds), one event a line; Perfetto opens
+    """Write the packet trace in the Chrome trace format (microseconds), one event per line; Perfetto opens
     it.
     """
     out.write(b'{"displayTimeUnit":"ns","traceEvents":[\n')

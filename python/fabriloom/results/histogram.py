@@ -1,4 +1,4 @@
-"""The latency histogram as an object that plotting libraries know (the UHI PlottableHistogram protocol)."""
+"""The latency histogram as an object for plotting libraries (the UHI PlottableHistogram protocol)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ BINS_PER_DECADE = 40
 
 @dataclass(frozen=True)
 class Traits:
-    """What kind of axis it is, in the protocol's words."""
+    """The kind of axis, in the words of the protocol."""
 
     circular: bool = False
     discrete: bool = False
 
 
 class Axis:
-    """Bins between ``edges``; shape (bins + 1,)."""
+    """An axis with bins between ``edges``, shape (bins + 1,)."""
 
     def __init__(self, edges: NDArray[np.float64], label: str) -> None:
         self.edges = edges
@@ -51,7 +51,7 @@ class Axis:
 
 
 class Histogram:
-    """Counts in logarithmic bins, ready for any library that takes UHI histograms (mplhep, hist, uproot)."""
+    """Counts in logarithmic bins, for any library that accepts UHI histograms (mplhep, hist, uproot)."""
 
     kind = "COUNT"
 
@@ -61,10 +61,10 @@ class Histogram:
 
     @classmethod
     def of(cls, values: NDArray[np.float64], counts: NDArray[np.int64], label: str) -> Histogram:
-        """From representative values (ascending) and their counts.
+        """Make a histogram from ascending values and their counts.
 
-        Bins are ``BINS_PER_DECADE`` to a factor of ten at fixed places, so histograms of different runs can
-        be compared and added; no value is lost at either end.
+        There are ``BINS_PER_DECADE`` bins per factor of ten at fixed edges, so that histograms of different
+        runs can be compared and added; no value is outside the bins.
         """
         positive = np.maximum(values, 1e-3)
         if len(values) == 0:
@@ -85,15 +85,15 @@ class Histogram:
         return self._counts.astype(np.float64)
 
     def counts(self) -> NDArray[np.float64]:
-        """The same: no bin is weighted."""
+        """Counts per bin, equal to ``values()`` because bins have no weights."""
         return self.values()
 
     def variances(self) -> NDArray[np.float64]:
-        """Variance of each count, taken as Poisson."""
+        """Variance of each count, assumed Poisson."""
         return self.values()
 
     def _to_uhi_(self) -> dict[str, Any]:
-        """What ``hist.Hist`` and ``boost_histogram.Histogram`` make a histogram of their own from."""
+        """Return the form from which ``hist.Hist`` and ``boost_histogram.Histogram`` are made."""
         axis = {"type": "variable", "edges": self._axis.edges, "metadata": {"label": self._axis.label}}
         axis |= {"underflow": False, "overflow": False, "circular": False}
         storage = {"type": "int", "values": self._counts}

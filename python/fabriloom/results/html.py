@@ -17,22 +17,22 @@ def _measured(value: float | None, ci95: float | None, unit: str) -> str:
 
 
 def time_unit(value_ns: float | None) -> tuple[str, float]:
-    """The unit that suits a time, and how many nanoseconds it has: networks on chip take nanoseconds."""
+    """Return a suitable unit for a time, and its length in nanoseconds."""
     return ("ns", 1.0) if value_ns is not None and value_ns < 1000 else ("µs", 1e3)
 
 
 def with_micro_sign(text: str) -> str:
-    """Text with microseconds as everything that is printed writes them; data files have "us"."""
+    """Replace "us" of data files by the printed form of microseconds."""
     return re.sub(r"^us$|(?<=[\d.)] )us\b", "µs", text)
 
 
 def of_programs(*summaries: Mapping[str, Any]) -> bool:
-    """Whether all of these are summaries of programs; where they are mixed, packets are all they share."""
+    """Whether all of these are summaries of programs; mixed summaries share only packets."""
     return bool(summaries) and all("messages" in summary for summary in summaries)
 
 
 def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """The lines that a reader wants first: (what, value)."""
+    """Return the most important lines of a summary: (name, value)."""
     latency = summary["latency_ns"]
     unit, divisor = time_unit(latency["mean"])
     scale = lambda value: None if value is None else value / divisor  # noqa: E731
@@ -68,7 +68,7 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _counted(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """Packets, and what only rings have."""
+    """Return the lines about packets, with those of rings."""
     packets = summary["packets"]
     return [
         (
@@ -85,7 +85,7 @@ def _counted(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:
-    """What only runs with faults have."""
+    """Return the lines of runs with faults."""
     ran = faults["availability"]
     share = "" if ran is None else f"; on average a link ran {in_percent(ran)} of the time"
     links = f"{faults['links']} link{'' if faults['links'] == 1 else 's'}"
@@ -101,7 +101,7 @@ def _again_text(messages: dict[str, Any]) -> str:
 
 
 def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """What only programs have."""
+    """Return the lines of programs."""
     messages, events, hosts = summary["messages"], summary["events"], summary["hosts"]
     again = f", {messages['repeated']:,} times sent again" if messages["repeated"] else ""
     again += f", {messages['lost']:,} lost" if messages["lost"] else ""
@@ -133,7 +133,7 @@ def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _how_measured(measured: dict[str, Any]) -> list[tuple[str, str]]:
-    """How it was measured."""
+    """Return the lines about the measurement."""
     runner = {"c": "the runner in C", "python": "the runner in Python"}[measured["runner"]]
     many = f"{measured['ranks']} processes on {measured['cores']} cores"
     unit, divisor = time_unit(max(measured["round_ns"]))
@@ -147,7 +147,7 @@ def _how_measured(measured: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _round(rounds: dict[str, Any]) -> str:
-    """Mean and extremes of the time per round."""
+    """Format mean and extremes of the time per round."""
     unit, divisor = time_unit(rounds["ns_mean"])
     low, mean, high = (rounds[f"ns_{key}"] / divisor for key in ("min", "mean", "max"))
     return (
@@ -156,7 +156,7 @@ def _round(rounds: dict[str, Any]) -> str:
 
 
 def event_rate(events: dict[str, Any]) -> str:
-    """Achieved of attempted events per second."""
+    """Format the achieved and attempted events per second."""
     achieved, attempted = (_hertz(events[f"{what}_per_s"]) for what in ("achieved", "attempted"))
     return f"{achieved} achieved" + (
         f" of {attempted} attempted" if attempted else ", as fast as they can go"
@@ -170,7 +170,7 @@ def _hertz(per_s: float | None) -> str:
 
 
 def spread(latency: dict[str, Any]) -> str:
-    """Mean and extremes of a latency."""
+    """Format mean and extremes of a latency."""
     if latency["mean"] is None:
         return "none was measured"
     unit, divisor = time_unit(latency["mean"])
@@ -181,7 +181,7 @@ def spread(latency: dict[str, Any]) -> str:
 
 
 def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:
-    """What only rings have."""
+    """Return the lines of rings."""
     retries, echoes = (in_percent(sci[f"{what}_share"]) for what in ("retry", "echo"))
     given_up = f", {sci['timed_out']:,} transactions timed out" if sci["timed_out"] else ""
     found = [
@@ -204,7 +204,7 @@ def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:
 
 
 def repr_html(summary: dict[str, Any]) -> str:
-    """A small table, escaped, for ``_repr_html_``."""
+    """Return a small table as escaped HTML, for ``_repr_html_``."""
     left = "style='text-align:left'"
     body = "".join(
         f"<tr><th {left}>{escape(what)}</th><td {left}>{escape(with_micro_sign(value))}</td></tr>"

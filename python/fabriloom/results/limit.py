@@ -1,4 +1,4 @@
-"""What holds a network back, from what a run counted: a full wire, bus or receive queue, or blocking."""
+"""The limit of a network, from the counts of a run: a full wire, bus or receive queue, or blocking."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from ..topology.graph import Graph
 
 FULL = 0.95
-"""A wire or bus in use for this share of the time is called full: of random traffic no queue stays short."""
+"""A wire or bus that is in use for this share of the time is full: with random traffic its queue grows."""
 RETRIED = 0.25
-"""A full link of a ring that carries more retries than this is a victim of what rejects its packets."""
+"""If retries use more than this share of a full ring link, the limit is the queue that rejects them."""
 CHANCE = 4
-"""Packets per source that may be under way by chance when a run ends; the engine's own rule has the same."""
+"""Packets per source that may be in flight by chance when a run ends; the engine uses the same number."""
 
 Limit = dict[str, Any]
 """``what`` (``link``, ``bus``, ``queue``, ``blocking`` or ``host``), its ``name``, the ``share`` of the time
@@ -28,13 +28,13 @@ in which it is in use, whether it is ``reached``, and the same as ``text``."""
 
 
 def keeps_up(summary: Mapping[str, Any], sources: int) -> bool:
-    """Whether nothing piled up in a run in which ``sources`` terminals sent.
+    """Whether queues stayed bounded in a run in which ``sources`` terminals sent.
 
-    What was offered and neither lost nor accepted is under way. In a network that keeps up that is, by
-    Little's law, the packets a second times the mean time that each takes from its making; some packets a
-    source more or less are chance, for a run begins and ends between packets. Where they pile up, the mean
-    time is half of that of the last one, so half of the pile is not excused. Losses of more than 1 % end a
-    run as saturated.
+    Packets that were offered and neither lost nor accepted are in flight. If the network keeps up, their
+    number is, by Little's law, the packet rate times the mean total latency, apart from a few packets per
+    source by chance, because a run begins and ends between packets. If queues grow, the mean latency is half
+    that of the last packet, so that half of the queue is unexplained. Losses of more than 1 % end a run as
+    saturated.
     """
     if summary["end"]["reason"] in ("saturated", *STUCK):
         return False
@@ -47,13 +47,15 @@ def keeps_up(summary: Mapping[str, Any], sources: int) -> bool:
 
 
 def senders(native: Mapping[str, Any], graph: Graph) -> int:
-    """Terminals whose link carried a packet; of rings, where others' packets pass, all."""
+    """Count the terminals whose link carried a packet; in rings, where packets of others pass, all
+    terminals.
+    """
     packets = tables.column(native, "link_packets")
     return int(np.count_nonzero(packets[np.asarray(graph.terminal_out_links)])) if len(packets) else 0
 
 
 def limit(native: Mapping[str, Any], graph: Graph) -> Limit:
-    """What is nearest to its limit, of a network of links or of rings."""
+    """Return the component closest to its limit."""
     window = tables.window_ticks(native)
     if not window or not graph.links:
         return _limit("link", "", 0.0, False, "nothing: no time was measured")
@@ -82,14 +84,14 @@ def _of_links(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
     awaited = graph.link_names[int(np.argmax(tables.column(native, "link_wait_ticks")))]
     longest = f"{graph.link_names[held]} {in_percent(blocked[held])} of the time"
     text = (
-        f"blocking: packets that wait hold their links ({longest}), most for {awaited}, while no wire is in "
-        f"use more than {in_percent(busy[fullest])}"
+        f"blocking: waiting packets hold their links ({longest}), mostly for {awaited}; no wire is in use "
+        f"more than {in_percent(busy[fullest])} of the time"
     )
     return _limit("blocking", awaited, float(busy[fullest]), True, text)
 
 
 def _of_rings(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
-    """Buses first: behind a full one packets are rejected, and their retries fill the links before it."""
+    """Check buses first: a full bus causes rejections, whose retries fill the links before it."""
     buses = tables.bus_utilisation(native, graph, window)
     if len(buses) and buses.max() >= FULL:
         at = int(np.argmax(buses))
@@ -104,46 +106,48 @@ def _of_rings(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
     by_retries = busy[fullest] >= FULL and retries[fullest] > RETRIED
     if by_retries or rejected[at] > max(delivered, 1):
         owner = str(tables.vertex_names(graph)[graph.link_target[at]])
-        text = f"the receive queue of {owner}, which rejected {int(rejected[at]):,} packets that came again"
+        text = (
+            f"the receive queue of {owner}, which rejected {int(rejected[at]):,} packets that were sent again"
+        )
         return _limit("queue", owner, float(busy[fullest]), True, text)
     return _wire(graph, fullest, float(busy[fullest]))
 
 
 def of_program(found: Limit, hosts: Mapping[str, Any]) -> Limit:
-    """The limit of a run of programs: where no link is full, a receiver that always has a message coming."""
+    """Return the limit of a run of programs: if no link is full, a receiver that is always receiving."""
     share = hosts["receiving_share_max"]
     if found["reached"] or share is None or share < FULL:
         return found
     name = hosts["receiving_most"]
-    text = f"the receiver {name}, which has a message coming in {in_percent(share)} of the time"
+    text = f"the receiver {name}, which is receiving a message {in_percent(share)} of the time"
     return _limit("host", name, share, True, text)
 
 
 def held_by(found: Limit | None) -> str:
-    """The end of a sentence: what limits, or what will first."""
+    """Return the end of a sentence: the limit, or the component closest to its limit."""
     if not found or found["what"] is None:
         return ""
     return f"; {'limited by' if found['reached'] else 'nearest to its limit is'} {found['text']}"
 
 
 def arrivals(resolved: Mapping[str, Any]) -> str:
-    """The kind of a scenario's arrivals, from its resolved form."""
+    """Return the kind of a scenario's arrivals, from its resolved form."""
     kind = resolved.get("traffic", {}).get("arrivals", "")
     return str(kind.get("kind", "") if isinstance(kind, Mapping) else kind)
 
 
 WAITS = ("wait", "random-wait")
-"""Sources that offer less where the network takes less."""
+"""Closed-loop sources, which offer less if the network accepts less."""
 
 
 def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
-    """What a run says of its network, in a sentence."""
+    """Summarise a run in a sentence."""
     reason, held = summary["end"]["reason"], held_by(summary.get("limit"))
     if reason in STUCK:
         return f"It {reason}: in the end nothing is delivered, so its throughput means little"
     offered, accepted = summary["offered_mbytes_per_s"], summary["accepted_mbytes_per_s"]
     if not accepted:
-        return "Nothing was delivered while it was measured"
+        return "Nothing was delivered in the measuring window"
     rate = f"{figures(accepted)} MB/s"
     if "faults" in summary and "messages" not in summary:
         return of_faults(summary)

@@ -1,4 +1,4 @@
-"""What only terminals of several ports have in a summary."""
+"""Keys of the summary that exist only for terminals with several ports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def add(
     summary: dict[str, Any], native: Mapping[str, Any], graph: Graph, programs: bool, spreads: bool
 ) -> None:
-    """Add the keys of ``columns.PORT_SUMMARY``, those of messages apart."""
+    """Add the keys of ``columns.PORT_SUMMARY``, except those of messages."""
     summary["network"] |= {"ports": graph.ports, "planes": len(graph.planes)}
     if not programs:
         summary["packets"]["overtaken"] = int(native["overtaken"])
@@ -23,7 +23,7 @@ def add(
 
 
 def doubts(summary: Mapping[str, Any]) -> list[str]:
-    """A sentence about packets that overtook each other, if any did."""
+    """Return a sentence about packets that overtook each other, if any did."""
     sort = "who needs them in order has to sort them"
     stored = "a receiver stores each in its place in the message" if "messages" in summary else sort
     return [

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (the meanings are prose, one to a line)
-"""Keys and columns that only terminals of several ports have; see ``columns.py``."""
+"""Keys and columns of terminals with several ports; see ``columns.py``."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (the meanings are prose, one to a line)
-"""Keys and columns that only runs of programs have; see ``columns.py``."""
+"""Keys and columns of runs of programs; see ``columns.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of programs gives: events, messages, marks, and what the hosts did."""
+"""The results of a run of programs: events, messages, marks and hosts."""
 
 from __future__ import annotations
 
@@ -22,31 +22,33 @@ if TYPE_CHECKING:
     from ..topology.graph import Graph
 
 MOST_SPANS = 1000
-"""Pairs of marks whose times are reported."""
+"""Most pairs of marks whose times are reported."""
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class ProgramRun:
-    """The engine's numbers of a run of programs, with their names and units."""
+    """The engine's results of a run of programs, with names and units."""
 
     native: Mapping[str, Any]
     graph: Graph
     programs: Programs
     tick_ns: float
     where: Callable[[int], str] | None = None
-    """Where an operation stands in the scenario's file, such as ``line 12``, or nothing."""
+    """Returns the place of an operation in the scenario file, such as ``line 12``, or an empty string."""
     measured: bool = False
-    """Whether real processes ran them: then a message is there when the receive that took it is over."""
+    """Whether real processes ran the programs: a message then counts as received at the end of its
+    receive.
+    """
 
     @property
     def window_ns(self) -> float:
-        """Length of the measuring window."""
+        """Length of the measuring window in ns."""
         ticks = int(self.native["end_time_ticks"]) - int(self.native["measure_start_ticks"])
         return ticks * self.tick_ns
 
     def event_times_ns(self, name: str) -> Floats:
-        """Per event a moment, NaN where it has not come: ``begun``, ``first``, ``complete`` or ``due``."""
+        """Return a time per event, NaN if not reached: ``begun``, ``first``, ``complete`` or ``due``."""
         if name == "due":
             if self.programs.events.rate_per_s is None:
                 return np.full(len(self.programs.events.due_ps), math.nan)
@@ -56,19 +58,19 @@ class ProgramRun:
 
     @property
     def event_latency_ns(self) -> Floats:
-        """Per event the time from due, or from begun where nothing is due, to complete; or NaN."""
+        """Return the latency per event: from due, or else from begun, to complete; NaN if incomplete."""
         start = "begun" if self.programs.events.rate_per_s is None else "due"
         return self.event_times_ns("complete") - self.event_times_ns(start)
 
     @property
     def measured_events(self) -> NDArray[np.bool_]:
-        """Per event whether it became complete in the measuring window."""
+        """Return, per event, whether it became complete in the measuring window."""
         begin_ns = int(self.native["measure_start_ticks"]) * self.tick_ns
         complete = self.event_times_ns("complete")
         return np.nan_to_num(complete, nan=-1.0) >= (begin_ns if begin_ns > 0 else 0.0)
 
     def waiting(self) -> list[str]:
-        """What the terminals wait for at the end, each as a phrase."""
+        """Return what each terminal waits for at the end, as phrases."""
         start, found = self.programs.start, []
         terminals = column(self.native, "waiting_terminal").astype(np.int64)
         for terminal, place in zip(terminals, column(self.native, "waiting_operation"), strict=True):
@@ -79,13 +81,13 @@ class ProgramRun:
         return [*found, *self._stuck()]
 
     def _stuck(self) -> list[str]:
-        """Messages that will never be sent and received whole, as where a ring has lost one."""
+        """Return the messages that can never be completed, for example because a ring lost a packet."""
         names, columns = self.graph.terminal_names, ("source", "target", "bytes")
         rows = zip(*(column(self.native, f"stuck_{name}").tolist() for name in columns), strict=True)
         return [f"{names[source]}: message of {size} B to {names[target]}" for source, target, size in rows]
 
     def summary(self) -> dict[str, Any]:
-        """The keys of ``columns.PROGRAM_SUMMARY`` but those of ``end`` and ``not_kept``."""
+        """Return the keys of ``columns.PROGRAM_SUMMARY``, except those of ``end`` and ``not_kept``."""
         return {
             "messages": self._messages(),
             "message_latency_ns": self._message_latency(),
@@ -96,7 +98,7 @@ class ProgramRun:
         }
 
     def spans(self) -> list[dict[str, Any]]:
-        """Times between one mark and the next at the same terminal, by the numbers of both."""
+        """Return the times between successive marks of a terminal, by the numbers of both marks."""
         terminal, tag = (column(self.native, f"mark_{name}").astype(np.int64) for name in ("terminal", "tag"))
         moments = column(self.native, "mark_ticks").astype(np.int64)
         order = np.lexsort((np.arange(len(moments)), terminal))
@@ -114,7 +116,7 @@ class ProgramRun:
         return found
 
     def _rounds(self) -> dict[str, Any]:
-        """Times between one mark and the next of the same number at the same terminal."""
+        """Return the times between successive marks of the same number at a terminal."""
         terminal, tag = (column(self.native, f"mark_{name}").astype(np.int64) for name in ("terminal", "tag"))
         moments = column(self.native, "mark_ticks").astype(np.int64)
         order = np.lexsort((moments, tag, terminal))
@@ -202,14 +204,14 @@ class ProgramRun:
         return found
 
     def _active(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Per terminal whether it sends, and whether something is sent to it."""
+        """Return, per terminal, whether it sends and whether it receives."""
         count = len(self.graph.terminal_names)
         sends = np.bincount(self.programs.terminal[self.programs.kind == 0], minlength=count) > 0
         receives = np.bincount(self.programs.terminal[self.programs.kind == 1], minlength=count) > 0
         return sends, receives | (column(self.native, "terminal_bytes_received") > 0)
 
     def events(self) -> pl.DataFrame:
-        """The table of events."""
+        """Return the table of events."""
         import polars as pl
 
         first = self.programs.events.first
@@ -226,7 +228,7 @@ class ProgramRun:
         return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def hosts(self) -> pl.DataFrame:
-        """The table of terminals."""
+        """Return the table of terminals."""
         import polars as pl
 
         window_ns, tick_ns = self.window_ns, self.tick_ns
@@ -250,7 +252,7 @@ class ProgramRun:
         ).with_columns(pl.col("receiving_ns", "receiving_share").fill_nan(None))
 
     def messages(self) -> pl.DataFrame:
-        """The table of messages; no rows when they were not kept."""
+        """Return the table of messages; no rows if they were not kept."""
         import polars as pl
 
         names = np.array(self.graph.terminal_names, dtype=object)
@@ -279,7 +281,7 @@ class ProgramRun:
         return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def marks(self) -> pl.DataFrame:
-        """The table of marks."""
+        """Return the table of marks."""
         import polars as pl
 
         names = np.array(self.graph.terminal_names, dtype=object)
@@ -293,16 +295,16 @@ class ProgramRun:
         )
 
     def message_flows(self) -> pl.DataFrame:
-        """The table of messages by pair of terminals."""
+        """Return the table of messages by pair of terminals."""
         ticks = int(self.native["end_time_ticks"]) - int(self.native["measure_start_ticks"])
         return flows(self.native, self.graph, self.tick_ns, ticks, of="messages")
 
     def message_tail(self) -> dict[str, list[float]]:
-        """``latency_ns`` and ``share_longer`` of the messages of the measuring window, for drawing."""
+        """Return ``latency_ns`` and ``share_longer`` of the messages in the measuring window, for drawing."""
         return thinned_tail(self.native, self.tick_ns, of="message_latency")
 
     def event_tail(self) -> dict[str, list[float]]:
-        """``latency_ns`` and ``share_longer`` of the events of the measuring window, for drawing."""
+        """Return ``latency_ns`` and ``share_longer`` of the events in the measuring window, for drawing."""
         latency = np.sort(self.event_latency_ns[self.measured_events])
         return statistics.tail(latency, np.ones(len(latency), np.int64))
 
@@ -322,7 +324,7 @@ def _latency(
     values: Floats,
     counts: NDArray[np.int64],
 ) -> dict[str, Any]:
-    """The keys of one latency, extremes exact, percentiles within them."""
+    """Return the keys of one latency: exact extremes, and percentiles within them."""
     found: dict[str, Any] = {"from": ends[0], "to": ends[1], "mean": mean, "min": low, "max": high}
     if low is None or high is None:
         return found | dict.fromkeys(statistics.PERCENTILES)

@@ -1,4 +1,4 @@
-"""Where a result comes from: everything needed to make it again."""
+"""Provenance of a result: everything needed to reproduce it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Provenance:
-    """The scenario, the seed and the program that made a result."""
+    """The scenario, the seed and the program version of a result."""
 
     name: str
     scenario_sha256: str
@@ -24,15 +24,15 @@ class Provenance:
     """``trains``, ``rings`` or ``twin``."""
     description: str = ""
     resolved: dict[str, Any] = field(default_factory=dict)
-    """The resolved scenario: all defaults filled, canonical integers."""
+    """The resolved scenario: all defaults filled in, units in canonical form."""
     source_text: str = ""
-    """The scenario as its author wrote it, or empty."""
+    """The scenario as written, or an empty string."""
     source_name: str = ""
-    """Name of its file, without the folder."""
+    """File name of the scenario, without the folder."""
 
     @classmethod
     def of(cls, scenario: Scenario, engine: str = "trains") -> Provenance:
-        """Of a scenario to be run by ``engine``."""
+        """Return the provenance of a scenario to be run by ``engine``."""
         from .. import __version__
 
         source = scenario.source

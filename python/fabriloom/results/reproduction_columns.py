@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (the meanings are prose, one to a line)
-"""Columns of printed results beside ours; see ``columns.py``."""
+"""Columns of published results and ours; see ``columns.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of requirements: what was asked of flows, what is guaranteed, and what a run has seen."""
+"""The table of requirements: required, guaranteed and simulated delays of flows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GUARANTEED, MET, MISSED, UNKNOWN = "guaranteed", "met", "missed", "unknown"
 
 
 class Promise(Protocol):
-    """What a table needs to know of a requirement (see ``fabriloom.bounds.Promise``)."""
+    """The attributes of a requirement that the table needs (see ``fabriloom.bounds.Promise``)."""
 
     @property
     def flow(self) -> str: ...
@@ -35,7 +35,7 @@ class Promise(Protocol):
 
 
 class Line(Protocol):
-    """A part of a bound in words, with its level (see ``fabriloom.bounds.Line``)."""
+    """A part of a bound as text, with its level (see ``fabriloom.bounds.Line``)."""
 
     @property
     def depth(self) -> int: ...
@@ -46,7 +46,7 @@ class Line(Protocol):
 
 
 class Blocking(Protocol):
-    """What a flow waits for in the worst case (see ``fabriloom.bounds``)."""
+    """The delays of a flow in the worst case (see ``fabriloom.bounds``)."""
 
     @property
     def flow(self) -> str: ...
@@ -59,7 +59,7 @@ class Blocking(Protocol):
 
 
 def requirements(native: Mapping[str, Any], promises: Sequence[Promise], tick_ns: float) -> pl.DataFrame:
-    """One row per flow with a requirement, in the order of the flows."""
+    """Return one row per flow with a requirement, in the order of the flows."""
     import polars as pl
 
     seen = [_seen(native, place, tick_ns) for place in range(len(promises))]
@@ -87,12 +87,13 @@ def requirements(native: Mapping[str, Any], promises: Sequence[Promise], tick_ns
 
 
 def margin(requirement_ns: float, value_ns: float | None) -> float | None:
-    """The share of a requirement that is left; below 0 it is missed."""
+    """Return the share of a requirement that is left; negative if it is missed."""
     return None if value_ns is None else (requirement_ns - value_ns) / requirement_ns
 
 
 def verdict(one: Promise, longest_ns: float | None, stuck: bool = False) -> str:
-    """One word. A packet that was late is more than any guarantee; ``stuck``: some packets never arrived."""
+    """Return the verdict, one word. A late packet outweighs any guarantee; ``stuck``: some packets never
+    arrived."""
     if longest_ns is not None and longest_ns > one.requirement_ns:
         return MISSED
     if one.bound_ns is not None and one.bound_ns <= one.requirement_ns:
@@ -101,7 +102,7 @@ def verdict(one: Promise, longest_ns: float | None, stuck: bool = False) -> str:
 
 
 def _seen(native: Mapping[str, Any], place: int, tick_ns: float) -> tuple[int, float | None, float | None]:
-    """Of a watched flow: packets, and the 99.99 % and the longest of their total latencies."""
+    """Return the packets of a watched flow and the 99.99 % percentile and maximum of their total latency."""
     packets = int(column(native, "watched_packets")[place])
     if not packets:
         return 0, None, None
@@ -112,13 +113,13 @@ def _seen(native: Mapping[str, Any], place: int, tick_ns: float) -> tuple[int, f
 
 
 def worst_first(row: Mapping[str, Any]) -> tuple[int, float]:
-    """What a row of the table is sorted by: its verdict, then the least of its margins."""
+    """Return the sort key of a row: its verdict, then its least margin."""
     known = (row[key] for key in ("margin", "bound_margin") if row[key] is not None)
     return (MISSED, UNKNOWN, MET, GUARANTEED).index(row["verdict"]), min(known, default=0.0)
 
 
 def counted(table: pl.DataFrame) -> dict[str, int]:
-    """How many requirements have each verdict, with the keys of the summary."""
+    """Count the requirements by verdict, with the keys of the summary."""
     verdicts = table["verdict"].to_list()
     return {
         "count": len(verdicts),
@@ -127,7 +128,7 @@ def counted(table: pl.DataFrame) -> dict[str, int]:
 
 
 def said(counts: Mapping[str, int]) -> str:
-    """The verdicts of all requirements in a sentence."""
+    """Summarise the verdicts of all requirements in a sentence."""
     parts = {
         GUARANTEED: ("is guaranteed", "are guaranteed"),
         MET: ("was met in this run but is not guaranteed", "were met in this run but are not guaranteed"),
@@ -140,7 +141,7 @@ def said(counts: Mapping[str, int]) -> str:
 
 
 def without(flows: Iterable[tuple[str, str]]) -> list[str]:
-    """Why there is no guarantee, in sentences: each reason with the flows that it is of."""
+    """Return the reasons for missing guarantees as sentences, each with its flows."""
     found: dict[str, list[str]] = {}
     for flow, why in flows:
         if why:

@@ -1,4 +1,4 @@
-"""Throughput over time by flow: whose packets are counted together, and the table of it."""
+"""Throughput over time: groups of packets that are counted together, and their table."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from ..traffic import Demand
 
 MOST_ROWS = 8
-"""There are so few colours that can be told apart."""
+"""Most groups: the number of distinguishable colours."""
 MOST_TERMINALS = 256
-"""With more than this no one asks who sends to whom: it takes longer than what it is for."""
+"""Most terminals whose pairs are counted; with more, finding the pairs takes too long."""
 
 
 def wanted(names: list[str], demand: Demand | None) -> tuple[dict[str, Any], list[str]]:
-    """What the engine is asked for, and what the rows are called.
+    """Return the engine's options for the groups, and the names of the groups.
 
-    Each flow that the demand has, if these are few; else each terminal that sends; else terminals of
-    neighbouring numbers together. Without a demand terminals.
+    A group is a flow if there are few flows; otherwise a sending terminal if there are few; otherwise a block
+    of terminals with consecutive numbers. Without a demand, flows are not considered.
     """
     if demand is not None and not demand.even.any():
         pairs = sorted({(int(s), int(t)) for s, t in zip(demand.source, demand.target, strict=True)})
@@ -41,7 +41,7 @@ def wanted(names: list[str], demand: Demand | None) -> tuple[dict[str, Any], lis
 
 
 def over_time(native: Mapping[str, Any], tick_ns: float) -> pl.DataFrame:
-    """The table of throughput over time, batch by batch; no rows where there is a single flow."""
+    """Return the table of throughput over time, batch by batch; no rows if there is a single flow."""
     import polars as pl
 
     names = list(native.get("share_name", ()))

@@ -1,4 +1,4 @@
-"""How time-codes and interrupts came to terminals: latency, jitter, and what was missed."""
+"""Latency and jitter of time-codes and interrupts, and those that were missed."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _LINKS = {
     "duplicate_codes": "duplicate",
     "invalid_codes": "invalid",
 }
-"""Columns of links, and what the engine calls them."""
+"""Columns of links, with the engine's names."""
 
 
 def has_codes(native: Mapping[str, Any]) -> bool:
-    """Whether terminals sent time-codes or interrupts, or were to."""
+    """Whether terminals sent, or were to send, time-codes or interrupts."""
     return len(tables.column(native, "code_made")) > 0
 
 
@@ -35,7 +35,7 @@ def _name(code: int) -> str:
 
 
 def codes(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> pl.DataFrame:
-    """The table of ``columns.CODES``."""
+    """Return the table of ``columns.CODES``."""
     import polars as pl
 
     ports, rows = graph.port_names, []
@@ -69,7 +69,7 @@ def _same_plane(graph: Graph, port: int, other: int) -> bool:
 
 
 def tails(native: Mapping[str, Any], tick_ns: float) -> dict[str, dict[str, list[float]]]:
-    """Per code the tail of its latency, of all terminals."""
+    """Return, per code, the tail of its latency over all terminals."""
     found: dict[str, dict[str, list[float]]] = {}
     made, of = tables.column(native, "code_made"), tables.column(native, "code_number")
     if not len(made):
@@ -89,7 +89,7 @@ def tails(native: Mapping[str, Any], tick_ns: float) -> dict[str, dict[str, list
 
 
 def summary(native: Mapping[str, Any], table: pl.DataFrame) -> dict[str, Any]:
-    """The keys of ``columns.CODE_SUMMARY``."""
+    """Return the keys of ``columns.CODE_SUMMARY``."""
     taken = table.filter(table["taken"] > 0)
     worst = taken.sort("jitter_ns", descending=True).to_dicts()[:1]
     counts = {
@@ -107,7 +107,7 @@ def summary(native: Mapping[str, Any], table: pl.DataFrame) -> dict[str, Any]:
 
 
 def text(codes: Mapping[str, Any]) -> str:
-    """What became of time-codes and interrupts, as a part of a sentence."""
+    """Summarise time-codes and interrupts in a part of a sentence."""
     dropped = [
         f"{codes[what]:,} {words}"
         for what, words in (
@@ -125,7 +125,7 @@ def text(codes: Mapping[str, Any]) -> str:
 
 
 def link_columns(native: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of ``columns.CODE_LINKS``."""
+    """Return the columns of ``columns.CODE_LINKS``."""
     return {
         name: tables.column(native, f"link_codes_{what}").astype(np.int64) for name, what in _LINKS.items()
     }

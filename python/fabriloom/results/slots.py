@@ -1,4 +1,4 @@
-"""The table of slots of a SpaceWire-D schedule: how much of each is left."""
+"""The table of slots of a SpaceWire-D schedule, with the slack of each."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def slots(marks: pl.DataFrame, program: Mapping[str, Any]) -> pl.DataFrame:
-    """One row per entry of the schedule, in its order; no rows of other programs.
+    """Return one row per entry of the schedule, in its order; no rows for other programs.
 
-    ``marks``: at the end of each entry in each epoch, the place of the entry in the schedule from 1.
+    ``marks``: one per entry and epoch, at the end of the entry; its number is the entry's, from 1.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Why a network of rings stood still for a while, where the reason is known."""
+"""Detect a known cause of a temporary standstill of a network of rings."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from .figures import figures
 from .html import time_unit
 
 LONG = 50
-"""A pause of this many mean intervals between deliveries is no chance: packets that arrive at random
-would make one in exp(50) intervals."""
+"""A pause of this many mean intervals between deliveries is not chance: with random arrivals it would occur
+once in exp(50) intervals."""
 FEWEST = 100
-"""Of fewer packets no mean interval is reported."""
+"""Fewest packets from which a mean interval is computed."""
 
 
 def standstill(summary: Mapping[str, Any], technology: Mapping[str, Any]) -> list[str]:
-    """One sentence if nothing arrived anywhere for a long time because queues kept their places for packets
-    that waited for their retry.
+    """Return a sentence if nothing was delivered for a long time because queues reserved their places for
+    packets that waited for their retry.
     """
     packets, pause_ns = summary["packets"]["measured"], summary["longest_pause_ns"]
     delay_ns = summary.get("sci", {}).get("retry_delay_ns_max", 0.0)

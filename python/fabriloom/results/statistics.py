@@ -1,4 +1,4 @@
-"""Means with confidence from the batches of one run, without scipy."""
+"""Means with confidence intervals from the batches of one run."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 FEWEST_BATCHES = 20
-"""Batches are merged as long as at least this many remain."""
+"""Batches are merged while at least this many remain."""
 
 TAIL_STEPS = 400
-"""A thinned tail has at most about this many steps."""
+"""Approximate maximum number of steps of a thinned tail."""
 
 # Student's t, two-sided 95 %, for 1 to 30 degrees of freedom; any table of the distribution has them.
 _T95 = (
@@ -28,10 +28,10 @@ _Z95 = 1.9599639845
 
 
 def student_t95(freedom: int) -> float:
-    """The t value of a two-sided 95 % interval.
+    """Return Student's t of a two-sided 95 % interval.
 
-    Above 30 degrees of freedom by the first two terms of the expansion about the normal quantile
-    (Abramowitz and Stegun 26.7.5), which is good to 0.0002 there.
+    Above 30 degrees of freedom it is computed by the first two terms of the expansion about the normal
+    quantile (Abramowitz and Stegun 26.7.5), with an error below 0.0002.
     """
     if freedom < 1:
         raise ValueError("a confidence interval needs at least two batches")
@@ -42,17 +42,17 @@ def student_t95(freedom: int) -> float:
 
 
 def mean_of_runs(values: Sequence[float]) -> tuple[float, float]:
-    """Mean of independent runs and the half-width of its 95 % confidence interval; needs two or more."""
+    """Return the mean of two or more independent runs and the half-width of its 95 % confidence interval."""
     mean = sum(values) / len(values)
     spread = math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
     return mean, student_t95(len(values) - 1) * spread / math.sqrt(len(values))
 
 
 def merge(values: Floats, fewest: int = FEWEST_BATCHES) -> Floats:
-    """Sums of neighbouring batches, so that between ``fewest`` and 2 ``fewest`` - 1 long batches remain.
+    """Merge neighbouring batches so that ``fewest`` to 2 ``fewest`` - 1 long batches remain.
 
-    Shape (batches, …) to (merged, …). What does not fill a batch is added to the last one.
-    Fewer than 2 ``fewest`` batches are returned as they are.
+    Shape (batches, …) to (merged, …). A remainder is added to the last batch. Fewer than 2 ``fewest`` batches
+    are returned unchanged.
     """
     together = len(values) // fewest
     if together < 2:
@@ -63,7 +63,7 @@ def merge(values: Floats, fewest: int = FEWEST_BATCHES) -> Floats:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A ratio of sums with the half-width of its 95 % confidence interval; NaN where it cannot be had."""
+    """A ratio of sums with the half-width of its 95 % confidence interval; NaN if unknown."""
 
     mean: float
     ci95: float
@@ -71,11 +71,10 @@ class Estimate:
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Estimate:
-    """Σ numerator / Σ denominator over batches, with its half-width.
+    """Return Σ numerator / Σ denominator over batches, with its half-width.
 
-    The half-width is that of the classical ratio estimator: the batches' residuals ``n - r d`` are taken as
-    independent and Student's t is used. Both arguments have shape (batches,); a batch in which nothing
-    happened counts.
+    The half-width is that of the classical ratio estimator: the residuals ``n - r d`` of the batches are
+    assumed independent, and Student's t is used. Both arguments have shape (batches,); empty batches count.
     """
     below = float(denominator.sum())
     if below <= 0.0:
@@ -91,15 +90,15 @@ def ratio(numerator: Floats, denominator: Floats) -> Estimate:
 
 
 def merged_ratios(numerator: Floats, denominator: Floats) -> Floats:
-    """The ratios of the merged batches in which there is one."""
+    """Return the ratios of the merged batches that have one."""
     top, bottom = merge(numerator.astype(np.float64)), merge(denominator.astype(np.float64))
     used = bottom > 0
     return top[used] / bottom[used]
 
 
 def lag1_correlation(numerator: Floats, denominator: Floats) -> float:
-    """Correlation of the ratios of neighbouring merged batches; NaN for fewer than three or when all are
-    equal.
+    """Return the correlation of the ratios of neighbouring merged batches; NaN for fewer than three or if all
+    are equal.
     """
     ratios = merged_ratios(numerator, denominator)
     if len(ratios) < 3:
@@ -110,10 +109,10 @@ def lag1_correlation(numerator: Floats, denominator: Floats) -> float:
 
 
 def neighbours_alike(ratios: Floats) -> float:
-    """Von Neumann's ratio of successive batches as a standard normal value; 0 for fewer than eight batches.
+    """Return von Neumann's ratio of successive batches as a standard normal value; 0 for fewer than eight.
 
-    Large if neighbours are alike, so that their half-width is too small. For independent normal values the
-    mean is 0 and the variance 1, exactly (J. von Neumann, 1941; G. S. Fishman, 1978, for batch means).
+    It is large if neighbours are similar, so that the half-width is too small. For independent normal values
+    the mean is 0 and the variance 1, exactly (J. von Neumann, 1941; G. S. Fishman, 1978, for batch means).
     """
     count = len(ratios)
     spread = float(((ratios - ratios.mean()) ** 2).sum()) if count else 0.0
@@ -125,16 +124,16 @@ def neighbours_alike(ratios: Floats) -> float:
 
 @lru_cache(maxsize=64)
 def _pairs(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """All pairs of batches, the earlier first."""
+    """Return all pairs of batches, the earlier one first."""
     return np.triu_indices(count, 1)
 
 
 def trend(ratios: Floats) -> float:
-    """Kendall's count of pairs in order less those out of order, as a standard normal value: above 0 values
-    rise; 0 for fewer than eight batches.
+    """Return Kendall's number of ascending minus descending pairs as a standard normal value: positive if
+    values rise; 0 for fewer than eight batches.
 
-    Of independent values of any one distribution the mean is 0 and the variance 1, less for ties
-    (H. B. Mann, 1945).
+    For independent values of any distribution the mean is 0 and the variance 1, less with ties (H. B. Mann,
+    1945).
     """
     count = len(ratios)
     if count < 8:
@@ -145,23 +144,20 @@ def trend(ratios: Floats) -> float:
 
 
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999, "p99_99": 0.9999}
-"""The percentiles of every latency: key in the summary, share."""
+"""The percentiles of every latency: key of the summary and share."""
 
 
 def percentiles(values: Floats, counts: NDArray[np.int64], low: float, high: float) -> dict[str, float]:
-    """:data:`PERCENTILES` of what was counted in a histogram, NaN when nothing was.
+    """Return the :data:`PERCENTILES` of a histogram, NaN if it is empty.
 
-    The extremes ``low`` and ``high`` are known exactly, the histogram to its resolution only: no percentile
-    is given beyond them.
+    The extremes ``low`` and ``high`` are exact, the histogram is not: percentiles are limited to this range.
     """
     found = {key: percentile(values, counts, share) for key, share in PERCENTILES.items()}
     return {key: min(max(value, low), high) for key, value in found.items()}
 
 
 def percentile(values: Floats, counts: NDArray[np.int64], share: float) -> float:
-    """The smallest value that at least ``share`` of the counted things do not exceed; NaN when nothing was
-    counted.
-    """
+    """Return the smallest value that at least ``share`` of the counts do not exceed; NaN without counts."""
     total = int(counts.sum())
     if total == 0:
         return math.nan
@@ -171,8 +167,8 @@ def percentile(values: Floats, counts: NDArray[np.int64], share: float) -> float
 
 
 def tail(values: Floats, counts: NDArray[np.int64], steps: int = TAIL_STEPS) -> dict[str, list[float]]:
-    """``latency_ns`` and ``share_longer`` of ascending ``values``, for drawing: at most about ``steps`` of
-    them, the rarest all among these.
+    """Return ``latency_ns`` and ``share_longer`` of ascending ``values``, thinned to about ``steps`` points,
+    with all of the rarest values.
     """
     total = int(counts.sum())
     shares = (total - np.cumsum(counts)) / max(1, total)

@@ -247,4 +247,4 @@ PAIRINGS = Table(
 )
 
 OF_STUDIES = (SEEDS, BOUNDS, CANDIDATES, SATURATION, PAIRINGS)
-"""Tables that are of nothing but studies, in the order of the page."""
+"""Tables that only studies have, in the order of the page."""

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 
 class ConservationError(RuntimeError):
-    """The engine lost or invented a packet: a fault of the program, never of the user."""
+    """The engine lost or duplicated a packet: a fault of the program, never of the user."""
 
 
 def check_conservation(native: Mapping[str, Any]) -> None:
-    """Raise unless offered = delivered + refused + in flight + scrubbed (rings) + lost (faults)."""
+    """Raise ConservationError unless offered = delivered + refused + in flight + scrubbed (rings) + lost
+    (faults)."""
     offered, delivered = int(native["offered"]), int(native["delivered"])
     refused, in_flight = int(native["refused"]), int(native["in_flight"])
     scrubbed, lost = int(native.get("scrubbed", 0)), int(native.get("lost", 0))
@@ -39,7 +40,7 @@ def _number(value: float) -> float | None:
 
 
 def latency(native: Mapping[str, Any], which: str, tick_ns: float, of_rings: bool) -> dict[str, Any]:
-    """The keys of one latency; ``which`` is ``latency`` or ``total`` as in the engine's names."""
+    """Return the keys of one latency; ``which``: ``latency`` or ``total``, as in the engine's names."""
     inside, _, _ = tables.batch_bounds(native)
     estimate = statistics.ratio(
         tables.column(native, f"batch_{which}_sum_ticks")[inside].astype(np.float64) * tick_ns,
@@ -66,7 +67,7 @@ def latency(native: Mapping[str, Any], which: str, tick_ns: float, of_rings: boo
 
 
 def throughput(native: Mapping[str, Any], tick_ns: float, terminals: int) -> dict[str, Any]:
-    """Offered and accepted throughput with confidence."""
+    """Return offered and accepted throughput with their intervals."""
     inside, starts, ends = tables.batch_bounds(native)
     time_ns = (ends - starts).astype(np.float64) * tick_ns
     window_ns = tables.window_ticks(native) * tick_ns
@@ -89,7 +90,7 @@ def throughput(native: Mapping[str, Any], tick_ns: float, terminals: int) -> dic
 def summary(
     native: Mapping[str, Any], graph: Graph, tick_ps: int, provenance: Provenance, wall_s: float
 ) -> dict[str, Any]:
-    """The summary of one run."""
+    """Return the summary of one run."""
     tick_ns = tick_ps / 1000
     reason = str(native["end_reason"])
     cycle = [graph.link_names[int(link)] for link in tables.column(native, "deadlock_links")]
@@ -160,7 +161,7 @@ def summary(
 def _message(
     native: Mapping[str, Any], graph: Graph, tick_ps: int, cycle: list[str], precision: float, widths: str
 ) -> str:
-    """Why the run ended; ``precision`` was wanted, and ``widths`` are the half-widths that were watched."""
+    """Return the reason for the end; ``precision``: the wanted one; ``widths``: the half-widths reached."""
     reason = str(native["end_reason"])
     if reason == "livelocked":
         return ends.livelock(native, graph, tick_ps)
@@ -176,7 +177,7 @@ def _message(
 def add_program(
     summary: dict[str, Any], program: ProgramRun, resolved: Mapping[str, Any], measured: bool = False
 ) -> None:
-    """Add the keys of ``columns.PROGRAM_SUMMARY``; of a stop of programs alone, what they wait for."""
+    """Add the keys of ``columns.PROGRAM_SUMMARY``; if only programs stopped, also what they wait for."""
     end, native = summary["end"], program.native
     after = ends.after(summary["simulated_ns"], measured)
     waiting = program.waiting() if end["reason"] == "deadlocked" else []
@@ -197,7 +198,7 @@ def add_program(
 
 
 def _sci(native: Mapping[str, Any], graph: Graph, window_ticks: int, tick_ns: float) -> dict[str, Any]:
-    """What only rings and buses have."""
+    """Return the keys of rings and buses."""
     rates = tables.ring_rates(native, window_ticks * tick_ns)
     busy, retry, echo = (
         float(tables.column(native, f"link_{what}_ticks").sum()) for what in ("busy", "retry", "echo")

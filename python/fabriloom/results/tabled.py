@@ -1,4 +1,4 @@
-"""What every result of several runs can be written as."""
+"""Output formats that all studies share."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 
 class Tabled(ABC):
-    """A result with a summary and tables, as files."""
+    """A result with a summary and tables, which can be written to files."""
 
     summary: Any
-    """Everything in numbers, ready for JSON."""
+    """All numbers, ready for JSON."""
 
     @abstractmethod
     def tables(self) -> dict[str, pl.DataFrame]:
-        """The tables by the names of their files."""
+        """Return the tables by file name."""
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """The summary as JSON text, written to ``path`` too when one is given."""
+        """Return the summary as JSON text, and write it to ``path`` if given. Raises OSError."""
         return files.to_json(self.summary, path)
 
     def to_parquet(self, folder: str | Path) -> list[Path]:
-        """Write the tables as Parquet into ``folder``, which is made if needed; returns the files."""
+        """Write the tables as Parquet into ``folder``, which is created if needed; returns the files."""
         return files.write_plain(self.tables(), Path(folder), "parquet")
 
     def to_csv(self, folder: str | Path) -> list[Path]:
-        """Write the tables as CSV into ``folder``, which is made if needed; returns the files."""
+        """Write the tables as CSV into ``folder``, which is created if needed; returns the files."""
         return files.write_plain(self.tables(), Path(folder), "csv")

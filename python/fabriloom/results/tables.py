@@ -21,41 +21,41 @@ RING_SYMBOL_BYTES = 2
 
 
 def column(native: Mapping[str, Any], name: str) -> NDArray[Any]:
-    """One array of the engine's result; empty when it was not kept."""
+    """Return an array of the engine's result; empty if it was not kept."""
     return np.asarray(native.get(name, ()))
 
 
 def per(top: NDArray[Any], bottom: NDArray[Any] | float) -> Floats:
-    """``top / bottom``, 0 where ``bottom`` is 0."""
+    """Return ``top / bottom``, and 0 where ``bottom`` is 0."""
     bottom = np.broadcast_to(np.asarray(bottom, np.float64), np.shape(top))
     return np.divide(top, bottom, out=np.zeros(np.shape(top)), where=bottom > 0)
 
 
 def mean(sums: NDArray[Any], counts: NDArray[Any]) -> pl.Series:
-    """Means, null of nothing: a stretch in which no packet arrived has no latency, rather than one of 0."""
+    """Return the means, null where the count is 0: a batch without packets has no latency."""
     import polars as pl
 
     return pl.Series(np.where(counts > 0, per(sums, counts), np.nan), nan_to_null=True)
 
 
 def vertex_names(graph: Graph) -> NDArray[np.object_]:
-    """Names of all vertices, switches first."""
+    """Return the names of all vertices, switches first."""
     return np.array([*graph.switch_names, *graph.port_names], dtype=object)
 
 
 def window_ticks(native: Mapping[str, Any]) -> int:
-    """Length of the measuring window; 0 if it has not begun."""
+    """Return the length of the measuring window; 0 if it has not begun."""
     return max(0, int(native["end_time_ticks"]) - int(native["measure_start_ticks"]))
 
 
 def utilisation(native: Mapping[str, Any], window_ticks: int) -> NDArray[np.float64]:
-    """Per link: the share of the window in which its wire was occupied, 0 to 1."""
+    """Return, per link, the share of the window in which its wire was occupied, 0 to 1."""
     # A packet counts when its end has left, so one that began before the window can lead over 1.
     return np.minimum(per(column(native, "link_busy_ticks"), window_ticks), 1.0)
 
 
 def links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
-    """The table of links; ``window_ticks`` is the time over which the engine counted."""
+    """Return the table of links; ``window_ticks``: the time over which the engine counted."""
     import polars as pl
 
     names = vertex_names(graph)
@@ -79,14 +79,14 @@ def links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks:
 
 
 def plane_names(graph: Graph) -> dict[str, list[str]]:
-    """Per link the name of its plane, as a column; none where terminals have one port each."""
+    """Return a column with the plane of each link; no column if terminals have one port each."""
     if graph.several is None:
         return {}
     return {"plane": [plane.name for plane in graph.planes for _ in range(plane.graph.links)]}
 
 
 def planes(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
-    """The table of planes; no rows where terminals have one port each."""
+    """Return the table of planes; no rows if terminals have one port each."""
     import polars as pl
 
     packets, size = column(native, "plane_packets"), column(native, "plane_bytes").astype(np.int64)
@@ -110,8 +110,8 @@ def planes(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks
 
 
 def ring_rates(native: Mapping[str, Any], window_ns: float) -> dict[str, Floats]:
-    """Per link of rings, in MB/s of packets and echoes with their headers and idle symbols: ``all`` that it
-    carried, and of that ``retry``, packets sent again, and ``echo``.
+    """Return throughputs per ring link in MB/s, with headers and idle symbols: ``all``, and of it ``retry``,
+    repeated packets, and ``echo``.
     """
     bytes_sent = column(native, "link_characters").astype(np.float64) * RING_SYMBOL_BYTES
     carried = per(bytes_sent * 1e3, window_ns)
@@ -121,7 +121,7 @@ def ring_rates(native: Mapping[str, Any], window_ns: float) -> dict[str, Floats]
 
 
 def ring_links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
-    """The table of links of a network of rings."""
+    """Return the table of links of a network of rings."""
     import polars as pl
 
     if graph.rings is None:
@@ -153,7 +153,7 @@ def ring_links(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_t
 
 
 def rings(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
-    """The table of rings, from that of their links; no rows in networks without rings."""
+    """Return the table of rings; no rows for networks without rings."""
     import polars as pl
 
     names = [] if graph.rings is None else list(graph.rings.ring_names)
@@ -179,13 +179,13 @@ def rings(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks:
 
 
 def bus_utilisation(native: Mapping[str, Any], graph: Graph, window_ticks: int) -> NDArray[np.float64]:
-    """Per switch: the share of the window in which its buses were in use, averaged over them, 0 to 1."""
+    """Return, per switch, the utilisation of its buses, averaged over them, 0 to 1."""
     buses = 0 if graph.rings is None else graph.rings.bus_count * window_ticks
     return np.minimum(per(column(native, "bus_busy_ticks"), buses), 1.0)
 
 
 def buses(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int) -> pl.DataFrame:
-    """The table of buses, one row per switch; no rows in networks without rings."""
+    """Return the table of buses, one row per switch; no rows for networks without rings."""
     import polars as pl
 
     rings = graph.rings
@@ -209,7 +209,7 @@ def buses(native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks:
 def flows(
     native: Mapping[str, Any], graph: Graph, tick_ns: float, window_ticks: int, of: str = "packets"
 ) -> pl.DataFrame:
-    """The table of flows of "packets" or "messages", in the order of their source and target terminals."""
+    """Return the table of flows of "packets" or "messages", sorted by source and target terminal."""
     import polars as pl
 
     kept = {"packets": "flow", "messages": "message_flow"}[of]
@@ -235,7 +235,7 @@ def flows(
 
 
 def cells(native: Mapping[str, Any], name: str, row: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Of one of many distributions the values in ticks, ascending, and how often each was."""
+    """Return one of several distributions: its values in ticks, ascending, and their counts."""
     start = column(native, f"{name}_start")
     own = slice(int(start[row]), int(start[row + 1]))
     values = column(native, f"{name}_values_ticks")[own].astype(np.float64)
@@ -243,7 +243,7 @@ def cells(native: Mapping[str, Any], name: str, row: int) -> tuple[NDArray[np.fl
 
 
 def bounded(flows: pl.DataFrame, bounds_ns: Mapping[tuple[str, str], float]) -> pl.DataFrame:
-    """The table of flows with the bound of each."""
+    """Add the bound of each flow to the table of flows."""
     import polars as pl
 
     pairs = zip(flows["source"], flows["target"], strict=True)
@@ -251,7 +251,9 @@ def bounded(flows: pl.DataFrame, bounds_ns: Mapping[tuple[str, str], float]) -> 
 
 
 def batch_bounds(native: Mapping[str, Any]) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
-    """Which of the engine's batches lie in the measuring window, and where those start and end in ticks."""
+    """Return which of the engine's batches lie in the measuring window, and their starts and ends in
+    ticks.
+    """
     ends = column(native, "batch_end_ticks").astype(np.int64)
     starts = np.concatenate(([0], ends[:-1])).astype(np.int64) if len(ends) else ends
     begin = int(native["measure_start_ticks"])
@@ -261,7 +263,7 @@ def batch_bounds(native: Mapping[str, Any]) -> tuple[NDArray[np.bool_], NDArray[
 
 
 def batches(native: Mapping[str, Any], tick_ns: float) -> pl.DataFrame:
-    """The table of batches after the warm-up."""
+    """Return the table of batches after the warm-up."""
     import polars as pl
 
     inside, starts, ends = batch_bounds(native)
@@ -280,7 +282,7 @@ def batches(native: Mapping[str, Any], tick_ns: float) -> pl.DataFrame:
 
 
 def ccdf(native: Mapping[str, Any], tick_ns: float) -> pl.DataFrame:
-    """Complementary cumulative distribution of the network latency."""
+    """Return the complementary cumulative distribution of the network latency."""
     import polars as pl
 
     values = column(native, "latency_values_ticks").astype(np.float64) * tick_ns
@@ -293,10 +295,10 @@ def ccdf(native: Mapping[str, Any], tick_ns: float) -> pl.DataFrame:
 def thinned_tail(
     native: Mapping[str, Any], tick_ns: float, steps: int = TAIL_STEPS, of: str = "latency"
 ) -> dict[str, list[float]]:
-    """The same for drawing, see :func:`~fabriloom.results.statistics.tail`. It ends at the longest exactly,
-    not at the end of its bin.
+    """Return the distribution for drawing, see :func:`~fabriloom.results.statistics.tail`. It ends at the
+    exact maximum, not at the end of its bin.
 
-    ``of`` is ``latency``, ``total`` or ``message_latency`` as in the engine's names.
+    ``of``: ``latency``, ``total`` or ``message_latency``, as in the engine's names.
     """
     ticks = column(native, f"{of}_values_ticks").astype(np.float64)
     values = np.minimum(ticks, float(native[f"{of}_max_ticks"])) * tick_ns
@@ -304,7 +306,7 @@ def thinned_tail(
 
 
 def trace(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> pl.DataFrame:
-    """The packet trace; no rows when it was not asked for."""
+    """Return the packet trace; no rows if it was not kept."""
     import polars as pl
 
     names = np.array(graph.terminal_names, dtype=object)

@@ -1,9 +1,9 @@
-"""Where the next points of a curve go: into the parts where it bends.
+"""Choose the next points of a curve: in the intervals where it bends.
 
-A part between two points is worth splitting by the triangles that its ends make with their neighbours, in a
-picture in which load, accepted throughput and the logarithm of latency each go from 0 to 1; a little also by
-its length. Runs that do not keep up are drawn at the top: how late their packets were depends on how long
-they were run.
+An interval between two points is rated by the areas of the triangles that its ends form with their
+neighbours, in a space in which load, accepted throughput and the logarithm of latency each go from 0 to 1,
+and slightly by its length. Runs that do not keep up are placed at the top, because their latency depends on
+the length of the run.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 from .points import Point
 
 FIRST = (0.1, 0.4, 0.7, 1.0)
-"""Loads that a curve begins with."""
+"""Number of loads with which a curve begins."""
 AT_A_TIME = 4
-"""New points of a round: the same for any number of jobs, so that the points are."""
+"""New points per round, independent of the number of jobs, so that the points are too."""
 NARROWEST = 1 / 256
-"""Parts narrower than this share of the whole are not split."""
+"""Intervals narrower than this share of the whole are not split."""
 _BY_LENGTH = 0.02
 
 Place = tuple[float, float, float]
@@ -31,7 +31,7 @@ Found = tuple[list[Point | None], bool]
 def places(
     loads: Sequence[float], accepted: Sequence[float], latencies: Sequence[float | None]
 ) -> list[Place]:
-    """Points of the picture, by load. ``latencies``: None of a run that does not keep up."""
+    """Return the points of the space by load. ``latencies``: None for a run that does not keep up."""
     logs = [None if not late or late <= 0 else math.log(late) for late in latencies]
     known = [log for log in logs if log is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
@@ -46,7 +46,7 @@ def places(
 
 
 def splits(found: Sequence[Place], most: int) -> list[int]:
-    """Numbers of the parts to split, those worth most first; part ``n`` begins at point ``n``."""
+    """Return the intervals to split, the best first; interval ``n`` begins at point ``n``."""
     areas = [0.0, *(_area(*found[at : at + 3]) for at in range(len(found) - 2)), 0.0]
     worth: dict[int, float] = {}
     for at, (one, other) in enumerate(pairwise(found)):
@@ -57,23 +57,23 @@ def splits(found: Sequence[Place], most: int) -> list[int]:
 
 
 def _area(a: Place, b: Place, c: Place) -> float:
-    """The area of the triangle of three points in space."""
+    """Return the area of a triangle in space."""
     one, other = [y - x for x, y in zip(a, b, strict=True)], [y - x for x, y in zip(a, c, strict=True)]
     across = sum(x * y for x, y in zip(one, other, strict=True)) ** 2
     return math.sqrt(max(0.0, sum(x * x for x in one) * sum(x * x for x in other) - across)) / 2
 
 
 def middle(low: float, high: float) -> float:
-    """The load in the middle of a part, in few digits."""
+    """Return the load in the middle of an interval, with few digits."""
     return float(f"{(low + high) / 2:.4g}")
 
 
 def refined(
     points: Sequence[Point], path: str, wanted: int, run: Callable[[list[Settings]], Found]
 ) -> tuple[list[Point], bool]:
-    """Points and those between them, ``wanted`` along ``path`` for each combination of the other settings.
+    """Add points until there are ``wanted`` along ``path`` for each combination of the other settings.
 
-    ``run`` runs settings and says besides whether it was interrupted; so does this.
+    ``run`` runs settings and also returns whether it was interrupted; so does this function.
     """
     lines: dict[str, list[Point]] = {}
     for point in points:
@@ -97,7 +97,7 @@ def _others(point: Point, path: str) -> str:
 
 
 def _between(line: list[Point], path: str, wanted: int) -> list[Settings]:
-    """Settings of the next points of a line, whose points are in order."""
+    """Return the settings of the next points of a line, whose points are sorted."""
     loads = [float(point.settings[path]) for point in line]
     rates = [point.summary["accepted_mbytes_per_s"] or 0.0 for point in line]
     summaries = [point.summary for point in line]

@@ -1,7 +1,7 @@
-"""Points on the machines of a cluster, by Dask: an extra, ``fabriloom[cluster]``.
+"""Run points on a cluster with Dask; requires the extra ``fabriloom[cluster]``.
 
-A worker stores its points in the study folder, which every machine sees, and returns what it made them of. So
-nothing is lost with a worker, and a scheduler holds no results.
+A worker stores its points in the study folder, which all machines share, and returns only their hashes. So
+no result is lost with a worker, and the scheduler holds none.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ from .run import Done, one
 from .store import Store, program
 
 Client = Any
-"""A client of Dask, which need not be installed."""
+"""A Dask client; Dask need not be installed."""
 KINDS = ("local-cluster", "slurm", "htcondor")
 CONNECT_S = 10.0
 QUEUE_S = 3600.0
-"""For so long the first job may wait in the queue of a batch system."""
+"""Longest time that the first job may wait in the queue of a batch system."""
 DEATHS = 3
-"""Deaths of its worker, when it was alone on it, after which a point is blamed."""
+"""Number of dead workers, with the point alone on them, after which the point is blamed."""
 TASK_S, LOCAL_TASK_S = 60.0, 1.0
-"""Tasks are made so long, once it is known how long a point takes."""
+"""Target length of a task, once the time per point is known."""
 _OURS = {"distributed.scheduler.allowed-failures": 0, "distributed.scheduler.worker-saturation": 1.0}
-"""Of schedulers that we start. Dask blames every task that a worker had been given; we hear of each death,
-hand the points out again one by one, and count ourselves. And a worker is given no task ahead."""
+"""Settings of schedulers that we start. Dask blames every task of a dead worker; instead we submit the points
+again one by one and count deaths ourselves. Workers get no task in advance."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Which machines."""
+    """The machines that run a study."""
 
     on: str
     """``local-cluster``, ``slurm``, ``htcondor`` or ``dask://address``."""
     jobs: int
-    """Workers; of a scheduler that runs already, as many as it has."""
+    """Number of workers; a running scheduler has its own number."""
     walltime_min: int = 60
-    """Time limit of a job of the batch system; workers end five minutes before it by themselves."""
+    """Time limit of a batch job; its worker ends five minutes earlier."""
     queue: str = ""
-    """Its queue or partition, if it needs one."""
+    """Queue or partition of the batch system, if it needs one."""
     memory: str = "2 GB"
 
     def workers(self, plan: Plan, store: Store, watch: Watch) -> DaskWorkers:
-        """Connect, and make sure that all workers are of this version. Raises StudyError."""
+        """Connect and check that all workers have this version. Raises StudyError."""
         client, close = self._connect()
         try:
             return DaskWorkers(client, close, plan, store, 0 if self.on.startswith("dask://") else self.jobs)
@@ -81,7 +81,7 @@ class Cluster:
         return client, close
 
     def _started(self) -> Any:
-        """A scheduler in this process, and a fixed number of workers."""
+        """Start a scheduler in this process and a fixed number of workers."""
         if self.on == "local-cluster":
             workers = {"n_workers": self.jobs, "threads_per_worker": 1, "processes": True}
             start = import_module("distributed").LocalCluster
@@ -130,7 +130,7 @@ def _to_scheduler(address: str) -> tuple[Client, Callable[[], None]]:
 
 
 class DaskWorkers:
-    """Workers of a cluster. A point is blamed only when it was alone on its worker as that died, thrice."""
+    """The workers of a cluster. A point is blamed only after three workers died with it alone on them."""
 
     def __init__(
         self, client: Client, close: Callable[[], None], plan: Plan, store: Store, jobs: int
@@ -151,11 +151,11 @@ class DaskWorkers:
 
     @property
     def chunk(self) -> int:
-        """Points of a task, by how long those before took."""
+        """Points per task, from the time that earlier points took."""
         return max(1, int(self._task_s * self._points / self._seconds)) if self._seconds else 1
 
     def _check_workers(self) -> None:
-        """Raise StudyError if no worker comes, or one is of another version or does not see the folder."""
+        """Raise StudyError if no worker starts, or one has another version or does not see the folder."""
         wait_s = QUEUE_S if self._client.cluster is not None and self._batched else CONNECT_S
         try:
             self._client.wait_for_workers(1, timeout=wait_s)
@@ -171,13 +171,15 @@ class DaskWorkers:
             raise StudyError(f"{message}; install the same on all machines") from None
 
     def submit(self, numbers: list[int]) -> Future[list[Done]]:
-        """Have points run; those whose worker dies are handed out again one by one."""
+        """Submit points; those whose worker dies are submitted again one by one."""
         result: Future[list[Done]] = Future()
         self._hand_out([(number, -1) for number in numbers], [], result)
         return result
 
     def _hand_out(self, left: list[tuple[int, int]], done: list[Done], result: Future[Any]) -> None:
-        """Points, each with how often its worker died while it was alone; -1: it need not be alone."""
+        """Submit points, each with the number of deaths of workers that ran it alone; -1: it need not be
+        alone.
+        """
         alone = any(deaths >= 0 for _, deaths in left)
         now, later = (left[:1], left[1:]) if alone else (left, [])
         numbers = [number for number, _ in now]
@@ -216,14 +218,14 @@ class DaskWorkers:
             result.set_result(done)
 
     def close(self) -> None:
-        """Abandon what is under way; a task that runs stores its points all the same."""
+        """Abandon the submitted work; running tasks still store their points."""
         for sent in list(self._futures):
             sent.cancel()
         self._end()
 
 
 def check(folder: str, expected: str) -> None:
-    """Raise StudyError where a worker has another program or does not see the study folder."""
+    """Raise StudyError if a worker has another program version or does not see the study folder."""
     if program() != expected:
         message = f"the worker on {socket.gethostname()} has another version or build of fabriloom"
         raise StudyError(f"{message}; install the same on all machines, or points would differ")
@@ -240,7 +242,7 @@ def _opened(folder: str, written: str, base: str) -> tuple[Plan, Store]:
 
 
 def work(folder: str, expected: str, written: str, base: str, numbers: list[int]) -> tuple[float, list[Done]]:
-    """What a worker does: run points, and store each before the next is begun; how long it took."""
+    """Run points on a worker and store each before the next; returns the elapsed time."""
     began = time.monotonic()
     check(folder, expected)
     plan, store = _opened(folder, written, base)

@@ -1,4 +1,4 @@
-"""Several scenarios beside each other: the same offered loads, one table, one picture."""
+"""Compare several scenarios at the same offered loads, in one table and one chart."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from ..topology import Graph
 
 NAME = "scenario"
-"""What the table of points calls the column that says which scenario a point is of."""
+"""Column of the table of points that names the scenario."""
 
 
 @dataclass(repr=False)
 class Comparison(Curve):
-    """The finished points of all scenarios, those of a scenario together, in their order."""
+    """The finished points of all scenarios, scenario by scenario."""
 
     parts: dict[str, Provenance] = field(default_factory=dict)
-    """Where each scenario comes from, by its name here."""
+    """Provenance of each scenario, by its name in the comparison."""
     graphs: dict[str, Graph] = field(default_factory=dict)
-    """The network of each."""
+    """Network of each scenario, by name."""
 
     @classmethod
     def between(
         cls, points: list[Point], scenarios: Mapping[str, Scenario], *, runs: int, interrupted: bool
     ) -> Comparison:
-        """The finished ``points`` out of ``runs`` of the ``scenarios``, by their names."""
+        """Make a comparison of ``scenarios`` by name, from the finished ``points`` out of ``runs``."""
         raised = [path for path in (LOAD, SCALE) if any(path in point.settings for point in points)]
         return cls(
             points=points,
@@ -50,17 +50,17 @@ class Comparison(Curve):
 
     @property
     def summary(self) -> dict[str, Any]:
-        """That of a curve, and the hash of each scenario."""
+        """The summary of a curve, and the hash of each scenario."""
         hashes = {name: part.scenario_sha256 for name, part in self.parts.items()}
         return {**super().summary, "scenarios": hashes}
 
     def of(self, name: str) -> list[Point]:
-        """The points of one scenario."""
+        """Return the points of one scenario."""
         return [point for point in self.points if point.settings[NAME] == name]
 
 
 def _verdict(name: str, scenario: Scenario, points: Sequence[Point]) -> str:
-    """What a scenario's points say of it: over loads, or of its one run."""
+    """Return the verdict of a scenario from its points over loads, or from its single run."""
     own, path, base = [p for p in points if p.settings[NAME] == name], load_of(scenario), scenario.alone()
     if len(own) > 1 and all(path in point.settings for point in own):
         return of_curve(varied(base, {path: 1.0}), own, path)
@@ -68,7 +68,7 @@ def _verdict(name: str, scenario: Scenario, points: Sequence[Point]) -> str:
 
 
 def variants(scenario: Scenario) -> dict[str, Scenario]:
-    """A scenario as it is, under its own name, and its ``[variants]``."""
+    """Return a scenario, under its own name, and its ``[variants]``."""
     base = scenario.alone()
     first = Provenance.of(base).name
     others = {name: base.with_settings(settings) for name, settings in scenario.variants.items()}
@@ -76,7 +76,7 @@ def variants(scenario: Scenario) -> dict[str, Scenario]:
 
 
 def _named(scenarios: Any) -> dict[str, Scenario]:
-    """Scenarios by names: as given, those of a list under their own, or one with its variants."""
+    """Return scenarios by name: as given, from a list by their own names, or one with its variants."""
     if not isinstance(scenarios, Mapping | list | tuple):
         needed(scenarios)
         scenarios = variants(scenarios)
@@ -103,18 +103,21 @@ def compare(
     out: Out = None,
     progress: Callable[[Advance], None] | None = None,
 ) -> Comparison:
-    """Run every scenario at every load; one whose traffic has no load, once.
+    """Run every scenario at every load; a scenario whose traffic has no load runs once.
 
     Args:
-        scenarios: what to compare, by names; or a list, whose scenarios have names of their own; or one
-            scenario with ``[variants]``. A sweep in them is left out.
-        loads: offered loads, each above 0 and up to 1; the usual ones when none are named.
-        jobs: runs at a time; the points do not depend on it.
-        out: folder in which every finished point is kept at once, see :func:`~fabriloom.studies.curve`.
-        progress: called from time to time with the progress.
+        scenarios: scenarios by name; or a list of scenarios with different names; or one scenario with
+            ``[variants]``. Their sweeps are ignored.
+        loads: offered loads, each above 0 and at most 1; if not given, the usual ones.
+        jobs: number of parallel runs; the points do not depend on it.
+        out: folder in which finished points are stored, see :func:`~fabriloom.studies.curve`.
+        progress: called at intervals with the progress.
 
-    Ctrl-C ends it early with the finished points and ``interrupted`` set. Raises ScenarioError, and
-    ValueError for nothing to compare.
+    Raises:
+        ScenarioError: a scenario cannot be run.
+        ValueError: there is nothing to compare.
+
+    Ctrl-C ends it early: the result holds the finished points, and ``interrupted`` is set.
     """
     runs, named = [], _named(scenarios)
     for name, scenario in named.items():

@@ -1,4 +1,4 @@
-"""Latency against throughput over offered loads, and sweeps over any settings."""
+"""Curves of latency against throughput over offered loads, and sweeps over any settings."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from ..topology import Graph
 
 LOADS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""Offered loads of a curve when the scenario has no ``[sweep]`` and the caller names none."""
+"""Offered loads of a curve if the scenario has no ``[sweep]`` and the caller gives none."""
 
 LOAD = "traffic.load"
 SCALE = "traffic.scale"
-"""What a curve varies where rates or flows are given instead of a load."""
+"""Setting that a curve varies if rates or flows are given instead of a load."""
 
 
 def point_row(point: Point) -> dict[str, Any]:
-    """One row of the table of points, see ``results.columns.POINTS``."""
+    """Return a row of the table of points, see ``results.columns.POINTS``."""
     summary = point.summary
     latency, packets = summary["latency_ns"], summary["packets"]
     return {
@@ -64,7 +64,7 @@ def point_row(point: Point) -> dict[str, Any]:
 
 
 def _ring_columns(sci: dict[str, Any] | None) -> dict[str, Any]:
-    """What a point of a network of rings has besides, see ``results.columns.RING_POINTS``."""
+    """Return further columns for networks of rings, see ``results.columns.RING_POINTS``."""
     if sci is None:
         return {}
     names = ("busied", "retry_share", "retry_mbytes_per_s_mean", "retry_mbytes_per_s_max", "echo_share")
@@ -73,7 +73,7 @@ def _ring_columns(sci: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _program_columns(summary: dict[str, Any]) -> dict[str, Any]:
-    """What a point of a program has besides, see ``results.columns.PROGRAM_POINTS``."""
+    """Return further columns for programs, see ``results.columns.PROGRAM_POINTS``."""
     if "messages" not in summary:
         return {}
     messages, events, hosts = summary["messages"], summary["events"], summary["hosts"]
@@ -94,21 +94,21 @@ def _program_columns(summary: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(repr=False)
 class Curve(Tabled):
-    """The finished points of a curve or sweep, in the order of the settings that were varied."""
+    """The finished points of a curve or sweep, in the order of the varied settings."""
 
     points: list[Point]
     varied: list[str]
     """Paths of the settings that were varied."""
     provenance: Provenance
-    """Of the scenario that was varied."""
+    """Provenance of the scenario that was varied."""
     runs: int
-    """Points that were wanted; more than there are when it was interrupted."""
+    """Number of points of the curve; more than are finished if it was interrupted."""
     interrupted: bool = False
     graph: Graph | None = None
-    """The network, if it is the same at all points."""
+    """The network, if it is the same for all points."""
     verdicts: dict[str, str] = field(default_factory=dict)
-    """Up to where everything is carried, and what limits it: a sentence by what it is of, one for each
-    combination of the settings other than the load. None of sweeps without a load, and of programs."""
+    """Up to which load everything is carried, and the limit: a sentence for each combination of the settings
+    other than the load. Empty for sweeps without a load and for programs."""
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -135,7 +135,7 @@ class Curve(Tabled):
         }
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """The tables by the names of their files: here the points."""
+        """Return the tables by file name: the points."""
         return {"points": self.table}
 
     def __repr__(self) -> str:
@@ -153,12 +153,14 @@ class Curve(Tabled):
 
 
 def settings_of(sweep: dict[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Every combination of a sweep's values, the last path varying fastest."""
+    """Return every combination of a sweep's values, the last path varying fastest."""
     return [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
 
 
 def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
-    """The scenario with settings replaced. Raises ScenarioError, also where a load would change nothing."""
+    """Return the scenario with settings replaced. Raises ScenarioError, also if a load would have no
+    effect.
+    """
     if LOAD in settings and scenario.program is not None:
         message = "offered loads have no effect: a program sets the times of its own messages"
         hint = 'give a [sweep] of its settings, such as "program.rate"'
@@ -176,7 +178,7 @@ def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
 
 
 def load_of(scenario: Scenario) -> str:
-    """Path of the setting that raises the traffic of a scenario: its load, or the scale of its rates."""
+    """Return the path of the setting that scales the traffic: the load, or the scale of rates."""
     return SCALE if scenario.program is None and scenario.traffic.is_rated() else LOAD
 
 
@@ -190,21 +192,24 @@ def curve(
     progress: Callable[[Advance], None] | None = None,
     on_point: Callable[[Point], None] | None = None,
 ) -> Curve:
-    """Run ``scenario`` at every load, or over its ``[sweep]``, or over the usual loads.
+    """Run a scenario at every load, or over its ``[sweep]``, or over the usual loads.
 
     Args:
-        scenario: what to run; its ``[sweep]`` may name any settings, all combinations are run.
-        loads: offered loads, each above 0 and up to 1, instead of ``traffic.load`` in ``[sweep]``; with
-            rates or flows, values of ``traffic.scale``, which may be above 1.
-        points: number of loads, for every combination of the other settings of the sweep: ``loads``, or
-            a few from 10 to 100 %, and then those between them where the curve bends (see ``bends``).
-        jobs: runs at a time; the points do not depend on it.
-        out: folder in which every finished point is kept at once. A point that is there already, of the
-            same resolved scenario and version, is not run again.
-        progress: called from time to time with the progress.
-        on_point: called with every point as it is finished.
+        scenario: the scenario; its ``[sweep]`` may vary any settings, and all combinations are run.
+        loads: offered loads, each above 0 and at most 1, instead of ``traffic.load`` in ``[sweep]``; with
+            rates or flows, values of ``traffic.scale``, which may exceed 1.
+        points: number of loads for every combination of the other settings: first ``loads``, or a few from
+            10 to 100 %, then more where the curve bends (see ``bends``).
+        jobs: number of parallel runs; the points do not depend on it.
+        out: folder in which finished points are stored. A stored point of the same resolved scenario and
+            version is not run again.
+        progress: called at intervals with the progress.
+        on_point: called with every finished point.
 
-    Ctrl-C ends it early with the finished points and ``interrupted`` set. Raises ScenarioError.
+    Raises:
+        ScenarioError: the scenario or a point cannot be run.
+
+    Ctrl-C ends it early: the result holds the finished points, and ``interrupted`` is set.
     """
     needed(scenario)
     sweep: dict[str, Sequence[Any]] = dict(scenario.sweep or {})
@@ -241,7 +246,7 @@ def curve(
 
 
 def _verdicts(base: Scenario, points: list[Point], raised: str, varied_paths: list[str]) -> dict[str, str]:
-    """A sentence for each line of the chart: of the points that differ in the load alone."""
+    """Return a sentence for each line of the chart, that is, for points that differ only in the load."""
     if raised not in varied_paths or base.program is not None:
         return {}
     groups: dict[str, list[Point]] = {}

@@ -1,4 +1,4 @@
-"""What traffic of given rates asks of every link, before it runs."""
+"""The utilisation of every link that given rates require, before a run."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _PS_PER_S = 1e12
 
 
 def demanded(compiled: Compiled) -> dict[str, Any] | None:
-    """Payload that is offered, the part of the time that the busiest link would need, and all that need more.
+    """Return the offered payload, the required utilisation of the busiest link, and all overloaded links.
 
-    None where no rates are given. The links of a group are taken to share their packets evenly.
+    None without given rates. The links of a group are assumed to share their packets evenly.
     """
     demand = compiled.demand()
     if compiled.programs is not None or demand.per_grain is None or not compiled.scenario.traffic.is_rated():
@@ -57,7 +57,7 @@ def _per_s(compiled: Compiled, demand: Demand) -> float:
 
 
 def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """The same as lines for reading."""
+    """Return the result as lines of text."""
     rate, share = found["offered_mbytes_per_s"], found["busiest_share"]
     told = [
         (

@@ -1,9 +1,9 @@
-"""What routing tables leave of the bisection: random pairs of terminals exchange, and flows that share a link
+"""The effective bisection bandwidth: random pairs of terminals exchange data, and flows that share a link
 share its rate.
 
-This is the fluid count of routing tools (Hoefler, Schneider, Lumsdaine 2008): a flow gets one part of the
-link on its way that most flows use. No packet, buffer or blocking is in it; a run with the pattern
-``{ kind = "permutation", random = "pairs" }`` and a backlog has those.
+This is the fluid model of routing tools (Hoefler, Schneider, Lumsdaine 2008): the rate of a flow is that of
+the most used link on its path, divided by the number of flows there. It has no packets, buffers or blocking;
+for these, run the pattern ``{ kind = "permutation", random = "pairs" }`` with a backlog.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def counted(parts: LinkParts, pairings: int, seed: int) -> dict[str, Any] | None
 
 
 def shares(graph: Graph, table: RouteTable, target: Ints) -> Reals:
-    """Share of a link that each flow gets: one by the most flows on any link of its way.
+    """Return the share of a link per flow: one divided by the most flows on any link of its path.
 
-    A group of several links that may all be taken counts as one of their rate together.
+    An adaptive group of several links counts as one link with their total rate.
     """
     source = np.flatnonzero(target >= 0)
     aim = target[source]
@@ -78,7 +78,7 @@ def shares(graph: Graph, table: RouteTable, target: Ints) -> Reals:
 
 
 def _joined(flow: Ints, part: Reals, ends: Ints, switches: int) -> tuple[Ints, Reals, Ints]:
-    """Parts of a flow that come together at a switch go on as one."""
+    """Join the parts of a flow that meet at a switch."""
     key, place = np.unique(flow * switches + ends, return_inverse=True)
     parts = np.zeros(len(key))
     np.add.at(parts, place, part)
@@ -86,7 +86,7 @@ def _joined(flow: Ints, part: Reals, ends: Ints, switches: int) -> tuple[Ints, R
 
 
 def line(told: dict[str, Any]) -> tuple[str, str]:
-    """What was counted, as a line for reading."""
+    """Return the result as a line of text."""
     found = told["effective_bisection"]
     if found is None:
         return "effective bisection", "not counted: it is for fixed tables of switches and links of one rate"

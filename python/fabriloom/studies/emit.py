@@ -1,4 +1,4 @@
-"""Job arrays for batch systems as plain files: no daemon, no scheduler of ours, no network."""
+"""Write job arrays for batch systems as plain files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .notes import Note
 from .run import one
 
 _NOTED_S = 30.0
-"""How often a job notes what it has stored."""
+"""Time between two notes of a job about its stored points."""
 
 _SLURM = """#!/bin/sh
 #SBATCH --job-name={name}
@@ -40,7 +40,9 @@ log = {jobs}/condor.log
 def written(
     folder: Folder, asked: Asked, kind: str, count: int, walltime_min: int, queue: str
 ) -> tuple[Path, str]:
-    """Write a job array of ``count`` jobs into the folder; its file, and the command that submits it."""
+    """Write a job array of ``count`` jobs into the folder; returns its file and the command that submits
+    it.
+    """
     place = folder.path.resolve()
     jobs = place / "jobs"
     jobs.mkdir(exist_ok=True)
@@ -73,11 +75,10 @@ def written(
 
 
 def work_on(path: Path, which: str | None, part: int, of: int) -> tuple[int, int]:
-    """Run a part of the studies of a folder; how many points are there then, and how many cannot be run.
+    """Run a part of the studies of a folder; returns the numbers of finished points and of those that failed.
 
-    The parts of a study take turns, so that all of them have long and short runs. What is written is points
-    and, from time to time, a note of which points of the study they are; no lock is taken. Raises
-    StudyError and OSError.
+    Points are dealt to the parts in turn, so that each has long and short runs. A job writes points and, at
+    intervals, a note of their numbers; it takes no lock. Raises StudyError and OSError.
     """
     if part >= of:
         raise StudyError(f"--part {part} of {of}: parts are counted from 0")

@@ -9,6 +9,6 @@ Ints = NDArray[np.int64]
 
 
 def spread_evenly(values: Ints, most: int) -> Ints:
-    """At most this many of the values, the first and the last among them."""
+    """Return at most this many of the values, including the first and the last."""
     places = np.linspace(0, len(values) - 1, min(len(values), most)).astype(np.int64)
     return values[np.unique(places)]

@@ -1,8 +1,8 @@
-"""What every single failure of a cable or a switch would leave of a network, without running it.
+"""The effect of every single failure of a cable or a switch on a network, computed without running it.
 
-Tables stay as they are, and groups shrink to the links that are left: so packets that take a way on which all
-links are dead further on are lost, although another choice would have led them there. Links that are taken
-away take dependencies with them, so what cannot deadlock cannot deadlock after a failure.
+Routing tables stay unchanged, and groups shrink to the remaining links. Packets on a path whose later links
+are all dead are lost, although another choice would have led them to their destination. Removed links remove
+dependencies, so that a deadlock-free network stays deadlock-free after a failure.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SHOWN = 8
 
 
 class Ways:
-    """The ways of all packets of a network, for many failures."""
+    """The paths of all packets of a network, for many failures."""
 
     def __init__(self, compiled: Compiled, parts: LinkParts) -> None:
         if parts.via:
@@ -59,7 +59,7 @@ class Ways:
         self.pairs = np.divmod(np.arange(self.demand.size), self.graph.terminals)
 
     def _aims(self) -> None:
-        """Where each line leads: to an entry of the next switch, to the right terminal, or to nowhere."""
+        """Return where each line leads: to an entry of the next switch, to its terminal, or nowhere."""
         target = np.asarray(self.graph.link_target, np.int64)[self.link]
         kind = self.row % self.classes
         self.to_switch = target < self.graph.switches
@@ -76,17 +76,17 @@ class Ways:
 
     @property
     def rows(self) -> int:
-        """Entries of the table."""
+        """Number of entries of the table."""
         return self.graph.switches * self.classes
 
     def shares(self, dead: Ints) -> Reals:
-        """Per line the share of the packets of its entry that take it when these links are dead."""
+        """Return, per line, the share of its entry's packets that take it if these links are dead."""
         alive = ~np.isin(self.link, dead)
         count = np.bincount(self.row[alive], minlength=self.rows)
         return np.where(alive, 1 / np.maximum(count[self.row], 1), 0.0)
 
     def arrival(self, shares: Reals) -> Reals:
-        """Per entry the share of its packets that arrive."""
+        """Return, per entry, the share of its packets that arrive."""
         found = np.zeros(self.rows)
         for _ in range(self.graph.switches + 1):
             ahead = np.where(self.to_switch, found[self.next], self.arrives)
@@ -98,12 +98,12 @@ class Ways:
 
     @property
     def entry(self) -> Ints:
-        """Per port the switch that it sends to."""
+        """Per port: the switch that it sends to."""
         return np.asarray(self.graph.link_target, np.int64)[self.graph.terminal_out_links]
 
     def by_ports(self, out: NDArray[np.bool_]) -> tuple[Ints, Ints, Ints, Reals]:
-        """Pairs of terminals, the ports by which and to which they send, and the share of each of those. In
-        place of ports whose own links out are dead others are taken, if there are any.
+        """Return pairs of terminals, their sending and receiving ports, and the share of each pair of ports.
+        Other ports, if any, replace those whose own outgoing link is dead.
         """
         if self.graph.several is None:
             source, target = self.pairs
@@ -113,7 +113,7 @@ class Ways:
         return pair, port, to, 1.0 / count[pair]
 
     def loads(self, shares: Reals, sent: Reals, dead: Ints) -> Reals:
-        """Per link the packets per unit, of what each port sends to each."""
+        """Return the packets per unit of time and link, from those between all ports."""
         graph = self.graph
         entry = self.entry
         flow = np.zeros((graph.switches, self.classes))
@@ -130,14 +130,14 @@ class Ways:
         return load
 
     def _with_links(self, runs: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Per terminal whether a port of it has links."""
+        """Return, per terminal, whether one of its ports has links."""
         several = self.graph.several
         if several is None:
             return runs
         return np.bincount(several.terminal, weights=runs, minlength=self.graph.terminals) > 0
 
     def after(self, kind: str, name: str, dead: Ints) -> Left:
-        """What is left when these links are dead."""
+        """Return the network without these links."""
         graph = self.graph
         out, inward = np.isin(graph.terminal_out_links, dead), np.isin(graph.terminal_in_links, dead)
         shares = self.shares(dead)
@@ -163,7 +163,7 @@ class Ways:
 
 
 def failures(graph: Graph, kinds: str) -> list[tuple[str, str, Ints]]:
-    """Kind, name and links of each single failure: cables, named by one link, and switches."""
+    """Return kind, name and links of each single failure: cables, by the name of one link, and switches."""
     found: list[tuple[str, str, Ints]] = []
     if kinds in ("all", "cables"):
         reverse = np.asarray(graph.link_reverse)
@@ -179,7 +179,7 @@ def failures(graph: Graph, kinds: str) -> list[tuple[str, str, Ints]]:
 
 
 def look(compiled: Compiled, kinds: str = "all") -> dict[str, Any]:
-    """Every single failure, the worst first, ready for JSON. Raises ScenarioError."""
+    """Evaluate every single failure; returns them ready for JSON, the worst first. Raises ScenarioError."""
     if compiled.demand().spread is not None:
         message = "what failures leave of packets that go to several terminals is not followed"
         raise compiled.scenario.error(message, ("routing", "distribution"), "remove it", key=True)
@@ -216,13 +216,11 @@ def _row(left: Left) -> dict[str, Any]:
 
 
 HEAD = ("failure of", "cut off", "lossy", "of the traffic arrives", "at most MB/s", "full first")
-"""Of the table of the worst failures."""
+"""Head of the table of the worst failures."""
 
 
 def table(found: dict[str, Any]) -> list[list[str]]:
-    """The worst failures as rows for reading, those with the same numbers as one, below the network without
-    any.
-    """
+    """Return the worst failures as rows, below the network without a failure; equal ones share a row."""
     alike: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in found["failures"]:
         alike.setdefault((row["kind"], *_cells(row)), []).append(row)
@@ -244,7 +242,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def verdict(found: dict[str, Any]) -> str:
-    """All single failures in a sentence."""
+    """Summarise all single failures in a sentence."""
     count, cut_off, lossy = found["count"], found["cut_off_count"], found["lossy_count"]
     if not count:
         return "There is nothing that could fail"

@@ -1,4 +1,4 @@
-"""A folder in which studies live: what was asked, the finished points, and an index of them."""
+"""A study folder: its studies, their finished points, and an index."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ FORMAT = 1
 
 
 class StudyError(Exception):
-    """A study folder that cannot be used; the text is the whole reason."""
+    """A study folder that cannot be used; the text gives the reason."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A study as it was asked for."""
+    """A study of a folder, as requested."""
 
     name: str
     scenario: Scenario
 
     @property
     def plan(self) -> Plan:
-        """Its points."""
+        """The points of the study."""
         return Plan(self.scenario)
 
     @property
     def fingerprint(self) -> str:
-        """Changes when its points do."""
+        """A hash that changes when the points change."""
         return hashlib.sha256(f"{program()} {self.scenario.sha256}".encode()).hexdigest()
 
 
 class Folder:
-    """A study folder, taken by this process alone, or only looked at."""
+    """A study folder, locked by this process or opened for reading."""
 
     def __init__(self, path: Path, take: bool = False, make: bool = False) -> None:
-        """Open a folder; with ``take`` it is locked, with ``make`` made if needed. StudyError, OSError."""
+        """Open a folder; ``take``: lock it; ``make``: create it if needed. Raises StudyError and OSError."""
         self.path, self._locked = path, None
         _check(path, make)
         if take:
@@ -82,7 +82,7 @@ class Folder:
         self.close()
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the folder and release its lock."""
         with contextlib.suppress(OSError):
             self.index.close()
         self.segments.close()
@@ -96,7 +96,7 @@ class Folder:
             out.write(encoded(json.dumps(value, ensure_ascii=False, indent=1) + "\n"))
 
     def refresh(self) -> None:
-        """Bring the index up to what the files are; a point that is not whole is said, and not in it."""
+        """Update the index from the files; warn of incomplete points, which are left out."""
         there = self._packed() | self._pieces.stamps()
         known = self.index.stamps()
         self.index.drop(known.keys() - there.keys())
@@ -108,7 +108,7 @@ class Folder:
         self.index.commit()
 
     def _packed(self) -> dict[str, str]:
-        """Of every point in a segment, which, and what changes when that does."""
+        """Return, for every point in a segment, the segment and its stamp."""
         return {name: f"{of} {self.segments.stamps[of]}" for name, of in self.segments.names().items()}
 
     def _indexed(self, name: str, now: str) -> None:
@@ -120,12 +120,12 @@ class Folder:
         self.index.add([(name, now, key.program, key.content, point_row(Point({}, **value)))])
 
     def finished(self, name: str) -> None:
-        """A point has just been written."""
+        """Record a point that has just been written."""
         with contextlib.suppress(FileNotFoundError):
             self._indexed(name, stamp((self.path / POINTS / name).stat()))
 
     def ask(self, scenario: Scenario) -> Asked:
-        """Remember a study, instead of an earlier one of its name."""
+        """Add a study to the folder; it replaces an earlier one of the same name."""
         from ..results import Provenance
 
         title = Provenance.of(scenario).name
@@ -135,12 +135,12 @@ class Folder:
         return Asked(name, scenario)
 
     def studies(self, name: str | None = None) -> list[Asked]:
-        """The studies that were asked for here, or the one of a name. Raises StudyError and ScenarioError."""
+        """Return the studies of the folder, or the one with a name. Raises StudyError and ScenarioError."""
         return self.asked(self.path, name)
 
     @staticmethod
     def asked(folder: Path, name: str | None = None) -> list[Asked]:
-        """The same of any study folder."""
+        """Return the studies of any folder, or the one with a name. Raises StudyError and ScenarioError."""
         from ..scenario import Scenario
 
         found = []
@@ -160,7 +160,7 @@ class Folder:
         return found
 
     def pack(self, least: int = 1) -> int:
-        """Put the points that are files into segments; how many. Those of fewer than ``least`` stay files."""
+        """Pack point files into segments, if there are at least ``least``; returns their number."""
         loose, packed = self._pieces.stamps(), self.segments.names()
         twice = [name for name in loose if name in packed]  # killed before the files of a segment had gone
         self._pieces.drop(name for name in twice if self.segments.get(name) == self._pieces.get(name))
@@ -176,7 +176,7 @@ class Folder:
         return done
 
     def clean(self) -> tuple[int, int]:
-        """Remove the points that no study here needs; how many went, and how many stay."""
+        """Remove points that no study of the folder needs; returns the numbers of removed and kept points."""
         needed: set[str] = set()
         for asked in self.studies():
             needed |= self.index.names(program(), set(self.index.plan(asked.fingerprint).values()))
@@ -194,12 +194,12 @@ class Folder:
 
 
 def store_at(path: Path) -> Store:
-    """The store of a study folder, for a worker: it writes points and nothing else."""
+    """Return the store of a study folder for a worker, which writes points only."""
     return Store(Pieces.at(path / POINTS, needed=True), Segments(path / SEGMENTS))
 
 
 def _check(path: Path, make: bool) -> None:
-    """Raise StudyError if this is not a study folder, or one of another format."""
+    """Raise StudyError if this is not a study folder, or has another format."""
     if not path.exists() and not make:
         raise StudyError(f"{path}: there is no such folder; `fabriloom study run FILE --out {path}` makes it")
     if path.exists() and not path.is_dir():

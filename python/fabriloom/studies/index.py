@@ -1,7 +1,7 @@
-"""An index of the finished points of a study folder: what a table of them needs, without reading them all.
+"""An index of the finished points of a study folder: their table, without reading all files.
 
-It belongs to the one process that has locked the folder. It says nothing that the files do not say, so it is
-made anew from them whenever it is missing or broken. Others look at a copy in their memory.
+It belongs to the process that has locked the folder. All of it is derived from the files, so it is rebuilt
+if it is missing or broken. Other processes use a copy in memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS plans (study TEXT, number INTEGER, content TEXT, PRIM
 
 
 class Index:
-    """Points by the name of their file, and which point of a study each is."""
+    """Points by file name, and the study and number of each."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._sql = connection
@@ -33,7 +33,7 @@ class Index:
 
     @classmethod
     def own(cls, folder: Path) -> Index:
-        """That of a folder which this process has locked."""
+        """Open the index of a folder that this process has locked."""
         path = folder / NAME
         try:
             index = cls(sqlite3.connect(path, check_same_thread=False))
@@ -49,7 +49,7 @@ class Index:
 
     @classmethod
     def copied(cls, folder: Path) -> Index:
-        """A copy of that of any folder, or an empty one if it cannot be read now."""
+        """Return a copy of the index of any folder, or an empty one if it cannot be read now."""
         memory = sqlite3.connect(":memory:", check_same_thread=False)
         try:
             address = f"file:{quote(str(folder.resolve() / NAME))}?mode=ro"
@@ -62,54 +62,54 @@ class Index:
             return cls(sqlite3.connect(":memory:", check_same_thread=False))
 
     def stamps(self) -> dict[str, str]:
-        """Of every point that is known, what changes when its file does."""
+        """Return the stamp of every known point."""
         return dict(self._sql.execute("SELECT name, stamp FROM points"))
 
     def add(self, points: Iterable[tuple[str, str, str, str, Mapping[str, Any]]]) -> None:
-        """Points as (name, stamp, program, content, cells of their row)."""
+        """Add points as (name, stamp, program, content, cells of their row)."""
         rows = ((*first, json.dumps(cells)) for *first, cells in points)
         self._sql.executemany("INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?, ?)", rows)
 
     def drop(self, names: Iterable[str]) -> None:
-        """Forget points whose files have gone."""
+        """Remove points whose files are gone."""
         self._sql.executemany("DELETE FROM points WHERE name = ?", ((name,) for name in names))
 
     def moved(self, stamps: Mapping[str, str]) -> None:
-        """Points whose place has changed, and not what they say."""
+        """Update the stamps of points that were moved without a change."""
         rows = ((stamp, name) for name, stamp in stamps.items())
         self._sql.executemany("UPDATE points SET stamp = ? WHERE name = ?", rows)
 
     def plan(self, study: str) -> dict[int, str]:
-        """The contents that are known of the points of a study, by their numbers."""
+        """Return the known contents of the points of a study, by number."""
         return dict(self._sql.execute("SELECT number, content FROM plans WHERE study = ?", (study,)))
 
     def planned(self, study: str, contents: Iterable[tuple[int, str]]) -> None:
-        """The contents of points of a study."""
+        """Store the contents of points of a study."""
         rows = ((study, number, content) for number, content in contents)
         self._sql.executemany("INSERT OR REPLACE INTO plans VALUES (?, ?, ?)", rows)
 
     def contents(self, program: str) -> set[str]:
-        """Contents of all points of a program."""
+        """Return the contents of all points of a program."""
         return {
             row[0] for row in self._sql.execute("SELECT content FROM points WHERE program = ?", (program,))
         }
 
     def cells(self, program: str) -> dict[str, dict[str, Any]]:
-        """Rows of all points of a program, by their contents."""
+        """Return the rows of all points of a program, by content."""
         found = self._sql.execute("SELECT content, cells FROM points WHERE program = ?", (program,))
         return {content: json.loads(cells) for content, cells in found}
 
     def programs(self) -> dict[str, int]:
-        """How many points there are of each program."""
+        """Return the number of points of each program."""
         return dict(self._sql.execute("SELECT program, COUNT(*) FROM points GROUP BY program"))
 
     def names(self, program: str, contents: set[str]) -> set[str]:
-        """Files of the points of a program that have these contents."""
+        """Return the files of the points of a program with these contents."""
         found = self._sql.execute("SELECT name, content FROM points WHERE program = ?", (program,))
         return {name for name, content in found if content in contents}
 
     def commit(self) -> None:
-        """Have it in the file. What cannot be written is in the points all the same."""
+        """Write the index to its file; a failure does no harm, because the points hold everything."""
         try:
             self._sql.commit()
         except sqlite3.OperationalError as error:

@@ -1,5 +1,6 @@
-"""What can be said about a scenario before it runs: its parts, its bounds, its zero-load latency,
-deadlock."""
+"""The properties of a scenario that are known before it runs: its parts, bounds, zero-load latency,
+deadlock.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def inspect(scenario: Scenario, pairings: int = 0) -> dict[str, Any]:
-    """Everything that ``fabriloom check`` tells, ready for JSON. Raises ScenarioError.
+    """Return all results of ``fabriloom check``, ready for JSON. Raises ScenarioError.
 
-    ``pairings``: random pairings of the terminals over which the effective bisection bandwidth is counted.
+    ``pairings``: random pairings of the terminals from which the effective bisection bandwidth is estimated.
     """
     compiled = compile(scenario)
     kind, cycle = inspection_of(compiled), compiled.cycle_names()
@@ -41,7 +42,9 @@ def inspect(scenario: Scenario, pairings: int = 0) -> dict[str, Any]:
 
 
 def _program(programs: Programs) -> dict[str, Any]:
-    """How much a program does; messages whose target is not known before the run are counted, too."""
+    """Count the operations and messages of a program, including messages with a target unknown before the
+    run.
+    """
     counted = programs.counted()
     return {
         "terminals": int(np.count_nonzero(np.diff(programs.start))),
@@ -64,8 +67,8 @@ def _program_lines(program: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def load_bound(scenario: Scenario) -> tuple[float, int]:
-    """The offered load at which a link, bus or memory is full, at most 1: of more, not all can be accepted.
-    Of rates the scale at which it is. And how many terminals send. Raises ScenarioError.
+    """Return the offered load (at most 1), or the scale of rates, at which a link, bus or memory is full, and
+    the number of sending terminals. Above it, not all traffic can be accepted. Raises ScenarioError.
     """
     compiled = compile(scenario)
     asked = demanded.demanded(compiled)
@@ -75,7 +78,7 @@ def load_bound(scenario: Scenario) -> tuple[float, int]:
 
 
 def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """The same as lines for reading: (what, value)."""
+    """Return the properties as lines of text: (name, value)."""
     return [
         ("scenario", f"{found['name'] or 'without a name'} ({found['scenario_sha256'][:12]})"),
         *KINDS[kind_of(found["network"]["family"])].lines(found),
@@ -94,8 +97,8 @@ def _bounds_of(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _bound_lines(load: dict[str, Any], of_program: bool) -> list[tuple[str, str]]:
-    """The bound. It holds of traffic in its proportions, which a program keeps; sources keep them only up to
-    the load at which something is full, and then what goes elsewhere can be more.
+    """Return lines about the bound. It assumes the proportions of the traffic. A program keeps them; sources
+    keep them only up to the load at which a link is full, and traffic elsewhere can then grow further.
     """
     if load["busiest_link"] is None:
         return []

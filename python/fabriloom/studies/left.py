@@ -1,4 +1,4 @@
-"""What a failure leaves of a network."""
+"""The effect of a failure on a network."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Left:
-    """What a failure leaves."""
+    """The network after a failure."""
 
     kind: str
     name: str
     cut_off: int
-    """Ordered pairs of terminals between which nothing arrives; those at a failed switch are left out."""
+    """Ordered pairs of terminals without a working path, not counting terminals at a failed switch."""
     lossy: int
-    """The same of which some packets do not arrive."""
+    """Ordered pairs of terminals that lose a part of their packets, likewise."""
     delivered_share: float
-    """Of the packets of the scenario's traffic, those of terminals at a failed switch included."""
+    """Delivered share of the scenario's packets, including those of terminals at a failed switch."""
     others_share: float
-    """The same of the packets between terminals that are not at a failed switch."""
+    """Delivered share of the packets between terminals that are not at a failed switch."""
     bound: dict[str, Any]
-    """As ``channel_load`` of ``fabriloom check``."""
+    """Throughput bound, as ``channel_load`` of ``fabriloom check``."""
 
     @property
     def rank(self) -> tuple[float, float, str]:
-        """The worst first."""
+        """Return the sort key: the worst failure first."""
         accepted = self.bound["accepted_mbytes_per_s_bound"] or 0.0
         return (self.delivered_share, accepted, self.name)

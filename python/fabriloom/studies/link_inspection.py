@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
 MOST_TERMINALS_FOR_CUT = 4096
-"""Above this only families whose narrowest cut is known by heart are cut."""
+"""Most terminals for which a cut is searched; larger networks need a formula."""
 
 
 class LinkInspection:
@@ -52,7 +52,7 @@ class LinkInspection:
         return channel_load(self.parts, self._loads(), self.compiled.mean_packet_bytes)
 
     def busy(self, demand: Demand) -> dict[str, float]:
-        """Per link the part of the time that headers, payload and ends of packets need."""
+        """Return the utilisation per link that headers, payload and ends of packets require."""
         parts, arrays = self.parts, self.compiled.arrays
         assert demand.chars is not None
         source, target, packets = demand.pairs
@@ -94,7 +94,7 @@ class LinkInspection:
         return (characters + 16) * slowest * 2 + ways * (switch + 4 * slowest)
 
     def _loads(self) -> Reals:
-        """Packets per link for one of the busiest source, or one by each of its ports."""
+        """Return the packets per link for one packet of the busiest source, or one by each of its ports."""
         demand, choice = self.compiled.demand(), self.compiled.scenario.port_choice
         ports = int(parallel(self.parts.graph, choice).max())
         spread = plane_loads.spread_loads(self.parts, demand.spread.pairs) if demand.spread else 0.0
@@ -134,7 +134,7 @@ class LinkInspection:
 
 
 def _planes(parts: LinkParts, loads: Reals, length_bytes: float) -> dict[str, Any]:
-    """Each plane and the throughput at which a link of it would be full; nothing of a single network."""
+    """Return each plane with the throughput at which a link of it is full; empty for a single network."""
     if parts.graph.several is None:
         return {}
     found = []
@@ -146,12 +146,12 @@ def _planes(parts: LinkParts, loads: Reals, length_bytes: float) -> dict[str, An
 
 
 def _payload_mbytes_per_s(parts: LinkParts, length_bytes: float) -> float:
-    """Payload of packets of this length that a link carries on a cable that is busy both ways."""
+    """Return the payload rate of a link for packets of this length, on a cable busy in both directions."""
     return parts.technology.payload_bytes_per_s(max(1, round(length_bytes))) / 1e6
 
 
 def _counted(parts: LinkParts, loads: Reals) -> dict[str, Any]:
-    """Switches, terminals, cables, ports, distances."""
+    """Count switches, terminals, cables and ports, and measure distances."""
     counted = measure.counts(parts.graph)
     several = {"ports": parts.graph.ports, "planes": len(parts.graph.planes)} if parts.graph.several else {}
     return {
@@ -170,7 +170,7 @@ def _counted(parts: LinkParts, loads: Reals) -> dict[str, Any]:
 
 
 def _bisection(graph: Graph, per_link_mbytes_per_s: float) -> dict[str, Any]:
-    """The narrowest known cut into halves, as links and as payload rate, both directions together."""
+    """Return the narrowest known cut into halves, in links and payload rate, both directions together."""
     if graph.terminals > MOST_TERMINALS_FOR_CUT and graph.family in ("file", "networkx", "graph", ""):
         return {"links": None, "mbytes_per_s": None, "exact": False, "method": "not searched: too large"}
     if len({id(plane.graph) for plane in graph.planes}) > 1:
@@ -184,7 +184,7 @@ def _bisection(graph: Graph, per_link_mbytes_per_s: float) -> dict[str, Any]:
 
 
 def channel_load(parts: LinkParts, loads: Reals, length_bytes: float) -> dict[str, Any]:
-    """The busiest link under the scenario's traffic, and the throughput at which it would be full.
+    """Return the busiest link under the scenario's traffic, and the throughput at which it is full.
 
     Loads are relative: the busiest source sends one packet per unit of time.
     """
@@ -210,11 +210,11 @@ def channel_load(parts: LinkParts, loads: Reals, length_bytes: float) -> dict[st
 
 
 def _full_at(parts: LinkParts, relative: Reals, length_bytes: float) -> Reals:
-    """Per link the load at which it is full; infinite for one without any.
+    """Return the load at which each link is full; infinite for an unused link.
 
-    ``relative`` is of packets that pay the full share of flow control. Where that is matched they pay as much
-    of it, ``s`` at most, as the opposite direction is busy, which has ``r`` for ``a`` here: at load ``x``,
-    ``x a (1 - s + s x r) = 1``.
+    ``relative`` assumes the full share of flow control, ``s``. With matched flow control the share is
+    multiplied by the load of the opposite direction. With relative loads ``a`` here and ``r`` there, a link
+    is full at load ``x`` if ``x a (1 - s + s x r) = 1``.
     """
     tech, reverse = parts.technology, np.asarray(parts.graph.link_reverse)
     length = max(1, round(length_bytes))
@@ -233,7 +233,7 @@ def _full_at(parts: LinkParts, relative: Reals, length_bytes: float) -> Reals:
 
 
 def _addresses(parts: LinkParts, demand: Demand) -> Reals:
-    """Characters of addresses per link: what is left of them there, target by target."""
+    """Return the address characters per link that are not deleted yet, target by target."""
     graph, total = parts.graph, np.zeros(parts.graph.links)
     if not len(parts.addresses.deletes):
         return total
@@ -253,7 +253,7 @@ def _addresses(parts: LinkParts, demand: Demand) -> Reals:
 
 
 def _plane_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """The ports of terminals that have several, and what each plane can carry."""
+    """Return lines about the ports of terminals and the capacity of each plane."""
     network = found["network"]
     if "planes" not in found:
         return []

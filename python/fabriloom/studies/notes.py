@@ -1,8 +1,8 @@
-"""Notes of jobs of an array: which points of a study they have stored.
+"""Notes of the jobs of an array: the points of a study that they have stored.
 
-A job has no lock and does not touch the index. A point does not say of which study it is, so each job leaves
-a small file, from which ``study status`` and ``show`` count what is there. A note that is missing or broken
-costs nothing: ``resume`` finds every point by itself.
+A job has no lock and does not write the index. A point does not contain the name of its study, so each job
+writes a small file, from which ``study status`` and ``show`` count the finished points. A missing or broken
+note does no harm: ``resume`` finds every point without it.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ NOTES = "notes"
 
 @dataclass
 class Note:
-    """What one job has stored of one study."""
+    """The points that one job has stored for one study."""
 
     folder: Path
     fingerprint: str
-    """Of the study, see ``folder.Asked``."""
+    """Fingerprint of the study, see ``folder.Asked``."""
     part: str
     contents: list[tuple[int, str]] = field(default_factory=list)
-    """Number and content of each point."""
+    """Number and content hash of each point."""
 
     def write(self) -> None:
-        """Have it in its file, whole. Raises OSError."""
+        """Write the note to its file, atomically. Raises OSError."""
         place = self.folder / NOTES
         place.mkdir(exist_ok=True)
         with file(place / f"{self.fingerprint[:16]}-{self.part}.json") as out:
@@ -38,7 +38,7 @@ class Note:
 
 
 def noted(folder: Path) -> Iterator[tuple[str, list[tuple[int, str]]]]:
-    """Per note the study and its points; notes that are not whole are left out."""
+    """Return the study and the points of every complete note."""
     for path in sorted((folder / NOTES).glob("*.json")):
         try:
             found = json.loads(path.read_text(encoding="utf-8"))

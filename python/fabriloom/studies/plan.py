@@ -1,4 +1,4 @@
-"""The points of a study: which settings each has, in an order of their own."""
+"""The points of a study: the settings of each, in the order of their numbers."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 Settings = dict[str, Any]
 FAILURE = "failure"
-"""The column of what fails."""
+"""Name of the column of failures."""
 NO_FAILURE = "none"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Points by number, those that are replications of each other side by side."""
+    """Points by number; replications of a point have consecutive numbers."""
 
     scenario: Scenario
-    """With what is varied."""
+    """The scenario, with its variations."""
 
     @cached_property
     def _variants(self) -> dict[str, Scenario]:
@@ -40,7 +40,7 @@ class Plan:
 
     @cached_property
     def _groups(self) -> list[Settings]:
-        """Settings of all points but their replications."""
+        """Settings of all points, without replications."""
         return [group for name, base in self._variants.items() for group in self._groups_of(name, base)]
 
     def _groups_of(self, name: str, base: Scenario) -> list[Settings]:
@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def replications(self) -> int:
-        """Runs of every group."""
+        """Runs per point."""
         return self.scenario.study.replications
 
     @cached_property
@@ -73,7 +73,7 @@ class Plan:
         return len(self._groups) * self.replications
 
     def settings(self, number: int) -> Settings:
-        """What is varied in a point."""
+        """Return the varied settings of a point."""
         group, replication = divmod(number, self.replications)
         seed = {SEED: self._base_seed + replication} if self.replications > 1 else {}
         return {**self._groups[group], **seed}
@@ -83,7 +83,7 @@ class Plan:
         return self.scenario.seed
 
     def point(self, number: int) -> Scenario:
-        """The scenario of a point. Raises ScenarioError."""
+        """Return the scenario of a point. Raises ScenarioError."""
         settings = self.settings(number)
         base = self._variants[settings.pop(NAME)] if NAME in settings else next(iter(self._variants.values()))
         kind, _, name = settings.pop(FAILURE, NO_FAILURE).partition(" ")
@@ -93,12 +93,12 @@ class Plan:
         return varied(base, settings)
 
     def round(self, replication: int) -> list[int]:
-        """The points of a replication, such that those done at any moment are spread over the whole."""
+        """Return the points of a replication in an order in which any first part is spread over the whole."""
         return [group * self.replications + replication for group in spread(len(self._groups))]
 
 
 def _failures(base: Scenario, kinds: str) -> list[str]:
-    """None, and each single failure. Raises ScenarioError."""
+    """Return no failure and every single failure. Raises ScenarioError."""
     which = failures(compile(base).graph, kinds)
     if len(which) >= MOST_POINTS:
         message = f"a study of {len(which):,} failures is more than {MOST_POINTS:,}"
@@ -107,14 +107,14 @@ def _failures(base: Scenario, kinds: str) -> list[str]:
 
 
 def spread(count: int) -> list[int]:
-    """Numbers below ``count``: the coarse ones first, then those between (bits in the opposite order)."""
+    """Return the numbers below ``count`` in bit-reversed order: coarse steps first, then those between."""
     bits = max(1, (count - 1).bit_length())
     reverse = (int(f"{number:0{bits}b}"[::-1], 2) for number in range(1 << bits))
     return [number for number in reverse if number < count]
 
 
 def samples(drawn: dict[str, Any], count: int, sampling: str, seed: int) -> list[Settings]:
-    """Draw ``count`` values for every path; each path has random numbers of its own, made from the seed.
+    """Draw ``count`` values for every path; each path has its own random stream, derived from the seed.
 
     A Latin hypercube (McKay, Beckman, Conover 1979) has one value in each of ``count`` equal parts of every
     range, in an order that is independent from path to path.
@@ -131,7 +131,7 @@ def samples(drawn: dict[str, Any], count: int, sampling: str, seed: int) -> list
 
 
 def shuffled(count: int, dice: random.Random) -> list[int]:
-    """All numbers below ``count`` in a random order: the same for ever, not so ``shuffle``."""
+    """Return the numbers below ``count`` in random order, the same in every version of Python."""
     numbers = list(range(count))
     for last in range(count - 1, 0, -1):
         other = int(dice.random() * (last + 1))
@@ -140,7 +140,7 @@ def shuffled(count: int, dice: random.Random) -> list[int]:
 
 
 def _at(source: Between | list[Any], share: float) -> Any:
-    """The value below which such a share of all values is."""
+    """Return a quantile of the distribution or list."""
     if not isinstance(source, Between):
         return copy.deepcopy(source[int(share * len(source))])
     low, high, unit, whole = ends(source.low, source.high, source.scale)

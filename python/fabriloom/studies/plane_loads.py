@@ -1,4 +1,4 @@
-"""What the links of each plane carry, by the rule that chooses among the ports of a terminal."""
+"""Link loads in each plane, by the rule that chooses among the ports of a terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ _PAIRS_AT_ONCE = 1 << 20
 
 
 def spread_loads(parts: LinkParts, spread: Pairs) -> Loads:
-    """Packets per link of what is sent to distributions: each has one copy on every link of its way."""
+    """Return the packets per link of multicast traffic: each packet has one copy on every link of its
+    path.
+    """
     total = np.zeros(parts.graph.links)
     for source, target, packets in zip(*(np.asarray(column).tolist() for column in spread), strict=True):
         total[distributed_links(parts.graph, parts.distributions[target], source)] += packets
@@ -29,11 +31,12 @@ def spread_loads(parts: LinkParts, spread: Pairs) -> Loads:
 
 
 def loads(parts: LinkParts, choice: str, pairs: Pairs, even: np.ndarray) -> Loads:
-    """Packets per link, from those of pairs of terminals and what each sends to all others alike, besides.
+    """Return the packets per link, from the packets per pair of terminals and those that each terminal sends
+    evenly to all others.
 
-    ``destination`` gives each port those for its own destinations, ``nominal`` all to the first one. The
-    others share packets among the ports that lead to their target: ``round-robin`` evenly, those that look
-    at what waits by the rates of the ports' links, as they do in the end when ports are full.
+    ``destination`` gives each port the packets for its own destinations; ``nominal`` gives all packets to the
+    first port. The other rules share packets among the ports that lead to the target: ``round-robin``
+    evenly, the rules that depend on queues in proportion to the link rates, as they do when ports are full.
     """
     graph = parts.graph
     if graph.several is None:
@@ -56,7 +59,7 @@ def loads(parts: LinkParts, choice: str, pairs: Pairs, even: np.ndarray) -> Load
 
 
 def _even_pairs(graph: Graph, even: np.ndarray) -> Iterator[Pairs]:
-    """The pairs of those who send to all others alike, some senders at a time."""
+    """Yield the pairs of terminals with even traffic, some senders at a time."""
     senders = np.flatnonzero(even)
     step = max(1, _PAIRS_AT_ONCE // graph.terminals)
     for first in range(0, len(senders), step):
@@ -69,7 +72,7 @@ def _even_pairs(graph: Graph, even: np.ndarray) -> Iterator[Pairs]:
 def _by_ports(
     parts: LinkParts, choice: str, source: Ints, target: Ints, rate: Loads
 ) -> tuple[Ints, Ints, Loads]:
-    """The same from port to port."""
+    """Return the packets per link, from those per pair of ports."""
     pair, port, to = port_pairs(parts.graph, choice, source, target)
     weight = np.ones(parts.graph.ports) if choice == "round-robin" else _rates(parts)
     whole = np.bincount(pair, weights=weight[port], minlength=len(source))
@@ -77,7 +80,7 @@ def _by_ports(
 
 
 def _rates(parts: LinkParts) -> Loads:
-    """Per port: the rate of its link out."""
+    """Return the rate of the outgoing link of each port."""
     usual = float(parts.technology.link_rate_bits_per_s)
     rates = parts.graph.attributes.get("rate_bits_per_s")
     if rates is None:

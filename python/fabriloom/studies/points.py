@@ -1,4 +1,4 @@
-"""Many independent runs, some at a time, each kept as soon as it is finished."""
+"""Run many independent scenarios in parallel, and store each as soon as it is finished."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
     from ..scenario.schema import Scenario
 
 MOST_LINKS = 1 << 13
-"""A point of a network with more links than this does not keep how busy each was."""
+"""Most links of a network whose utilisations a point keeps."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One finished run of a study: what was varied and what came out."""
+    """One finished run of a study: its varied settings and its results."""
 
     settings: dict[str, Any]
-    """Varied settings by their path in the scenario."""
+    """Varied settings by path."""
     summary: dict[str, Any]
-    """The summary of the run, see ``results.columns.SUMMARY``; without ``engine.wall_s``, so that a point is
-    the same whoever computes it."""
+    """The summary of the run, see ``results.columns.SUMMARY``, without ``engine.wall_s``, so that equal
+    points are equal bytes."""
     tail: dict[str, list[float]]
-    """Complementary cumulative latency: ``latency_ns`` and ``share_longer``, thinned for drawing; of packets,
-    of a program of its events, or of its messages where it has no events."""
+    """Complementary cumulative latency, ``latency_ns`` and ``share_longer``, thinned for drawing: of packets;
+    for programs of events, or of messages if there are no events."""
     utilisation: list[float] = field(default_factory=list)
-    """Per link, 0 to 1: how busy its wire was; empty for large networks."""
+    """Utilisation per link, 0 to 1; empty for large networks."""
 
     @classmethod
     def of(cls, settings: dict[str, Any], results: Results) -> Point:
-        """What is kept of a run."""
+        """Make a point from the results of a run."""
         busy = results.utilisation.round(4).tolist() if results.graph.links <= MOST_LINKS else []
         engine = {name: value for name, value in results.summary["engine"].items() if name != "wall_s"}
         return cls(settings, {**results.summary, "engine": engine}, _tail(results), busy)
 
     @property
     def measured(self) -> dict[str, Any]:
-        """What is kept of it: all but how it was asked for."""
+        """Return the parts of the point that depend on the run alone, not on how it was requested."""
         return {"summary": self.summary, "tail": self.tail, "utilisation": self.utilisation}
 
 
@@ -57,17 +57,17 @@ def _tail(results: Results) -> dict[str, list[float]]:
 
 @dataclass(frozen=True)
 class Advance:
-    """How far a study is, for a progress bar."""
+    """The progress of a study."""
 
     finished: int
     runs: int
     share: float
-    """0 to 1: finished runs and the begun parts of the others."""
+    """Finished share, 0 to 1, including parts of running runs."""
     events: int
-    """Events worked off so far by all runs."""
+    """Events that all runs have processed so far."""
 
     def of_more(self, before: int, runs: int) -> Advance:
-        """The same of more runs, of which some were finished before these began."""
+        """Return the progress as a part of more runs, some of which were finished before."""
         share = (before + self.share * self.runs) / runs
         return Advance(before + self.finished, runs, share, self.events)
 
@@ -83,19 +83,19 @@ class Watch:
         self._progress = progress
 
     def running(self, number: int, state: Any) -> None:
-        """How far a run is."""
+        """Record the progress of a run."""
         with self._lock:
             self._begun[number] = (float(state.share), int(state.events))
 
     def finished(self, number: int, events: int) -> None:
-        """A run is complete."""
+        """Record the end of a run."""
         with self._lock:
             self._begun.pop(number, None)
             self._finished += 1
             self._events += events
 
     def show(self) -> None:
-        """Tell the caller how far it is; always from the caller's own thread."""
+        """Report the progress to the caller, always from the caller's thread."""
         if self._progress is None:
             return
         with self._lock:
@@ -106,12 +106,12 @@ class Watch:
 
 
 def key(scenario: Scenario) -> Key:
-    """Under which the point of a scenario is kept by this program."""
+    """Return the key under which this program version stores the point of a scenario."""
     return Key("point", program(), scenario.sha256)
 
 
 def kept(settings: dict[str, Any], scenario: Scenario, store: Store) -> Point | None:
-    """The finished point of a scenario, if it is in the store."""
+    """Return the finished point of a scenario, or None if it is not in the store."""
     found = store.get(key(scenario))
     return None if found is None else Point(settings, **found)
 
@@ -119,7 +119,7 @@ def kept(settings: dict[str, Any], scenario: Scenario, store: Store) -> Point | 
 def computed(
     settings: dict[str, Any], scenario: Scenario, store: Store, look: Callable[[Any], None]
 ) -> Point:
-    """Run a scenario, and keep its point before it is reported. ``look`` may raise to end it."""
+    """Run a scenario and store its point before it is reported. ``look`` may raise to end the run."""
     from .. import simulate
 
     point = Point.of(settings, simulate.run(scenario, progress=look))
@@ -135,11 +135,11 @@ def run_points(
     progress: Callable[[Advance], None] | None = None,
     on_point: Callable[[Point], None] | None = None,
 ) -> tuple[list[Point | None], bool]:
-    """Run every scenario, ``jobs`` at a time in threads (the engine lets go of Python's lock).
+    """Run scenarios in ``jobs`` parallel threads (the engine releases Python's lock).
 
-    Returns the points in the order of ``runs`` and whether Ctrl-C stopped it; a run that was not finished is
-    ``None``. Every run is one thread and owns its random streams, so the points are the same for any number
-    of jobs. ``progress`` and ``on_point`` are called from the caller's thread.
+    Returns the points in the order of ``runs``, None for unfinished ones, and whether Ctrl-C stopped it.
+    Every run is one thread with its own random streams, so the points do not depend on the number of jobs.
+    ``progress`` and ``on_point`` are called from the caller's thread.
     """
     store = store or Store(None)
     points: list[Point | None] = [None] * len(runs)
@@ -181,7 +181,7 @@ def _look(pool: Pool, watch: Watch, number: int, state: Any) -> None:
 
 
 def _end(pool: Pool) -> None:
-    """Wait for the runs under way to be abandoned; impatience, another Ctrl-C, loses no finished point."""
+    """Wait until running work is abandoned; another Ctrl-C loses no finished point."""
     while True:
         try:
             return pool.close()
@@ -190,7 +190,7 @@ def _end(pool: Pool) -> None:
 
 
 def _as_finished(futures: dict[Future[Point], int], watch: Watch) -> Iterator[Future[Point]]:
-    """Futures as they are finished; progress is shown in between, and Ctrl-C gets through."""
+    """Yield futures as they finish, showing progress in between; Ctrl-C is passed on."""
     left = set(futures)
     while left:
         done, left = wait(left, timeout=0.1, return_when=FIRST_COMPLETED)

@@ -1,6 +1,6 @@
-"""Threads that take the most urgent work first, and can be stopped.
+"""Threads that take the most urgent work first and can be stopped.
 
-The engine works without the interpreter's lock, so threads are enough.
+The engine releases the interpreter's lock, so threads suffice.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from queue import Empty, PriorityQueue
 from typing import Any
 
 _PATIENCE_S = 5.0
-"""How long the end of the pool waits for work that cannot be broken off, such as a run of the slow twin."""
+"""Time that :meth:`close` waits for work that cannot be interrupted, such as a run of the slow twin."""
 
 
 class Stopped(Exception):
-    """Raised inside work that is abandoned because the pool was stopped."""
+    """Raised inside abandoned work after the pool was stopped."""
 
 
 class Pool:
-    """Workers that live until :meth:`close`. They are daemons: nothing they do outlives the program."""
+    """Worker threads that live until :meth:`close`. They are daemons and end with the program."""
 
     def __init__(self, workers: int) -> None:
         self._waiting: PriorityQueue[tuple[int, int, Any]] = PriorityQueue()
@@ -34,11 +34,11 @@ class Pool:
 
     @property
     def stopped(self) -> bool:
-        """Whether nothing more is begun."""
+        """Whether the pool starts no more work."""
         return self._stopped.is_set()
 
     def submit(self, order: int, work: Callable[[], Any]) -> Future[Any]:
-        """Have something done, before all that waits with a higher order; cancelled when stopped."""
+        """Queue work, to be done before all waiting work with a higher order; cancelled when stopped."""
         future: Future[Any] = Future()
         if self.stopped:
             _cancel(future)
@@ -47,12 +47,12 @@ class Pool:
         return future
 
     def look(self, *_: object) -> None:
-        """What long work calls from time to time. Raises Stopped when it is to end."""
+        """Called by long work from time to time. Raises Stopped if it is to end."""
         if self.stopped:
             raise Stopped
 
     def stop(self) -> None:
-        """Begin nothing more, and have what runs broken off."""
+        """Start no more work, and interrupt running work."""
         self._stopped.set()
         while True:
             try:
@@ -63,7 +63,7 @@ class Pool:
                 _cancel(item[0])
 
     def close(self) -> None:
-        """Stop, and end the threads."""
+        """Stop the pool and end the threads."""
         self.stop()
         for number, _ in enumerate(self._threads):
             self._waiting.put((0, -1 - number, None))
@@ -83,6 +83,6 @@ class Pool:
 
 
 def _cancel(future: Future[Any]) -> None:
-    """Cancel it for those too who wait for it."""
+    """Cancel a future, also for those that wait for it."""
     future.cancel()
     future.set_running_or_notify_cancel()

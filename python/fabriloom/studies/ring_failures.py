@@ -1,7 +1,8 @@
-"""What every single failure of a link or a switch would leave of a network of rings, without running it.
+"""The effect of every single failure of a link or a switch on a network of rings, computed without running
+it.
 
-What fails takes its rings down, and with them every transaction that would cross one of them, there or on the
-way back: a request without its response is lost as well. Routes stay as they are.
+A failure stops its rings, and with them every transaction whose request or response crosses one of them.
+Routes stay unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 MOST_WAYS = 1 << 18
-"""Ways between terminals that are followed: some seconds."""
+"""Most paths between terminals that are followed: some seconds."""
 
 
 class RingWays:
@@ -50,14 +51,14 @@ class RingWays:
         return found
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
-        """Those that could send and receive."""
+        """Pairs of a terminal that can send and one that can receive."""
         for source in np.flatnonzero(self.sends):
             yield from (
                 (int(source), int(target)) for target in np.flatnonzero(self.receives) if target != source
             )
 
     def _crossed(self) -> Bools:
-        """Per table, source, target and ring: whether the request or the response is on it."""
+        """Per table, source, target and ring: whether the request or the response crosses the ring."""
         terminals = self.graph.terminals
         found = np.zeros((len(self.tables), terminals, terminals, self.rings.rings), bool)
         answered = self.parts.technology.response_bytes(64) > 0
@@ -70,7 +71,7 @@ class RingWays:
         return found
 
     def after(self, kind: str, name: str, dead: Ints) -> Left:
-        """What is left when the rings of these links are dead."""
+        """Return the network without the rings of these links."""
         down = np.unique(self.rings.station_ring[dead])
         between = 1.0 - self.crossed[:, :, :, down].any(axis=3).mean(axis=0)
         at = np.isin(self.rings.station_ring[self.graph.terminal_out_links], down)
@@ -90,7 +91,7 @@ class RingWays:
         )
 
     def _bound(self, kept: NDArray[np.float64]) -> dict[str, object]:
-        """What is full first of what is left."""
+        """Return the bound of the remaining network."""
         source, target = np.nonzero(kept)
         demand = Demand(source, target, kept[source, target], np.zeros(self.graph.terminals))
         return bound_of(self.parts, demand, self.length_bytes)

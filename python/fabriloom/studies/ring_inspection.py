@@ -1,4 +1,4 @@
-"""What can be said about a network of rings before it runs: its rings, ports and buses, and its bounds."""
+"""The properties of a network of rings that are known before it runs: rings, ports, buses and bounds."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class RingInspection:
         }
 
     def full_first(self) -> dict[str, Any]:
-        """The link, bus or memory that is full first, by the proportions of the traffic."""
+        """Return the link, bus or memory that is full first, for the proportions of the traffic."""
         return bound_of(self.parts, self.compiled.demand(), self.compiled.mean_packet_bytes)
 
     def busy(self, demand: Demand) -> dict[str, float]:
-        """Per link, bus and memory the part of the time that packets of each length need."""
+        """Return the utilisation per link, bus and memory that packets of each length require."""
         parts = self.parts
         assert demand.chars is not None
         found: dict[str, float] = {}
@@ -140,13 +140,13 @@ def bound_of(parts: RingParts, demand: Demand, length_bytes: float) -> dict[str,
 
 
 def _over_bus_ps(tech: RingTechnology, length_bytes: float) -> int:
-    """Picoseconds on a bus of a request and its response."""
+    """Return the bus time of a request and its response, in ps."""
     request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
     return tech.bus_transfer_ps(round(request)) + (tech.bus_transfer_ps(round(response)) if response else 0)
 
 
 def _counted(parts: RingParts) -> dict[str, Any]:
-    """Rings, stations, switches, ports, buses."""
+    """Count rings, stations, switches, ports and buses."""
     graph, rings = parts.graph, parts.rings
     sizes = np.bincount(rings.station_ring, minlength=rings.rings)
     return {
@@ -164,7 +164,9 @@ def _counted(parts: RingParts) -> dict[str, Any]:
 
 
 def _ringlet_ports(graph: Graph) -> int | None:
-    """Switch ports if every line were a ringlet, in stages of 2 x 2 exchanges where the size allows it."""
+    """Return the number of switch ports if every line were a ringlet, in stages of 2 x 2 exchanges if
+    possible.
+    """
     given = graph.layout["parameters"]
     if graph.family == "sci-long-rings":
         return 2 * given["ports"]
@@ -179,7 +181,7 @@ def _ringlet_ports(graph: Graph) -> int | None:
 
 
 def _bound(parts: RingParts, loads: RingLoads, demand: Demand, length_bytes: float) -> dict[str, Any]:
-    """The link, bus or memory that is full first, and the throughput at which it is.
+    """Return the link, bus or memory that is full first, and the throughput at which it is.
 
     Loads are relative: the busiest source sends one packet per unit of time.
     """
@@ -203,7 +205,7 @@ def _bound(parts: RingParts, loads: RingLoads, demand: Demand, length_bytes: flo
 
 
 def names_of(graph: Graph, what: str) -> list[str]:
-    """What links, buses or memories are called."""
+    """Return the names of all links, buses or memories."""
     if what == "link":
         return graph.link_names
     owners = graph.switch_names if what == "bus" else graph.terminal_names
@@ -211,7 +213,8 @@ def names_of(graph: Graph, what: str) -> list[str]:
 
 
 def busy_ps(parts: RingParts, loads: RingLoads, demand: Demand, length_bytes: float) -> dict[str, np.ndarray]:
-    """Per link, switch and terminal: picoseconds that it, its buses, its memory is busy per unit of time."""
+    """Return the busy time per unit of time, in ps, of every link, of the buses of every switch and of the
+    memory of every terminal."""
     tech = parts.technology
     request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
     echo = (tech.echo_bytes + tech.echo_idle_bytes) / SYMBOL_BYTES

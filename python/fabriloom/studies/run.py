@@ -1,4 +1,4 @@
-"""Running a study: its points by any number of workers, until all are there or it is stopped."""
+"""Run the points of a study with any number of workers, until all are finished or it is stopped."""
 
 from __future__ import annotations
 
@@ -21,64 +21,64 @@ from .store import Key, Store, program
 
 LEAST_REPLICATIONS = 3
 PRECISE = ("accepted_mbytes_per_s", "latency_ns_mean")
-"""Columns whose means over seeds ``study.precision`` is about."""
+"""Columns whose means over seeds must reach ``study.precision``."""
 _COMMIT_S = 1.0
 _AHEAD = 4
-"""Tasks under way or waiting for each worker."""
+"""Tasks running or waiting per worker."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """What a worker says of a point, which it has stored before."""
+    """The report of a worker about a point that it has stored."""
 
     number: int
     content: str = ""
     error: str = ""
-    """Why it could not be run, instead."""
+    """The error, if the point could not be run."""
     fault: bool = False
-    """Whether that is a fault of the program and not a mistake in the scenario."""
+    """Whether the error is a fault of the program, not a mistake in the scenario."""
 
 
 @dataclass
 class Outcome:
-    """How a study ended."""
+    """The end of a study."""
 
     points: int
     finished: dict[int, str] = field(default_factory=dict)
-    """The contents of the points that are there, by number."""
+    """Content hashes of the finished points, by number."""
     failed: list[Done] = field(default_factory=list)
     wanted: int = 0
-    """Points that the precision asked for; all, without one."""
+    """Number of points that the precision requires; all, without a precision."""
     why: str = ""
-    """Why it ended early: ``interrupted`` or ``budget``; empty when it did not."""
+    """Reason for an early end: ``interrupted`` or ``budget``; otherwise empty."""
 
 
 class Workers(Protocol):
-    """Who runs points: threads here, or processes of a cluster."""
+    """Workers that run points: threads, or processes of a cluster."""
 
     places: int
     """Workers."""
 
     @property
     def chunk(self) -> int:
-        """Points that are handed over at once."""
+        """Points per task."""
         ...
 
     def submit(self, numbers: list[int]) -> Future[list[Done]]:
-        """Have points run."""
+        """Submit points."""
         ...
 
     def close(self) -> None:
-        """Abandon what is under way; after this nothing is written any more."""
+        """Abandon running work; no more files are written afterwards."""
         ...
 
 
 Team = Callable[[Plan, Store, Watch], Workers]
-"""Who is called when there is something to run."""
+"""Makes the workers when there is something to run."""
 
 
 def one(plan: Plan, number: int, store: Store, look: Callable[[Any], None]) -> Done:
-    """Run a point, unless it is in the store already, and store it."""
+    """Run and store a point, unless it is in the store already."""
     from ..routing import RoutingError
     from ..scenario import ScenarioError
     from ..technology import TechnologyError
@@ -105,7 +105,7 @@ def one(plan: Plan, number: int, store: Store, look: Callable[[Any], None]) -> D
 
 
 class Threads:
-    """Workers in this process: the engine lets go of Python's lock."""
+    """Worker threads in this process; the engine releases Python's lock."""
 
     def __init__(self, plan: Plan, store: Store, jobs: int, watch: Watch) -> None:
         self.places = jobs
@@ -114,11 +114,11 @@ class Threads:
 
     @property
     def chunk(self) -> int:
-        """One point: threads take the next at once."""
+        """One point per task: threads take the next at once."""
         return 1
 
     def submit(self, numbers: list[int]) -> Future[list[Done]]:
-        """Have points run."""
+        """Submit points."""
         return self._pool.submit(0, lambda: [self._one(number) for number in numbers])
 
     def _one(self, number: int) -> Done:
@@ -141,9 +141,9 @@ def run(
     progress: Callable[[Advance], None] | None = None,
     budget_s: float = math.inf,
 ) -> Outcome:
-    """Run what is not finished of a study. Ctrl-C and the end of the budget leave the rest for later.
+    """Run the unfinished points of a study. After Ctrl-C or the end of the budget, a later call continues.
 
-    Raises OSError when the folder takes no more; what is there is whole.
+    Raises OSError if the folder is full; the stored points are complete.
     """
     plan = asked.plan
     outcome = Outcome(len(plan))
@@ -176,7 +176,7 @@ def run(
 
 
 def _close(team: Workers) -> None:
-    """Impatience, another Ctrl-C, loses no finished point."""
+    """Close the workers so that another Ctrl-C loses no finished point."""
     while True:
         try:
             return team.close()
@@ -185,9 +185,9 @@ def _close(team: Workers) -> None:
 
 
 def _rounds(folder: Folder, plan: Plan, outcome: Outcome) -> Iterator[list[int]]:
-    """All points; with a precision replication by replication, of those groups that still need one.
+    """Yield all points; with a precision, replication by replication, for points that still need one.
 
-    Whether they do depends on whole rounds, so not on the order in which runs are finished.
+    This is decided after complete rounds, so that it does not depend on the order in which runs finish.
     """
     precision = plan.scenario.study.precision
     if not precision:
@@ -208,7 +208,7 @@ def _rounds(folder: Folder, plan: Plan, outcome: Outcome) -> Iterator[list[int]]
 def _precise(
     cells: dict[str, dict[str, Any]], outcome: Outcome, number: int, count: int, precision: float
 ) -> bool:
-    """Whether the ``count`` replications before a point are enough."""
+    """Whether the first ``count`` replications of a point suffice."""
     rows = [cells.get(outcome.finished.get(number - back, "")) for back in range(1, count + 1)]
     return None not in rows and all(
         _narrow([row[name] for row in rows if row], precision) for name in PRECISE
@@ -216,7 +216,7 @@ def _precise(
 
 
 def _narrow(values: Sequence[float | None], precision: float) -> bool:
-    """Whether the half-width of the mean is below a fraction of it; what was never measured is."""
+    """Whether the half-width of the mean is below a fraction of it; True without any value."""
     known = [value for value in values if value is not None]
     if len(known) < 2:
         return not known
@@ -233,7 +233,7 @@ def _run_all(
     watch: Watch,
     until: float,
 ) -> None:
-    """Hand points over, some ahead of the workers, and note what comes back."""
+    """Submit points, some ahead of the workers, and record their results."""
     waiting = deque(todo)
     under_way: set[Future[list[Done]]] = set()
     noted_s, new = time.monotonic(), []

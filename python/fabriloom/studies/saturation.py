@@ -1,4 +1,4 @@
-"""How much a network carries at most, by one of two definitions, with confidence."""
+"""The saturation throughput of a network, by one of two definitions, with its interval."""
 
 from __future__ import annotations
 
@@ -30,36 +30,35 @@ DEFINITIONS: dict[str, str] = {
 }
 RESOLUTION = 0.01
 BEYOND_BOUND = 2.0
-"""Rates are raised to this many times the scale at which something is full."""
+"""Rates are raised up to this multiple of the scale at which a link, bus or memory is full."""
 
 
 @dataclass(repr=False)
 class Saturation(Tabled):
-    """The saturation of a network, the definition it is by, and the runs it rests on."""
+    """The saturation of a network, its definition, and the runs from which it was computed."""
 
     definition: str
     accepted_mbytes_per_s: float | None
-    """None when nothing could be measured."""
+    """Saturation throughput; None if nothing could be measured."""
     accepted_mbytes_per_s_ci95: float | None
     at_load: float | None
-    """Offered load (of rates: scale) at which that throughput was found; none by the definition
-    ``backlog``."""
+    """Offered load (scale, if rates are given) of that throughput; None for the definition ``backlog``."""
     sustained_load: float | None
-    """The largest load tried at which nothing piled up, see :class:`Judge`; 0 when even the smallest is
-    too much. None for sources that wait for their packets, which never offer more than is accepted."""
+    """The largest load tried at which queues stayed bounded, see :class:`Judge`; 0 if even the smallest is
+    too much. None for closed-loop sources, which never offer more than is accepted."""
     refused_load: float | None
-    """The smallest load tried above it, at which accepted fell behind; none when all of 1.0 is sustained."""
+    """The smallest load tried that was not sustained; None if load 1.0 is sustained."""
     varied: str
-    """Path of the setting that these loads are values of: ``traffic.scale`` where rates are given."""
+    """Path of the setting that was varied: the load, or ``traffic.scale`` if rates are given."""
     points: list[Point]
     provenance: Provenance
     interrupted: bool = False
     verdict: str = ""
-    """Up to where everything is carried, and what limits it; of ``backlog``, what limits its run."""
+    """Up to which load everything is carried, and the limit; for ``backlog``, the limit of its run."""
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Ready for JSON, see ``results.columns.SATURATION``."""
+        """The numbers, ready for JSON, see ``results.columns.SATURATION``."""
         return {
             "name": self.provenance.name,
             "scenario_sha256": self.provenance.scenario_sha256,
@@ -84,7 +83,7 @@ class Saturation(Tabled):
         return Curve(self.points, [], self.provenance, len(self.points)).table
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """The tables by the names of their files: here the runs."""
+        """Return the tables by file name: the runs."""
         return {"points": self.table}
 
     def _told(self) -> str:
@@ -112,25 +111,30 @@ def saturate(
     progress: Callable[[Advance], None] | None = None,
     on_point: Callable[[Point], None] | None = None,
 ) -> Saturation:
-    """The saturation throughput of ``scenario`` by ``definition``, ``"peak"`` or ``"backlog"``.
+    """Find the saturation throughput of a scenario.
 
-    ``peak`` narrows the offered load down to ``resolution``, two loads at a time that divide the interval in
-    three, and then looks beside the best of these: which loads are tried does not depend on ``jobs``. The
-    largest of several measured throughputs is a little too large by chance; its half-width is that of its own
-    run.
+    ``peak`` narrows the interval of the offered load down to ``resolution``: it tries two loads at a time,
+    which divide the interval in three, and then loads beside the best one. The loads do not depend on
+    ``jobs``. The largest of several measured throughputs is slightly too large by chance; its half-width is
+    that of its own run.
 
     Args:
-        scenario: what to run; its ``[sweep]`` is left out.
-        definition: the largest accepted throughput over offered loads, or that of sources that never wait.
-        jobs: runs at a time; the result does not depend on it.
-        resolution: of the sustained load, a share of what a terminal's link carries; 0.001 or more. Of
-            rates, whose ``traffic.scale`` is raised, a share of the scale at which something is full.
-        out: folder in which every finished run is kept at once, see :func:`~fabriloom.studies.curve`.
-        progress: called from time to time with the progress.
-        on_point: called with every run as it is finished.
+        scenario: the scenario; its ``[sweep]`` is ignored.
+        definition: "peak", the largest accepted throughput over all loads, or "backlog", the accepted
+            throughput of sources that always have a packet.
+        jobs: number of parallel runs; the result does not depend on it.
+        resolution: resolution of the sustained load, as a fraction of what a terminal's link carries; at
+            least 0.001. With rates, whose ``traffic.scale`` is raised: as a fraction of the scale at which a
+            link, bus or memory is full.
+        out: folder in which finished runs are stored, see :func:`~fabriloom.studies.curve`.
+        progress: called at intervals with the progress.
+        on_point: called with every finished run.
 
-    Ctrl-C ends it early with the finished runs and ``interrupted`` set. Raises ScenarioError, of traffic that
-    has neither load nor rates too, and ValueError for an unknown definition.
+    Raises:
+        ScenarioError: the scenario cannot be run, or its traffic has neither a load nor rates.
+        ValueError: the definition is unknown.
+
+    Ctrl-C ends it early: the result holds the finished runs, and ``interrupted`` is set.
     """
     needed(scenario)
     resolution = max(resolution, 1e-3)
@@ -173,7 +177,7 @@ class _Search:
         self.most = BEYOND_BOUND * self.judge.bound if self.path == SCALE else 1.0
 
     def run(self, loads: Sequence[float]) -> bool:
-        """Run those that were not run yet; false when interrupted."""
+        """Run the loads that were not run yet; returns False if interrupted."""
         new = [load for load in loads if load not in self.tried]
         runs = [({self.path: load}, varied(self.scenario, {self.path: load})) for load in new]
         points, self.interrupted = run_points(runs, **self.options)
@@ -181,20 +185,20 @@ class _Search:
         return not self.interrupted
 
     def sustained(self, load: float) -> bool:
-        """Whether the network accepted this load."""
+        """Whether the network sustained this load."""
         return self.judge.sustained(load, self.tried[load].summary)
 
     def rounded(self, load: float) -> float:
-        """A load that reads well in tables, and keeps scenarios' hashes from hanging on a last bit."""
+        """Round a load, for tables and so that the hash of a scenario does not depend on the last bit."""
         return float(f"{load:.4g}") if self.path == SCALE else round(load, 4)
 
     def points(self) -> list[Point]:
-        """Finished runs by load."""
+        """Return the finished runs by load."""
         return [self.tried[load] for load in sorted(self.tried)]
 
 
 def _peak(scenario: Scenario, resolution: float, options: dict[str, Any]) -> Saturation:
-    """The peak, and for sources that do not wait for the network the largest sustained load."""
+    """Find the peak and, for open-loop sources, the largest sustained load."""
     search = _Search(scenario, options)
     resolution *= search.most
     if waits_for_its_packets(scenario):
@@ -209,13 +213,13 @@ def _peak(scenario: Scenario, resolution: float, options: dict[str, Any]) -> Sat
 
 
 def _look_around(search: _Search) -> None:
-    """Loads in tenths, then beside the best of them."""
+    """Try loads in tenths, then loads beside the best of them."""
     if search.run([tenth / 10 for tenth in range(1, 11)]):
         _look_beside_the_best(search, 0.05)
 
 
 def _look_beside_the_best(search: _Search, resolution: float) -> None:
-    """Loads halfway from the one that carried most to its neighbours, unless these are near."""
+    """Try loads halfway between the best load and its neighbours, unless these are near."""
     best = max(search.tried, key=lambda load: search.tried[load].summary["accepted_mbytes_per_s"] or 0.0)
     below = max((load for load in search.tried if load < best), default=0.0)
     above = min((load for load in search.tried if load > best), default=best)
@@ -224,7 +228,7 @@ def _look_beside_the_best(search: _Search, resolution: float) -> None:
 
 
 def _narrow_down(search: _Search, resolution: float) -> tuple[float, float | None]:
-    """The largest load that was sustained and the smallest above it that was not."""
+    """Return the largest sustained load and the smallest load above it that was not sustained."""
     low, high = 0.0, search.rounded(search.most)
     if search.run([high]) and search.sustained(high):
         return high, None
@@ -248,7 +252,7 @@ def _result(
     low: float | None,
     high: float | None,
 ) -> Saturation:
-    """The point with the largest throughput, and what it rests on."""
+    """Make the result from the point with the largest throughput."""
     measured = [point for point in points if point.summary["accepted_mbytes_per_s"] is not None]
     best = max(measured, key=lambda point: point.summary["accepted_mbytes_per_s"], default=None)
     return Saturation(

@@ -1,4 +1,4 @@
-"""One scenario with several seeds: what the mean over seeds is, and how far one run can be from it."""
+"""Run a scenario with several seeds: means over seeds and their spread."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Repetition(Curve):
 
     @cached_property
     def means(self) -> pl.DataFrame:
-        """One row per number of a run, see ``results.columns.SEEDS``."""
+        """One row per quantity of a run, see ``results.columns.SEEDS``."""
         import polars as pl
 
         names = [name for name in self.table.columns if name not in _NOT_MEASURED and _HALF not in name]
@@ -42,7 +42,9 @@ class Repetition(Curve):
         return pl.DataFrame([row for row in rows if row is not None], infer_schema_length=None)
 
     def _mean(self, name: str) -> dict[str, Any] | None:
-        """One row: the mean over seeds, their spread, the interval, and how many single intervals hold it."""
+        """Return one row: mean over seeds, spread, interval, and the number of single intervals that contain
+        it.
+        """
         column = self.table[name]
         values = column.drop_nulls().to_numpy().astype(np.float64)
         if not len(values):
@@ -62,7 +64,7 @@ class Repetition(Curve):
         }
 
     def _holding(self, name: str, mean: float) -> int | None:
-        """In how many runs the interval of the run itself holds the mean over seeds; None if it has none."""
+        """Count the runs whose own interval contains the mean over seeds; None if runs have no interval."""
         if f"{name}{_HALF}" not in self.table.columns:
             return None
         rows = self.table.select(name, f"{name}{_HALF}").drop_nulls().iter_rows()
@@ -70,11 +72,11 @@ class Repetition(Curve):
 
     @property
     def summary(self) -> dict[str, Any]:
-        """That of a curve, and the means over seeds."""
+        """The summary of a curve, and the means over seeds."""
         return {**super().summary, "means": self.means.to_dicts()}
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """The runs and the means over them, by the names of their files."""
+        """Return the tables by file name: the runs and the means over them."""
         return {**super().tables(), "seeds": self.means}
 
 
@@ -87,22 +89,25 @@ def repeat(
     progress: Callable[[Advance], None] | None = None,
     on_point: Callable[[Point], None] | None = None,
 ) -> Repetition:
-    """Run ``scenario`` with its own seed and those that follow it.
+    """Run a scenario with its own seed and the following seeds.
 
-    Runs are independent whatever is correlated within them, so the mean over seeds has an honest interval (by
-    Student's t, of runs of equal length); what all of them share, a warm-up that is too short, it does not
-    show.
+    The runs are independent, even if values within a run are correlated. The mean over seeds therefore has a
+    valid interval (Student's t, for runs of equal length). It does not show an error that all runs share,
+    such as a warm-up that is too short.
 
     Args:
-        scenario: what to run; its ``[sweep]`` is left out.
-        seeds: how many runs, 2 to 1000.
-        jobs: runs at a time; the results do not depend on it.
-        out: folder in which every finished run is kept at once, see :func:`~fabriloom.studies.curve`.
-        progress: called from time to time with the progress.
-        on_point: called with every run as it is finished.
+        scenario: the scenario; its ``[sweep]`` is ignored.
+        seeds: number of runs, 2 to 1000.
+        jobs: number of parallel runs; the results do not depend on it.
+        out: folder in which finished runs are stored, see :func:`~fabriloom.studies.curve`.
+        progress: called at intervals with the progress.
+        on_point: called with every finished run.
 
-    Ctrl-C ends it early with the finished runs and ``interrupted`` set. Raises ScenarioError, and ValueError
-    for a number of seeds out of range.
+    Raises:
+        ScenarioError: the scenario cannot be run.
+        ValueError: ``seeds`` is out of range.
+
+    Ctrl-C ends it early: the result holds the finished runs, and ``interrupted`` is set.
     """
     needed(scenario)
     if not 2 <= seeds <= MOST_SEEDS:

@@ -1,7 +1,7 @@
-"""Finished points in files of some thousands: many small files are slow to list, to copy and to remove.
+"""Pack finished points into files of some thousands: many small files are slow to list, copy and remove.
 
-A segment is a ZIP file, whose directory is the index of its points and which any tool opens. It is written
-whole and synced before the files of its points go; it is never changed.
+A segment is a ZIP file; its directory is the index of its points. It is written and synced before the files
+of its points are removed, and never changed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from ..output import file, remove, settle, stamp
 
 MOST = 4096
-"""Points of one segment."""
+"""Most points per segment."""
 _BROKEN = (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError)
 
 
@@ -29,13 +29,13 @@ class Segments:
         self._where: dict[str, str] = {}
         """The segment of each point."""
         self.stamps: dict[str, str] = {}
-        """Of every segment that could be read, what changes when it does."""
+        """Stamp of every readable segment."""
         self.broken: list[str] = []
         """Segments that cannot be read."""
         self.look()
 
     def look(self) -> None:
-        """Read the directories of all segments. One that cannot be read is said: its points are not there."""
+        """Read the directories of all segments; warn of unreadable ones, whose points count as missing."""
         self.close()
         for path in sorted(self.folder.glob("*.zip")):
             try:
@@ -50,11 +50,11 @@ class Segments:
                 warnings.warn(message, stacklevel=2)
 
     def names(self) -> dict[str, str]:
-        """The segment of every point that is in one, by its name."""
+        """Return the segment of every packed point, by name."""
         return dict(self._where)
 
     def get(self, name: str) -> str | None:
-        """The text of a point; None if it is in no segment, or its part of it is broken."""
+        """Return the text of a point; None if it is in no segment or broken."""
         segment = self._where.get(name)
         if segment is None:
             return None
@@ -64,7 +64,7 @@ class Segments:
             return ""  # as a file that was cut short
 
     def add(self, texts: Sequence[tuple[str, str]]) -> None:
-        """Write points, by name, as one segment. Raises OSError."""
+        """Write points with their names as one segment. Raises OSError."""
         self.folder.mkdir(exist_ok=True)
         digest = hashlib.sha256("\n".join(name for name, _ in texts).encode()).hexdigest()[:24]
         with file(self.folder / f"{digest}.zip") as out, zipfile.ZipFile(out, "w") as packed:
@@ -75,7 +75,7 @@ class Segments:
         self.look()
 
     def drop(self, segments: Sequence[str]) -> None:
-        """Remove segments whose points are elsewhere, or not wanted any more."""
+        """Remove segments whose points are stored elsewhere or no longer needed."""
         self.close()
         for name in segments:
             remove(self.folder / name)

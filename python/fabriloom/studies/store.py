@@ -1,7 +1,7 @@
-"""Finished values as files, each under the hash of what gave it: nothing is computed twice.
+"""Store finished values as files, each under the hash of its inputs, so that none is computed twice.
 
-A value is kept for a pure function of its content, such as the run of a resolved scenario, by one program:
-this version and these files. What is cut short or changed is not there, and that is said in one line.
+A value is a pure function of its content, such as the run of a resolved scenario, and of the program: its
+version and source files. An incomplete or changed file counts as missing, with a warning.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from ..output import Pieces
 from .segments import Segments
 
 POINTS = "points"
-"""The folder of finished points in an output folder."""
+"""Name of the folder of finished points in an output folder."""
 Out = str | Path | Pieces | None
-"""Where finished points are kept: an output folder, what a command has of one, or nowhere."""
+"""Where finished points are stored: an output folder, its pieces, or nowhere."""
 
 _PACKAGE = Path(__file__).parent.parent
 _ROOMS = ("units", "compile", "simulate", "_native", "topology", "routing", "traffic", "technology")
 _ROOMS += ("scenario", "results", "programs", "studies/points.py")
-"""Rooms and files that decide what a run gives and what is kept of it."""
+"""Rooms and files on which the results of a run, and what is stored of it, depend."""
 _HEAD = '{"checksum": "'
 _DIGITS = 24
 
 
 @cache
 def program(*more: str) -> str:
-    """Checksum of the version and all files that decide what a run gives; ``more`` rooms or files too."""
+    """Return the checksum of the version and of all files on which a run depends; ``more``: further ones."""
     from .. import __version__
 
     digest = hashlib.sha256(__version__.encode())
@@ -46,30 +46,30 @@ def program(*more: str) -> str:
 
 @dataclass(frozen=True)
 class Key:
-    """Of what a value was made, and by what."""
+    """The inputs of a value, and the program that computed it."""
 
     what: str
-    """The kind of value: ``point``, or the name of what measures."""
+    """The kind of value: ``point``, or the name of the measurement."""
     program: str
     content: str
-    """The hash of the resolved scenario, or what else it is made of."""
+    """Hash of the resolved scenario or of other inputs."""
 
     @cached_property
     def name(self) -> str:
-        """The file of the value."""
+        """The file name of the value."""
         text = f"{self.what}\0{self.program}\0{self.content}"
         return f"{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}.json"
 
 
 def written(key: Key, value: Any) -> str:
-    """A value as the text of its file: JSON that begins with the checksum of the rest."""
+    """Return the file text of a value: JSON that begins with the checksum of the rest."""
     kept = {"what": key.what, "program": key.program, "content": key.content, "value": value}
     rest = json.dumps(kept, separators=(",", ":"))[1:]
     return f'{_HEAD}{_checksum(rest)}",{rest}'
 
 
 def loaded(text: str) -> tuple[Key, Any] | None:
-    """The key and the value in the text of a file; None if it is not whole."""
+    """Return the key and the value in the text of a file; None if it is incomplete."""
     rest = text[len(_HEAD) + _DIGITS + 2 :]
     if text[: len(_HEAD) + _DIGITS + 2] != f'{_HEAD}{_checksum(rest)}",':
         return None
@@ -82,21 +82,21 @@ def _checksum(text: str) -> str:
 
 
 class Store:
-    """Finished values, a file each, older ones in segments; without a folder nothing is kept."""
+    """Finished values, one file each, older ones in segments; without a folder nothing is stored."""
 
     def __init__(self, pieces: Pieces | None, segments: Segments | None = None) -> None:
         self._pieces, self._segments = pieces, segments
         self._told: set[str] = set()
         self.place: Path | None = None
-        """The study folder that it is of, if it is of one."""
+        """The study folder, if it belongs to one."""
 
     @classmethod
     def of(cls, out: Out) -> Store:
-        """In an output folder, or nowhere."""
+        """Return the store in an output folder, or one that stores nothing."""
         return cls(out if out is None or isinstance(out, Pieces) else Pieces.at(Path(out) / POINTS))
 
     def read(self, name: str) -> tuple[Key, Any] | None:
-        """The key and the value of a file, if it is there and whole; what is not whole is said."""
+        """Return the key and the value of a file; None if it is missing or, with a warning, incomplete."""
         text = None if self._pieces is None else self._pieces.get(name)
         if text is None and self._segments is not None:
             text = self._segments.get(name)
@@ -110,11 +110,11 @@ class Store:
         return found
 
     def get(self, key: Key) -> Any | None:
-        """What is kept under a key, if it is there and whole."""
+        """Return the value of a key; None if it is missing or incomplete."""
         found = self.read(key.name)
         return None if found is None else found[1]
 
     def put(self, key: Key, value: Any) -> None:
-        """Keep numbers, texts, lists and mappings of them, if there is room. Equal values are equal bytes."""
+        """Store numbers, strings, lists and mappings, if there is room. Equal values give equal bytes."""
         if self._pieces is not None:
             self._pieces.put(key.name, written(key, value))

@@ -1,4 +1,4 @@
-"""A study from Python: any points of a scenario, kept in a folder, as one table."""
+"""Run a study from Python: any points of a scenario, stored in a folder, as one table."""
 
 from __future__ import annotations
 
@@ -31,36 +31,36 @@ if TYPE_CHECKING:
 __all__ = ["Study", "StudyError", "study"]
 
 MEANS = ("accepted_mbytes_per_s", "latency_ns_mean", "latency_ns_p99", "total_latency_ns_mean")
-"""Columns whose means over seeds are given."""
+"""Columns with means over seeds."""
 
 
 @dataclass(repr=False)
 class Study(Tabled):
-    """The finished points of a study, in its order."""
+    """The finished points of a study, in the order of the study."""
 
     name: str
     varied: list[str]
     """Paths of the settings that were varied."""
     runs: int
-    """Points that were wanted; more than there are when it was interrupted."""
+    """Number of points of the study; more than are finished if it was interrupted."""
     table: pl.DataFrame
     """One row per point: the settings that were varied, then ``results.columns.POINTS``."""
     failed: list[tuple[dict[str, Any], str]] = field(default_factory=list)
-    """Points that could not be run: their settings, and why."""
+    """Points that could not be run: their settings and the error."""
     why: str = ""
-    """Why it ended early: ``interrupted`` or ``budget``; empty when it did not."""
+    """Reason for an early end: ``interrupted`` or ``budget``; otherwise empty."""
     fault: bool = False
-    """Whether a point failed by a fault of the program."""
+    """Whether a point failed because of a fault of the program."""
 
     @property
     def interrupted(self) -> bool:
-        """Whether points are missing that could be run."""
+        """Whether points are missing that can still be run."""
         return self.why != ""
 
     @cached_property
     def means(self) -> pl.DataFrame:
-        """One row per point without its seed: its runs, and of some columns the mean over seeds and, as
-        ``_ci95``, the half-width of its 95 % confidence interval by Student's t.
+        """One row per point, over its seeds: number of runs, and for some columns the mean and, as ``_ci95``,
+        the half-width of its 95 % confidence interval by Student's t.
         """
         import polars as pl
 
@@ -78,7 +78,7 @@ class Study(Tabled):
 
     @property
     def summary(self) -> dict[str, Any]:
-        """How it went, and all rows, ready for JSON."""
+        """Progress and all rows, ready for JSON."""
         return {
             "name": self.name,
             "varied": self.varied,
@@ -90,7 +90,7 @@ class Study(Tabled):
         }
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """The tables by the names of their files."""
+        """Return the tables by file name."""
         means = {"means": self.means} if SEED in self.varied and len(self.table) else {}
         return {"points": self.table, **means}
 
@@ -102,7 +102,7 @@ class Study(Tabled):
 
 
 def finished(folder: Folder, asked: Asked, outcome: Outcome | None = None) -> Study:
-    """What there is of a study."""
+    """Return the finished points of a study."""
     plan = asked.plan
     cells = folder.index.cells(program())
     contents = outcome.finished if outcome else folder.index.plan(asked.fingerprint)
@@ -120,7 +120,7 @@ def finished(folder: Folder, asked: Asked, outcome: Outcome | None = None) -> St
 
 
 def _table(plan: Plan, rows: list[tuple[int, dict[str, Any]]]) -> pl.DataFrame:
-    """Rows by the numbers of their points; a table is made by columns, which takes a tenth of the time."""
+    """Return the table of points; building it by columns takes a tenth of the time."""
     import polars as pl
 
     names = dict.fromkeys(name for _, cells in rows for name in cells)
@@ -131,7 +131,7 @@ def _table(plan: Plan, rows: list[tuple[int, dict[str, Any]]]) -> pl.DataFrame:
 
 
 def _plain(values: list[Any]) -> list[Any]:
-    """Settings of one kind as they are; tables, lists and what is mixed as text."""
+    """Return settings of one type unchanged; tables, lists and mixed types as text."""
     kinds = {float if type(value) is int else type(value) for value in values}
     if kinds <= {float} or kinds <= {str} or kinds <= {bool}:
         return values
@@ -145,13 +145,13 @@ def run_asked(
     progress: Callable[[Advance], None] | None = None,
     budget_s: float = math.inf,
 ) -> Study:
-    """Run what is missing of a study in its folder. Raises OSError when the folder takes no more."""
+    """Run the missing points of a study in its folder. Raises OSError if the folder is full."""
     outcome = run(folder, asked, workers, progress=progress, budget_s=budget_s)
     return finished(folder, asked, outcome)
 
 
 def threads(jobs: int) -> Team:
-    """Workers in this process."""
+    """Return workers in this process."""
     return partial(_threads, jobs)
 
 
@@ -175,21 +175,25 @@ def study(
     """Run all points of a scenario: its ``[variants]``, ``[sweep]`` and ``[study]``, or those given here.
 
     Args:
-        scenario: what to run.
-        out: folder in which every finished point is kept at once, and from which the same call goes on; it
-            may hold several studies, which share their points. Without one nothing is kept.
-        sweep: values, or a range, by paths, instead of ``[sweep]``: all combinations.
-        zipped: values by paths, instead of ``[study.zip]``: the first of each, the second of each, …
-        sample: what values are drawn from, by paths, instead of ``[study.sample]``.
-        jobs: runs at a time; the points do not depend on it.
+        scenario: the scenario.
+        out: folder in which finished points are stored, and from which the same call continues. It may hold
+            several studies, which share their points. Without a folder, points are kept in memory only.
+        sweep: values, or a range, by path, instead of ``[sweep]``: all combinations are run.
+        zipped: values by path, instead of ``[study.zip]``: the first values of all form a point, and so on.
+        sample: distributions by path, instead of ``[study.sample]``.
+        jobs: number of parallel runs; the points do not depend on it.
         on: a cluster instead of threads: ``local-cluster``, ``slurm``, ``htcondor`` or
-            ``dask://ADDRESS:PORT``; ``out`` has to be on a disk that its machines share.
-        budget_s: at most this many seconds; the points that there are then are spread over the whole study.
-        progress: called from time to time with the progress.
-        settings: others of ``[study]``: ``samples``, ``sampling``, ``replications``, ``precision``.
+            ``dask://ADDRESS:PORT``; ``out`` must be on a disk that its machines share.
+        budget_s: time limit in seconds; the points that are then finished are spread over the whole study.
+        progress: called at intervals with the progress.
+        settings: further settings of ``[study]``: ``samples``, ``sampling``, ``replications``, ``precision``.
 
-    Ctrl-C ends it early with the finished points and ``interrupted`` set. Raises ScenarioError, StudyError
-    for a folder that cannot be used, and OSError for one that takes no more.
+    Raises:
+        ScenarioError: the scenario or a point cannot be run.
+        StudyError: the folder cannot be used.
+        OSError: the folder is full.
+
+    Ctrl-C ends it early: the result holds the finished points, and ``interrupted`` is set.
     """
     needed(scenario)
     given = {
@@ -206,7 +210,7 @@ def study(
 
 
 def team(jobs: int, on: str | None) -> Team:
-    """Threads here, or a cluster."""
+    """Return the workers: threads or a cluster."""
     if on is None:
         return threads(jobs)
     from .cluster import Cluster

@@ -1,4 +1,4 @@
-"""What a curve says of a network, in one sentence: up to where it carries everything, and what limits it."""
+"""The verdict of a curve in one sentence: up to which load the network carries everything, and its limit."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from ..scenario.schema import Scenario
 
 IN_PROPORTION = 0.02
-"""By how much throughput may fall behind a load that sources wait with, and still count as carried."""
+"""Relative shortfall of the throughput at which the load of closed-loop sources still counts as carried."""
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Says which offered loads a network sustains."""
+    """Decides which offered loads a network sustains."""
 
     bound: float
     """The load at which a link, bus or memory is full."""
@@ -29,30 +29,30 @@ class Judge:
 
     @classmethod
     def of(cls, scenario: Scenario) -> Judge:
-        """The judge of a scenario at any load, from that at load 1. Raises ScenarioError."""
+        """Make the judge of a scenario from its form at load 1. Raises ScenarioError."""
         return cls(*inspection.load_bound(scenario))
 
     def sustained(self, load: float, summary: dict[str, Any]) -> bool:
-        """Whether a run at this load kept up, and the load is not above the bound: a run may be too short to
-        show that.
+        """Whether a run at this load kept up and the load is within the bound: a run may be too short to show
+        that it is not.
         """
         return load <= self.bound * (1 + 1e-9) and keeps_up(summary, self.sources)
 
 
 def waits_for_its_packets(scenario: Scenario) -> bool:
-    """Whether sources offer less when the network takes less, so that everything offered is accepted."""
+    """Whether sources are closed-loop: they offer less if the network accepts less."""
     return arrivals(scenario.resolve()) in WAITS
 
 
 def of_curve(full: Scenario, points: Sequence[Point], path: str) -> str:
-    """The sentence for the points of a scenario, ``full`` at load 1, over the setting ``path``."""
+    """Return the verdict for the points of a scenario over the setting ``path``; ``full``: it at load 1."""
     if waits_for_its_packets(full):
         return of_waiting(points, path)
     return of_load(points, path, Judge.of(full)) if points else ""
 
 
 def of_load(points: Sequence[Point], path: str, judge: Judge) -> str:
-    """The sentence for points over offered loads, whose sources do not wait for the network."""
+    """Return the verdict for points with open-loop sources."""
     points = _in_order(points, path)
     if not points:
         return ""
@@ -67,8 +67,8 @@ def of_load(points: Sequence[Point], path: str, judge: Judge) -> str:
 
 
 def of_waiting(points: Sequence[Point], path: str) -> str:
-    """The same of sources that wait for the network, so that all they offer is accepted: up to where
-    throughput grows with the load, and the most of it.
+    """Return the verdict for points with closed-loop sources, whose offered traffic is always accepted: the
+    load up to which throughput grows in proportion, and the peak.
     """
     points = _in_order(points, path)
     if not points:
@@ -85,23 +85,24 @@ def of_waiting(points: Sequence[Point], path: str) -> str:
     if len(below) == len(points):
         return f"{said}, the most that was tried{_held(most)}"
     return (
-        f"{said}; above, sources wait for it and it reaches {_rate(most)} at {_at(most, path)}{_held(most)}"
+        f"{said}; above it sources slow down, and throughput peaks at {_rate(most)}, {_at(most, path)}"
+        f"{_held(most)}"
     )
 
 
 def _held(point: Point) -> str:
-    """What limits, or first will; nothing of a point that was kept by an earlier version."""
+    """Return the limit as the end of a sentence; empty for a point of an earlier version."""
     return held_by(point.summary.get("limit"))
 
 
 def _in_order(points: Sequence[Point], path: str) -> list[Point]:
-    """Points with a throughput, by their load."""
+    """Return the points with a throughput, sorted by load."""
     found = [point for point in points if point.summary["accepted_mbytes_per_s"]]
     return sorted(found, key=lambda point: point.settings[path])
 
 
 def _unbroken(points: Sequence[Point], carried: Sequence[bool]) -> Sequence[Point]:
-    """The points before the first that is not carried."""
+    """Return the points before the first load that is not carried."""
     return points[: carried.index(False)] if False in carried else points
 
 

@@ -1,5 +1,4 @@
-"""The latency of a packet that meets no other, by running such packets through the engine one after
-another."""
+"""The zero-load latency, found by sending single packets through the engine one after another."""
 
 from __future__ import annotations
 
@@ -18,10 +17,10 @@ TARGETS = 64
 
 
 def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
-    """Shortest, mean and longest network latency of single packets, in ns, over pairs of terminals.
+    """Return shortest, mean and longest network latency of single packets in ns, over pairs of terminals.
 
-    Packets are as long as the scenario's longest. Exact for each pair: the packets of one source follow each
-    other after the one before has arrived; so do the sources.
+    Packets have the longest length of the scenario. The value of each pair is exact: every packet is sent
+    after the previous one has arrived.
     """
     if compiled.technology.flow_control == "matched":
         compiled = compiled.beside(np.zeros(compiled.graph.links, np.int64))  # no packet comes the other way
@@ -48,14 +47,14 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
 
 
 def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Empty columns and zeros for all that programs and faults have."""
+    """Remove programs and faults from the arrays."""
     prefixes = ("program_", "op_", "event_", "message_", "fault_")
     names = [name for name in arrays if name.startswith(prefixes)]
     return {name: arrays[name][:0] if isinstance(arrays[name], np.ndarray) else 0 for name in names}
 
 
 def _longest(arrays: dict[str, Any]) -> int:
-    """Payload characters of the longest packet of the scenario."""
+    """Return the payload characters of the longest packet of the scenario."""
     columns = ("flow_length", "list_length", "length_values", "length_max")
     found = [arrays[name] for name in columns if len(arrays[name])]
     return int(found[0].max()) if found else 1
@@ -64,7 +63,7 @@ def _longest(arrays: dict[str, Any]) -> int:
 def _run(
     arrays: dict[str, Any], source: np.ndarray, target: np.ndarray, characters: int, apart: int
 ) -> np.ndarray:
-    """Run one packet per pair, ``apart`` ticks between them; returns their latencies in ticks."""
+    """Run one packet per pair, ``apart`` ticks from each other; returns their latencies in ticks."""
     terminals = int(arrays["terminals"])
     senders, pairs = np.unique(source, return_counts=True)
     turn = int(pairs.max()) + len(senders) + 2

@@ -16,9 +16,9 @@ from .cut import Cut
 from .graph import Graph
 
 Count = Annotated[int, Field(ge=1, le=2**20)]
-"""A number of things of which there must be at least one."""
+"""A number from 1 to 2^20."""
 Several = Annotated[int, Field(ge=2, le=2**20)]
-"""The same where one would be none."""
+"""A number from 2 to 2^20."""
 Depth = Annotated[int, Field(ge=1, le=20)]
 """Dimensions or levels, which multiply."""
 TerminalsPerSwitch = Annotated[Count, Field(description="Terminals at each switch")]
