@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from fabriloom import load, run
+from fabriloom.cli.app import app
 from fabriloom.scenario import templates
+from typer.testing import CliRunner
 
 from .test_cli import command
 
@@ -55,3 +57,19 @@ def test_help_is_not_cut() -> None:
     said = command("--help").stdout
     assert "..." not in said.partition("Commands:")[2]
     assert "--install-completion" in said
+
+
+def test_a_shell_completes_commands_kinds_and_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the script that --install-completion writes asks for it."""
+    for words, expected in {
+        "fabriloom rep": ["reproduce"],
+        "fabriloom new ": templates.names(),
+        "fabriloom reproduce m": ["macrame"],
+        "fabriloom saturate a.toml --definition ": ["peak", "backlog"],
+        "fabriloom study run a.toml --on s": ["slurm"],
+    }.items():
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
+        monkeypatch.setenv("_FABRILOOM_COMPLETE", "complete_bash")
+        told = CliRunner().invoke(app, [], prog_name="fabriloom").stdout
+        assert sorted(told.split()) == sorted(expected)

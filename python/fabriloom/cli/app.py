@@ -9,7 +9,21 @@ import typer
 
 from .. import experiments
 from . import exits, options
-from .options import Csv, CurvePoints, File, Force, ForceFile, Jobs, Json, Loads, Out, Seed, Set, at_home
+from .options import (
+    Csv,
+    CurvePoints,
+    File,
+    Force,
+    ForceFile,
+    Jobs,
+    Json,
+    Loads,
+    Out,
+    Seed,
+    Set,
+    at_home,
+    words,
+)
 from .study import study
 
 POINTS = "points"
@@ -62,9 +76,7 @@ def _top(
 @app.command()
 @exits.guarded
 def new(
-    kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="grid, clos, spacewire, sci or event-builder.")
-    ] = "",
+    kind: options.Kind = "",
     output: Annotated[
         Path | None,
         typer.Argument(metavar="FILE", help="File to write; if not given, it is printed.", callback=at_home),
@@ -190,15 +202,7 @@ def saturate(
     file: File,
     settings: Set = None,
     seed: Seed = None,
-    definition: Annotated[
-        str,
-        typer.Option(
-            "--definition",
-            metavar="peak|backlog",
-            help="peak: largest accepted throughput over all loads; backlog: throughput with sources that "
-            "always have a packet.",
-        ),
-    ] = "peak",
+    definition: options.Definition = "peak",
     jobs: Jobs = 2,
     json: Json = False,
     out: Out = None,
@@ -237,14 +241,7 @@ def measure(
             callback=at_home,
         ),
     ] = None,
-    runner: Annotated[
-        str,
-        typer.Option(
-            "--runner",
-            metavar="auto|c|python",
-            help="Program that runs on each rank; auto: the one in C, if it can be compiled.",
-        ),
-    ] = "auto",
+    runner: options.Runner = "auto",
     warm_ups: Annotated[
         int, typer.Option("--warm-ups", metavar="N", min=0, max=1000, help="Rounds before the measurement.")
     ] = 2,
@@ -417,7 +414,7 @@ def plot(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the figures.")] = Path(
         "figures"
     ),
-    form: Annotated[str, typer.Option("--format", metavar="svg|pdf|png", help="File format.")] = "svg",
+    form: options.Form = "svg",
     numbers: Annotated[
         list[int] | None,
         typer.Option("--figure", metavar="N", help="Only the N-th chart of the report; repeatable."),
@@ -445,7 +442,10 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME", help=f"The paper: {', '.join(experiments.names())}, or all.", show_default=False
+            metavar="NAME",
+            help=f"The paper: {', '.join(experiments.names())}, or all.",
+            show_default=False,
+            autocompletion=words(*experiments.names(), "all"),
         ),
     ],
     json: Json = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +21,11 @@ class Commands(TyperGroup):
         rows = [(name, " ".join((one.help or "").split("\n\n")[0].split())) for name, one in shown]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+
+def words(*choices: str) -> Callable[[str], list[str]]:
+    """Return the shell completion of an argument that takes one of these words."""
+    return lambda incomplete: [word for word in choices if word.startswith(incomplete)]
 
 
 def at_home(value: Any) -> Any:
@@ -75,7 +81,12 @@ CurvePoints = Annotated[
 Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", min=1, max=1024, help="Parallel runs.")]
 Fault = Annotated[
     str | None,
-    typer.Option("--fault", metavar="WHAT", help="Try every single failure of cables, switches or all."),
+    typer.Option(
+        "--fault",
+        metavar="WHAT",
+        help="Try every single failure of cables, switches or all.",
+        autocompletion=words("all", "cables", "switches"),
+    ),
 ]
 Bisection = Annotated[
     int,
@@ -96,4 +107,37 @@ Tries = Annotated[
 FlowEnds = Annotated[
     str | None,
     typer.Option("--flow", metavar="SOURCE:TARGET", help="Show the parts of the bound of this flow."),
+]
+Form = Annotated[
+    str,
+    typer.Option(
+        "--format", metavar="svg|pdf|png", help="File format.", autocompletion=words("svg", "pdf", "png")
+    ),
+]
+Runner = Annotated[
+    str,
+    typer.Option(
+        "--runner",
+        metavar="auto|c|python",
+        help="Program that runs on each rank; auto: the one in C, if it can be compiled.",
+        autocompletion=words("auto", "c", "python"),
+    ),
+]
+Kind = Annotated[
+    str,
+    typer.Argument(
+        metavar="KIND",
+        help="grid, clos, spacewire, sci or event-builder.",
+        autocompletion=words("grid", "clos", "spacewire", "sci", "event-builder"),
+    ),
+]
+Definition = Annotated[
+    str,
+    typer.Option(
+        "--definition",
+        metavar="peak|backlog",
+        help="peak: largest accepted throughput over all loads; backlog: throughput with sources that "
+        "always have a packet.",
+        autocompletion=words("peak", "backlog"),
+    ),
 ]

@@ -48,6 +48,7 @@ On = Annotated[
         "--on",
         metavar="WHERE",
         help="Run on local-cluster, slurm, htcondor or dask://ADDRESS:PORT; needs fabriloom[cluster].",
+        autocompletion=options.words("local-cluster", "slurm", "htcondor", "dask://"),
     ),
 ]
 Walltime = Annotated[
