@@ -111,7 +111,7 @@ fn lines_agree() {
 #[test]
 fn stopped_links_agree() {
     let (mut stopped, mut later) = (0, 0);
-    for seed in 0..200 {
+    for seed in 0..60 {
         let fabric = random_fabric(seed);
         let until = time_for(&fabric, 20);
         let stops = random_stops(&fabric, seed, until);
@@ -119,7 +119,7 @@ fn stopped_links_agree() {
         stopped += stops.len();
         later += u32::from(twin.deliveries != run(&fabric, FlowControl::Counted, until).deliveries);
     }
-    assert!(stopped > 1000 && later > 50, "{stopped} stops changed {later} runs");
+    assert!(stopped > 300 && later > 15, "{stopped} stops changed {later} runs");
 }
 
 /// What the engine calls a deadlock while others still move is one for ever.
@@ -141,10 +141,10 @@ fn deadlocks_found_on_the_way_are_real() {
 
 #[test]
 fn short_runs_agree() {
-    compare_many(0..300, 10);
+    compare_many(0..150, 10);
 }
 
 #[test]
 fn long_runs_agree() {
-    compare_many(1000..1100, 40);
+    compare_many(1000..1050, 40);
 }

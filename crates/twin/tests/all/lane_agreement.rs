@@ -10,7 +10,7 @@ use crate::scenarios::seeds::seeds;
 #[test]
 fn random_fabrics_with_lanes_agree() {
     let mut agreed = Agreed::default();
-    for seed in seeds("fabrics with lanes", 0..120) {
+    for seed in seeds("fabrics with lanes", 0..60) {
         let fabric = with_lanes(&random_fabric(seed), seed);
         agreed.compare(seed, &fabric, time_for(&fabric, 15));
     }

@@ -22,7 +22,7 @@ fn keeps_order(result: &TwinRun) -> bool {
 #[test]
 fn random_fabrics_lose_nothing() {
     let (mut delivered, mut deadlocked, mut ordered) = (0, 0, 0);
-    for seed in 0..100 {
+    for seed in 0..50 {
         let fabric = random_fabric(seed);
         for flow_control in [FlowControl::Counted, FlowControl::Exact] {
             let result = run(&fabric, flow_control, time_for(&fabric, 20));
@@ -35,9 +35,9 @@ fn random_fabrics_lose_nothing() {
             assert!(result.deliveries.iter().all(|d| d.created <= d.started && d.started < d.delivered));
         }
     }
-    assert!(delivered > 6_000, "{delivered} deliveries");
-    assert!(deadlocked < 60, "{deadlocked} runs deadlocked");
-    assert!(ordered > 10, "{ordered} runs with single paths");
+    assert!(delivered > 3_000, "{delivered} deliveries");
+    assert!(deadlocked < 30, "{deadlocked} runs deadlocked");
+    assert!(ordered > 5, "{ordered} runs with single paths");
 }
 
 #[test]
