@@ -61,7 +61,7 @@ def scenarios(draw: st.DrawFn, adaptive: bool) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(scenarios(adaptive=True))
 def test_nothing_is_lost(scenario: dict[str, Any]) -> None:
     """Offered = delivered + refused + in flight; flows and histogram add up to the total."""
@@ -75,7 +75,7 @@ def test_nothing_is_lost(scenario: dict[str, Any]) -> None:
     assert int(np.sum(native["latency_counts"])) == native["measured_packets"]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(scenarios(adaptive=False))
 def test_pairs_keep_their_order(scenario: dict[str, Any]) -> None:
     """With deterministic routing the packets of a pair arrive in the order in which they were sent."""
@@ -86,7 +86,7 @@ def test_pairs_keep_their_order(scenario: dict[str, Any]) -> None:
     assert (started[1:][same] > started[:-1][same]).all()
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(scenarios(adaptive=True))
 def test_the_same_scenario_gives_the_same_run(scenario: dict[str, Any]) -> None:
     """Run twice, every packet arrives at the same tick."""

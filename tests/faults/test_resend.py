@@ -19,7 +19,7 @@ def built(fault: list[dict[str, Any]], **protocol: Any) -> Results:
     return run(Scenario.from_dict({**tables, "run": {"duration": "50 ms"}}))
 
 
-@settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=15, phases=[Phase.explicit, Phase.generate])
 @given(
     kind=st.sampled_from(["link", "cable", "switch"]),
     mtbf=st.sampled_from(["1 ms", "5 ms"]),

@@ -54,7 +54,7 @@ def test_what_has_failed_is_not_used() -> None:
     assert routing.dependency_cycle(graph, table) is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_whatever_fails_all_that_is_reached_is_led_there(data: st.DataObject) -> None:
     """On networks in parts, too: a breadth-first search says which switches are reached."""

@@ -82,7 +82,7 @@ def random_protocols(draw: st.DrawFn, rings: bool) -> dict[str, Any]:
     return found
 
 
-@settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
 @given(data=st.data())
 def test_random_programs_conserve_messages(data: st.DataObject) -> None:
     """On fabrics of both kinds, whatever the protocol: all that is made arrives, and the run drains."""
@@ -128,7 +128,7 @@ def random_building(draw: st.DrawFn) -> dict[str, Any]:
     return found | draw(st.sampled_from([{}, {"rate": "50 kHz"}, {"rate": "50 kHz", "arrivals": "random"}]))
 
 
-@settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
 @given(data=st.data())
 def test_every_event_is_complete(data: st.DataObject) -> None:
     """However events are built, on fabrics of both kinds, whatever the protocol."""

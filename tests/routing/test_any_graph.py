@@ -16,7 +16,7 @@ from .common import assert_cycle, dependencies, graph_of, graphs
 HOW = st.sampled_from([{}, {"adaptive": False}, {"adaptive": False, "spread": "runs"}])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graphs(), st.sampled_from(["shortest-path", "up*/down*", "auto"]), HOW)
 def test_everything_arrives_and_cycles_are_found(graph: topology.Graph, kind: str, how: dict) -> None:
     table = routing.build(graph, kind, **how)
@@ -31,7 +31,7 @@ def test_everything_arrives_and_cycles_are_found(graph: topology.Graph, kind: st
         assert cycle is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(graphs(), st.booleans())
 def test_shortest_paths_are_shortest(graph: topology.Graph, adaptive: bool) -> None:
     table = routing.build(graph, "shortest-path", adaptive=adaptive)
@@ -44,7 +44,7 @@ def test_shortest_paths_are_shortest(graph: topology.Graph, adaptive: bool) -> N
                 assert len(path) == lengths[graph.switches + target]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(graphs(), st.sampled_from(["shortest-path", "up*/down*"]), st.booleans())
 def test_loads_are_those_of_the_paths(graph: topology.Graph, kind: str, universal: bool) -> None:
     table = routing.build(graph, kind, adaptive=False, universal=universal)

@@ -12,7 +12,7 @@ from .common import assert_cycle
 SHAPES = st.lists(st.integers(1, 7), min_size=1, max_size=4).filter(lambda shape: 2 <= np.prod(shape) <= 150)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SHAPES, st.data(), st.booleans(), st.integers(1, 3))
 def test_lattices_arrive_without_a_cycle(
     shape: list[int], data: st.DataObject, adaptive: bool, parallel: int
@@ -25,7 +25,7 @@ def test_lattices_arrive_without_a_cycle(
         assert routing.dependency_cycle(graph, table) is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(SHAPES, st.booleans())
 def test_minimal_ways_round_are_shortest(shape: list[int], adaptive: bool) -> None:
     graph = topology.torus(shape, 1)

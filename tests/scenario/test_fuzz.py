@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 ROOT = Path(__file__).resolve().parent.parent
 TEXTS = sorted((ROOT / "cases" / "valid").glob("*.toml")) + sorted((ROOT.parent / "scenarios").glob("*.toml"))
 SUFFIXES = (".toml", ".yaml", ".json")
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 
 
 def outcome(make: Callable[[], Scenario]) -> str:

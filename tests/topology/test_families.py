@@ -113,7 +113,7 @@ def test_examples_are_sound(example):
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_every_member_of_a_family_is_sound(kind, data):
     parameters = data.draw(FAMILIES[kind])
@@ -132,7 +132,7 @@ def test_every_member_of_a_family_is_sound(kind, data):
         assert (parallel == per_edge).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(FAMILIES["clos"] | FAMILIES["clos5"].map(lambda parameters: parameters | {"five": True}))
 def test_a_clos_keeps_to_the_ports_of_its_switches(parameters):
     five = parameters.pop("five", False)

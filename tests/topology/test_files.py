@@ -91,7 +91,7 @@ def odd_graphs(draw) -> Graph:
 
 
 @pytest.mark.parametrize("form", ["graphml", "json", "csv", "networkx"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(graph=odd_graphs())
 def test_any_graph_survives(graph, form, tmp_path_factory):
     # Where no link is marked as half of a cable, opposite one-way links are read as cables: not such a graph.
@@ -380,7 +380,7 @@ def test_terminals_twice_over(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["graphml", "json", "csv"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_a_damaged_file_never_gives_another_error(form, tmp_path_factory, data):
     path = tmp_path_factory.mktemp("damaged") / f"graph.{form}"

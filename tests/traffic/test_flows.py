@@ -152,7 +152,7 @@ def test_a_rate_is_what_is_offered(top: dict[str, Any], count: int, rate: str) -
     ),
     st.data(),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_flows_are_conserved_and_agree_with_the_twin(
     flows: list[dict[str, Any]], data: st.DataObject
 ) -> None:
