@@ -50,7 +50,6 @@ _OTHER_WORDS: Final = {
     "weight": ("rate",),
 }
 """Synonyms of the units that are read."""
-_SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "bars"}
 PACKET_RATE_MILLIHZ: Final = {
     "packets/s": 10**3,
     "kpackets/s": 10**6,
@@ -224,13 +223,6 @@ def nearest(word: str, choices: list[str] | tuple[str, ...], likeness: float = 0
     return lower[found[0]] if found else None
 
 
-def other_separator(header: str) -> str | None:
-    """Return the separator of a CSV file with this first line, if it is not the comma."""
-    if "," in header:
-        return None
-    return next((name for sign, name in _SEPARATORS.items() if sign in header), None)
-
-
 def _parse(value: object, what: str, units: dict[str, int], example: str, positive: bool) -> int:
     amount = _amount(value, what, {name: Fraction(size) for name, size in units.items()}, example, positive)
     smallest = next(name for name, size in units.items() if size == 1)
@@ -277,6 +269,10 @@ def _wrong_unit(
     value: str, number: str, unit: str, what: str, units: dict[str, Fraction], example: str
 ) -> UnitError:
     names = ", ".join(units)
+    if re.match(r",\d", unit):
+        digits, rest = re.match(r",(\d+)(.*)", unit).groups()  # type: ignore[union-attr]
+        offer = f'"{number}.{digits}{rest}", or "{number}{digits}{rest}" without a decimal point'
+        return UnitError(f"{_quote(value)} has a comma", f"write {offer}")
     if not unit:
         offer = f'"{number} {example.split()[1]}"'
         return UnitError(

@@ -91,8 +91,8 @@ def test_the_usual_ways_written_as_a_table_are_the_same(tmp_path: Path, family: 
         ("switch,ring", "switch;ring", "unknown column"),
         (
             "switch,ring,terminal,to",
-            "switch;ring;terminal;to",
-            "line 1: the columns are separated by semicolons",
+            "switch|ring|terminal|to",
+            "line 1: the columns are separated by bars",
         ),
         ("ring,terminal", "ring,terminl", 'line 1: unknown column "terminl"; did you mean "terminal"?'),
         (",to\n", "\n", 'line 1: the column "to" is missing'),

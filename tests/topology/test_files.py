@@ -267,9 +267,9 @@ BAD = {
         "line 2: parallel is '1000000000'; a network has at most 4,194,304 links in all",
     ),
     "nobody.csv": ("source,target,parallel\na,b,0\n", "line 2: parallel is '0'; it must be 1 or more"),
-    "semicolons.csv": (
-        "source;target;parallel\na;b;2\n",
-        "line 1: the columns are separated by semicolons; save the file with commas",
+    "bars.csv": (
+        "source|target|parallel\na|b|2\n",
+        "line 1: the columns are separated by bars; save the file with commas or semicolons",
     ),
     "bare.csv": (
         "source,target,rate\na,b,100000000\n",

@@ -144,16 +144,17 @@ def _csv(path: Path, text: str) -> Samples:
     """A column ``bytes``, and some of ``half_round``, ``send``, ``receive``, ``gap``, "
     "``turn`` with ``_us`` and so on."""
     found, names = Samples(), list[str]()
+    number = reading.decimal if reading.separator(text) == ";" else str
     try:
         for line, cells in reading.records(text, str(path)):
-            if not cells:
+            if not any(cells):
                 continue
             if not names:
                 reading.check_header(line, cells, text, str(path))
                 names = [cell.strip() for cell in cells]
                 _columns(path, line, names)
                 continue
-            _csv_row(path, line, names, cells, found)
+            _csv_row(path, line, names, [number(cell) for cell in cells], found)
     except ReadError as error:
         raise _at(path, error) from error
     return found

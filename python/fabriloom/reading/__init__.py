@@ -4,7 +4,7 @@ For any bytes, these functions return data or raise a :class:`ReadError` with a 
 time and memory. Rooms that read files convert it to their own error.
 """
 
-from fabriloom.reading.csvs import cell_place, check_header, named_rows, records
+from fabriloom.reading.csvs import cell_place, check_header, decimal, named_rows, records, separator
 from fabriloom.reading.errors import Place, ReadError
 from fabriloom.reading.jsons import json_data
 from fabriloom.reading.texts import content, line_of, place_at, text_of
@@ -15,10 +15,12 @@ __all__ = [
     "cell_place",
     "check_header",
     "content",
+    "decimal",
     "json_data",
     "line_of",
     "named_rows",
     "place_at",
     "records",
+    "separator",
     "text_of",
 ]

@@ -1,9 +1,13 @@
-"""Strict CSV: records with their line numbers, and errors that the standard reader does not report."""
+"""Strict CSV: records with their line numbers, and errors that the standard reader does not report.
+
+Spreadsheet programs write semicolons where the comma is the decimal sign. Such files are read as well.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 
 from fabriloom import units
@@ -14,6 +18,28 @@ MOST_COLUMNS = 1 << 16
 _HINT = "is a quote opened and not closed? Names that hold a quote or a comma go between quotes"
 
 
+_FIRST_LINE = re.compile(r"^(?!#)[^\r\n]*\S[^\r\n]*", re.MULTILINE)
+_QUOTED = re.compile(r'"[^"]*"')
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+
+
+def separator(text: str) -> str:
+    """Return the separator of a CSV text: a comma, or the semicolon or tab of a spreadsheet program.
+
+    The first line that is neither blank nor a comment decides. A comma between digits can be a decimal sign.
+    """
+    found = _FIRST_LINE.search(text)
+    line = _QUOTED.sub("", found[0]) if found else ""
+    if "," in _DECIMAL_COMMA.sub("", line):
+        return ","
+    return next((sign for sign in ";\t" if sign in line), ",")
+
+
+def decimal(cell: str) -> str:
+    """Return a number of a file with semicolons, such as "2,5 m", with a decimal point."""
+    return _DECIMAL_COMMA.sub(".", cell) if cell.count(",") == 1 and "." not in cell else cell
+
+
 def records(
     text: str, file: str, comments: bool = True, strict: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
@@ -22,7 +48,7 @@ def records(
     ``comments``: skip records that begin with ``#``. Raises :class:`ReadError` for text that is not CSV
     (``strict``: also for misplaced quotes) and for a cell of more than 131,072 characters.
     """
-    reader = csv.reader(io.StringIO(text, newline=""), strict=strict)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator(text), strict=strict)
     before = 0
     try:
         for cells in reader:
@@ -45,9 +71,8 @@ def check_header(line: int, names: Sequence[str], text: str, file: str) -> None:
         raise ReadError(
             f"{len(names):,} columns; at most {MOST_COLUMNS:,} are read", "split the table", whole
         )
-    sign = units.other_separator(",".join(names))
-    if sign:
-        raise ReadError(f"the columns are separated by {sign}", "save the file with commas", whole)
+    if len(names) == 1 and "|" in names[0]:
+        raise ReadError("the columns are separated by bars", "save the file with commas or semicolons", whole)
     seen: set[str] = set()
     for column, name in enumerate(names):
         word = name.strip().lower()
@@ -102,10 +127,10 @@ def cell_place(text: str, file: str, line: int, cells: Sequence[str], column: in
     whole = line_of(text, line, file)
     if column is None or column >= len(cells):
         return whole
-    shown, start = whole[4], 0
+    shown, start, sign = whole[4], 0, separator(text)
     for cell in cells[:column]:
         start = max(shown.find(cell, start), start) + len(cell)
-        start = max(shown.find(",", start) + 1, start)
+        start = max(shown.find(sign, start) + 1, start)
     begin = shown.find(cells[column], start)
     start, length = (begin, len(cells[column])) if begin >= 0 else (min(start, len(shown)), 1)
     return file, line, start + 1, max(1, length), shown

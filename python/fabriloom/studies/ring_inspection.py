@@ -92,7 +92,7 @@ class RingInspection:
         """It is not counted for rings."""
 
     def pairs(self, sources: int, targets: int) -> tuple[Ints, Ints]:
-        """At most so many senders and receivers spread evenly over the network, each with each."""
+        """Return all pairs of at most this many evenly spread senders and receivers."""
         rings, terminals = self.parts.rings, self.parts.graph.terminals
         senders = spread_evenly(rings.terminals_of("sender", terminals), sources)
         receivers = spread_evenly(rings.terminals_of("receiver", terminals), targets)

@@ -13,7 +13,8 @@ The first line names the columns; ``source`` and ``target`` are needed, the othe
 ``x``, ``y``         in lines of kind switch
 ``address``          in lines of kind terminal: its logical address, 32 to 254
 
-Columns whose names begin with an underscore are the user's own.
+Columns whose names begin with an underscore are the user's own. As spreadsheet programs write it, a file may
+have semicolons between columns, and then decimal commas, a byte-order mark, and blank lines.
 
 A line of kind terminal names a terminal (source) and, as a rule, the switch it is cabled to (target). A line
 of kind switch names a switch; switches are also made where a cable first names them. Lines before the first
@@ -26,7 +27,7 @@ import csv
 import io
 from typing import Any
 
-from .. import reading, units
+from .. import reading
 from ..reading import ReadError
 from . import attributes
 from .graph import Graph
@@ -36,6 +37,7 @@ OF_LINKS = tuple(name for name in attributes.OF_LINKS if name != "index")
 COLUMNS = ("kind", "source", "target", *OF_LINKS, "x", "y", "address")
 WRITTEN = ("kind", "source", "target", "name", "reverse_name", "cable", *ATTRIBUTES, "x", "y", "address")
 KINDS = ("cable", "link", "switch", "terminal")
+_NUMBERS = ("rate", "length", *ATTRIBUTES, "x", "y")
 FAMILY_MARK = "# fabriloom "
 
 
@@ -47,18 +49,21 @@ def read(raw: RawGraph, text: str) -> None:
         if lines[skipped].startswith(FAMILY_MARK):
             read_family(raw, lines[skipped][len(FAMILY_MARK) :])
         skipped += 1
-    found = reading.records("".join(lines[skipped:]), raw.origin, comments=False, strict=True)
+    body = "".join(lines[skipped:])
+    found = reading.records(body, raw.origin, comments=False, strict=True)
+    number = reading.decimal if reading.separator(body) == ";" else str
     rows: list[tuple[str, dict[str, Any]]] = []
     try:
         _, header = next(found, (1, None))
         columns = _columns(raw, header, f"line {skipped + 1}")
         for line, cells in found:
             where = f"line {skipped + line}"
-            if not cells:
+            if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(columns):
                 raw.fail(f"{len(cells)} values for {len(columns)} columns; is the line cut short?", where)
-            rows.append((where, {key: cell.strip() for key, cell in zip(columns, cells, strict=True)}))
+            row = {key: cell.strip() for key, cell in zip(columns, cells, strict=True)}
+            rows.append((where, {key: number(row[key]) if key in _NUMBERS else row[key] for key in row}))
     except ReadError as error:
         line = skipped + (error.place[1] if error.place else 1)
         raw.fail(f"{error.message}; {error.hint}", f"line {line}")
@@ -71,9 +76,8 @@ def read(raw: RawGraph, text: str) -> None:
 
 def _columns(raw: RawGraph, header: list[str] | None, where: str) -> list[str]:
     columns = [name.strip().lower() for name in header or []]
-    sign = units.other_separator(",".join(columns))
-    if sign:
-        raw.fail(f"the columns are separated by {sign}; save the file with commas", where)
+    if len(columns) == 1 and "|" in columns[0]:
+        raw.fail("the columns are separated by bars; save the file with commas or semicolons", where)
     kept = [name for name in columns if not attributes.is_passed_over(name, attributes.DRAWN)]
     attributes.refuse_unknown(raw, kept, COLUMNS, "column", where)
     for name in kept:

@@ -197,7 +197,7 @@ class RawGraph:
         if per_switch < 1:
             raise GraphError(
                 f"{self.origin}: the file has no terminals. Mark vertices as terminals in the file "
-                f"(kind = terminal), or give terminals_per_switch to hang that many on every switch",
+                f"(kind = terminal), or set terminals_per_switch to attach that many to every switch",
                 "terminals_per_switch",
             )
         if per_switch * len(self.vertices) > MAX_TERMINALS:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from polars import DataFrame, Series
 
 LARGEST_BYTES = 4 * 2**30
+_REMARKS = ("comment", "description")
+_WORDS = ("source", "target", "destination", "name")
+"""Columns without numbers; in all others of a file with semicolons a comma is the decimal sign."""
 
 
 @dataclass(frozen=True)
@@ -61,15 +64,9 @@ class Table:
         raise TrafficError(message if place else f"{self.path.name}: {message}", "pattern.path", hint, place)
 
     def only(self, known: tuple[str, ...]) -> None:
-        """Refuse columns that have no meaning."""
-        sign = units.other_separator(",".join(self.frame.columns)) if self.is_csv else None
-        if sign:
-            message = f"the columns are separated by {sign}"
-            raise TrafficError(
-                message, "pattern.path", "save the file with commas", _cell(self.path, 0, None)
-            )
+        """Refuse columns that have no meaning, except remarks and those that begin with an underscore."""
         for name in self.frame.columns:
-            if name not in known:
+            if name not in known and not name.startswith("_") and name not in _REMARKS:
                 near = units.nearest(name, list(known))
                 hint = f'did you mean "{near}"?' if near else "known columns: " + ", ".join(known)
                 place = _cell(self.path, 0, self.frame.columns.index(name)) if self.is_csv else None
@@ -121,7 +118,7 @@ class Table:
 
 
 def read(path: str, header: bool = True) -> Table:
-    """Read a CSV (strings, comma separated) or a Parquet file. Raises :class:`TrafficError`."""
+    """Read a CSV file, as strings, or a Parquet file. Raises :class:`TrafficError`."""
     file = Path(path)
     kind = file.suffix.lower()
     if kind not in (".csv", ".parquet"):
@@ -174,6 +171,7 @@ def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
     import polars as pl
 
     text = reading.text_of(content, str(file))
+    sign = reading.separator(text)
     line, first = next(reading.records(text, str(file)), (1, []))
     if header:
         reading.check_header(line, first, text, str(file))
@@ -182,7 +180,9 @@ def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
         message = f"{len(first):,} columns, but the lines that follow are shorter"
         raise ReadError(message, "write a value for each column", reading.line_of(text, line, str(file)))
     try:
-        frame = pl.read_csv(io.BytesIO(content), has_header=header, infer_schema=False, comment_prefix="#")
+        frame = pl.read_csv(
+            io.BytesIO(content), has_header=header, infer_schema=False, comment_prefix="#", separator=sign
+        )
     except pl.exceptions.NoDataError:
         raise ReadError("the file is empty", "write a line of column names") from None
     except Exception as error:
@@ -190,14 +190,29 @@ def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
         reason = (str(error).strip().splitlines() or ["unknown reason"])[0]
         raise ReadError(f"not CSV: {reason[:160]}", "write it again, with commas between") from None
     if not header:
-        return frame
-    names = [name.strip() for name in frame.columns]
+        return _with_points(frame) if sign == ";" else frame
+    names = [name.strip().lower() for name in frame.columns]
     if len({*names}) < len(names):  # a carriage return by itself ends a line for one reader only
         raise ReadError(
             "two columns have the same name", "write one line of names", reading.line_of(text, 1, str(file))
         )
     frame.columns = names
-    return frame
+    return _with_points(frame) if sign == ";" else frame
+
+
+def _with_points(frame: DataFrame) -> DataFrame:
+    """Return the table with decimal points instead of commas, as :func:`reading.decimal` writes numbers."""
+    import polars as pl
+
+    numbers = [pl.col(name) for name in frame.columns if name not in _WORDS]
+    one = [
+        cell.str.count_matches(",", literal=True).eq(1) & ~cell.str.contains(".", literal=True)
+        for cell in numbers
+    ]
+    return frame.with_columns(
+        pl.when(is_one).then(cell.str.replace(r"(\d),(\d)", "${1}.${2}")).otherwise(cell).name.keep()
+        for cell, is_one in zip(numbers, one, strict=True)
+    )
 
 
 def _ragged(file: Path, text: str) -> None:
