@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "compile": DESCRIBING | {"scenario"},
     "results": DESCRIBING | {"scenario", "compile", "output", "printable"},
     "simulate": DESCRIBING | {"scenario", "compile", "bounds", "results"},
-    "bounds": DESCRIBING | {"scenario", "compile"},
+    "bounds": DESCRIBING | {"scenario", "compile", "results"},
     "studies": RUNNING | {"output", "pictures"},
     "design": RUNNING | {"studies"},
     "report": {"units", "results", "published"},

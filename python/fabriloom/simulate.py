@@ -130,7 +130,7 @@ def _program_run(compiled: Compiled, native: dict[str, Any]) -> ProgramRun | Non
     if compiled.programs is None:
         return None
     where = partial(place_of, compiled.scenario, compiled.programs)
-    return ProgramRun(native, compiled.graph, compiled.programs, compiled.tick_ps / 1000, where)
+    return ProgramRun(native, compiled.graph, compiled.tick_ps / 1000, compiled.programs, where)
 
 
 class _InterruptedError(Exception):

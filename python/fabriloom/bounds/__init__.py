@@ -14,10 +14,11 @@ import numpy as np
 
 from .. import traffic
 from ..compile import Compiled, RingParts, compile
+from ..results.columns import BOUNDS
 from ..scenario import Scenario, ScenarioError
 from .blocking import WORDS, Blocking, Line, Part, links_of, parts
 from .calculus import Worst, worst
-from .flows import Network, by_ports, doubted, flow_of_rows, flows_of
+from .flows import Flow, Network, by_ports, doubted, flow_of_rows, flows_of
 from .periods import Periods, by_periods
 from .phases import Trials, latest_with_periods
 from .promises import Promise, promises
@@ -97,48 +98,7 @@ class Bounds:
     @cached_property
     def table(self) -> pl.DataFrame:
         """One row per flow, the largest bound first; columns as on the page of results."""
-        import polars as pl
-
-        order = self.order()
-        payload = self.compiled.technology.payload_bytes
-        flows = [self.worst.flows[flow] for flow in order]
-        names = self.compiled.graph.terminal_names
-        seen = [self.tried.get(flow) for flow in order]
-        bounds = [None if self.doubt else self.worst.delay(flow) * self.tick_ns for flow in order]
-        periods = [_ns(self.with_periods(flow), self.tick_ns) for flow in order]
-        found = [_ns(ticks, self.tick_ns) for ticks in seen]
-        kept = [
-            None if most is None else _ns(self.kept.get(flow), self.tick_ns)
-            for most, flow in zip(periods, order, strict=True)
-        ]
-        return pl.DataFrame(
-            {
-                "source": [names[flow.source] for flow in flows],
-                "target": [names[flow.target] for flow in flows],
-                "packet_bytes": [payload(flow.payload) for flow in flows],
-                "bound_ns": bounds,
-                "found_ns": found,
-                "found_share": _shares(found, bounds),
-                "periods_ns": periods,
-                "periods_found_ns": kept,
-                "periods_found_share": _shares(kept, periods),
-            },
-            schema_overrides={
-                "source": pl.String,
-                "target": pl.String,
-                **dict.fromkeys(
-                    (
-                        "bound_ns",
-                        "found_ns",
-                        "found_share",
-                        "periods_ns",
-                        "periods_found_ns",
-                        "periods_found_share",
-                    ),
-                    pl.Float64,
-                ),
-            },
-        )
+        return BOUNDS.frame_of(Row(self, flow) for flow in self.order())
 
     def flow(self, source: str, target: str) -> int:
         """The number of the flow between two terminals by name: of several, that of the longest packets.
@@ -237,6 +197,71 @@ class Bounds:
         return f"{names[it.source]} -> {names[it.target]}"
 
 
+@dataclass(frozen=True)
+class Row:
+    """A flow, for the table."""
+
+    of: Bounds
+    number: int
+
+    @property
+    def flow(self) -> Flow:
+        """The flow itself."""
+        return self.of.worst.flows[self.number]
+
+    @property
+    def source(self) -> str:
+        """Terminal that sends."""
+        return self.of.compiled.graph.terminal_names[self.flow.source]
+
+    @property
+    def target(self) -> str:
+        """Terminal that receives."""
+        return self.of.compiled.graph.terminal_names[self.flow.target]
+
+    @property
+    def packet_bytes(self) -> int:
+        """Payload of the longest packet."""
+        return self.of.compiled.technology.payload_bytes(self.flow.payload)
+
+    def _ns(self, ticks: float | None) -> float | None:
+        return None if ticks is None else ticks * self.of.tick_ns
+
+    @property
+    def bound_ns(self) -> float | None:
+        """From dispatch to delivery."""
+        return None if self.of.doubt else self._ns(self.of.worst.delay(self.number))
+
+    @property
+    def found_ns(self) -> float | None:
+        """The longest such time that was seen."""
+        return self._ns(self.of.tried.get(self.number))
+
+    @property
+    def found_share(self) -> float | None:
+        """The one over the other."""
+        return _share(self.found_ns, self.bound_ns)
+
+    @property
+    def periods_ns(self) -> float | None:
+        """From making to delivery, by the periods."""
+        return self._ns(self.of.with_periods(self.number))
+
+    @property
+    def periods_found_ns(self) -> float | None:
+        """The longest such time that was seen."""
+        return None if self.periods_ns is None else self._ns(self.of.kept.get(self.number))
+
+    @property
+    def periods_found_share(self) -> float | None:
+        """The one over the other."""
+        return _share(self.periods_found_ns, self.periods_ns)
+
+
+def _share(found: float | None, most: float | None) -> float | None:
+    return None if found is None or most is None else found / most
+
+
 def bound(
     scenario: Scenario | Compiled, tries: int = 0, progress: Callable[[int, int], None] | None = None
 ) -> Bounds:
@@ -310,17 +335,6 @@ def _check(compiled: Compiled) -> None:
         raise refused(
             message, ("technology", name), "run it with several seeds and look at the largest delay"
         )
-
-
-def _ns(ticks: float | None, tick_ns: float) -> float | None:
-    return None if ticks is None else ticks * tick_ns
-
-
-def _shares(found: list[float | None], most: list[float | None]) -> list[float | None]:
-    return [
-        None if late is None or bound is None else late / bound
-        for late, bound in zip(found, most, strict=True)
-    ]
 
 
 def _order(found: Bounds) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -10,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..results.figures import figures, in_percent
+from ..results.study_columns import CANDIDATES
 from ..results.tabled import Tabled
 from .contradiction import nearest
 from .sieve import Looked
@@ -32,6 +32,18 @@ class Other:
     """The cheapest network that meets the changed requirements; none if none does."""
     nearest: Looked | None
     """Otherwise the one that comes nearest."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A candidate with its status, for the table."""
+
+    of: Looked
+    status: str
+
+    def broken(self, what: str) -> Any:
+        """Something of the first requirement that it breaks; none if it breaks none."""
+        return getattr(self.of.misses[0], what) if self.of.misses else None
 
 
 @dataclass(repr=False)
@@ -143,39 +155,7 @@ class Design(Tabled):
 
     def row(self, one: Looked) -> dict[str, Any]:
         """A candidate in numbers."""
-        facts, first = one.facts, (one.misses[0] if one.misses else None)
-        tail = facts.get("tail_ns")
-        return {
-            "candidate": one.candidate.name,
-            "family": one.candidate.family,
-            "parameters": json.dumps(dict(one.candidate.shape.parameters)),
-            "settings": json.dumps(dict(one.candidate.settings)),
-            "networks": one.candidate.networks,
-            "terminal_ports": one.candidate.networks * one.candidate.ports_each,
-            "terminals": one.candidate.shape.terminals // one.candidate.ports_each,
-            "status": self.status(one),
-            "cost": one.cost,
-            "switches": facts["switches"],
-            "ports": facts["ports"],
-            "cables": facts["cables"],
-            "bound": facts.get("bound"),
-            "zero_load_ns": facts.get("zero_load_ns"),
-            "carries": facts.get("carries"),
-            "accepted_mbytes_per_s": facts.get("accepted_mbytes_per_s"),
-            "accepted_mbytes_per_s_ci95": facts.get("accepted_mbytes_per_s_ci95"),
-            "mean_ns": facts.get("mean_ns"),
-            "tail_ns": tail,
-            "tail_ns_ci95": facts.get("tail_ns_ci95"),
-            "worst_failure": facts.get("worst_failure"),
-            "after_failure": facts.get("after_failure"),
-            "delivered_after": facts.get("delivered_after"),
-            "tail_after_ns": facts.get("tail_after_ns"),
-            "breaks": first.requirement if first else None,
-            "have": first.have if first else None,
-            "need": first.need if first else None,
-            "by": first.by if first else None,
-            "why": first.text if first else None,
-        }
+        return CANDIDATES.row_of(Judged(one, self.status(one)))
 
     def status(self, one: Looked) -> str:
         """``met``, ``refused``, or ``not simulated``: enough cheaper or likelier ones meet everything."""

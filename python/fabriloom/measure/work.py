@@ -249,7 +249,7 @@ def _results(
     native = records.native(parts, what, programs)
     provenance = Provenance.of(compiled.scenario, f"mpi-{machine.runner}")
     where = partial(place_of, compiled.scenario, programs)
-    run = ProgramRun(native, compiled.graph, programs, 1.0, where, measured=True)
+    run = ProgramRun(native, compiled.graph, 1.0, programs, where, measured=True)
     told = _told(machine, rounds, parts, took)
     results = Results(native, compiled.graph, 1000, provenance, wall_s, run, told)
     results.warnings += _doubts(told, int(native["message_latency_min_ticks"]))

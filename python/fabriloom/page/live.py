@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +13,7 @@ from ..compile import Compiled
 from ..report.fabric import own_numbers
 from ..results import Results, tables
 from ..results.ends import BAD, STUCK
+from ..results.kinds import KINDS
 from ..results.summary import latency, throughput
 from ..simulate import Progress
 from . import limits
@@ -28,7 +30,7 @@ class Live:
     """Makes pictures of one run, no more often than they can be seen, nor so often as to delay the run."""
 
     def __init__(self, compiled: Compiled) -> None:
-        self._graph = compiled.graph
+        self._graph, self._kind = compiled.graph, KINDS[compiled.graph.kind]
         self._warmup_ps = compiled.scenario.run.warmup_ps
         self._senders = np.flatnonzero(compiled.arrays["source_arrival"]).tolist()
         self._warm: dict[str, list[Any]] = {"t_ms": [], "accepted": [], "latency": []}
@@ -74,10 +76,10 @@ class Live:
         # The tick is not that of the compiled scenario where flow control had to be measured first.
         tick_ns, start = tick_ps / 1000, int(native["measure_start_ticks"])
         warming = start == 0 and self._warmup_ps != 0
-        window, of_rings = tables.window_ticks(native), self._graph.rings is not None
+        window = tables.window_ticks(native)
         # What a report of the same moment would say, by the same functions.
         rates = throughput(native, tick_ns, self._graph.terminals)
-        delay = latency(native, "latency", tick_ns, of_rings)
+        delay = latency(native, "latency", tick_ns, self._kind)
         series = _series(native, tick_ns)
         if warming:
             self._warm = series
@@ -103,10 +105,11 @@ class Live:
         }
 
     def _carried(self, native: Mapping[str, Any], window_ns: float) -> list[int]:
-        """Per link of a network of rings the kB/s on it, echoes and retries included; else nothing."""
-        if self._graph.rings is None or len(native["link_busy_ticks"]) > limits.DRAWN_LINKS:
+        """Per link the kB/s of all that is on it; nothing where its utilisation says the same."""
+        carried = self._kind.carried_mbytes_per_s
+        if carried is None or len(native["link_busy_ticks"]) > limits.DRAWN_LINKS:
             return []
-        return np.round(1000 * tables.ring_rates(native, window_ns)["all"]).astype(int).tolist()
+        return np.round(1000 * carried(native, window_ns)).astype(int).tolist()
 
 
 def _series(native: Mapping[str, Any], tick_ns: float) -> dict[str, list[Any]]:
@@ -115,10 +118,11 @@ def _series(native: Mapping[str, Any], tick_ns: float) -> dict[str, list[Any]]:
     packets = tables.column(native, "batch_packets")[inside]
     latency = tables.column(native, "batch_latency_sum_ticks")[inside]
     accepted = tables.per(tables.column(native, "batch_bytes")[inside] * 1e3, (ends - starts) * tick_ns)
+    means = tables.mean(latency * tick_ns / 1e3, packets).round(4)
     return {
         "t_ms": np.round(ends * tick_ns / 1e6, 6).tolist(),
         "accepted": np.round(accepted, 3).tolist(),
-        "latency": tables.mean(latency * tick_ns / 1e3, packets).round(4).to_list(),
+        "latency": [None if math.isnan(one) else one for one in means.tolist()],
     }
 
 

@@ -141,8 +141,7 @@ def _network(results: Results) -> list[Any]:
 
 def run_charts(results: Results) -> list[Any]:
     """The charts of the report of a run, among its other parts."""
-    program = results.program
-    found = [] if program is None else program_sections.run_sections(program, results.summary)
+    found = program_sections.run_sections(results)
     if results.measured is None:
         found += [
             *sections.tail(_tails(results), _latency_note(results.summary)),
@@ -167,7 +166,7 @@ def for_run(results: Results) -> str:
     )
     page.sections = [
         *sections.cycle(summary["end"]["cycle"]),
-        *([] if results.program is None else program_sections.run_sections(results.program, summary)),
+        *program_sections.run_sections(results),
         *requirement_sections.requirements(results.requirements, results.blocking, results.graph),
         *(_network(results) if results.measured is None else program_sections.measured(results.measured)),
         *scenario_texts(provenance),

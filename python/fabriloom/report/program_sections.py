@@ -14,7 +14,7 @@ from .sections import numeric, tail
 if TYPE_CHECKING:
     import polars as pl
 
-    from ..results import ProgramRun
+    from ..results import ProgramRun, Results
 
 MOST_POINTS = 1500
 """Events that are drawn one by one; of more, every n-th."""
@@ -82,15 +82,18 @@ def _rounds(rounds: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return [("Time per round", f"{_micro(rounds['ns_mean'])} µs", f"{low} to {high} µs")]
 
 
-def run_sections(program: ProgramRun, summary: Mapping[str, Any]) -> list[Any]:
-    """What a run of programs shows before its network."""
+def run_sections(results: Results) -> list[Any]:
+    """What a run of programs shows before its network; nothing of one of traffic."""
+    program, summary = results.program, results.summary
+    if program is None:
+        return []
     return [
         *waiting(summary["end"]["waiting"]),
         *_tails(program, summary),
-        *_one_by_one(program.events(), summary),
-        *_hosts(program.hosts()),
-        *flows(program.message_flows(), of="messages"),
-        *_slowest(program.events()),
+        *_one_by_one(results.events, summary),
+        *_hosts(results.hosts),
+        *flows(results.message_flows, of="messages"),
+        *_slowest(results.events),
     ]
 
 

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..output import file
-from . import confidence, faults, files, html, planes, shares, signals, tables
+from . import columns, confidence, faults, files, html, planes, signals, tables
 from .figures import figures
 from .histogram import Histogram
+from .kinds import KINDS
 from .programs import ProgramRun
 from .provenance import Provenance
-from .requirements import Blocking, Promise, counted, requirements
+from .requirements import Blocking, Promise, counted, seen
+from .rows import BatchRows, BusRows, FlowRows, LinkRows, PlaneRows, ShareRows, TailRows, TraceRows
 from .slots import slots
 from .standstill import standstill
 from .summary import ConservationError, add_program, check_conservation
@@ -84,7 +86,7 @@ class Results(Tabled):
         if self.promises:
             summary["requirements"] = counted(self.requirements)
         if self.has_codes:
-            summary["codes"] = signals.summary(self.native, self.codes)
+            columns.CODE_SUMMARY.fill(summary, signals.CodeRun(self.native, self.codes))
         return {**summary, "warnings": [*self.warnings, *self._doubts(summary)]}
 
     def _doubts(self, summary: dict[str, Any]) -> list[str]:
@@ -115,39 +117,52 @@ class Results(Tabled):
 
     @cached_property
     def links(self) -> pl.DataFrame:
-        """One row per link: utilisation, packets, and further columns by kind of network."""
-        table = tables.links if self.graph.rings is None else tables.ring_links
-        found = table(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
+        """One row per link: utilisation, packets, and what else its kind of network has."""
+        rows = LinkRows(*self._numbers)
+        found = KINDS[self.graph.kind].links.frame(rows)
+        if self.graph.several is not None:
+            found = found.insert_column(1, columns.PORT_LINKS.frame(rows)["plane"])
         if faults.has_faults(self.native):
-            more = faults.link_columns(self.native, self.graph.links, self.tick_ps / 1000)
-            found = found.with_columns(**more)
-        return found.with_columns(**signals.link_columns(self.native)) if self.has_codes else found
+            found = found.hstack(columns.FAULT_LINKS.frame(rows))
+        return found.hstack(columns.CODE_LINKS.frame(rows)) if self.has_codes else found
+
+    @property
+    def _numbers(self) -> tuple[Mapping[str, Any], Graph, float]:
+        """What rows of tables are made of."""
+        return self.native, self.graph, self.tick_ps / 1000
 
     @cached_property
     def planes(self) -> pl.DataFrame:
-        """One row per plane: its throughput; no rows if terminals have one port each."""
-        return tables.planes(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
+        """One row per plane: what came by it; no rows where terminals have one port each."""
+        return columns.PLANES.frame(PlaneRows(*self._numbers))
 
     @cached_property
     def buses(self) -> pl.DataFrame:
-        """One row per switch of a network of rings: utilisation of its buses; no rows for other networks."""
-        return tables.buses(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
+        """One row per switch of a network of rings: how busy its buses were; no rows elsewhere."""
+        if self.graph.rings is None:
+            return columns.BUSES.frame_of([])
+        return columns.BUSES.frame(BusRows(*self._numbers))
 
     @cached_property
     def rings(self) -> pl.DataFrame:
-        """One row per ring: throughput of its links in MB/s; no rows for networks without rings."""
-        return tables.rings(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
+        """One row per ring: what its links carried, in MB/s; no rows in networks without rings."""
+        import polars as pl
+
+        if self.graph.rings is None:
+            return columns.RINGS.frame_of([])
+        own = [column.of(pl).alias(column.name) for column in columns.RINGS.columns]
+        found = self.links.group_by(own[0], maintain_order=True).agg(own[1:])
+        return found.cast({"stations": pl.Int64})
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """One row per pair of terminals: throughput, latency, share; no rows if flows were not kept."""
-        table = tables.flows(self.native, self.graph, self.tick_ps / 1000, self.measured_ticks)
-        return tables.bounded(table, self.bounds_ns)
+        """One row per pair of terminals: throughput, latency, share; no rows when flows were not kept."""
+        return columns.FLOWS.frame(FlowRows(*self._numbers, bounds_ns=self.bounds_ns))
 
     @cached_property
     def requirements(self) -> pl.DataFrame:
-        """One row per flow with a requirement: its bound, its longest delay in the run, and the verdict."""
-        return requirements(self.native, self.promises, self.tick_ps / 1000)
+        """One row per flow that has a requirement: what is guaranteed and seen, and whether it is kept."""
+        return columns.REQUIREMENTS.frame_of(seen(self.native, self.promises, self.tick_ps / 1000))
 
     @property
     def has_codes(self) -> bool:
@@ -156,58 +171,54 @@ class Results(Tabled):
 
     @cached_property
     def codes(self) -> pl.DataFrame:
-        """One row per source of time-codes or interrupts and receiving terminal: latency and jitter."""
-        return signals.codes(self.native, self.graph, self.tick_ps / 1000)
+        """One row per source of time-codes or interrupts and terminal: latency, jitter; no rows without."""
+        return columns.CODES.frame_of(signals.codes(*self._numbers))
 
     @cached_property
     def batches(self) -> pl.DataFrame:
-        """One row per batch of the measuring window: throughput and latency, to check for a steady state."""
-        return tables.batches(self.native, self.tick_ps / 1000)
+        """One row per batch of the measuring window: throughput and latency; shows whether it was steady."""
+        return columns.BATCHES.frame(BatchRows(*self._numbers))
 
     @cached_property
     def over_time(self) -> pl.DataFrame:
-        """One row per batch and flow, terminal or group of terminals: throughput; see the results
-        reference.
-        """
-        return shares.over_time(self.native, self.tick_ps / 1000)
+        """One row per batch and flow, or terminal, or some of them: throughput; see the results reference."""
+        return columns.OVER_TIME.frame(ShareRows(*self._numbers))
 
     @cached_property
     def trace(self) -> pl.DataFrame:
-        """One row per delivered packet; no rows unless ``output.trace`` is set."""
-        return tables.trace(self.native, self.graph, self.tick_ps / 1000)
+        """One row per delivered packet; no rows unless ``output.trace`` was set."""
+        return columns.TRACE.frame(TraceRows(*self._numbers))
 
     @cached_property
     def events(self) -> pl.DataFrame:
-        """One row per event of a program; no rows if it has none. Raises ValueError without a program."""
-        return self._program().events()
+        """One row per event of a program; no rows when it has none. ValueError without a program."""
+        return columns.EVENTS.frame(self._program())
 
     @cached_property
     def hosts(self) -> pl.DataFrame:
-        """One row per terminal: bytes, back-pressure, occupancy. Raises ValueError without a program."""
-        return self._program().hosts()
+        """One row per terminal: bytes, back-pressure, occupancy. ValueError without a program."""
+        return columns.HOSTS.frame(self._program())
 
     @cached_property
     def messages(self) -> pl.DataFrame:
-        """One row per message; no rows unless ``output.messages`` is set. Raises ValueError without a
-        program.
-        """
-        return self._program().messages()
+        """One row per message; no rows unless ``output.messages`` was set. ValueError without a program."""
+        return columns.MESSAGES.frame(self._program())
 
     @cached_property
     def message_flows(self) -> pl.DataFrame:
-        """One row per pair of terminals with messages. Raises ValueError without a program."""
-        return self._program().message_flows()
+        """One row per pair of terminals with messages between them. ValueError without a program."""
+        self._program()
+        return columns.MESSAGE_FLOWS.frame(FlowRows(*self._numbers, kept="message_flow"))
 
     @cached_property
     def marks(self) -> pl.DataFrame:
-        """One row per mark that a program passed. Raises ValueError without a program."""
-        return self._program().marks()
+        """One row per mark that a program came to. ValueError without a program."""
+        return columns.MARKS.frame(self._program())
 
     @cached_property
     def slots(self) -> pl.DataFrame:
-        """One row per entry of a SpaceWire-D schedule; no rows for other programs. Raises ValueError without
-        a program."""
-        return slots(self.marks, self.provenance.resolved.get("program", {}))
+        """One row per entry of a SpaceWire-D schedule; no rows of other programs. ValueError without one."""
+        return columns.SLOTS.frame_of(slots(self.marks, self.provenance.resolved.get("program", {})))
 
     def _program(self) -> ProgramRun:
         if self.program is None:
@@ -233,8 +244,8 @@ class Results(Tabled):
         )
 
     def ccdf(self) -> pl.DataFrame:
-        """Return the share of packets with a longer network latency, as a function of latency."""
-        return tables.ccdf(self.native, self.tick_ps / 1000)
+        """Share of packets whose network latency is longer, against latency."""
+        return columns.CCDF.frame(TailRows(*self._numbers))
 
     def thinned_tail(self, of: str = "latency") -> dict[str, list[float]]:
         """Return ``ccdf()`` for drawing: lists ``latency_ns`` and ``share_longer`` with some hundred steps.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .column import Column, Table
+from .column import Column, Table, count
 
 _JITTER = "The longest less the shortest time."
 
@@ -12,27 +12,46 @@ CODE_SUMMARY = Table(
     "Summary of runs with time-codes or interrupts",
     "Keys of the summary that only runs have in which terminals send time-codes or interrupts. Counts are of the measuring window.",
     (
-        Column("codes.made", "count", "Time-codes and interrupts that their sources made."),
-        Column("codes.taken", "count", "How often a terminal took one."),
-        Column("codes.lost", "count", "Codes on links, or in front of them, when these were down."),
+        Column(
+            "codes.made",
+            "count",
+            "Time-codes and interrupts that their sources made.",
+            lambda codes: int(codes.raw("code_made").sum()),
+        ),
+        Column("codes.taken", "count", "How often a terminal took one.", lambda codes: codes.total("taken")),
+        Column(
+            "codes.lost",
+            "count",
+            "Codes on links, or in front of them, when these were down.",
+            lambda codes: int(codes.raw("link_codes_lost").sum()),
+        ),
         Column(
             "codes.duplicates",
             "count",
             "Codes that switches and terminals dropped because they knew them: those that came by a second way.",
+            lambda codes: int(codes.raw("link_codes_duplicate").sum()),
         ),
         Column(
             "codes.invalid",
             "count",
             "Time-codes that switches and terminals dropped because they were not one more than the last one there.",
+            lambda codes: int(codes.raw("link_codes_invalid").sum()),
         ),
         Column(
             "codes.latency_ns_max",
             "ns",
             "The longest time from the making of a code to its being taken; null if none was.",
+            lambda codes: codes.most("latency_ns_max"),
         ),
-        Column("codes.jitter_ns_max", "ns", f"{_JITTER} Of the terminal and the code of which that is most."),
-        Column("codes.worst", "text", "That code and that terminal."),
+        Column(
+            "codes.jitter_ns_max",
+            "ns",
+            f"{_JITTER} Of the terminal and the code of which that is most.",
+            lambda codes: codes.most("jitter_ns"),
+        ),
+        Column("codes.worst", "text", "That code and that terminal.", lambda codes: codes.worst),
     ),
+    is_json=True,
 )
 
 CODES = Table(
@@ -40,25 +59,27 @@ CODES = Table(
     "Time-codes and interrupts",
     "One row per source of codes and terminal, of several ports per port, but for the source itself: how the codes of the window came to it.",
     (
-        Column("code", "text", "`time-code`, or `interrupt` and its number."),
-        Column("source", "text", "The terminal that sends it."),
-        Column("terminal", "text", "The terminal that it comes to."),
-        Column("made", "count", "How many the source made."),
-        Column("taken", "count", "How many the terminal took."),
+        Column("code", "text", "`time-code`, or `interrupt` and its number.", lambda one: one.name),
+        Column("source", "text", "The terminal that sends it.", lambda one: one.source),
+        Column("terminal", "text", "The terminal that it comes to.", lambda one: one.terminal),
+        Column("made", "count", "How many the source made.", lambda one: one.made),
+        Column("taken", "count", "How many the terminal took.", lambda one: one.taken),
         Column(
             "missed",
             "count",
             "Made and not taken: lost, dropped on the way, or still on it at the end of the run.",
+            lambda one: one.made - one.taken,
         ),
         Column(
             "latency_ns_min",
             "ns",
             "Shortest time from the making to the end received; null if none was taken.",
+            lambda one: one.latency_ns["min"],
         ),
-        Column("latency_ns_mean", "ns", "Their mean."),
-        Column("latency_ns_p99", "ns", "99 % took at most as long."),
-        Column("latency_ns_max", "ns", "The longest."),
-        Column("jitter_ns", "ns", _JITTER),
+        Column("latency_ns_mean", "ns", "Their mean.", lambda one: one.latency_ns["mean"]),
+        Column("latency_ns_p99", "ns", "99 % took at most as long.", lambda one: one.latency_ns["p99"]),
+        Column("latency_ns_max", "ns", "The longest.", lambda one: one.latency_ns["max"]),
+        Column("jitter_ns", "ns", _JITTER, lambda one: one.latency_ns["jitter"]),
     ),
 )
 
@@ -67,13 +88,24 @@ CODE_LINKS = Table(
     "Links with time-codes or interrupts",
     "Columns of the table of links that only runs have in which terminals send codes.",
     (
-        Column("codes", "count", "Codes sent on the link."),
-        Column("lost_codes", "count", "Codes lost on it, or in front of it, because it was down."),
-        Column("duplicate_codes", "count", "Codes that came by it and were known at its end already."),
+        Column("codes", "count", "Codes sent on the link.", count("link_codes_sent")),
+        Column(
+            "lost_codes",
+            "count",
+            "Codes lost on it, or in front of it, because it was down.",
+            count("link_codes_lost"),
+        ),
+        Column(
+            "duplicate_codes",
+            "count",
+            "Codes that came by it and were known at its end already.",
+            count("link_codes_duplicate"),
+        ),
         Column(
             "invalid_codes",
             "count",
             "Time-codes that came by it and were not one more than the last one there.",
+            count("link_codes_invalid"),
         ),
     ),
 )

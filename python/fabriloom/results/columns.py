@@ -11,7 +11,7 @@ from __future__ import annotations
 from .code_columns import CODE_LINKS, CODE_SUMMARY, CODES
 from .column import Column, Table, percentile_columns
 from .fault_columns import FAILURES, FAULT_LINKS, FAULT_SUMMARY
-from .port_columns import PLANES, PORT_CHECK, PORT_SUMMARY
+from .port_columns import PLANES, PORT_CHECK, PORT_LINKS, PORT_SUMMARY
 from .program_columns import (
     EVENTS,
     HOSTS,
@@ -26,11 +26,23 @@ from .program_columns import (
 )
 from .reproduction_columns import REPRODUCTION
 from .ring_columns import BUSES, RING_CHECK, RING_LINKS, RING_POINTS, RING_SUMMARY, RINGS
-from .study_columns import OF_STUDIES, POINTS, REQUIREMENT_SUMMARY, REQUIREMENTS, SATURATION, SEEDS
+from .run_columns import BATCHES, CCDF, FLOWS, LINKS, OVER_TIME, TRACE
+from .study_columns import (
+    BOUNDS,
+    CANDIDATES,
+    OF_STUDIES,
+    POINTS,
+    REQUIREMENT_SUMMARY,
+    REQUIREMENTS,
+    SATURATION,
+    SEEDS,
+)
 
 __all__ = [
     "BATCHES",
+    "BOUNDS",
     "BUSES",
+    "CANDIDATES",
     "CCDF",
     "CHECK",
     "CODES",
@@ -51,6 +63,7 @@ __all__ = [
     "PLANES",
     "POINTS",
     "PORT_CHECK",
+    "PORT_LINKS",
     "PORT_SUMMARY",
     "PROGRAM_CHECK",
     "PROGRAM_POINTS",
@@ -245,115 +258,7 @@ SUMMARY = Table(
             "Time that the run took on this machine: the only value that differs when a run is repeated. Points of studies do not have it.",
         ),
     ),
-)
-
-LINKS = Table(
-    "links",
-    "Links",
-    "One row per link, which is one direction of a cable.",
-    (
-        Column("link", "text", "Name of the link."),
-        Column("source", "text", "Switch or terminal it leaves."),
-        Column("target", "text", "Switch or terminal it enters."),
-        Column("packets", "count", "Packets whose end left on the link."),
-        Column("characters", "count", "Header and payload characters and ends of packet sent."),
-        Column(
-            "utilisation",
-            "0 to 1",
-            "Share of the time in which the wire was occupied, share of flow-control characters included.",
-        ),
-        Column(
-            "blocked_share",
-            "0 to 1",
-            "Share of the time in which the wire stood still within a packet: the packet could not go on further down, or its next characters had not come yet.",
-        ),
-        Column("blocked_ns", "ns", "The same in time."),
-        Column(
-            "waiting_ns",
-            "ns",
-            "Time that packets, at the front of their input buffer, waited for the link; summed.",
-        ),
-        Column("waiting_ns_mean", "ns", "The same per packet."),
-    ),
-)
-
-FLOWS = Table(
-    "flows",
-    "Flows",
-    "One row per pair of terminals between which packets were delivered in the measuring window.",
-    (
-        Column("source", "text", "Terminal that sent."),
-        Column("target", "text", "Terminal that received."),
-        Column("packets", "count", "Packets delivered in the measuring window."),
-        Column("bytes", "B", "Their payload."),
-        Column("mbytes_per_s", "10^6 B/s", "Payload over the length of the measuring window."),
-        Column("share", "0 to 1", "Payload of this flow over the payload of all."),
-        Column("latency_ns_mean", "ns", "Mean network latency."),
-        Column("latency_ns_max", "ns", "Longest network latency."),
-        Column(
-            "bound_ns",
-            "ns",
-            "No packet of the flow takes longer, in any run, see `fabriloom bound`; null where there is no bound, and for more than 512 flows.",
-        ),
-    ),
-)
-
-BATCHES = Table(
-    "batches",
-    "Batches",
-    "One row per batch of the measuring window as the engine kept it, before merging.",
-    (
-        Column("start_ns", "ns", "Start of the batch."),
-        Column("end_ns", "ns", "End of the batch."),
-        Column("packets", "count", "Packets delivered in it."),
-        Column("accepted_mbytes_per_s", "10^6 B/s", "Payload delivered over the length of the batch."),
-        Column("latency_ns_mean", "ns", "Mean network latency of its packets; null when there were none."),
-        Column(
-            "total_latency_ns_mean",
-            "ns",
-            "Mean latency from creation of its packets; null when there were none.",
-        ),
-    ),
-)
-
-OVER_TIME = Table(
-    "over_time",
-    "Throughput over time",
-    "One row per batch and flow (`over_time.parquet`). With up to 8 flows these are pairs of terminals; with more, and in runs of programs, terminals that send; with more than 8 terminals, up to 8 groups of them by number. Terminals that sent nothing are left out. Batches, and so the table, are at most 127 long; there is none for a single flow.",
-    (
-        Column("start_ns", "ns", "Start of the batch."),
-        Column("end_ns", "ns", "End of the batch."),
-        Column("of", "text", "The flow, the terminal, or the first and the last of some terminals."),
-        Column("packets", "count", "Packets of it delivered in the batch."),
-        Column("mbytes_per_s", "10^6 B/s", "Their payload over the length of the batch."),
-    ),
-)
-
-CCDF = Table(
-    "ccdf",
-    "Complementary cumulative latency",
-    "One row per step of the curve (`latency.parquet`).",
-    (
-        Column("latency_ns", "ns", "Network latency."),
-        Column("packets", "count", "Packets in the histogram bin that ends here."),
-        Column("share_longer", "0 to 1", "Share of the packets that took longer."),
-    ),
-)
-
-TRACE = Table(
-    "trace",
-    "Packet trace",
-    "One row per delivered packet; only with `output.trace = true`.",
-    (
-        Column("packet", "number", "Number of the packet, from 0, in the order of delivery."),
-        Column("source", "text", "Terminal that sent it."),
-        Column("target", "text", "Terminal that received it."),
-        Column("length_bytes", "B", "Payload."),
-        Column("created_ns", "ns", "Creation at the source."),
-        Column("started_ns", "ns", "Start of its first character on the link out of its source."),
-        Column("delivered_ns", "ns", "End of packet received."),
-        Column("latency_ns", "ns", "From started to delivered."),
-    ),
+    is_json=True,
 )
 
 CHECK = Table(
@@ -423,6 +328,7 @@ CHECK = Table(
         Column("deadlock.free", "true or false", "Whether the channel dependency graph has no cycle."),
         Column("deadlock.cycle", "list of text", "Links of a cycle, if there is one."),
     ),
+    is_json=True,
 )
 
 RATE_CHECK = Table(
@@ -441,6 +347,7 @@ RATE_CHECK = Table(
         ),
         Column("demanded.over_count", "count", "How many there are."),
     ),
+    is_json=True,
 )
 
 TABLES = (
@@ -455,6 +362,7 @@ TABLES = (
     LINKS,
     FAULT_LINKS,
     CODE_LINKS,
+    PORT_LINKS,
     RING_LINKS,
     RINGS,
     BUSES,

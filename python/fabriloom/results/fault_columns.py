@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from .column import Column, Table
+import numpy as np
+
+from .column import Column, Table, count
 
 FAULT_SUMMARY = Table(
     "fault_summary",
@@ -14,55 +16,71 @@ FAULT_SUMMARY = Table(
             "packets.lost",
             "count",
             "Packets cut or discarded in the whole run because links failed, each counted once, where it happened first.",
+            lambda rows: int(rows.native["lost"]),
         ),
         Column(
             "faults.links",
             "count",
             "Links that did not run, or whose terminal took nothing, for some of the measuring window.",
+            lambda rows: int(np.count_nonzero(rows.down_ticks)),
         ),
         Column(
             "faults.cut",
             "count",
             "Packets of the window that were on a link, or held it, when it failed; on rings transactions of "
             "which a packet or a busy echo was on it, or was sent there meanwhile.",
+            lambda rows: int(rows.count("link_cut").sum()),
         ),
         Column(
             "faults.discarded",
             "count",
             "Packets of the window that found all links down by which they could have gone on; on rings those made for a terminal to which the route was closed.",
+            lambda rows: int(rows.count("link_discarded").sum()),
         ),
         Column(
             "faults.timed_out",
             "count",
             "Packets of the window that a switch ended because they had an output and did not move for the time of its watchdog.",
+            lambda rows: int(rows.count("link_timed_out").sum()),
         ),
         Column(
             "faults.worst_link",
             "text",
             "The link on which, or at whose end, most were lost; empty if none was.",
+            lambda rows: rows.worst_link,
         ),
         Column(
             "faults.availability",
             "0 to 1",
             "Share of the window in which links ran, averaged over all links.",
+            lambda rows: rows.availability,
         ),
         Column(
             "faults.before_mbytes_per_s",
             "10^6 B/s",
             "Accepted throughput before the first failure, from whole batches; null with fewer than four. The same for the next two.",
+            lambda rows: rows.around["before_mbytes_per_s"],
         ),
         Column(
             "faults.during_mbytes_per_s",
             "10^6 B/s",
             "From the first failure to the last time that a link runs again, or to the end.",
+            lambda rows: rows.around["during_mbytes_per_s"],
         ),
-        Column("faults.after_mbytes_per_s", "10^6 B/s", "After that."),
+        Column(
+            "faults.after_mbytes_per_s",
+            "10^6 B/s",
+            "After that.",
+            lambda rows: rows.around["after_mbytes_per_s"],
+        ),
         Column(
             "faults.recovery_ns",
             "ns",
             "From when all links run again to the end of the first batch with 95 % of the throughput before; null if there was none.",
+            lambda rows: rows.around["recovery_ns"],
         ),
     ),
+    is_json=True,
 )
 
 FAILURES = Table(
@@ -96,6 +114,7 @@ FAILURES = Table(
         Column("accepted_mbytes_per_s_bound", "10^6 B/s", "Payload that arrives at that load."),
         Column("busiest_link", "text", "The link that is full first."),
     ),
+    is_json=True,
 )
 
 FAULT_LINKS = Table(
@@ -107,15 +126,25 @@ FAULT_LINKS = Table(
             "cut_packets",
             "count",
             "Packets lost on the link when it failed, on rings as long as it was down.",
+            count("link_cut"),
         ),
         Column(
             "discarded_packets",
             "count",
             "Packets that came by the link and were discarded at its end, because all links were down by which they could have gone on; on rings those that its terminal made for closed routes.",
+            count("link_discarded"),
         ),
         Column(
-            "timed_out_packets", "count", "Packets that were ended while they held the link and did not move."
+            "timed_out_packets",
+            "count",
+            "Packets that were ended while they held the link and did not move.",
+            count("link_timed_out"),
         ),
-        Column("down_ns", "ns", "Time in the measuring window in which the link did not run."),
+        Column(
+            "down_ns",
+            "ns",
+            "Time in the measuring window in which the link did not run.",
+            lambda rows: rows.down_ticks * rows.tick_ns,
+        ),
     ),
 )

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import tables
 from .figures import figures, in_percent
-
-if TYPE_CHECKING:
-    from ..topology.graph import Graph
-
 
 CAUSES = ("cut", "discarded", "timed_out")
 """Causes of lost packets."""
@@ -68,28 +64,6 @@ def around(native: Mapping[str, Any], tick_ns: float) -> dict[str, float | None]
         again = np.flatnonzero(parts["after"] & (rates >= RECOVERED * before))
         recovery_ns = float(ends[again[0]] - last) * tick_ns if len(again) else None
     return {**found, "recovery_ns": recovery_ns}
-
-
-def summary(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> dict[str, Any]:
-    """Return the keys of ``columns.FAULT_SUMMARY``, except those of packets."""
-    lost_by = {what: tables.column(native, f"link_{what}").astype(np.int64) for what in CAUSES}
-    window, down = tables.window_ticks(native), down_ticks(native, graph.links)
-    lost = sum(lost_by.values(), np.zeros(graph.links, np.int64))
-    return {
-        "links": int(np.count_nonzero(down)),
-        **{what: int(counted.sum()) for what, counted in lost_by.items()},
-        "worst_link": graph.link_names[int(np.argmax(lost))] if lost.any() else "",
-        "availability": 1.0 - float(down.mean()) / window if window else None,
-        **around(native, tick_ns),
-    }
-
-
-def link_columns(native: Mapping[str, Any], links: int, tick_ns: float) -> dict[str, Any]:
-    """Return the columns of ``columns.FAULT_LINKS``."""
-    return {
-        **{f"{what}_packets": tables.column(native, f"link_{what}").astype(np.int64) for what in CAUSES},
-        "down_ns": down_ticks(native, links) * tick_ns,
-    }
 
 
 def around_text(faults: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .. import output
+from .kinds import KINDS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,8 +66,8 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
     if results.measured is not None:
         return _of_programs(results)
     tables = {"links": results.links} if results.keeps_links else {}
-    if results.keeps_links and results.graph.rings is not None:
-        tables |= {"buses": results.buses, "rings": results.rings}
+    if results.keeps_links:
+        tables |= {name: getattr(results, name) for name in KINDS[results.graph.kind].tables}
     if results.graph.several is not None:
         tables["planes"] = results.planes
     tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}

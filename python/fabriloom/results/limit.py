@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,15 +54,16 @@ def senders(native: Mapping[str, Any], graph: Graph) -> int:
     return int(np.count_nonzero(packets[np.asarray(graph.terminal_out_links)])) if len(packets) else 0
 
 
-def limit(native: Mapping[str, Any], graph: Graph) -> Limit:
-    """Return the component closest to its limit."""
+def limit(
+    native: Mapping[str, Any], graph: Graph, of: Callable[[Mapping[str, Any], Graph, int], Limit]
+) -> Limit:
+    """What is nearest to its limit, as ``of`` finds it in a window of ticks."""
     window = tables.window_ticks(native)
     if not window or not graph.links:
         return _limit("link", "", 0.0, False, "nothing: no time was measured")
     if not len(tables.column(native, "link_busy_ticks")):
         return dict.fromkeys(("what", "name", "share", "reached", "text"))  # of real machines none is seen
-    found = _of_links if graph.rings is None else _of_rings
-    return found(native, graph, window)
+    return of(native, graph, window)
 
 
 def _limit(what: str, name: str, share: float, reached: bool, text: str) -> Limit:
@@ -75,7 +76,8 @@ def _wire(graph: Graph, link: int, share: float) -> Limit:
     return _limit("link", name, share, share >= FULL, text)
 
 
-def _of_links(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
+def of_links(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
+    """Wires first, then packets that wait while no wire is full."""
     busy = tables.utilisation(native, window)
     blocked = np.minimum(tables.per(tables.column(native, "link_stalled_ticks"), window), 1.0)
     fullest, held = int(np.argmax(busy)), int(np.argmax(blocked))
@@ -90,8 +92,8 @@ def _of_links(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
     return _limit("blocking", awaited, float(busy[fullest]), True, text)
 
 
-def _of_rings(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
-    """Check buses first: a full bus causes rejections, whose retries fill the links before it."""
+def of_rings(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
+    """Buses first: behind a full one packets are rejected, and their retries fill the links before it."""
     buses = tables.bus_utilisation(native, graph, window)
     if len(buses) and buses.max() >= FULL:
         at = int(np.argmax(buses))

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from .column import Column, Table
+from .column import Column, Table, count, time_ns
+from .tables import per
 
 PORT_SUMMARY = Table(
     "port_summary",
@@ -23,22 +24,57 @@ PORT_SUMMARY = Table(
             "Of programs: messages received in the measuring window behind a message that the same terminal had made later for the same target.",
         ),
     ),
+    is_json=True,
+)
+
+PORT_LINKS = Table(
+    "port_links",
+    "Links of several planes",
+    "Column of the table of links, behind `link`, that only networks have whose terminals have several ports.",
+    (Column("plane", "text", "Name of the plane that it is of.", lambda rows: rows.planes),),
 )
 
 PLANES = Table(
     "planes",
     "Planes",
-    "One row per plane, if terminals have several ports. The table of links has a column `plane` then.",
+    "One row per plane, if terminals have several ports.",
     (
-        Column("plane", "text", "Name of the plane."),
-        Column("packets", "count", "Packets delivered by it in the measuring window."),
-        Column("bytes", "B", "Their payload."),
-        Column("mbytes_per_s", "10^6 B/s", "Payload over the length of the measuring window."),
-        Column("share", "0 to 1", "Its payload over that of all planes."),
-        Column("latency_ns_mean", "ns", "Mean network latency; null when no packet came."),
-        Column("latency_ns_max", "ns", "Longest network latency."),
-        Column("utilisation_mean", "0 to 1", "Mean utilisation of its links."),
-        Column("utilisation_max", "0 to 1", "Utilisation of its busiest link."),
+        Column("plane", "text", "Name of the plane.", lambda rows: [plane.name for plane in rows.planes]),
+        Column(
+            "packets", "count", "Packets delivered by it in the measuring window.", count("plane_packets")
+        ),
+        Column("bytes", "B", "Their payload.", lambda rows: rows.size),
+        Column(
+            "mbytes_per_s",
+            "10^6 B/s",
+            "Payload over the length of the measuring window.",
+            lambda rows: rows.rate(rows.size),
+        ),
+        Column(
+            "share",
+            "0 to 1",
+            "Its payload over that of all planes.",
+            lambda rows: per(rows.size, float(rows.size.sum())),
+        ),
+        Column(
+            "latency_ns_mean",
+            "ns",
+            "Mean network latency; null when no packet came.",
+            lambda rows: rows.latency_ns_mean,
+        ),
+        Column("latency_ns_max", "ns", "Longest network latency.", time_ns("plane_latency_max_ticks")),
+        Column(
+            "utilisation_mean",
+            "0 to 1",
+            "Mean utilisation of its links.",
+            lambda rows: [float(links.mean()) if len(links) else 0.0 for links in rows.busy],
+        ),
+        Column(
+            "utilisation_max",
+            "0 to 1",
+            "Utilisation of its busiest link.",
+            lambda rows: [float(links.max(initial=0.0)) for links in rows.busy],
+        ),
     ),
 )
 
@@ -55,4 +91,5 @@ PORT_CHECK = Table(
             "Of each plane `plane`, its name, and what `channel_load` says of all of them: the busiest link, its load, the load at which it is full and the accepted payload of this plane then.",
         ),
     ),
+    is_json=True,
 )

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from .column import Column, Table, percentile_columns
+import numpy as np
+
+from .column import Column, Table, at, count, percentile_columns, time_ns
+from .tables import per
 
 MESSAGE_LATENCY_FROM = "making of the message: its send has a free place and begins"
 MESSAGE_LATENCY_TO = "arrival of its last packet"
@@ -30,19 +33,34 @@ SLOTS = Table(
     "Slots",
     "One row per entry of a SpaceWire-D schedule, in its order.",
     (
-        Column("slot", "number", "Slot of an epoch, 0 to 63."),
-        Column("initiator", "text", "Who starts transactions in it."),
-        Column("target", "text", "With whom."),
-        Column("command", "text", "`write`, `read` or `read-modify-write`."),
-        Column("transactions", "count", "In each epoch."),
-        Column("epochs", "count", "Epochs in which all of them were done."),
+        Column("slot", "number", "Slot of an epoch, 0 to 63.", lambda one: one.entry["slot"]),
+        Column(
+            "initiator", "text", "Who starts transactions in it.", lambda one: str(one.entry["initiator"])
+        ),
+        Column("target", "text", "With whom.", lambda one: str(one.entry["target"])),
+        Column(
+            "command", "text", "`write`, `read` or `read-modify-write`.", lambda one: one.entry["command"]
+        ),
+        Column("transactions", "count", "In each epoch.", lambda one: one.entry["transactions"]),
+        Column("epochs", "count", "Epochs in which all of them were done.", lambda one: len(one.used_ns)),
         Column(
             "used_ns_max",
             "ns",
             "Longest time from the beginning of the slot to its last reply; null if there was none.",
+            lambda one: one.longest_ns,
         ),
-        Column("slack_ns_min", "ns", "What that leaves of the slot; below 0 it was overrun."),
-        Column("overruns", "count", "Epochs in which it was."),
+        Column(
+            "slack_ns_min",
+            "ns",
+            "What that leaves of the slot; below 0 it was overrun.",
+            lambda one: None if one.longest_ns is None else one.length_ns - one.longest_ns,
+        ),
+        Column(
+            "overruns",
+            "count",
+            "Epochs in which it was.",
+            lambda one: sum(used > one.length_ns for used in one.used_ns),
+        ),
     ),
 )
 
@@ -145,6 +163,7 @@ PROGRAM_SUMMARY = Table(
         ),
         Column("not_kept.marks", "count", "Marks that are missing in their table, because it was full."),
     ),
+    is_json=True,
 )
 
 MEASURED = Table(
@@ -184,6 +203,7 @@ MEASURED = Table(
             "How long after the agreed start the last process was ready, in the round of the result; 0: all were in time.",
         ),
     ),
+    is_json=True,
 )
 
 EVENTS = Table(
@@ -191,14 +211,40 @@ EVENTS = Table(
     "Events",
     "One row per event of a program. A time that did not occur is null.",
     (
-        Column("event", "number", "Number of the event, from 0."),
-        Column("messages", "count", "Messages that it is made of."),
-        Column("received", "count", "Those that have been received."),
-        Column("due_ns", "ns", "When it was due; null when nothing is."),
-        Column("begun_ns", "ns", "When its first message was made."),
-        Column("first_ns", "ns", "When its first message was received."),
-        Column("complete_ns", "ns", "When its last message was received."),
-        Column("latency_ns", "ns", "From due (from begun where nothing is due) to complete."),
+        Column(
+            "event",
+            "number",
+            "Number of the event, from 0.",
+            lambda rows: np.arange(len(rows.programs.events.due_ps)),
+        ),
+        Column(
+            "messages", "count", "Messages that it is made of.", lambda rows: rows.programs.events.fragments
+        ),
+        Column("received", "count", "Those that have been received.", lambda rows: rows.event_received),
+        Column(
+            "due_ns", "ns", "When it was due; null when nothing is.", lambda rows: rows.event_times_ns("due")
+        ),
+        Column(
+            "begun_ns", "ns", "When its first message was made.", lambda rows: rows.event_times_ns("begun")
+        ),
+        Column(
+            "first_ns",
+            "ns",
+            "When its first message was received.",
+            lambda rows: rows.event_times_ns("first"),
+        ),
+        Column(
+            "complete_ns",
+            "ns",
+            "When its last message was received.",
+            lambda rows: rows.event_times_ns("complete"),
+        ),
+        Column(
+            "latency_ns",
+            "ns",
+            "From due (from begun where nothing is due) to complete.",
+            lambda rows: rows.event_latency_ns,
+        ),
     ),
 )
 
@@ -207,19 +253,50 @@ HOSTS = Table(
     "Hosts",
     "One row per terminal of a program. Counted in the measuring window.",
     (
-        Column("terminal", "text", "Name of the terminal."),
-        Column("bytes_sent", "B", "Bytes of messages that it sent whole."),
-        Column("bytes_received", "B", "Bytes of messages that it received whole."),
-        Column("sent_mbytes_per_s", "10^6 B/s", "Sent over the length of the measuring window."),
-        Column("received_mbytes_per_s", "10^6 B/s", "Received over its length."),
-        Column("blocked_ns", "ns", "Back-pressure: time that it waited for a free place for a message."),
-        Column("blocked_share", "0 to 1", "The same as a share of the window."),
+        Column("terminal", "text", "Name of the terminal.", lambda rows: rows.graph.terminal_names),
+        Column("bytes_sent", "B", "Bytes of messages that it sent whole.", count("terminal_bytes_sent")),
+        Column(
+            "bytes_received",
+            "B",
+            "Bytes of messages that it received whole.",
+            count("terminal_bytes_received"),
+        ),
+        Column(
+            "sent_mbytes_per_s",
+            "10^6 B/s",
+            "Sent over the length of the measuring window.",
+            lambda rows: rows.rate(rows.raw("terminal_bytes_sent")),
+        ),
+        Column(
+            "received_mbytes_per_s",
+            "10^6 B/s",
+            "Received over its length.",
+            lambda rows: rows.rate(rows.raw("terminal_bytes_received")),
+        ),
+        Column(
+            "blocked_ns",
+            "ns",
+            "Back-pressure: time that it waited for a free place for a message.",
+            time_ns("terminal_blocked_ticks"),
+        ),
+        Column(
+            "blocked_share",
+            "0 to 1",
+            "The same as a share of the window.",
+            lambda rows: np.minimum(per(rows.ns("terminal_blocked_ticks"), rows.window_ns), 1.0),
+        ),
         Column(
             "receiving_ns",
             "ns",
             "Occupancy: time in which it had a message that was not complete; null where it was measured, for nobody sees a message come in.",
+            lambda rows: rows.receiving_ns,
         ),
-        Column("receiving_share", "0 to 1", "The same as a share of the window."),
+        Column(
+            "receiving_share",
+            "0 to 1",
+            "The same as a share of the window.",
+            lambda rows: rows.receiving_share,
+        ),
     ),
 )
 
@@ -228,24 +305,51 @@ MESSAGES = Table(
     "Messages",
     "One row per message, in the order in which they were made; only with `output.messages = true`. A time that did not occur is null.",
     (
-        Column("message", "number", "Number of the message, from 0."),
-        Column("source", "text", "Terminal that sent it; of a read, the one whose memory it was in."),
-        Column("target", "text", "Terminal that received it."),
-        Column("bytes", "B", "Its size."),
-        Column("tag", "number", "Its tag; null when it has none."),
-        Column("event", "number", "The event that it is a part of; null when it is of none."),
-        Column("made_ns", "ns", "When its send began."),
+        Column(
+            "message",
+            "number",
+            "Number of the message, from 0.",
+            lambda rows: np.arange(len(rows.raw("message_tag"))),
+        ),
+        Column(
+            "source",
+            "text",
+            "Terminal that sent it; of a read, the one whose memory it was in.",
+            lambda rows: rows.terminals[rows.count("message_source")],
+        ),
+        Column(
+            "target",
+            "text",
+            "Terminal that received it.",
+            lambda rows: rows.terminals[rows.count("message_target")],
+        ),
+        Column("bytes", "B", "Its size.", count("message_bytes")),
+        Column("tag", "number", "Its tag; null when it has none.", lambda rows: rows.tag),
+        Column(
+            "event",
+            "number",
+            "The event that it is a part of; null when it is of none.",
+            lambda rows: rows.event,
+        ),
+        Column("made_ns", "ns", "When its send began.", lambda rows: rows.moment_ns("made")),
         Column(
             "sent_ns",
             "ns",
             "When the protocol had finished with it at its sender; measured: when the program saw that.",
+            lambda rows: rows.moment_ns("sent"),
         ),
         Column(
             "received_ns",
             "ns",
             "When its last packet had arrived; measured: when the receive that took it was over.",
+            lambda rows: rows.moment_ns("received"),
         ),
-        Column("latency_ns", "ns", "From made to received."),
+        Column(
+            "latency_ns",
+            "ns",
+            "From made to received.",
+            lambda rows: rows.moment_ns("received") - rows.moment_ns("made"),
+        ),
     ),
 )
 
@@ -254,14 +358,39 @@ MESSAGE_FLOWS = Table(
     "Messages by pair",
     "One row per pair of terminals between which messages were received in the measuring window; without `output.flows = false`.",
     (
-        Column("source", "text", "Terminal that sent; of a read, the one whose memory it was in."),
-        Column("target", "text", "Terminal that received."),
-        Column("messages", "count", "Messages received in the measuring window."),
-        Column("bytes", "B", "Their size together."),
-        Column("mbytes_per_s", "10^6 B/s", "Bytes over the length of the measuring window."),
-        Column("share", "0 to 1", "Bytes of this pair over the bytes of all."),
-        Column("latency_ns_mean", "ns", "Mean message latency, from made to received."),
-        Column("latency_ns_max", "ns", "Longest message latency."),
+        Column(
+            "source",
+            "text",
+            "Terminal that sent; of a read, the one whose memory it was in.",
+            lambda rows: rows.end("source"),
+        ),
+        Column("target", "text", "Terminal that received.", lambda rows: rows.end("target")),
+        Column("messages", "count", "Messages received in the measuring window.", lambda rows: rows.number),
+        Column("bytes", "B", "Their size together.", lambda rows: rows.size),
+        Column(
+            "mbytes_per_s",
+            "10^6 B/s",
+            "Bytes over the length of the measuring window.",
+            lambda rows: rows.rate(rows.size),
+        ),
+        Column(
+            "share",
+            "0 to 1",
+            "Bytes of this pair over the bytes of all.",
+            lambda rows: per(rows.size, float(rows.size.sum())),
+        ),
+        Column(
+            "latency_ns_mean",
+            "ns",
+            "Mean message latency, from made to received.",
+            lambda rows: rows.latency_ns_mean,
+        ),
+        Column(
+            "latency_ns_max",
+            "ns",
+            "Longest message latency.",
+            lambda rows: rows.own("latency_max_ticks") * rows.tick_ns,
+        ),
     ),
 )
 
@@ -270,9 +399,14 @@ MARKS = Table(
     "Marks",
     "One row per mark that a program came to, in the order of time.",
     (
-        Column("terminal", "text", "Name of the terminal."),
-        Column("mark", "number", "Number of the mark."),
-        Column("at_ns", "ns", "When."),
+        Column(
+            "terminal",
+            "text",
+            "Name of the terminal.",
+            lambda rows: rows.terminals[rows.count("mark_terminal")],
+        ),
+        Column("mark", "number", "Number of the mark.", count("mark_tag")),
+        Column("at_ns", "ns", "When.", lambda rows: rows.count("mark_ticks") * rows.tick_ns),
     ),
 )
 
@@ -293,6 +427,7 @@ PROGRAM_CHECK = Table(
             "Terminals that the one with most sends to, as far as they are known before the run: virtual links of a link.",
         ),
     ),
+    is_json=True,
 )
 
 PROGRAM_POINTS = Table(
@@ -300,16 +435,38 @@ PROGRAM_POINTS = Table(
     "Points of programs",
     "Columns of the table of points that only runs of programs have.",
     (
-        Column("round_ns_mean", "ns", "See the summary, `rounds.ns_mean`."),
-        Column("messages_per_s", "1/s", "See the summary, `messages.per_s`."),
-        Column("message_mbytes_per_s", "10^6 B/s", "See the summary, `messages.mbytes_per_s`."),
-        Column("message_latency_ns_mean", "ns", "See the summary."),
-        Column("events_attempted_per_s", "1/s", "See the summary."),
-        Column("events_achieved_per_s", "1/s", "See the summary."),
-        Column("events_incomplete", "count", "See the summary."),
-        Column("event_latency_ns_mean", "ns", "See the summary, `events.latency_ns`."),
-        Column("event_latency_ns_p99", "ns", "See the summary, `events.latency_ns`."),
-        Column("blocked_share_mean", "0 to 1", "See the summary, `hosts.blocked_share_mean`."),
-        Column("receiving_share_mean", "0 to 1", "See the summary, `hosts.receiving_share_mean`."),
+        Column("round_ns_mean", "ns", "See the summary, `rounds.ns_mean`.", at("rounds.ns_mean")),
+        Column("messages_per_s", "1/s", "See the summary, `messages.per_s`.", at("messages.per_s")),
+        Column(
+            "message_mbytes_per_s",
+            "10^6 B/s",
+            "See the summary, `messages.mbytes_per_s`.",
+            at("messages.mbytes_per_s"),
+        ),
+        Column("message_latency_ns_mean", "ns", "See the summary.", at("message_latency_ns.mean")),
+        Column("events_attempted_per_s", "1/s", "See the summary.", at("events.attempted_per_s")),
+        Column("events_achieved_per_s", "1/s", "See the summary.", at("events.achieved_per_s")),
+        Column("events_incomplete", "count", "See the summary.", at("events.incomplete")),
+        Column(
+            "event_latency_ns_mean",
+            "ns",
+            "See the summary, `events.latency_ns`.",
+            at("events.latency_ns.mean"),
+        ),
+        Column(
+            "event_latency_ns_p99", "ns", "See the summary, `events.latency_ns`.", at("events.latency_ns.p99")
+        ),
+        Column(
+            "blocked_share_mean",
+            "0 to 1",
+            "See the summary, `hosts.blocked_share_mean`.",
+            at("hosts.blocked_share_mean"),
+        ),
+        Column(
+            "receiving_share_mean",
+            "0 to 1",
+            "See the summary, `hosts.receiving_share_mean`.",
+            at("hosts.receiving_share_mean"),
+        ),
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from ..programs.kinds import ANY
 from . import program_columns as words
 from . import statistics
-from .tables import column, flows, per, thinned_tail
+from .rows import Rows
+from .tables import column, per, thinned_tail
 
 if TYPE_CHECKING:
     import polars as pl
 
     from ..programs import Programs
-    from ..topology.graph import Graph
 
 MOST_SPANS = 1000
 """Most pairs of marks whose times are reported."""
@@ -27,25 +27,16 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class ProgramRun:
-    """The engine's results of a run of programs, with names and units."""
+class ProgramRun(Rows):
+    """The engine's numbers of a run of programs, with their names and units."""
 
-    native: Mapping[str, Any]
-    graph: Graph
     programs: Programs
-    tick_ns: float
     where: Callable[[int], str] | None = None
     """Returns the place of an operation in the scenario file, such as ``line 12``, or an empty string."""
     measured: bool = False
     """Whether real processes ran the programs: a message then counts as received at the end of its
     receive.
     """
-
-    @property
-    def window_ns(self) -> float:
-        """Length of the measuring window in ns."""
-        ticks = int(self.native["end_time_ticks"]) - int(self.native["measure_start_ticks"])
-        return ticks * self.tick_ns
 
     def event_times_ns(self, name: str) -> Floats:
         """Return a time per event, NaN if not reached: ``begun``, ``first``, ``complete`` or ``due``."""
@@ -210,94 +201,44 @@ class ProgramRun:
         receives = np.bincount(self.programs.terminal[self.programs.kind == 1], minlength=count) > 0
         return sends, receives | (column(self.native, "terminal_bytes_received") > 0)
 
-    def events(self) -> pl.DataFrame:
-        """Return the table of events."""
+    @property
+    def event_received(self) -> NDArray[np.int64]:
+        """Per event how many of its messages have been received."""
+        return self.count("event_received")[self.programs.events.first :]
+
+    @property
+    def receiving_ns(self) -> Floats:
+        """Per terminal how long it had a message coming; NaN where it was measured: nobody sees one come."""
+        receiving = self.ns("terminal_receiving_ticks")
+        return receiving if len(receiving) else np.full(self.graph.terminals, math.nan)
+
+    @property
+    def receiving_share(self) -> Floats:
+        """The same as a share of the measuring window."""
+        window_ns, known = self.window_ns, self.receiving_ns
+        return np.minimum(known / window_ns if window_ns else known, 1.0)
+
+    @property
+    def tag(self) -> pl.Series:
+        """Per message its tag; null if it has none."""
         import polars as pl
 
-        first = self.programs.events.first
-        times = {f"{name}_ns": self.event_times_ns(name) for name in ("due", "begun", "first", "complete")}
-        frame = pl.DataFrame(
-            {
-                "event": np.arange(len(self.programs.events.due_ps), dtype=np.int64),
-                "messages": self.programs.events.fragments,
-                "received": column(self.native, "event_received")[first:].astype(np.int64),
-                **times,
-                "latency_ns": self.event_latency_ns,
-            }
-        )
-        return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
+        tag = pl.Series(self.count("message_tag"))
+        return tag.set(tag == ANY, None)
 
-    def hosts(self) -> pl.DataFrame:
-        """Return the table of terminals."""
+    @property
+    def event(self) -> pl.Series:
+        """Per message its event; null if it is of none."""
         import polars as pl
 
-        window_ns, tick_ns = self.window_ns, self.tick_ns
-        sent, received = (column(self.native, f"terminal_bytes_{what}") for what in ("sent", "received"))
-        blocked = column(self.native, "terminal_blocked_ticks") * tick_ns
-        receiving = column(self.native, "terminal_receiving_ticks") * tick_ns
-        # Where it is measured nobody sees a message come in.
-        known = receiving if len(receiving) else np.full(len(blocked), math.nan)
-        return pl.DataFrame(
-            {
-                "terminal": list(self.graph.terminal_names),
-                "bytes_sent": sent.astype(np.int64),
-                "bytes_received": received.astype(np.int64),
-                "sent_mbytes_per_s": per(sent * 1e3, window_ns),
-                "received_mbytes_per_s": per(received * 1e3, window_ns),
-                "blocked_ns": blocked,
-                "blocked_share": np.minimum(per(blocked, window_ns), 1.0),
-                "receiving_ns": known,
-                "receiving_share": np.minimum(known / window_ns if window_ns else known, 1.0),
-            }
-        ).with_columns(pl.col("receiving_ns", "receiving_share").fill_nan(None))
-
-    def messages(self) -> pl.DataFrame:
-        """Return the table of messages; no rows if they were not kept."""
-        import polars as pl
-
-        names = np.array(self.graph.terminal_names, dtype=object)
-        tag = column(self.native, "message_tag").astype(np.int64)
-        event = tag - self.programs.events.first
+        event = self.count("message_tag") - self.programs.events.first
         of_none = (event < 0) | (event >= len(self.programs.events.due_ps))
-        made, sent, received = (
-            _moments(column(self.native, f"message_{what}_ticks"), self.tick_ns)
-            for what in ("made", "sent", "received")
-        )
-        frame = pl.DataFrame(
-            {
-                "message": np.arange(len(tag), dtype=np.int64),
-                "source": list(names[column(self.native, "message_source").astype(np.int64)]),
-                "target": list(names[column(self.native, "message_target").astype(np.int64)]),
-                "bytes": column(self.native, "message_bytes").astype(np.int64),
-                "tag": pl.Series(tag).set(pl.Series(tag == ANY), None),
-                "event": pl.Series(event).set(pl.Series(of_none), None),
-                "made_ns": made,
-                "sent_ns": sent,
-                "received_ns": received,
-                "latency_ns": received - made,
-            },
-            schema_overrides={"source": pl.String, "target": pl.String, "tag": pl.Int64, "event": pl.Int64},
-        )
-        return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
+        return pl.Series(event).set(pl.Series(of_none), None)
 
-    def marks(self) -> pl.DataFrame:
-        """Return the table of marks."""
-        import polars as pl
-
-        names = np.array(self.graph.terminal_names, dtype=object)
-        return pl.DataFrame(
-            {
-                "terminal": list(names[column(self.native, "mark_terminal").astype(np.int64)]),
-                "mark": column(self.native, "mark_tag").astype(np.int64),
-                "at_ns": column(self.native, "mark_ticks").astype(np.float64) * self.tick_ns,
-            },
-            schema_overrides={"terminal": pl.String},
-        )
-
-    def message_flows(self) -> pl.DataFrame:
-        """Return the table of messages by pair of terminals."""
-        ticks = int(self.native["end_time_ticks"]) - int(self.native["measure_start_ticks"])
-        return flows(self.native, self.graph, self.tick_ns, ticks, of="messages")
+    def moment_ns(self, name: str) -> Floats:
+        """Per message a moment, NaN where it has not come: ``made``, ``sent`` or ``received``."""
+        ticks = self.raw(f"message_{name}_ticks")
+        return np.where(ticks < 0, math.nan, ticks * self.tick_ns)
 
     def message_tail(self) -> dict[str, list[float]]:
         """Return ``latency_ns`` and ``share_longer`` of the messages in the measuring window, for drawing."""
@@ -310,10 +251,6 @@ class ProgramRun:
 
 
 _ROUND = ("mean", "min", "max")
-
-
-def _moments(ticks: NDArray[Any], tick_ns: float) -> Floats:
-    return np.where(ticks < 0, math.nan, ticks * tick_ns)
 
 
 def _latency(

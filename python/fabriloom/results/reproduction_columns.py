@@ -29,4 +29,5 @@ REPRODUCTION = Table(
         Column("parameter", "text", "Calibrated: the parameter that was set by it."),
         Column("reason", "text", "Reported: why it is not scored."),
     ),
+    is_json=True,
 )

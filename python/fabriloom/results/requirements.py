@@ -1,12 +1,14 @@
-"""The table of requirements: required, guaranteed and simulated delays of flows."""
+"""Requirements: what was asked of flows, what is guaranteed, and what a run has seen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .ends import STUCK
 from .statistics import percentile
+from .study_columns import REQUIREMENT_SUMMARY
 from .tables import cells, column
 
 if TYPE_CHECKING:
@@ -58,32 +60,31 @@ class Blocking(Protocol):
     def links(self) -> Sequence[float]: ...
 
 
-def requirements(native: Mapping[str, Any], promises: Sequence[Promise], tick_ns: float) -> pl.DataFrame:
-    """Return one row per flow with a requirement, in the order of the flows."""
-    import polars as pl
+@dataclass(frozen=True)
+class Seen:
+    """A flow with a requirement, and what a run has seen of it."""
 
-    seen = [_seen(native, place, tick_ns) for place in range(len(promises))]
+    of: Promise
+    packets: int
+    p99_99_ns: float | None
+    longest_ns: float | None
+    stuck: bool
+    """Whether some packets never arrived."""
+
+    @property
+    def verdict(self) -> str:
+        """One word."""
+        return verdict(self.of, self.longest_ns, self.stuck)
+
+    def margin(self, value_ns: float | None) -> float | None:
+        """The share of the requirement that a time leaves."""
+        return margin(self.of.requirement_ns, value_ns)
+
+
+def seen(native: Mapping[str, Any], promises: Sequence[Promise], tick_ns: float) -> list[Seen]:
+    """One per flow with a requirement, in the order of the flows."""
     stuck = str(native["end_reason"]) in STUCK or int(native.get("lost", 0)) > 0
-    rows = [
-        {
-            "flow": one.flow,
-            "source": one.source,
-            "target": one.target,
-            "packet_bytes": one.packet_bytes,
-            "requirement_ns": one.requirement_ns,
-            "verdict": verdict(one, longest, stuck),
-            "packets": packets,
-            "total_latency_ns_p99_99": p99_99,
-            "total_latency_ns_max": longest,
-            "margin": margin(one.requirement_ns, longest),
-            "bound_ns": one.bound_ns,
-            "bound_margin": margin(one.requirement_ns, one.bound_ns),
-            "no_bound": one.no_bound,
-        }
-        for one, (packets, p99_99, longest) in zip(promises, seen, strict=True)
-    ]
-    times = ("total_latency_ns_p99_99", "total_latency_ns_max", "margin", "bound_ns", "bound_margin")
-    return pl.DataFrame(rows, schema_overrides=dict.fromkeys(times, pl.Float64))
+    return [Seen(one, *_seen(native, place, tick_ns), stuck) for place, one in enumerate(promises)]
 
 
 def margin(requirement_ns: float, value_ns: float | None) -> float | None:
@@ -119,12 +120,10 @@ def worst_first(row: Mapping[str, Any]) -> tuple[int, float]:
 
 
 def counted(table: pl.DataFrame) -> dict[str, int]:
-    """Count the requirements by verdict, with the keys of the summary."""
-    verdicts = table["verdict"].to_list()
-    return {
-        "count": len(verdicts),
-        **{one: verdicts.count(one) for one in (GUARANTEED, MET, MISSED, UNKNOWN)},
-    }
+    """How many requirements have each verdict, with the keys of the summary."""
+    found: dict[str, Any] = {}
+    REQUIREMENT_SUMMARY.fill(found, table["verdict"].to_list())
+    return found["requirements"]
 
 
 def said(counts: Mapping[str, int]) -> str:

@@ -3,56 +3,101 @@
 
 from __future__ import annotations
 
-from .column import Column, Table
+from .column import Column, Table, at, count, share, time_ns
 
 RING_SUMMARY = Table(
     "ring_summary",
     "Summary of networks of rings",
     "Keys of the summary that only networks of rings have. Always offered = delivered + refused + in flight + scrubbed there; a packet is a transaction.",
     (
-        Column("network.rings", "count", "Rings of the network."),
-        Column("network.buses", "count", "Buses of all switches."),
+        Column("network.rings", "count", "Rings of the network.", lambda rows: rows.graph.rings.rings),
+        Column(
+            "network.buses",
+            "count",
+            "Buses of all switches.",
+            lambda rows: int(rows.graph.rings.bus_count.sum()),
+        ),
         Column(
             "packets.scrubbed",
             "count",
             "Transactions whose request or response was removed because it went round its ring twice.",
+            lambda rows: int(rows.native["scrubbed"]),
         ),
-        Column("sci.busied", "count", "Packets that found no place and were answered by a busy echo."),
+        Column(
+            "sci.busied",
+            "count",
+            "Packets that found no place and were answered by a busy echo.",
+            lambda rows: rows.total("link_busied"),
+        ),
         Column(
             "sci.retries",
             "count",
             "Times that a packet that was sent again was put on a link, by its sender or passing.",
+            lambda rows: rows.total("link_retried"),
         ),
         Column(
-            "sci.retry_share", "0 to 1", "Share of such packets in all the time in which links were in use."
+            "sci.retry_share",
+            "0 to 1",
+            "Share of such packets in all the time in which links were in use.",
+            lambda rows: rows.part("retry"),
         ),
-        Column("sci.echo_share", "0 to 1", "Share of echoes in that time."),
+        Column("sci.echo_share", "0 to 1", "Share of echoes in that time.", lambda rows: rows.part("echo")),
         Column(
             "sci.link_mbytes_per_s_max",
             "10^6 B/s",
             "Packets and echoes on the busiest link, with their headers and idle symbols.",
+            lambda rows: float(rows.rates["all"].max(initial=0.0)),
         ),
         Column(
             "sci.retry_mbytes_per_s_mean",
             "10^6 B/s",
             "Packets that were sent again on a link, with their headers and idle symbols; mean over all links.",
+            lambda rows: float(rows.rates["retry"].mean()) if rows.graph.links else 0.0,
         ),
-        Column("sci.retry_mbytes_per_s_max", "10^6 B/s", "The same on the link that carried most of them."),
+        Column(
+            "sci.retry_mbytes_per_s_max",
+            "10^6 B/s",
+            "The same on the link that carried most of them.",
+            lambda rows: float(rows.rates["retry"].max(initial=0.0)),
+        ),
         Column(
             "sci.retry_delay_ns_max",
             "ns",
             "The longest delay of a retry in the whole run; 0 when nothing was busied.",
+            lambda rows: int(rows.native["retry_delay_ticks_max"]) * rows.tick_ns,
         ),
         Column(
             "sci.timed_out",
             "count",
             "Transactions of the whole run that were not finished within `technology.timeout`.",
+            lambda rows: int(rows.native["timed_out"]),
         ),
-        Column("sci.bypass_most_symbols", "count", "The most symbols in a bypass FIFO at any time."),
-        Column("sci.link_utilisation_max", "0 to 1", "Utilisation of the busiest link."),
-        Column("sci.bus_transfers", "count", "Packets moved over buses."),
-        Column("sci.bus_utilisation_max", "0 to 1", "Utilisation of the buses of the busiest switch."),
+        Column(
+            "sci.bypass_most_symbols",
+            "count",
+            "The most symbols in a bypass FIFO at any time.",
+            lambda rows: int(rows.raw("link_bypass_most").max(initial=0)),
+        ),
+        Column(
+            "sci.link_utilisation_max",
+            "0 to 1",
+            "Utilisation of the busiest link.",
+            lambda rows: float(rows.utilisation.max(initial=0.0)),
+        ),
+        Column(
+            "sci.bus_transfers",
+            "count",
+            "Packets moved over buses.",
+            lambda rows: rows.total("bus_transfers"),
+        ),
+        Column(
+            "sci.bus_utilisation_max",
+            "0 to 1",
+            "Utilisation of the buses of the busiest switch.",
+            lambda rows: float(rows.bus_utilisation.max(initial=0.0)),
+        ),
     ),
+    is_json=True,
 )
 
 RING_LINKS = Table(
@@ -60,27 +105,68 @@ RING_LINKS = Table(
     "Links of rings",
     "One row per link in networks of rings (`results.links`, `links.parquet`): the output of a station.",
     (
-        Column("link", "text", "Name of the link."),
-        Column("ring", "text", "Ring it belongs to."),
-        Column("source", "text", "Switch or terminal whose station sends on it."),
-        Column("target", "text", "Switch or terminal of the next station."),
-        Column("packets", "count", "Requests and responses put on the link, passing ones included."),
-        Column("symbols", "count", "Symbols of 2 B of packets and echoes, with their idle symbols."),
-        Column("utilisation", "0 to 1", "Share of the time in which the link was in use."),
-        Column("data_share", "0 to 1", "Share for packets that were sent for the first time."),
-        Column("retry_share", "0 to 1", "Share for packets that were sent again."),
-        Column("echo_share", "0 to 1", "Share for echoes."),
+        Column("link", "text", "Name of the link.", lambda rows: rows.graph.link_names),
+        Column("ring", "text", "Ring it belongs to.", lambda rows: rows.rings),
+        Column("source", "text", "Switch or terminal whose station sends on it.", lambda rows: rows.ends[0]),
+        Column("target", "text", "Switch or terminal of the next station.", lambda rows: rows.ends[1]),
+        Column(
+            "packets",
+            "count",
+            "Requests and responses put on the link, passing ones included.",
+            count("link_packets"),
+        ),
+        Column(
+            "symbols",
+            "count",
+            "Symbols of 2 B of packets and echoes, with their idle symbols.",
+            count("link_characters"),
+        ),
+        Column(
+            "utilisation",
+            "0 to 1",
+            "Share of the time in which the link was in use.",
+            lambda rows: rows.utilisation,
+        ),
+        Column(
+            "data_share",
+            "0 to 1",
+            "Share for packets that were sent for the first time.",
+            lambda rows: rows.data_share,
+        ),
+        Column("retry_share", "0 to 1", "Share for packets that were sent again.", share("link_retry_ticks")),
+        Column("echo_share", "0 to 1", "Share for echoes.", share("link_echo_ticks")),
         Column(
             "mbytes_per_s",
             "10^6 B/s",
             "What the link carried, packets and echoes with their headers and idle symbols.",
+            lambda rows: rows.rates["all"],
         ),
-        Column("retry_mbytes_per_s", "10^6 B/s", "Of that, packets that were sent again."),
-        Column("echo_mbytes_per_s", "10^6 B/s", "Of that, echoes."),
-        Column("retried", "count", "Packets put on the link that were sent again."),
-        Column("busied", "count", "Packets that the station at its end answered by a busy echo."),
-        Column("bypass_most_symbols", "count", "The most symbols in the bypass FIFO in front of the link."),
-        Column("waiting_ns", "ns", "Time that the station's own packets waited for the link; summed."),
+        Column(
+            "retry_mbytes_per_s",
+            "10^6 B/s",
+            "Of that, packets that were sent again.",
+            lambda rows: rows.rates["retry"],
+        ),
+        Column("echo_mbytes_per_s", "10^6 B/s", "Of that, echoes.", lambda rows: rows.rates["echo"]),
+        Column("retried", "count", "Packets put on the link that were sent again.", count("link_retried")),
+        Column(
+            "busied",
+            "count",
+            "Packets that the station at its end answered by a busy echo.",
+            count("link_busied"),
+        ),
+        Column(
+            "bypass_most_symbols",
+            "count",
+            "The most symbols in the bypass FIFO in front of the link.",
+            count("link_bypass_most"),
+        ),
+        Column(
+            "waiting_ns",
+            "ns",
+            "Time that the station's own packets waited for the link; summed.",
+            time_ns("link_wait_ticks"),
+        ),
     ),
 )
 
@@ -89,15 +175,50 @@ RINGS = Table(
     "Rings",
     "One row per ring of a network of rings; rates are of packets and echoes with their headers and idle symbols.",
     (
-        Column("ring", "text", "Name of the ring."),
-        Column("stations", "count", "Its stations, and so its links."),
-        Column("mbytes_per_s_mean", "10^6 B/s", "What its links carried on average."),
-        Column("mbytes_per_s_max", "10^6 B/s", "What its busiest link carried."),
-        Column("retry_mbytes_per_s_mean", "10^6 B/s", "Packets that were sent again, mean over its links."),
-        Column("echo_mbytes_per_s_mean", "10^6 B/s", "Echoes, mean over its links."),
-        Column("utilisation_mean", "0 to 1", "Average utilisation of its links."),
-        Column("utilisation_max", "0 to 1", "Utilisation of its busiest link."),
-        Column("busied", "count", "Packets that its stations answered by a busy echo."),
+        Column("ring", "text", "Name of the ring.", lambda pl: pl.col("ring")),
+        Column("stations", "count", "Its stations, and so its links.", lambda pl: pl.len()),
+        Column(
+            "mbytes_per_s_mean",
+            "10^6 B/s",
+            "What its links carried on average.",
+            lambda pl: pl.col("mbytes_per_s").mean(),
+        ),
+        Column(
+            "mbytes_per_s_max",
+            "10^6 B/s",
+            "What its busiest link carried.",
+            lambda pl: pl.col("mbytes_per_s").max(),
+        ),
+        Column(
+            "retry_mbytes_per_s_mean",
+            "10^6 B/s",
+            "Packets that were sent again, mean over its links.",
+            lambda pl: pl.col("retry_mbytes_per_s").mean(),
+        ),
+        Column(
+            "echo_mbytes_per_s_mean",
+            "10^6 B/s",
+            "Echoes, mean over its links.",
+            lambda pl: pl.col("echo_mbytes_per_s").mean(),
+        ),
+        Column(
+            "utilisation_mean",
+            "0 to 1",
+            "Average utilisation of its links.",
+            lambda pl: pl.col("utilisation").mean(),
+        ),
+        Column(
+            "utilisation_max",
+            "0 to 1",
+            "Utilisation of its busiest link.",
+            lambda pl: pl.col("utilisation").max(),
+        ),
+        Column(
+            "busied",
+            "count",
+            "Packets that its stations answered by a busy echo.",
+            lambda pl: pl.col("busied").sum(),
+        ),
     ),
 )
 
@@ -106,13 +227,23 @@ BUSES = Table(
     "Buses",
     "One row per switch of a network of rings.",
     (
-        Column("switch", "text", "Name of the switch."),
-        Column("ports", "count", "Its ports."),
-        Column("buses", "count", "Its buses."),
-        Column("transfers", "count", "Packets moved from port to port."),
-        Column("utilisation", "0 to 1", "Share of the time in which its buses were in use, on average."),
-        Column("waiting_ns", "ns", "Time that packets waited for a bus or a place behind it; summed."),
-        Column("waiting_ns_mean", "ns", "The same per packet."),
+        Column("switch", "text", "Name of the switch.", lambda rows: rows.graph.switch_names),
+        Column("ports", "count", "Its ports.", lambda rows: rows.ports),
+        Column("buses", "count", "Its buses.", lambda rows: rows.buses),
+        Column("transfers", "count", "Packets moved from port to port.", count("bus_transfers")),
+        Column(
+            "utilisation",
+            "0 to 1",
+            "Share of the time in which its buses were in use, on average.",
+            lambda rows: rows.utilisation,
+        ),
+        Column(
+            "waiting_ns",
+            "ns",
+            "Time that packets waited for a bus or a place behind it; summed.",
+            time_ns("bus_wait_ticks"),
+        ),
+        Column("waiting_ns_mean", "ns", "The same per packet.", lambda rows: rows.waiting_ns_mean),
     ),
 )
 
@@ -121,14 +252,14 @@ RING_POINTS = Table(
     "Points of networks of rings",
     "Columns of the table of points that only networks of rings have.",
     (
-        Column("busied", "count", "See the summary, `sci.busied`."),
-        Column("retry_share", "0 to 1", "See the summary."),
-        Column("retry_mbytes_per_s_mean", "10^6 B/s", "See the summary."),
-        Column("retry_mbytes_per_s_max", "10^6 B/s", "See the summary."),
-        Column("echo_share", "0 to 1", "See the summary."),
-        Column("link_utilisation_max", "0 to 1", "See the summary."),
-        Column("link_mbytes_per_s_max", "10^6 B/s", "See the summary."),
-        Column("bus_utilisation_max", "0 to 1", "See the summary."),
+        Column("busied", "count", "See the summary, `sci.busied`.", at("sci.busied")),
+        Column("retry_share", "0 to 1", "See the summary.", at("sci.retry_share")),
+        Column("retry_mbytes_per_s_mean", "10^6 B/s", "See the summary.", at("sci.retry_mbytes_per_s_mean")),
+        Column("retry_mbytes_per_s_max", "10^6 B/s", "See the summary.", at("sci.retry_mbytes_per_s_max")),
+        Column("echo_share", "0 to 1", "See the summary.", at("sci.echo_share")),
+        Column("link_utilisation_max", "0 to 1", "See the summary.", at("sci.link_utilisation_max")),
+        Column("link_mbytes_per_s_max", "10^6 B/s", "See the summary.", at("sci.link_mbytes_per_s_max")),
+        Column("bus_utilisation_max", "0 to 1", "See the summary.", at("sci.bus_utilisation_max")),
     ),
 )
 
@@ -190,4 +321,5 @@ RING_CHECK = Table(
             "need it.",
         ),
     ),
+    is_json=True,
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..codes import number
 from . import statistics, tables
@@ -15,14 +17,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ..topology.graph import Graph
-
-_LINKS = {
-    "codes": "sent",
-    "lost_codes": "lost",
-    "duplicate_codes": "duplicate",
-    "invalid_codes": "invalid",
-}
-"""Columns of links, with the engine's names."""
 
 
 def has_codes(native: Mapping[str, Any]) -> bool:
@@ -34,34 +28,44 @@ def _name(code: int) -> str:
     return "time-code" if code == number("signal", "time") else f"interrupt {code}"
 
 
-def codes(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> pl.DataFrame:
-    """Return the table of ``columns.CODES``."""
-    import polars as pl
+@dataclass(frozen=True)
+class Taken:
+    """How the codes of one source came to one terminal."""
 
-    ports, rows = graph.port_names, []
+    name: str
+    source: str
+    terminal: str
+    made: int
+    taken: int
+    latency_ns: Mapping[str, float | None]
+    """``min``, ``mean``, ``p99``, ``max``, and ``jitter``; none if none was taken."""
+
+
+def codes(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> list[Taken]:
+    """One per source and terminal."""
+    ports, found = graph.port_names, []
     made, source, of = (tables.column(native, f"code_{name}") for name in ("made", "port", "number"))
-    taken, total, low, high = (
-        tables.column(native, f"code_{name}") for name in ("taken", "sum_ticks", "min_ticks", "max_ticks")
-    )
+    taken = tables.column(native, "code_taken")
     for row in range(len(made) * len(ports)):
         at, port = divmod(row, len(ports))
         if port == source[at] or not _same_plane(graph, port, int(source[at])):
             continue
-        count, shortest, longest = int(taken[row]), float(low[row]), float(high[row])
-        p99 = (
-            statistics.percentiles(*tables.cells(native, "code", row), shortest, longest)["p99"]
-            if count
-            else None
-        )
-        mean = float(total[row]) / count if count else None
-        times = (shortest, mean, p99, longest, longest - shortest) if count else (None,) * 5
-        names = (_name(int(of[at])), ports[int(source[at])], ports[port])
-        counts = (int(made[at]), count, int(made[at]) - count)
-        rows.append((*names, *counts, *(None if time is None else time * tick_ns for time in times)))
-    schema: dict[str, Any] = dict.fromkeys(("code", "source", "terminal"), pl.String)
-    schema |= dict.fromkeys(("made", "taken", "missed"), pl.Int64)
-    schema |= dict.fromkeys((f"latency_ns_{what}" for what in ("min", "mean", "p99", "max")), pl.Float64)
-    return pl.DataFrame(rows, schema={**schema, "jitter_ns": pl.Float64}, orient="row")
+        ends = (_name(int(of[at])), ports[int(source[at])], ports[port])
+        latency_ns = _latency(native, row, int(taken[row]), tick_ns)
+        found.append(Taken(*ends, int(made[at]), int(taken[row]), latency_ns))
+    return found
+
+
+def _latency(native: Mapping[str, Any], row: int, count: int, tick_ns: float) -> dict[str, float | None]:
+    """The latency of the codes of one row."""
+    if not count:
+        return dict.fromkeys(("min", "mean", "p99", "max", "jitter"))
+    total, low, high = (
+        float(tables.column(native, f"code_{name}_ticks")[row]) for name in ("sum", "min", "max")
+    )
+    p99 = statistics.percentiles(*tables.cells(native, "code", row), low, high)["p99"]
+    times = {"min": low, "mean": total / count, "p99": p99, "max": high, "jitter": high - low}
+    return {what: None if time is None else time * tick_ns for what, time in times.items()}
 
 
 def _same_plane(graph: Graph, port: int, other: int) -> bool:
@@ -88,22 +92,31 @@ def tails(native: Mapping[str, Any], tick_ns: float) -> dict[str, dict[str, list
     return found
 
 
-def summary(native: Mapping[str, Any], table: pl.DataFrame) -> dict[str, Any]:
-    """Return the keys of ``columns.CODE_SUMMARY``."""
-    taken = table.filter(table["taken"] > 0)
-    worst = taken.sort("jitter_ns", descending=True).to_dicts()[:1]
-    counts = {
-        name: int(tables.column(native, f"link_codes_{what}").sum())
-        for name, what in (("lost", "lost"), ("duplicates", "duplicate"), ("invalid", "invalid"))
-    }
-    return {
-        "made": int(tables.column(native, "code_made").sum()),
-        "taken": int(table["taken"].sum()),
-        **counts,
-        "latency_ns_max": taken["latency_ns_max"].max() if len(taken) else None,
-        "jitter_ns_max": worst[0]["jitter_ns"] if worst else None,
-        "worst": f"{worst[0]['code']} at {worst[0]['terminal']}" if worst else "",
-    }
+@dataclass(frozen=True)
+class CodeRun:
+    """All codes of a run."""
+
+    native: Mapping[str, Any]
+    table: pl.DataFrame
+    """See ``columns.CODES``."""
+
+    def raw(self, name: str) -> NDArray[Any]:
+        """One array of the engine."""
+        return tables.column(self.native, name)
+
+    def total(self, name: str) -> int:
+        """The sum of a column of the table."""
+        return int(self.table[name].sum())
+
+    def most(self, name: str) -> Any:
+        """The largest of a column of the table, where any code was taken."""
+        return self.table.filter(self.table["taken"] > 0)[name].max()
+
+    @property
+    def worst(self) -> str:
+        """The code and the terminal with most jitter."""
+        taken = self.table.filter(self.table["taken"] > 0).sort("jitter_ns", descending=True)
+        return f"{taken['code'][0]} at {taken['terminal'][0]}" if len(taken) else ""
 
 
 def text(codes: Mapping[str, Any]) -> str:
@@ -122,10 +135,3 @@ def text(codes: Mapping[str, Any]) -> str:
         return made
     jitter, longest = (figures(codes[f"{what}_ns_max"] / 1e3) for what in ("jitter", "latency"))
     return f"{made}; at most {longest} µs, jitter at most {jitter} µs ({codes['worst']})"
-
-
-def link_columns(native: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of ``columns.CODE_LINKS``."""
-    return {
-        name: tables.column(native, f"link_codes_{what}").astype(np.int64) for name, what in _LINKS.items()
-    }

@@ -3,33 +3,68 @@
 
 from __future__ import annotations
 
-from .column import Column, Table
+import json
+
+from .column import Column, Table, Value, at
+
+
+def fact(name: str) -> Value:
+    """What was found of a candidate; null if it was refused before."""
+    return lambda one: one.of.facts.get(name)
+
 
 POINTS = Table(
     "points",
     "Points of a curve or sweep",
     "One row per run. Before these columns come the settings that were varied, each named by its path in the scenario.",
     (
-        Column("end_reason", "text", "See `end.reason`."),
-        Column("offered_mbytes_per_s", "10^6 B/s", "See the summary."),
-        Column("lost_mbytes_per_s", "10^6 B/s", "See the summary."),
-        Column("accepted_mbytes_per_s", "10^6 B/s", "See the summary."),
-        Column("accepted_mbytes_per_s_ci95", "10^6 B/s", "Half-width of its 95 % confidence interval."),
-        Column("latency_ns_mean", "ns", "Mean network latency."),
-        Column("latency_ns_mean_ci95", "ns", "Half-width of its 95 % confidence interval."),
-        Column("latency_ns_p50", "ns", "See the summary."),
-        Column("latency_ns_p99", "ns", "See the summary."),
-        Column("latency_ns_p99_9", "ns", "See the summary."),
-        Column("latency_ns_max", "ns", "Longest network latency."),
-        Column("total_latency_ns_mean", "ns", "Mean latency from creation at the source."),
-        Column("total_latency_ns_mean_ci95", "ns", "Half-width of its 95 % confidence interval."),
-        Column("total_latency_ns_p99", "ns", "See the summary."),
-        Column("trusted", "true or false", "See the summary, `statistics.trusted`."),
-        Column("packets_delivered", "count", "Packets delivered in the whole run."),
-        Column("packets_refused", "count", "Packets refused at a full source queue."),
-        Column("packets_lost", "count", "Packets cut, discarded or timed out after a failure."),
-        Column("scenario_sha256", "text", "Hash of the scenario of this point."),
-        Column("seed", "number", "Seed of this point."),
+        Column("end_reason", "text", "See `end.reason`.", at("end.reason")),
+        Column("offered_mbytes_per_s", "10^6 B/s", "See the summary.", at("offered_mbytes_per_s")),
+        Column("lost_mbytes_per_s", "10^6 B/s", "See the summary.", at("lost_mbytes_per_s")),
+        Column("accepted_mbytes_per_s", "10^6 B/s", "See the summary.", at("accepted_mbytes_per_s")),
+        Column(
+            "accepted_mbytes_per_s_ci95",
+            "10^6 B/s",
+            "Half-width of its 95 % confidence interval.",
+            at("accepted_mbytes_per_s_ci95"),
+        ),
+        Column("latency_ns_mean", "ns", "Mean network latency.", at("latency_ns.mean")),
+        Column(
+            "latency_ns_mean_ci95",
+            "ns",
+            "Half-width of its 95 % confidence interval.",
+            at("latency_ns.mean_ci95"),
+        ),
+        Column("latency_ns_p50", "ns", "See the summary.", at("latency_ns.p50")),
+        Column("latency_ns_p99", "ns", "See the summary.", at("latency_ns.p99")),
+        Column("latency_ns_p99_9", "ns", "See the summary.", at("latency_ns.p99_9")),
+        Column("latency_ns_max", "ns", "Longest network latency.", at("latency_ns.max")),
+        Column(
+            "total_latency_ns_mean",
+            "ns",
+            "Mean latency from creation at the source.",
+            at("total_latency_ns.mean"),
+        ),
+        Column(
+            "total_latency_ns_mean_ci95",
+            "ns",
+            "Half-width of its 95 % confidence interval.",
+            at("total_latency_ns.mean_ci95"),
+        ),
+        Column("total_latency_ns_p99", "ns", "See the summary.", at("total_latency_ns.p99")),
+        Column(
+            "trusted", "true or false", "See the summary, `statistics.trusted`.", at("statistics.trusted")
+        ),
+        Column("packets_delivered", "count", "Packets delivered in the whole run.", at("packets.delivered")),
+        Column("packets_refused", "count", "Packets refused at a full source queue.", at("packets.refused")),
+        Column(
+            "packets_lost",
+            "count",
+            "Packets cut, discarded or timed out after a failure.",
+            lambda summary: summary["packets"].get("lost", 0),
+        ),
+        Column("scenario_sha256", "text", "Hash of the scenario of this point.", at("scenario_sha256")),
+        Column("seed", "number", "Seed of this point.", at("seed")),
     ),
 )
 
@@ -69,6 +104,7 @@ SATURATION = Table(
         ),
         Column("interrupted", "true or false", "Whether runs are missing."),
     ),
+    is_json=True,
 )
 
 SEEDS = Table(
@@ -77,17 +113,28 @@ SEEDS = Table(
     "One row per number of `fabriloom run --seeds` (`repeat(…).means`, `seeds.parquet`; `means` in the JSON), over the "
     "runs in which it could be measured. The runs themselves are the points, their `seed` before the other columns.",
     (
-        Column("quantity", "text", "Name of the column of the table of points."),
-        Column("runs", "count", "Runs in which it could be measured."),
-        Column("mean", "unit", "Mean over seeds, every run counted once."),
-        Column("ci95", "unit", "Half-width of its 95 % confidence interval over seeds, by Student's t."),
-        Column("spread", "unit", "Standard deviation from seed to seed."),
-        Column("least", "unit", "The least of all runs."),
-        Column("greatest", "unit", "The greatest of all runs."),
+        Column("quantity", "text", "Name of the column of the table of points.", lambda one: one.name),
+        Column("runs", "count", "Runs in which it could be measured.", lambda one: len(one.values)),
+        Column("mean", "unit", "Mean over seeds, every run counted once.", lambda one: one.mean),
+        Column(
+            "ci95",
+            "unit",
+            "Half-width of its 95 % confidence interval over seeds, by Student's t.",
+            lambda one: one.half,
+        ),
+        Column(
+            "spread",
+            "unit",
+            "Standard deviation from seed to seed.",
+            lambda one: float(one.values.std(ddof=1)) if len(one.values) > 1 else None,
+        ),
+        Column("least", "unit", "The least of all runs.", lambda one: float(one.values.min())),
+        Column("greatest", "unit", "The greatest of all runs.", lambda one: float(one.values.max())),
         Column(
             "holding",
             "count",
             "Runs whose own 95 % interval contains the mean over seeds: about 19 of 20 if these intervals can be trusted; null for numbers without one.",
+            lambda one: one.holding,
         ),
     ),
 )
@@ -97,16 +144,33 @@ REQUIREMENT_SUMMARY = Table(
     "Summary of requirements",
     "Further keys of the summary where flows have requirements: how many of them there are, and by their verdict.",
     (
-        Column("requirements.count", "count", "Flows that have a requirement."),
-        Column("requirements.guaranteed", "count", "No packet can be late, in any run."),
-        Column("requirements.met", "count", "No packet of this run was late, but that is not guaranteed."),
-        Column("requirements.missed", "count", "At least one packet of this run was late."),
+        Column("requirements.count", "count", "Flows that have a requirement.", len),
+        Column(
+            "requirements.guaranteed",
+            "count",
+            "No packet can be late, in any run.",
+            lambda verdicts: verdicts.count("guaranteed"),
+        ),
+        Column(
+            "requirements.met",
+            "count",
+            "No packet of this run was late, but that is not guaranteed.",
+            lambda verdicts: verdicts.count("met"),
+        ),
+        Column(
+            "requirements.missed",
+            "count",
+            "At least one packet of this run was late.",
+            lambda verdicts: verdicts.count("missed"),
+        ),
         Column(
             "requirements.unknown",
             "count",
             "None arrived, or the run stood still, and nothing is guaranteed.",
+            lambda verdicts: verdicts.count("unknown"),
         ),
     ),
+    is_json=True,
 )
 
 REQUIREMENTS = Table(
@@ -114,37 +178,49 @@ REQUIREMENTS = Table(
     "Requirements",
     "One row per flow that has a requirement, in the order of their sources (`results.requirements`, `requirements.parquet`; without what runs have seen `requirements` in the JSON of `fabriloom bound`).",
     (
-        Column("flow", "text", "Its name, or its two ends."),
-        Column("source", "text", "Terminal that sends."),
-        Column("target", "text", "Terminal that receives."),
-        Column("packet_bytes", "B", "Payload of a packet."),
+        Column("flow", "text", "Its name, or its two ends.", lambda seen: seen.of.flow),
+        Column("source", "text", "Terminal that sends.", lambda seen: seen.of.source),
+        Column("target", "text", "Terminal that receives.", lambda seen: seen.of.target),
+        Column("packet_bytes", "B", "Payload of a packet.", lambda seen: seen.of.packet_bytes),
         Column(
             "requirement_ns",
             "ns",
             "What is asked: no packet takes longer, from its making at the source to its delivery.",
+            lambda seen: seen.of.requirement_ns,
         ),
         Column(
             "verdict",
             "text",
             "`missed`: a packet of this run took longer; `guaranteed`: none can; `met`: none did, but it is not guaranteed; `unknown`: nothing was seen, or the run stood still, and nothing is guaranteed.",
+            lambda seen: seen.verdict,
         ),
-        Column("packets", "count", "Packets delivered in the measuring window."),
+        Column("packets", "count", "Packets delivered in the measuring window.", lambda seen: seen.packets),
         Column(
-            "total_latency_ns_p99_99", "ns", "99.99 % of them did not take longer from making to delivery."
+            "total_latency_ns_p99_99",
+            "ns",
+            "99.99 % of them did not take longer from making to delivery.",
+            lambda seen: seen.p99_99_ns,
         ),
-        Column("total_latency_ns_max", "ns", "The longest of them."),
-        Column("margin", "ratio", "Share of the requirement that the longest leaves; below 0 it is missed."),
+        Column("total_latency_ns_max", "ns", "The longest of them.", lambda seen: seen.longest_ns),
+        Column(
+            "margin",
+            "ratio",
+            "Share of the requirement that the longest leaves; below 0 it is missed.",
+            lambda seen: seen.margin(seen.longest_ns),
+        ),
         Column(
             "bound_ns",
             "ns",
             "No packet takes longer from making to delivery, in any run; null where there is no such time.",
+            lambda seen: seen.of.bound_ns,
         ),
         Column(
             "bound_margin",
             "ratio",
             "Share of the requirement that the bound leaves; below 0 it is not guaranteed.",
+            lambda seen: seen.margin(seen.of.bound_ns),
         ),
-        Column("no_bound", "text", "Why there is no bound; else empty."),
+        Column("no_bound", "text", "Why there is no bound; else empty.", lambda seen: seen.of.no_bound),
     ),
 )
 
@@ -153,31 +229,45 @@ BOUNDS = Table(
     "Guaranteed delays",
     "One row per flow, the largest bound first; packets of another length between the same terminals are another one (`fabriloom.bound(…).table`; `flows` in the JSON of `fabriloom bound`, whose `largest` has the parts of one bound).",
     (
-        Column("source", "text", "Terminal that sends."),
-        Column("target", "text", "Terminal that receives."),
-        Column("packet_bytes", "bytes", "Payload of the longest packet."),
+        Column("source", "text", "Terminal that sends.", lambda one: one.source),
+        Column("target", "text", "Terminal that receives.", lambda one: one.target),
+        Column("packet_bytes", "B", "Payload of the longest packet.", lambda one: one.packet_bytes),
         Column(
             "bound_ns",
             "ns",
             "No packet of the flow takes longer from its dispatch to its delivery, whenever packets are made; null where only periods give a bound.",
+            lambda one: one.bound_ns,
         ),
         Column(
             "found_ns",
             "ns",
             "The longest delay seen in runs that look for late packets; null if the flow was not tried.",
+            lambda one: one.found_ns,
         ),
-        Column("found_share", "0 to 1", "`found_ns / bound_ns`: the nearer to 1, the tighter the bound."),
+        Column(
+            "found_share",
+            "0 to 1",
+            "`found_ns / bound_ns`: the nearer to 1, the tighter the bound.",
+            lambda one: one.found_share,
+        ),
         Column(
             "periods_ns",
             "ns",
             "No packet of the flow takes longer from its making to its delivery, as all flows that can be in its way keep their periods; null where there is no such time.",
+            lambda one: one.periods_ns,
         ),
         Column(
             "periods_found_ns",
             "ns",
             "The longest such time seen in runs that keep the periods, with other phases; null without runs.",
+            lambda one: one.periods_found_ns,
         ),
-        Column("periods_found_share", "0 to 1", "`periods_found_ns / periods_ns`."),
+        Column(
+            "periods_found_share",
+            "0 to 1",
+            "`periods_found_ns / periods_ns`.",
+            lambda one: one.periods_found_share,
+        ),
     ),
 )
 
@@ -186,49 +276,110 @@ CANDIDATES = Table(
     "Candidates of a design",
     "One row per candidate of `fabriloom design` (`design(…).table`; in the JSON `ranking` has those that meet everything). What belongs to a later sieve than the one that refused it is null.",
     (
-        Column("candidate", "text", "The network in words."),
-        Column("family", "text", "Kind of its topology."),
-        Column("parameters", "JSON", "Parameters of its topology."),
-        Column("settings", "JSON", "What is varied besides."),
-        Column("networks", "count", "Equal networks; the numbers below are of all together."),
-        Column("terminal_ports", "count", "Ports of a terminal, in all networks together."),
-        Column("terminals", "count", "Places for terminals."),
+        Column("candidate", "text", "The network in words.", lambda one: one.of.candidate.name),
+        Column("family", "text", "Kind of its topology.", lambda one: one.of.candidate.family),
+        Column(
+            "parameters",
+            "JSON",
+            "Parameters of its topology.",
+            lambda one: json.dumps(dict(one.of.candidate.shape.parameters)),
+        ),
+        Column(
+            "settings",
+            "JSON",
+            "What is varied besides.",
+            lambda one: json.dumps(dict(one.of.candidate.settings)),
+        ),
+        Column(
+            "networks",
+            "count",
+            "Equal networks; the numbers below are of all together.",
+            lambda one: one.of.candidate.networks,
+        ),
+        Column(
+            "terminal_ports",
+            "count",
+            "Ports of a terminal, in all networks together.",
+            lambda one: one.of.candidate.networks * one.of.candidate.ports_each,
+        ),
+        Column(
+            "terminals",
+            "count",
+            "Places for terminals.",
+            lambda one: one.of.candidate.shape.terminals // one.of.candidate.ports_each,
+        ),
         Column(
             "status",
             "text",
             "`met`: meets everything; `refused`; `not simulated`: enough cheaper or likelier ones meet everything.",
+            lambda one: one.status,
         ),
-        Column("cost", "unit", "By the costs of the requirements; without metres of cables if not built."),
-        Column("switches", "count", "Switches."),
-        Column("ports", "count", "Ports of switches that are used."),
-        Column("cables", "count", "Cables, terminals' included; of rings their links."),
-        Column("bound", "factor", "Times the traffic at which a link, bus or memory is full."),
-        Column("zero_load_ns", "ns", "Mean latency without other traffic, over pairs spread evenly."),
-        Column("carries", "factor", "Times the traffic that it carried in simulation without a pile."),
-        Column("accepted_mbytes_per_s", "10^6 B/s", "Throughput at the traffic that is asked for."),
-        Column("accepted_mbytes_per_s_ci95", "10^6 B/s", "Half-width of its 95 % interval over seeds."),
-        Column("mean_ns", "ns", "Mean latency from the making of a packet or an event."),
-        Column("tail_ns", "ns", "Its percentile that the requirements name."),
-        Column("tail_ns_ci95", "ns", "Half-width of its 95 % interval over seeds."),
         Column(
-            "worst_failure", "text", "The single failure after which least arrives; with `after_failure`."
+            "cost",
+            "unit",
+            "By the costs of the requirements; without metres of cables if not built.",
+            lambda one: one.of.cost,
+        ),
+        Column("switches", "count", "Switches.", fact("switches")),
+        Column("ports", "count", "Ports of switches that are used.", fact("ports")),
+        Column("cables", "count", "Cables, terminals' included; of rings their links.", fact("cables")),
+        Column("bound", "factor", "Times the traffic at which a link, bus or memory is full.", fact("bound")),
+        Column(
+            "zero_load_ns",
+            "ns",
+            "Mean latency without other traffic, over pairs spread evenly.",
+            fact("zero_load_ns"),
+        ),
+        Column(
+            "carries",
+            "factor",
+            "Times the traffic that it carried in simulation without a pile.",
+            fact("carries"),
+        ),
+        Column(
+            "accepted_mbytes_per_s",
+            "10^6 B/s",
+            "Throughput at the traffic that is asked for.",
+            fact("accepted_mbytes_per_s"),
+        ),
+        Column(
+            "accepted_mbytes_per_s_ci95",
+            "10^6 B/s",
+            "Half-width of its 95 % interval over seeds.",
+            fact("accepted_mbytes_per_s_ci95"),
+        ),
+        Column("mean_ns", "ns", "Mean latency from the making of a packet or an event.", fact("mean_ns")),
+        Column("tail_ns", "ns", "Its percentile that the requirements name.", fact("tail_ns")),
+        Column("tail_ns_ci95", "ns", "Half-width of its 95 % interval over seeds.", fact("tail_ns_ci95")),
+        Column(
+            "worst_failure",
+            "text",
+            "The single failure after which least arrives; with `after_failure`.",
+            fact("worst_failure"),
         ),
         Column(
             "after_failure",
             "0 to 1",
             "Share of the packets that then arrives, counted on the routes; without those of terminals at a failed switch.",
+            fact("after_failure"),
         ),
         Column(
             "delivered_after",
             "0 to 1",
             "Share of all packets in a simulation with that failure from the beginning.",
+            fact("delivered_after"),
         ),
-        Column("tail_after_ns", "ns", "The percentile of those that arrived there."),
-        Column("breaks", "text", "The first requirement that it breaks, by its path."),
-        Column("have", "unit", "What it has there."),
-        Column("need", "unit", "What is asked."),
-        Column("by", "share", "How far away, as a share of what is asked."),
-        Column("why", "text", "The same in words."),
+        Column("tail_after_ns", "ns", "The percentile of those that arrived there.", fact("tail_after_ns")),
+        Column(
+            "breaks",
+            "text",
+            "The first requirement that it breaks, by its path.",
+            lambda one: one.broken("requirement"),
+        ),
+        Column("have", "unit", "What it has there.", lambda one: one.broken("have")),
+        Column("need", "unit", "What is asked.", lambda one: one.broken("need")),
+        Column("by", "share", "How far away, as a share of what is asked.", lambda one: one.broken("by")),
+        Column("why", "text", "The same in words.", lambda one: one.broken("text")),
     ),
 )
 
@@ -244,6 +395,7 @@ PAIRINGS = Table(
         Column("spread", "0 to 1", "Standard deviation of that mean from pairing to pairing."),
         Column("least_flow", "0 to 1", "The least share of any flow."),
     ),
+    is_json=True,
 )
 
 OF_STUDIES = (SEEDS, BOUNDS, CANDIDATES, SATURATION, PAIRINGS)

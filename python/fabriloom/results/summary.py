@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import columns, confidence, ends, faults, planes, statistics, tables
+from .kinds import KINDS, Kind
 from .limit import keeps_up, limit, of_program, senders, verdict
 from .programs import ProgramRun
 from .provenance import Provenance
+from .rows import FaultRows, RingRows
 
 if TYPE_CHECKING:
     from ..topology.graph import Graph
@@ -39,8 +41,8 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def latency(native: Mapping[str, Any], which: str, tick_ns: float, of_rings: bool) -> dict[str, Any]:
-    """Return the keys of one latency; ``which``: ``latency`` or ``total``, as in the engine's names."""
+def latency(native: Mapping[str, Any], which: str, tick_ns: float, kind: Kind) -> dict[str, Any]:
+    """The keys of one latency; ``which`` is ``latency`` or ``total`` as in the engine's names."""
     inside, _, _ = tables.batch_bounds(native)
     estimate = statistics.ratio(
         tables.column(native, f"batch_{which}_sum_ticks")[inside].astype(np.float64) * tick_ns,
@@ -53,11 +55,10 @@ def latency(native: Mapping[str, Any], which: str, tick_ns: float, of_rings: boo
     counts = tables.column(native, f"{which}_counts").astype(np.int64)
     # The extremes are kept exactly; the histogram has them to its resolution only.
     low, high = (float(native[f"{which}_{end}_ticks"]) if packets else math.nan for end in ("min", "max"))
-    start = columns.RING_LATENCY_FROM if of_rings else columns.NETWORK_LATENCY_FROM
     shares = statistics.percentiles(values, counts, low, high)
     return {
-        "from": start if which == "latency" else columns.TOTAL_LATENCY_FROM,
-        "to": columns.RING_LATENCY_TO if of_rings else columns.NETWORK_LATENCY_TO,
+        "from": kind.latency_from if which == "latency" else columns.TOTAL_LATENCY_FROM,
+        "to": kind.latency_to,
         "mean": _number(mean),
         "mean_ci95": _number(estimate.ci95),
         "min": _number(low * tick_ns),
@@ -98,7 +99,7 @@ def summary(
     inside, _, _ = tables.batch_bounds(native)
     means = confidence.settled(native, confidence.watched(native, tick_ns))
     precision = float(provenance.resolved.get("run", {}).get("precision", 0.0))
-    of_rings = graph.rings is not None
+    kind = KINDS[graph.kind]
     packets = tables.column(native, "batch_packets")[inside].astype(np.float64)
     latencies = tables.column(native, "batch_latency_sum_ticks")[inside].astype(np.float64)
     found: dict[str, Any] = {
@@ -123,8 +124,8 @@ def summary(
             **{key: int(native[key]) for key in ("offered", "delivered", "refused", "in_flight")},
             "measured": int(native["measured_packets"]),
         },
-        "latency_ns": latency(native, "latency", tick_ns, of_rings),
-        "total_latency_ns": latency(native, "total", tick_ns, of_rings),
+        "latency_ns": latency(native, "latency", tick_ns, kind),
+        "total_latency_ns": latency(native, "total", tick_ns, kind),
         "statistics": {
             "batches": len(statistics.merge(packets)),
             "lag1_correlation": _number(statistics.lag1_correlation(latencies, packets)),
@@ -141,19 +142,16 @@ def summary(
             "wall_s": wall_s,
         },
     }
-    if graph.rings is not None:
-        found["network"] |= {"rings": graph.rings.rings, "buses": int(graph.rings.bus_count.sum())}
-        found["packets"]["scrubbed"] = int(native["scrubbed"])
-        found["sci"] = _sci(native, graph, window, tick_ns)
+    for more in kind.summary:
+        more.fill(found, RingRows(native, graph, tick_ns))
     if faults.has_faults(native):
-        found["packets"]["lost"] = int(native["lost"])
-        found["faults"] = faults.summary(native, graph, tick_ns)
+        columns.FAULT_SUMMARY.fill(found, FaultRows(native, graph, tick_ns))
     if graph.several is not None:
         resolved = provenance.resolved
         spreads = resolved.get("ports", {}).get("per") == "packet"
         planes.add(found, native, graph, "program" in resolved, spreads)
     found["keeps_up"] = keeps_up(found, senders(native, graph))
-    found["limit"] = limit(native, graph)
+    found["limit"] = limit(native, graph, kind.limit)
     found["verdict"] = verdict(found, provenance.resolved)
     return found
 
@@ -195,26 +193,3 @@ def add_program(
     summary["keeps_up"] = None
     summary["limit"] = of_program(summary["limit"], summary["hosts"])
     summary["verdict"] = verdict(summary, resolved)
-
-
-def _sci(native: Mapping[str, Any], graph: Graph, window_ticks: int, tick_ns: float) -> dict[str, Any]:
-    """Return the keys of rings and buses."""
-    rates = tables.ring_rates(native, window_ticks * tick_ns)
-    busy, retry, echo = (
-        float(tables.column(native, f"link_{what}_ticks").sum()) for what in ("busy", "retry", "echo")
-    )
-    return {
-        "busied": int(tables.column(native, "link_busied").sum()),
-        "retries": int(tables.column(native, "link_retried").sum()),
-        "retry_share": retry / busy if busy else 0.0,
-        "echo_share": echo / busy if busy else 0.0,
-        "link_mbytes_per_s_max": float(rates["all"].max(initial=0.0)),
-        "retry_mbytes_per_s_mean": float(rates["retry"].mean()) if len(rates["retry"]) else 0.0,
-        "retry_mbytes_per_s_max": float(rates["retry"].max(initial=0.0)),
-        "retry_delay_ns_max": int(native["retry_delay_ticks_max"]) * tick_ns,
-        "timed_out": int(native["timed_out"]),
-        "bypass_most_symbols": int(tables.column(native, "link_bypass_most").max(initial=0)),
-        "link_utilisation_max": float(tables.utilisation(native, window_ticks).max(initial=0.0)),
-        "bus_transfers": int(tables.column(native, "bus_transfers").sum()),
-        "bus_utilisation_max": float(tables.bus_utilisation(native, graph, window_ticks).max(initial=0.0)),
-    }

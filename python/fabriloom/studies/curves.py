@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..compile import graph_of
 from ..results import Provenance
+from ..results.columns import POINTS, PROGRAM_POINTS, RING_POINTS
 from ..results.figures import settings_text
 from ..results.tabled import Tabled
 from ..scenario import needed
@@ -33,63 +34,12 @@ SCALE = "traffic.scale"
 
 
 def point_row(point: Point) -> dict[str, Any]:
-    """Return a row of the table of points, see ``results.columns.POINTS``."""
-    summary = point.summary
-    latency, packets = summary["latency_ns"], summary["packets"]
-    return {
-        **point.settings,
-        "end_reason": summary["end"]["reason"],
-        "offered_mbytes_per_s": summary["offered_mbytes_per_s"],
-        "lost_mbytes_per_s": summary["lost_mbytes_per_s"],
-        "accepted_mbytes_per_s": summary["accepted_mbytes_per_s"],
-        "accepted_mbytes_per_s_ci95": summary["accepted_mbytes_per_s_ci95"],
-        "latency_ns_mean": latency["mean"],
-        "latency_ns_mean_ci95": latency["mean_ci95"],
-        "latency_ns_p50": latency["p50"],
-        "latency_ns_p99": latency["p99"],
-        "latency_ns_p99_9": latency["p99_9"],
-        "latency_ns_max": latency["max"],
-        "total_latency_ns_mean": summary["total_latency_ns"]["mean"],
-        "total_latency_ns_mean_ci95": summary["total_latency_ns"]["mean_ci95"],
-        "total_latency_ns_p99": summary["total_latency_ns"]["p99"],
-        "trusted": summary["statistics"]["trusted"],
-        "packets_delivered": packets["delivered"],
-        "packets_refused": packets["refused"],
-        "packets_lost": packets.get("lost", 0),
-        **_ring_columns(summary.get("sci")),
-        **_program_columns(summary),
-        "scenario_sha256": summary["scenario_sha256"],
-        "seed": summary["seed"],
-    }
-
-
-def _ring_columns(sci: dict[str, Any] | None) -> dict[str, Any]:
-    """Return further columns for networks of rings, see ``results.columns.RING_POINTS``."""
-    if sci is None:
-        return {}
-    names = ("busied", "retry_share", "retry_mbytes_per_s_mean", "retry_mbytes_per_s_max", "echo_share")
-    names += ("link_utilisation_max", "link_mbytes_per_s_max", "bus_utilisation_max")
-    return {name: sci[name] for name in names}
-
-
-def _program_columns(summary: dict[str, Any]) -> dict[str, Any]:
-    """Return further columns for programs, see ``results.columns.PROGRAM_POINTS``."""
-    if "messages" not in summary:
-        return {}
-    messages, events, hosts = summary["messages"], summary["events"], summary["hosts"]
-    return {
-        "round_ns_mean": summary["rounds"]["ns_mean"],
-        "messages_per_s": messages["per_s"],
-        "message_mbytes_per_s": messages["mbytes_per_s"],
-        "message_latency_ns_mean": summary["message_latency_ns"]["mean"],
-        "events_attempted_per_s": events["attempted_per_s"],
-        "events_achieved_per_s": events["achieved_per_s"],
-        "events_incomplete": events["incomplete"],
-        "event_latency_ns_mean": events["latency_ns"]["mean"],
-        "event_latency_ns_p99": events["latency_ns"]["p99"],
-        "blocked_share_mean": hosts["blocked_share_mean"],
-        "receiving_share_mean": hosts["receiving_share_mean"],
-    }
+    """One row of the table of points, see ``results.columns.POINTS``."""
+    summary, row = point.summary, POINTS.row_of(point.summary)
+    own = {name: row.pop(name) for name in ("scenario_sha256", "seed")}
+    of_rings = RING_POINTS.row_of(summary) if "sci" in summary else {}
+    of_programs = PROGRAM_POINTS.row_of(summary) if "messages" in summary else {}
+    return {**point.settings, **row, **of_rings, **of_programs, **own}
 
 
 @dataclass(repr=False)

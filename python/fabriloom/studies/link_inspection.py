@@ -76,7 +76,7 @@ class LinkInspection:
         return effective_bisection.counted(self.parts, pairings, self.compiled.scenario.seed)
 
     def pairs(self, sources: int, targets: int) -> tuple[Ints, Ints]:
-        """Return at most this many evenly spread sources, each with at most this many targets."""
+        """At most this many sources, spread evenly over the network, each with this many targets."""
         terminals = self.parts.graph.terminals
         first = spread_evenly(np.arange(terminals), sources)
         steps = spread_evenly(np.arange(1, terminals), targets)

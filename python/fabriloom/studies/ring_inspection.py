@@ -92,7 +92,7 @@ class RingInspection:
         """It is not counted for rings."""
 
     def pairs(self, sources: int, targets: int) -> tuple[Ints, Ints]:
-        """Return all pairs of at most this many evenly spread senders and receivers."""
+        """At most this many senders and receivers, spread evenly over the network, each with each."""
         rings, terminals = self.parts.rings, self.parts.graph.terminals
         senders = spread_evenly(rings.terminals_of("sender", terminals), sources)
         receivers = spread_evenly(rings.terminals_of("receiver", terminals), targets)

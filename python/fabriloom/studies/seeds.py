@@ -8,10 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..compile import graph_of
 from ..results import Provenance
 from ..results.statistics import mean_of_runs
+from ..results.study_columns import SEEDS
 from ..scenario import needed
 from .curves import Curve, varied
 from .points import Advance, Point, run_points
@@ -28,6 +30,19 @@ _NOT_MEASURED = (SEED, "end_reason", "scenario_sha256", "trusted")
 _HALF = "_ci95"
 
 
+@dataclass(frozen=True)
+class OverSeeds:
+    """One number of several runs, where it could be measured."""
+
+    name: str
+    values: NDArray[np.float64]
+    mean: float
+    half: float | None
+    """Half-width of the interval of the mean; none of a single run."""
+    holding: int | None
+    """In how many runs the interval of the run itself holds the mean; none if it has none."""
+
+
 @dataclass(repr=False)
 class Repetition(Curve):
     """The finished runs of one scenario, by seed."""
@@ -38,30 +53,18 @@ class Repetition(Curve):
         import polars as pl
 
         names = [name for name in self.table.columns if name not in _NOT_MEASURED and _HALF not in name]
-        rows = [self._mean(name) for name in names]
-        return pl.DataFrame([row for row in rows if row is not None], infer_schema_length=None)
+        found = [one for one in map(self._of, names) if len(one.values)]
+        return pl.DataFrame([SEEDS.row_of(one) for one in found], infer_schema_length=None)
 
-    def _mean(self, name: str) -> dict[str, Any] | None:
-        """Return one row: mean over seeds, spread, interval, and the number of single intervals that contain
-        it.
-        """
-        column = self.table[name]
-        values = column.drop_nulls().to_numpy().astype(np.float64)
-        if not len(values):
-            return None
-        count = len(values)
-        mean, half = mean_of_runs(values.tolist()) if count > 1 else (float(values[0]), None)
-        spread = float(values.std(ddof=1)) if count > 1 else None
-        return {
-            "quantity": name,
-            "runs": count,
-            "mean": mean,
-            "ci95": half,
-            "spread": spread,
-            "least": float(values.min()),
-            "greatest": float(values.max()),
-            "holding": self._holding(name, mean),
-        }
+    def _of(self, name: str) -> OverSeeds:
+        """One number of the runs."""
+        values = self.table[name].drop_nulls().to_numpy().astype(np.float64)
+        mean, half = 0.0, None
+        if len(values) > 1:
+            mean, half = mean_of_runs(values.tolist())
+        elif len(values):
+            mean = float(values[0])
+        return OverSeeds(name, values, mean, half, self._holding(name, mean))
 
     def _holding(self, name: str, mean: float) -> int | None:
         """Count the runs whose own interval contains the mean over seeds; None if runs have no interval."""

@@ -1,0 +1,60 @@
+"""What the results of each kind of network have that those of others have not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import columns, tables
+from .column import Table
+from .limit import Limit, of_links, of_rings
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..topology.graph import Graph
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The results of one kind of network."""
+
+    latency_from: str
+    latency_to: str
+    """The two ends of network latency, in words."""
+    links: Table
+    """The table of links."""
+    limit: Callable[[Mapping[str, Any], Graph, int], Limit]
+    """What is nearest to its limit, in a window of ticks."""
+    tables: tuple[str, ...] = ()
+    """Further tables, by the names of their files."""
+    summary: tuple[Table, ...] = ()
+    """Further keys of the summary, made of :class:`rows.RingRows`."""
+    carried_mbytes_per_s: Callable[[Mapping[str, Any], float], NDArray[np.float64]] | None = None
+    """Per link all that it carried, of a window in ns; none where its utilisation says the same."""
+
+
+def _carried(native: Mapping[str, Any], window_ns: float) -> NDArray[np.float64]:
+    return tables.ring_rates(native, window_ns)["all"]
+
+
+KINDS = {
+    "links": Kind(
+        columns.NETWORK_LATENCY_FROM,
+        columns.NETWORK_LATENCY_TO,
+        columns.LINKS,
+        of_links,
+    ),
+    "rings": Kind(
+        columns.RING_LATENCY_FROM,
+        columns.RING_LATENCY_TO,
+        columns.RING_LINKS,
+        of_rings,
+        ("buses", "rings"),
+        (columns.RING_SUMMARY,),
+        _carried,
+    ),
+}
+"""By ``Graph.kind``."""

@@ -1,0 +1,326 @@
+"""What the columns of the tables of a run are made of: the engine's numbers by what a row is of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import faults, tables
+from .tables import per
+
+if TYPE_CHECKING:
+    from ..topology.graph import Graph, Plane
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Names = NDArray[np.object_]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The engine's numbers with their names and units."""
+
+    native: Mapping[str, Any]
+    graph: Graph
+    tick_ns: float
+
+    @property
+    def window_ticks(self) -> int:
+        """Length of the measuring window."""
+        return tables.window_ticks(self.native)
+
+    @property
+    def window_ns(self) -> float:
+        """Length of the measuring window."""
+        return self.window_ticks * self.tick_ns
+
+    def raw(self, name: str) -> NDArray[Any]:
+        """One array as the engine has it."""
+        return tables.column(self.native, name)
+
+    def count(self, name: str) -> Ints:
+        """What was counted."""
+        return self.raw(name).astype(np.int64)
+
+    def ns(self, name: str) -> Floats:
+        """A time."""
+        return self.raw(name) * self.tick_ns
+
+    def share(self, name: str) -> Floats:
+        """A time as a share of the measuring window, 0 to 1."""
+        return np.minimum(per(self.raw(name), self.window_ticks), 1.0)
+
+    def rate(self, size: NDArray[Any]) -> Floats:
+        """Bytes over the measuring window, in MB/s."""
+        return per(size * 1e3, self.window_ns)
+
+    @cached_property
+    def terminals(self) -> Names:
+        """Names of terminals."""
+        return np.array(self.graph.terminal_names, dtype=object)
+
+
+class LinkRows(Rows):
+    """Links."""
+
+    @cached_property
+    def ends(self) -> tuple[Names, Names]:
+        """Names of the source and the target of each."""
+        names = tables.vertex_names(self.graph)
+        return names[self.graph.link_source], names[self.graph.link_target]
+
+    @cached_property
+    def utilisation(self) -> Floats:
+        """The share of the window in which the wire was occupied."""
+        return tables.utilisation(self.native, self.window_ticks)
+
+    @property
+    def waiting_ns_mean(self) -> Floats:
+        """How long packets waited for it."""
+        return per(self.ns("link_wait_ticks"), self.raw("link_packets"))
+
+    @cached_property
+    def down_ticks(self) -> Ints:
+        """For how long it did not run."""
+        return faults.down_ticks(self.native, self.graph.links)
+
+    @property
+    def planes(self) -> list[str]:
+        """Names of the planes that they are of."""
+        return [plane.name for plane in self.graph.planes for _ in range(plane.graph.links)]
+
+    @property
+    def rings(self) -> Names:
+        """Names of the rings that they are of."""
+        assert self.graph.rings is not None
+        return np.array(self.graph.rings.ring_names, dtype=object)[self.graph.rings.station_ring]
+
+    @cached_property
+    def rates(self) -> dict[str, Floats]:
+        """What links of rings carried, see :func:`tables.ring_rates`."""
+        return tables.ring_rates(self.native, self.window_ns)
+
+    @property
+    def data_share(self) -> Floats:
+        """The share of packets that were sent for the first time, on a link of a ring."""
+        retry, echo = (per(self.raw(f"link_{what}_ticks"), self.window_ticks) for what in ("retry", "echo"))
+        return np.maximum(self.utilisation - retry - echo, 0.0)
+
+
+class FaultRows(LinkRows):
+    """Links of a network in which some fail, for what is told of all of them."""
+
+    @cached_property
+    def around(self) -> dict[str, float | None]:
+        """Throughput before, while and after links were down."""
+        return faults.around(self.native, self.tick_ns)
+
+    @property
+    def worst_link(self) -> str:
+        """The one with most lost packets, if any was lost."""
+        lost = sum(
+            (self.count(f"link_{what}") for what in faults.CAUSES), np.zeros(self.graph.links, np.int64)
+        )
+        return self.graph.link_names[int(np.argmax(lost))] if lost.any() else ""
+
+    @property
+    def availability(self) -> float | None:
+        """The share of the window in which links ran."""
+        window = self.window_ticks
+        return 1.0 - float(self.down_ticks.mean()) / window if window else None
+
+
+class RingRows(LinkRows):
+    """Links of rings, for what is told of all of them."""
+
+    def total(self, name: str) -> int:
+        """What was counted on all of them."""
+        return int(self.raw(name).sum())
+
+    def part(self, what: str) -> float:
+        """The share of one kind of packets in all the time in which links were in use."""
+        busy, of = (float(self.raw(f"link_{name}_ticks").sum()) for name in ("busy", what))
+        return of / busy if busy else 0.0
+
+    @property
+    def bus_utilisation(self) -> Floats:
+        """Per switch, see :func:`tables.bus_utilisation`."""
+        return tables.bus_utilisation(self.native, self.graph, self.window_ticks)
+
+
+class BusRows(Rows):
+    """Switches of rings, with their buses."""
+
+    @property
+    def ports(self) -> Ints:
+        """How many each has."""
+        assert self.graph.rings is not None
+        return np.diff(self.graph.rings.port_start)
+
+    @property
+    def buses(self) -> Ints:
+        """How many each has."""
+        assert self.graph.rings is not None
+        return self.graph.rings.bus_count
+
+    @property
+    def utilisation(self) -> Floats:
+        """The share of the window in which the buses were in use."""
+        return tables.bus_utilisation(self.native, self.graph, self.window_ticks)
+
+    @property
+    def waiting_ns_mean(self) -> Floats:
+        """How long packets waited for a bus."""
+        return per(self.ns("bus_wait_ticks"), self.count("bus_transfers"))
+
+
+class PlaneRows(Rows):
+    """Planes; none where terminals have one port each."""
+
+    @cached_property
+    def planes(self) -> tuple[Plane, ...]:
+        """Those that are counted."""
+        return self.graph.planes[: len(self.raw("plane_packets"))]
+
+    @cached_property
+    def busy(self) -> list[Floats]:
+        """The utilisation of the links of each."""
+        every = tables.utilisation(self.native, self.window_ticks)
+        return [every[plane.links] for plane in self.planes]
+
+    @property
+    def size(self) -> Ints:
+        """Bytes delivered by each."""
+        return self.count("plane_bytes")
+
+    @property
+    def latency_ns_mean(self) -> Floats:
+        """Mean latency of its packets."""
+        return tables.mean(self.ns("plane_latency_sum_ticks"), self.raw("plane_packets"))
+
+
+@dataclass(frozen=True)
+class FlowRows(Rows):
+    """Pairs of terminals between which packets or messages were delivered, by their source and target."""
+
+    kept: str = "flow"
+    """How the engine calls them: ``flow``, or ``message_flow``."""
+    bounds_ns: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    """The delay that no packet exceeds, where one is known."""
+
+    @cached_property
+    def used(self) -> Ints:
+        """The places of those that had any, in order."""
+        source, target = (self.raw(f"{self.kept}_{end}").astype(np.int64) for end in ("source", "target"))
+        order, number = np.lexsort((target, source)), self.raw(f"{self.kept}_packets")
+        return order[number[order] > 0] if len(order) else order
+
+    def own(self, name: str) -> NDArray[Any]:
+        """One array of the engine, of these rows."""
+        return self.raw(f"{self.kept}_{name}")[self.used]
+
+    def end(self, name: str) -> Names:
+        """Names of one end of each."""
+        return self.terminals[self.own(name).astype(np.int64)]
+
+    @property
+    def number(self) -> Ints:
+        """Packets or messages."""
+        return self.own("packets").astype(np.int64)
+
+    @property
+    def size(self) -> Ints:
+        """Their bytes."""
+        return self.own("bytes").astype(np.int64)
+
+    @property
+    def latency_ns_mean(self) -> Floats:
+        """Their mean latency."""
+        return per(self.own("latency_sum_ticks") * self.tick_ns, self.number)
+
+    @property
+    def bound_ns(self) -> list[float | None]:
+        """The bound of each."""
+        pairs = zip(self.end("source"), self.end("target"), strict=True)
+        return [self.bounds_ns.get(pair) for pair in pairs]
+
+
+class BatchRows(Rows):
+    """Batches after the warm-up."""
+
+    @cached_property
+    def bounds(self) -> tuple[NDArray[np.bool_], Ints, Ints]:
+        """Which of the engine's, and their starts and ends in ticks."""
+        return tables.batch_bounds(self.native)
+
+    @property
+    def length_ns(self) -> Floats:
+        """Their lengths."""
+        _, starts, ends = self.bounds
+        return (ends - starts).astype(np.float64) * self.tick_ns
+
+    def own(self, name: str) -> NDArray[Any]:
+        """One array of the engine, of these rows."""
+        return self.raw(f"batch_{name}")[self.bounds[0]]
+
+    def latency_ns_mean(self, which: str) -> Floats:
+        """Mean latency of their packets, ``latency`` or ``total`` as in the engine's names."""
+        return tables.mean(self.own(f"{which}_sum_ticks") * self.tick_ns, self.own("packets"))
+
+
+class TailRows(Rows):
+    """Steps of the complementary cumulative distribution of the network latency."""
+
+    @property
+    def share_longer(self) -> Floats:
+        """The share of the packets that took longer."""
+        counts = self.count("latency_counts")
+        total = int(counts.sum())
+        return per(total - np.cumsum(counts), float(total))
+
+
+class TraceRows(Rows):
+    """Delivered packets."""
+
+    def end(self, name: str) -> Names:
+        """Names of one end of each."""
+        return self.terminals[self.count(f"trace_{name}")]
+
+    @property
+    def latency_ns(self) -> Floats:
+        """From started to delivered."""
+        took = self.count("trace_delivered_ticks") - self.count("trace_started_ticks")
+        return took.astype(np.float64) * self.tick_ns
+
+
+class ShareRows(BatchRows):
+    """Batches and flows: throughput over time."""
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What flows are called."""
+        return list(self.native.get("share_name", ()))
+
+    def cells(self, name: str) -> Ints:
+        """A number per batch and flow."""
+        inside = self.bounds[0]
+        return self.count(f"share_{name}").reshape(len(inside), len(self.names))[inside]
+
+    @cached_property
+    def sent(self) -> Ints:
+        """Flows of which there is something; a single one is told by the batches."""
+        some = np.flatnonzero(self.cells("packets").sum(axis=0))
+        return some if len(self.names) > 1 else np.empty(0, np.int64)
+
+    def of(self, name: str) -> Ints:
+        """A number per row."""
+        return self.cells(name)[:, self.sent].ravel()
+
+    def each(self, values: NDArray[Any]) -> NDArray[Any]:
+        """What is of batches, per row."""
+        return np.repeat(values, len(self.sent))
