@@ -7,19 +7,22 @@ from typing import Any
 import numpy as np
 import pytest
 from fabriloom import Scenario, ScenarioError, run
-from fabriloom.compile import LinkParts, compile
+from fabriloom.compile import compile
 from fabriloom.results import columns
 from fabriloom.routing import channel_loads
 from fabriloom.studies import failures
+from fabriloom.studies.kinds import inspection_of
+from fabriloom.studies.link_failures import LinkWays
 
 CLOS = {"kind": "clos", "terminals": 64}
 GRID = {"kind": "grid", "shape": [2, 3], "terminals_per_switch": 2}
 
 
-def ways(topology: dict[str, Any], **sections: Any) -> failures.Ways:
+def ways(topology: dict[str, Any], **sections: Any) -> LinkWays:
     compiled = compile(Scenario.from_dict({"topology": topology, **sections}))
-    assert isinstance(compiled.parts, LinkParts)
-    return failures.Ways(compiled, compiled.parts)
+    found = inspection_of(compiled).ways()
+    assert isinstance(found, LinkWays)
+    return found
 
 
 def found(topology: dict[str, Any], kinds: str = "all") -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import traffic
-from ..compile import Compiled, RingParts, compile
+from ..compile import Compiled, compile
 from ..results.columns import BOUNDS
 from ..scenario import Scenario, ScenarioError
 from .blocking import WORDS, Blocking, Line, Part, links_of, parts
@@ -282,7 +282,7 @@ def bound(
 
 def of_few_flows(compiled: Compiled) -> Bounds | str:
     """The bounds of all flows; of more than ``FEW``, or where there are none, why not."""
-    if compiled.programs is None and not isinstance(compiled.parts, RingParts):
+    if compiled.programs is None and not compiled.parts.unbounded:
         even = int(traffic.to_all(compiled.arrays).sum()) * (compiled.graph.terminals - 1)
         if even > FEW or even + len(compiled.demand().source) > FEW:
             return f"there are more than {FEW} flows: fabriloom bound says what is guaranteed"
@@ -315,8 +315,8 @@ def _bound(compiled: Compiled) -> Bounds:
 def _check(compiled: Compiled) -> None:
     """Raise ScenarioError for networks in which nothing limits a delay."""
     refused = compiled.scenario.error
-    if isinstance(compiled.parts, RingParts):
-        message = "there is no bound for networks of rings: nothing limits how often a packet is sent again"
+    if compiled.parts.unbounded:
+        message = f"there is no bound for {compiled.parts.unbounded}"
         raise refused(
             message, ("topology", "kind"), "run it with several seeds and look at the largest delay"
         )

@@ -52,6 +52,8 @@ class LinkParts:
 
     hears_back = True
     """Whether flow control of one direction takes time of the other."""
+    unbounded = ""
+    """Why no packet has a longest delay; empty: there may be one."""
     bit_errors_disconnect = True
     """Whether a bit error takes a link down for a while; if not, it damages what is on it."""
 

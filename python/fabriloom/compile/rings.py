@@ -32,6 +32,7 @@ class RingParts:
     """The parts of a network of rings; each mistake points into the file. It has the methods of LinkParts."""
 
     hears_back = False
+    unbounded = "networks of rings: nothing limits how often a packet is sent again"
     bit_errors_disconnect = False
     via = False
     distributions: ClassVar[list[Distribution]] = []

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..compile import RingParts, compile
+from ..compile import compile
 from ..results.figures import figures
-from ..studies.failures import Ways, failures
+from ..studies.failures import failures
+from ..studies.kinds import inspection_of
 from ..studies.left import Left
 from .sieve import Looked, Miss
 
@@ -37,12 +38,11 @@ def suffers(requirements: Requirements, scenario: Scenario, looked: Looked) -> N
 def _worst(requirements: Requirements, scenario: Scenario) -> tuple[str, float, dict[str, Any]]:
     """The failure after which least arrives: its name, that share, and what is written in ``[[fault]]``."""
     compiled = compile(scenario)
-    parts = compiled.parts
-    if isinstance(parts, RingParts):
+    if compiled.graph.rings is not None:
         return "any link of a ring", 0.0, {}
     asked, graph = requirements.require, compiled.graph
     both = not (asked.survive_links or asked.survive_switches)
-    ways, found = Ways(compiled, parts), list[Left]()
+    ways, found = inspection_of(compiled).ways(), list[Left]()
     for kind, name, dead in failures(graph, "all"):
         ends = np.concatenate([graph.link_source[dead], graph.link_target[dead]])
         if kind == "cable" and (both or asked.survive_links) and np.all(ends < graph.switches):

@@ -117,7 +117,7 @@ class Results(Tabled):
 
     @cached_property
     def links(self) -> pl.DataFrame:
-        """One row per link: utilisation, packets, and what else its kind of network has."""
+        """One row per link: utilisation, packets, and further columns by kind of network."""
         rows = LinkRows(*self._numbers)
         found = KINDS[self.graph.kind].links.frame(rows)
         if self.graph.several is not None:
@@ -133,19 +133,19 @@ class Results(Tabled):
 
     @cached_property
     def planes(self) -> pl.DataFrame:
-        """One row per plane: what came by it; no rows where terminals have one port each."""
+        """One row per plane: its throughput; no rows if terminals have one port each."""
         return columns.PLANES.frame(PlaneRows(*self._numbers))
 
     @cached_property
     def buses(self) -> pl.DataFrame:
-        """One row per switch of a network of rings: how busy its buses were; no rows elsewhere."""
+        """One row per switch of a network of rings: utilisation of its buses; no rows for other networks."""
         if self.graph.rings is None:
             return columns.BUSES.frame_of([])
         return columns.BUSES.frame(BusRows(*self._numbers))
 
     @cached_property
     def rings(self) -> pl.DataFrame:
-        """One row per ring: what its links carried, in MB/s; no rows in networks without rings."""
+        """One row per ring: throughput of its links in MB/s; no rows for networks without rings."""
         import polars as pl
 
         if self.graph.rings is None:
@@ -156,12 +156,12 @@ class Results(Tabled):
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """One row per pair of terminals: throughput, latency, share; no rows when flows were not kept."""
+        """One row per pair of terminals: throughput, latency, share; no rows if flows were not kept."""
         return columns.FLOWS.frame(FlowRows(*self._numbers, bounds_ns=self.bounds_ns))
 
     @cached_property
     def requirements(self) -> pl.DataFrame:
-        """One row per flow that has a requirement: what is guaranteed and seen, and whether it is kept."""
+        """One row per flow with a requirement: its bound, its longest delay in the run, and the verdict."""
         return columns.REQUIREMENTS.frame_of(seen(self.native, self.promises, self.tick_ps / 1000))
 
     @property
@@ -171,53 +171,58 @@ class Results(Tabled):
 
     @cached_property
     def codes(self) -> pl.DataFrame:
-        """One row per source of time-codes or interrupts and terminal: latency, jitter; no rows without."""
+        """One row per source of time-codes or interrupts and receiving terminal: latency and jitter."""
         return columns.CODES.frame_of(signals.codes(*self._numbers))
 
     @cached_property
     def batches(self) -> pl.DataFrame:
-        """One row per batch of the measuring window: throughput and latency; shows whether it was steady."""
+        """One row per batch of the measuring window: throughput and latency, to check for a steady state."""
         return columns.BATCHES.frame(BatchRows(*self._numbers))
 
     @cached_property
     def over_time(self) -> pl.DataFrame:
-        """One row per batch and flow, or terminal, or some of them: throughput; see the results reference."""
+        """One row per batch and flow, terminal or group of terminals: throughput; see the results
+        reference.
+        """
         return columns.OVER_TIME.frame(ShareRows(*self._numbers))
 
     @cached_property
     def trace(self) -> pl.DataFrame:
-        """One row per delivered packet; no rows unless ``output.trace`` was set."""
+        """One row per delivered packet; no rows unless ``output.trace`` is set."""
         return columns.TRACE.frame(TraceRows(*self._numbers))
 
     @cached_property
     def events(self) -> pl.DataFrame:
-        """One row per event of a program; no rows when it has none. ValueError without a program."""
+        """One row per event of a program; no rows if it has none. Raises ValueError without a program."""
         return columns.EVENTS.frame(self._program())
 
     @cached_property
     def hosts(self) -> pl.DataFrame:
-        """One row per terminal: bytes, back-pressure, occupancy. ValueError without a program."""
+        """One row per terminal: bytes, back-pressure, occupancy. Raises ValueError without a program."""
         return columns.HOSTS.frame(self._program())
 
     @cached_property
     def messages(self) -> pl.DataFrame:
-        """One row per message; no rows unless ``output.messages`` was set. ValueError without a program."""
+        """One row per message; no rows unless ``output.messages`` is set. Raises ValueError without a
+        program.
+        """
         return columns.MESSAGES.frame(self._program())
 
     @cached_property
     def message_flows(self) -> pl.DataFrame:
-        """One row per pair of terminals with messages between them. ValueError without a program."""
+        """One row per pair of terminals with messages. Raises ValueError without a program."""
         self._program()
         return columns.MESSAGE_FLOWS.frame(FlowRows(*self._numbers, kept="message_flow"))
 
     @cached_property
     def marks(self) -> pl.DataFrame:
-        """One row per mark that a program came to. ValueError without a program."""
+        """One row per mark that a program passed. Raises ValueError without a program."""
         return columns.MARKS.frame(self._program())
 
     @cached_property
     def slots(self) -> pl.DataFrame:
-        """One row per entry of a SpaceWire-D schedule; no rows of other programs. ValueError without one."""
+        """One row per entry of a SpaceWire-D schedule; no rows for other programs. Raises ValueError without
+        a program."""
         return columns.SLOTS.frame_of(slots(self.marks, self.provenance.resolved.get("program", {})))
 
     def _program(self) -> ProgramRun:
@@ -244,7 +249,7 @@ class Results(Tabled):
         )
 
     def ccdf(self) -> pl.DataFrame:
-        """Share of packets whose network latency is longer, against latency."""
+        """Return the share of packets with a longer network latency, as a function of latency."""
         return columns.CCDF.frame(TailRows(*self._numbers))
 
     def thinned_tail(self, of: str = "latency") -> dict[str, list[float]]:

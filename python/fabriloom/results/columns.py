@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .code_columns import CODE_LINKS, CODE_SUMMARY, CODES
 from .column import Column, Table, percentile_columns
-from .fault_columns import FAILURES, FAULT_LINKS, FAULT_SUMMARY
+from .fault_columns import FAILURE, FAILURES, FAULT_LINKS, FAULT_SUMMARY
 from .port_columns import PLANES, PORT_CHECK, PORT_LINKS, PORT_SUMMARY
 from .program_columns import (
     EVENTS,
@@ -49,6 +49,7 @@ __all__ = [
     "CODE_LINKS",
     "CODE_SUMMARY",
     "EVENTS",
+    "FAILURE",
     "FAILURES",
     "FAULT_LINKS",
     "FAULT_SUMMARY",

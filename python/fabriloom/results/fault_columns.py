@@ -83,6 +83,47 @@ FAULT_SUMMARY = Table(
     is_json=True,
 )
 
+FAILURE = Table(
+    "failure",
+    "A failure",
+    "What is left of a network after it.",
+    (
+        Column("kind", "text", "`cable` or `switch`.", lambda left: left.kind),
+        Column("name", "text", "The switch, or one link of the cable.", lambda left: left.name),
+        Column(
+            "cut_off_pairs",
+            "count",
+            "Pairs of a sender and a receiver, terminals at a failed switch left out, between which nothing arrives.",
+            lambda left: left.cut_off,
+        ),
+        Column(
+            "lossy_pairs", "count", "The same of which some packets do not arrive.", lambda left: left.lossy
+        ),
+        Column(
+            "delivered_share",
+            "0 to 1",
+            "Share of the packets of the scenario's traffic that arrive, if every group shares its packets evenly among the links that are left.",
+            lambda left: left.delivered_share,
+        ),
+        Column(
+            "load_bound",
+            "0 to 1",
+            "Offered load at which a link is full.",
+            lambda left: left.bound["load_bound"],
+        ),
+        Column(
+            "accepted_mbytes_per_s_bound",
+            "10^6 B/s",
+            "Payload that arrives at that load.",
+            lambda left: left.bound["accepted_mbytes_per_s_bound"],
+        ),
+        Column(
+            "busiest_link", "text", "The link that is full first.", lambda left: left.bound["busiest_link"]
+        ),
+    ),
+    is_json=True,
+)
+
 FAILURES = Table(
     "failures",
     "Check of failures",
@@ -97,22 +138,7 @@ FAILURES = Table(
         Column("count", "count", "Single failures."),
         Column("cut_off_count", "count", "Those after which nothing arrives between some terminals."),
         Column("lossy_count", "count", "Those after which some packets do not arrive."),
-        Column("kind", "text", "`cable` or `switch`."),
-        Column("name", "text", "The switch, or one link of the cable."),
-        Column(
-            "cut_off_pairs",
-            "count",
-            "Pairs of a sender and a receiver, terminals at a failed switch left out, between which nothing arrives.",
-        ),
-        Column("lossy_pairs", "count", "The same of which some packets do not arrive."),
-        Column(
-            "delivered_share",
-            "0 to 1",
-            "Share of the packets of the scenario's traffic that arrive, if every group shares its packets evenly among the links that are left.",
-        ),
-        Column("load_bound", "0 to 1", "Offered load at which a link is full."),
-        Column("accepted_mbytes_per_s_bound", "10^6 B/s", "Payload that arrives at that load."),
-        Column("busiest_link", "text", "The link that is full first."),
+        *FAILURE.columns,
     ),
     is_json=True,
 )

@@ -57,7 +57,7 @@ def senders(native: Mapping[str, Any], graph: Graph) -> int:
 def limit(
     native: Mapping[str, Any], graph: Graph, of: Callable[[Mapping[str, Any], Graph, int], Limit]
 ) -> Limit:
-    """What is nearest to its limit, as ``of`` finds it in a window of ticks."""
+    """Return the component closest to its limit, as ``of`` finds it in a window of ticks."""
     window = tables.window_ticks(native)
     if not window or not graph.links:
         return _limit("link", "", 0.0, False, "nothing: no time was measured")
@@ -77,7 +77,7 @@ def _wire(graph: Graph, link: int, share: float) -> Limit:
 
 
 def of_links(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
-    """Wires first, then packets that wait while no wire is full."""
+    """Check wires first, then packets that wait while no wire is full."""
     busy = tables.utilisation(native, window)
     blocked = np.minimum(tables.per(tables.column(native, "link_stalled_ticks"), window), 1.0)
     fullest, held = int(np.argmax(busy)), int(np.argmax(blocked))
@@ -93,7 +93,7 @@ def of_links(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
 
 
 def of_rings(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
-    """Buses first: behind a full one packets are rejected, and their retries fill the links before it."""
+    """Check buses first: a full bus causes rejections, whose retries fill the links before it."""
     buses = tables.bus_utilisation(native, graph, window)
     if len(buses) and buses.max() >= FULL:
         at = int(np.argmax(buses))

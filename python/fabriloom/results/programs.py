@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ProgramRun(Rows):
-    """The engine's numbers of a run of programs, with their names and units."""
+    """The engine's results of a run of programs, with names and units."""
 
     programs: Programs
     where: Callable[[int], str] | None = None

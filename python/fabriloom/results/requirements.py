@@ -120,7 +120,7 @@ def worst_first(row: Mapping[str, Any]) -> tuple[int, float]:
 
 
 def counted(table: pl.DataFrame) -> dict[str, int]:
-    """How many requirements have each verdict, with the keys of the summary."""
+    """Count the requirements by verdict, with the keys of the summary."""
     found: dict[str, Any] = {}
     REQUIREMENT_SUMMARY.fill(found, table["verdict"].to_list())
     return found["requirements"]

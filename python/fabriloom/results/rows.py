@@ -31,12 +31,12 @@ class Rows:
 
     @property
     def window_ticks(self) -> int:
-        """Length of the measuring window."""
+        """Length of the measuring window in ticks."""
         return tables.window_ticks(self.native)
 
     @property
     def window_ns(self) -> float:
-        """Length of the measuring window."""
+        """Length of the measuring window in ns."""
         return self.window_ticks * self.tick_ns
 
     def raw(self, name: str) -> NDArray[Any]:
@@ -113,7 +113,7 @@ class LinkRows(Rows):
 
 
 class FaultRows(LinkRows):
-    """Links of a network in which some fail, for what is told of all of them."""
+    """Links of a network in which some fail, for the keys of a summary."""
 
     @cached_property
     def around(self) -> dict[str, float | None]:
@@ -136,7 +136,7 @@ class FaultRows(LinkRows):
 
 
 class RingRows(LinkRows):
-    """Links of rings, for what is told of all of them."""
+    """Links of rings, for the keys of a summary."""
 
     def total(self, name: str) -> int:
         """What was counted on all of them."""
@@ -313,7 +313,7 @@ class ShareRows(BatchRows):
 
     @cached_property
     def sent(self) -> Ints:
-        """Flows of which there is something; a single one is told by the batches."""
+        """Flows that sent something; none if there is only one, which the batches show."""
         some = np.flatnonzero(self.cells("packets").sum(axis=0))
         return some if len(self.names) > 1 else np.empty(0, np.int64)
 

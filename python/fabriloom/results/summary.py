@@ -42,7 +42,7 @@ def _number(value: float) -> float | None:
 
 
 def latency(native: Mapping[str, Any], which: str, tick_ns: float, kind: Kind) -> dict[str, Any]:
-    """The keys of one latency; ``which`` is ``latency`` or ``total`` as in the engine's names."""
+    """Return the keys of one latency; ``which``: ``latency`` or ``total``, as in the engine's names."""
     inside, _, _ = tables.batch_bounds(native)
     estimate = statistics.ratio(
         tables.column(native, f"batch_{which}_sum_ticks")[inside].astype(np.float64) * tick_ns,

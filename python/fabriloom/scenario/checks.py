@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import stat
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from fabriloom.scenario.check_codes import check_codes
+from fabriloom.scenario.check_kinds import check_kind
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.sections.fault import Fault
 from fabriloom.scenario.sections.flows import Flows
 from fabriloom.scenario.sections.ports import has_ports
 from fabriloom.scenario.sections.ring_technology import RingLinks
-from fabriloom.scenario.sections.ring_topology import SciRings
 from fabriloom.scenario.sections.routing import (
     AfterFault,
     AnyRouting,
-    Auto,
     DimensionOrder,
-    FewestBuses,
     Interval,
-    Table,
 )
 from fabriloom.scenario.sections.technology import CharacterLinks
 from fabriloom.scenario.sections.topology import GraphFile
@@ -46,7 +43,7 @@ if TYPE_CHECKING:
 def check(scenario: Scenario) -> None:
     """Raise a :class:`ScenarioError` for settings that contradict each other."""
     _run(scenario)
-    _kind_of_network(scenario)
+    check_kind(scenario)
     _ports(scenario)
     _program(scenario)
     _lengths(scenario)
@@ -64,41 +61,6 @@ def _run(scenario: Scenario) -> None:
     if isinstance(run.warmup_ps, int) and run.warmup_ps >= run.duration_ps:
         hint = "duration includes the warm-up: make it longer, or the warm-up shorter"
         raise scenario.error("run.warmup leaves nothing of run.duration to measure", ("run", "warmup"), hint)
-
-
-def _kind_of_network(scenario: Scenario) -> None:
-    """Check technology, routing and transactions: networks of rings have their own."""
-    technology, topology = scenario.technology, scenario.topology
-    preset: Path = ("technology", "preset")
-    if scenario.of_rings and not isinstance(technology, RingLinks):
-        message = (
-            f'technology.preset "{technology.preset}" has no rings, {topology.kind} is a network of rings'
-        )
-        hint = f"choose {_choices(RingLinks)}, or leave it out"
-        raise scenario.error(message, preset, hint)
-    if not scenario.of_rings and isinstance(technology, RingLinks):
-        message = f'technology.preset "{technology.preset}" is of rings, a {topology.kind} has none'
-        raise scenario.error(message, preset, "choose a topology of rings, such as sci-ring or sci-switch")
-    if not scenario.of_rings and scenario.traffic.transaction is not None:
-        message = f"transactions are for networks of rings, not for a {topology.kind}"
-        raise scenario.error(message, ("traffic", "transaction"), "remove it")
-    routing = scenario.routing
-    of_rings = isinstance(routing, FewestBuses | Table) or routing == Auto()
-    if scenario.of_rings and not of_rings:
-        message = (
-            f"{topology.kind} has no other routing than over the fewest buses, or by a table of your own"
-        )
-        raise scenario.error(message, ("routing",), "remove the section")
-    if scenario.of_rings and isinstance(routing, Table):
-        for name in sorted(set(AnyRouting.model_fields) & set(scenario.raw["routing"])):
-            message = f"routing.{name} is not for rings: a table says one way to each terminal"
-            raise scenario.error(message, ("routing", name), "remove it", key=True)
-    if not scenario.of_rings and isinstance(routing, FewestBuses):
-        message = f"the routing fewest-buses is for networks of rings, not for a {topology.kind}"
-        raise scenario.error(message, ("routing", "kind"), 'choose "auto"')
-    if isinstance(topology, SciRings) and (topology.path is None) == (topology.rings is None):
-        message = "a network of kind sci-rings takes either rings or the path of a file"
-        raise scenario.error(message, ("topology",), 'write for example rings = [["t0", "t1"], …]')
 
 
 def _ports(scenario: Scenario) -> None:
@@ -120,10 +82,6 @@ def _ports(scenario: Scenario) -> None:
         )
 
 
-def _choices(model: type[RingLinks]) -> str:
-    return ", ".join(get_args(model.model_fields["preset"].annotation))
-
-
 def _program(scenario: Scenario) -> None:
     """Check that a program replaces traffic, and that a protocol comes with a program."""
     protocol = scenario.protocol
@@ -138,9 +96,6 @@ def _program(scenario: Scenario) -> None:
     if "traffic" in scenario.raw:
         message = "a scenario has either traffic or a program"
         raise scenario.error(message, ("traffic",), "remove one of the two sections", key=True)
-    if protocol is not None and protocol.transaction is not None and not scenario.of_rings:
-        message = f"transactions are for networks of rings, not for a {scenario.topology.kind}"
-        raise scenario.error(message, ("protocol", "transaction"), "remove it")
 
 
 def _lengths(scenario: Scenario) -> None:
@@ -177,9 +132,6 @@ def _pattern(scenario: Scenario) -> None:
     if isinstance(pattern, Matrix) and pattern.unit is not None and pattern.rows != "equal":
         message = "rates say how much each sender offers; rows are of weights"
         raise scenario.error(message, ("traffic", "pattern", "rows"), "remove rows, or remove the unit")
-    if getattr(pattern, "include_self", None) and scenario.of_rings:
-        message = f"no packet of a {scenario.topology.kind} goes to its own sender"
-        raise scenario.error(message, ("traffic", "pattern", "include_self"), "remove it")
     if isinstance(pattern, Local):
         if pattern.map is not None and pattern.random is not None:
             message = "local traffic takes partners from map or from random, not both"
@@ -331,10 +283,6 @@ def _fault(scenario: Scenario, path: Path, fault: Fault) -> None:
     if fault.stuck and fault.repaired_ps is None:
         message = "a terminal that is stuck goes on at some time"
         raise scenario.error(message, (*path, "stuck"), 'write at and repaired, such as "200 us"', key=True)
-    if fault.stuck and scenario.of_rings:
-        message = "a terminal of a ring is never stuck: it busies what it does not take, to be sent again"
-        hint = 'make it slow, with technology.memory = { access = "1 ms" }'
-        raise scenario.error(message, (*path, "stuck"), hint, key=True)
     _fault_moments(scenario, path, fault)
 
 

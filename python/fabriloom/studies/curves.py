@@ -34,7 +34,7 @@ SCALE = "traffic.scale"
 
 
 def point_row(point: Point) -> dict[str, Any]:
-    """One row of the table of points, see ``results.columns.POINTS``."""
+    """Return a row of the table of points, see ``results.columns.POINTS``."""
     summary, row = point.summary, POINTS.row_of(point.summary)
     own = {name: row.pop(name) for name in ("scenario_sha256", "seed")}
     of_rings = RING_POINTS.row_of(summary) if "sci" in summary else {}

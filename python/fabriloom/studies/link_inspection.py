@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,10 @@ from ..compile.columns import parallel
 from ..results.figures import figures
 from ..topology import Graph, measure
 from ..traffic import Demand
-from . import effective_bisection, plane_loads
+from . import effective_bisection, link_loads
 from .evenly import spread_evenly
+from .link_failures import LinkWays
+from .link_loads import channel_load, payload_mbytes_per_s
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -34,7 +35,7 @@ class LinkInspection:
     def network(self) -> dict[str, Any]:
         """Its parts and what they carry, ready for JSON."""
         parts, length_bytes = self.parts, self.compiled.mean_packet_bytes
-        loads, payload = self._loads(), _payload_mbytes_per_s(parts, length_bytes)
+        loads, payload = self._loads(), payload_mbytes_per_s(parts, length_bytes)
         return {
             "network": _counted(parts, loads),
             "link": {
@@ -57,14 +58,14 @@ class LinkInspection:
         assert demand.chars is not None
         source, target, packets = demand.pairs
         choice = self.compiled.scenario.port_choice
-        counted = plane_loads.loads(parts, choice, demand.pairs, demand.even)
+        counted = link_loads.loads(parts, choice, demand.pairs, demand.even)
         chars = source, target, packets * demand.chars
-        payload = plane_loads.loads(parts, choice, chars, demand.even * demand.even_chars)
+        payload = link_loads.loads(parts, choice, chars, demand.even * demand.even_chars)
         if demand.spread and demand.spread.chars is not None:
             source, target, packets = demand.spread.pairs
-            counted = counted + plane_loads.spread_loads(parts, demand.spread.pairs)
+            counted = counted + link_loads.spread_loads(parts, demand.spread.pairs)
             chars = source, target, packets * demand.spread.chars
-            payload = payload + plane_loads.spread_loads(parts, chars)
+            payload = payload + link_loads.spread_loads(parts, chars)
         payload = payload + _addresses(parts, demand)
         character = arrays["link_character_ticks"].astype(np.float64)
         apiece = int(arrays["header_chars"]) * character + arrays["link_end_ticks"]
@@ -74,6 +75,10 @@ class LinkInspection:
     def effective_bisection(self, pairings: int) -> dict[str, Any] | None:
         """Mean share of a link that a flow gets, over random pairings; none where it is not counted."""
         return effective_bisection.counted(self.parts, pairings, self.compiled.scenario.seed)
+
+    def ways(self) -> LinkWays:
+        """The ways of all packets, for many failures. Raises ScenarioError."""
+        return LinkWays(self.compiled, self.parts)
 
     def pairs(self, sources: int, targets: int) -> tuple[Ints, Ints]:
         """At most this many sources, spread evenly over the network, each with this many targets."""
@@ -97,8 +102,8 @@ class LinkInspection:
         """Return the packets per link for one packet of the busiest source, or one by each of its ports."""
         demand, choice = self.compiled.demand(), self.compiled.scenario.port_choice
         ports = int(parallel(self.parts.graph, choice).max())
-        spread = plane_loads.spread_loads(self.parts, demand.spread.pairs) if demand.spread else 0.0
-        return ports * plane_loads.loads(self.parts, choice, demand.pairs, demand.even) + spread
+        spread = link_loads.spread_loads(self.parts, demand.spread.pairs) if demand.spread else 0.0
+        return ports * link_loads.loads(self.parts, choice, demand.pairs, demand.even) + spread
 
     @staticmethod
     def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -145,11 +150,6 @@ def _planes(parts: LinkParts, loads: Reals, length_bytes: float) -> dict[str, An
     return {"planes": found}
 
 
-def _payload_mbytes_per_s(parts: LinkParts, length_bytes: float) -> float:
-    """Return the payload rate of a link for packets of this length, on a cable busy in both directions."""
-    return parts.technology.payload_bytes_per_s(max(1, round(length_bytes))) / 1e6
-
-
 def _counted(parts: LinkParts, loads: Reals) -> dict[str, Any]:
     """Count switches, terminals, cables and ports, and measure distances."""
     counted = measure.counts(parts.graph)
@@ -181,55 +181,6 @@ def _bisection(graph: Graph, per_link_mbytes_per_s: float) -> dict[str, Any]:
     links = cut.links * len(graph.planes)
     rate = links * per_link_mbytes_per_s
     return {"links": links, "mbytes_per_s": rate, "exact": cut.exact, "method": cut.method}
-
-
-def channel_load(parts: LinkParts, loads: Reals, length_bytes: float) -> dict[str, Any]:
-    """Return the busiest link under the scenario's traffic, and the throughput at which it is full.
-
-    Loads are relative: the busiest source sends one packet per unit of time.
-    """
-    graph = parts.graph
-    rates = graph.attributes.get("rate_bits_per_s")
-    usual = parts.technology.link_rate_bits_per_s
-    speed = np.ones(graph.links)
-    if rates is not None:
-        speed = np.where(np.isnan(rates), 1.0, np.asarray(rates) / usual)
-    relative = loads / speed
-    full = _full_at(parts, relative, length_bytes)
-    busiest = int(np.argmin(full))
-    most = float(full[busiest])
-    if not np.isfinite(most):
-        return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
-    sent = float(loads[graph.link_source >= graph.switches].sum())
-    return {
-        "busiest_link": graph.link_names[busiest],
-        "load": float(relative[busiest]),
-        "load_bound": min(1.0, most),
-        "accepted_mbytes_per_s_bound": sent * most * _payload_mbytes_per_s(parts, length_bytes),
-    }
-
-
-def _full_at(parts: LinkParts, relative: Reals, length_bytes: float) -> Reals:
-    """Return the load at which each link is full; infinite for an unused link.
-
-    ``relative`` assumes the full share of flow control, ``s``. With matched flow control the share is
-    multiplied by the load of the opposite direction. With relative loads ``a`` here and ``r`` there, a link
-    is full at load ``x`` if ``x a (1 - s + s x r) = 1``.
-    """
-    tech, reverse = parts.technology, np.asarray(parts.graph.link_reverse)
-    length = max(1, round(length_bytes))
-    alone = tech.beside(Fraction(0)) if tech.flow_control == "matched" else tech
-    share = 1 - alone.packet_ps(length) / tech.packet_ps(length)
-    beside = np.where(reverse < 0, 0.0, relative[reverse])
-    found = np.full(len(relative), np.inf)
-    used = relative > 0
-    own, beside = relative[used], beside[used]
-    bare, paid = (1 - share) * own, share * own * beside
-    # The positive root, written so that it holds for an idle opposite direction, too.
-    root = 2 / (bare + np.sqrt(bare * bare + 4 * paid))
-    # An opposite direction that is full cannot be more than that.
-    found[used] = np.where(root * beside > 1, 1 / own, root)
-    return found
 
 
 def _addresses(parts: LinkParts, demand: Demand) -> Reals:

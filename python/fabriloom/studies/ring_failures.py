@@ -16,7 +16,7 @@ from ..compile import Compiled, RingParts
 from ..routing.rings import ring_segments
 from ..traffic import Demand
 from .left import Left
-from .ring_inspection import bound_of
+from .ring_loads import bound_of
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -1,8 +1,10 @@
-"""Link loads in each plane, by the rule that chooses among the ports of a terminal."""
+"""What links carry, by the rule that chooses among the ports of a terminal, and which is full first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,3 +89,57 @@ def _rates(parts: LinkParts) -> Loads:
         return np.full(parts.graph.ports, usual)
     own = np.asarray(rates, np.float64)[parts.graph.terminal_out_links]
     return np.where(np.isnan(own), usual, own)
+
+
+def channel_load(parts: LinkParts, loads: Loads, length_bytes: float) -> dict[str, Any]:
+    """Return the busiest link under the scenario's traffic, and the throughput at which it is full.
+
+    Loads are relative: the busiest source sends one packet per unit of time.
+    """
+    graph = parts.graph
+    rates = graph.attributes.get("rate_bits_per_s")
+    usual = parts.technology.link_rate_bits_per_s
+    speed = np.ones(graph.links)
+    if rates is not None:
+        speed = np.where(np.isnan(rates), 1.0, np.asarray(rates) / usual)
+    relative = loads / speed
+    full = _full_at(parts, relative, length_bytes)
+    busiest = int(np.argmin(full))
+    most = float(full[busiest])
+    if not np.isfinite(most):
+        return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
+    sent = float(loads[graph.link_source >= graph.switches].sum())
+    return {
+        "busiest_link": graph.link_names[busiest],
+        "load": float(relative[busiest]),
+        "load_bound": min(1.0, most),
+        "accepted_mbytes_per_s_bound": sent * most * payload_mbytes_per_s(parts, length_bytes),
+    }
+
+
+def _full_at(parts: LinkParts, relative: Loads, length_bytes: float) -> Loads:
+    """Return the load at which each link is full; infinite for an unused link.
+
+    ``relative`` assumes the full share of flow control, ``s``. With matched flow control the share is
+    multiplied by the load of the opposite direction. With relative loads ``a`` here and ``r`` there, a link
+    is full at load ``x`` if ``x a (1 - s + s x r) = 1``.
+    """
+    tech, reverse = parts.technology, np.asarray(parts.graph.link_reverse)
+    length = max(1, round(length_bytes))
+    alone = tech.beside(Fraction(0)) if tech.flow_control == "matched" else tech
+    share = 1 - alone.packet_ps(length) / tech.packet_ps(length)
+    beside = np.where(reverse < 0, 0.0, relative[reverse])
+    found = np.full(len(relative), np.inf)
+    used = relative > 0
+    own, beside = relative[used], beside[used]
+    bare, paid = (1 - share) * own, share * own * beside
+    # The positive root, written so that it holds for an idle opposite direction, too.
+    root = 2 / (bare + np.sqrt(bare * bare + 4 * paid))
+    # An opposite direction that is full cannot be more than that.
+    found[used] = np.where(root * beside > 1, 1 / own, root)
+    return found
+
+
+def payload_mbytes_per_s(parts: LinkParts, length_bytes: float) -> float:
+    """Return the payload rate of a link for packets of this length, on a cable busy in both directions."""
+    return parts.technology.payload_bytes_per_s(max(1, round(length_bytes))) / 1e6

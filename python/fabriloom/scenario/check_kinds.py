@@ -1,0 +1,71 @@
+"""Check that all sections of a scenario are of one kind of network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+from fabriloom.scenario.errors import Path
+from fabriloom.scenario.sections.ring_technology import RingLinks
+from fabriloom.scenario.sections.ring_topology import SciRings
+from fabriloom.scenario.sections.routing import AnyRouting, Auto, FewestBuses, Table
+
+if TYPE_CHECKING:
+    from fabriloom.scenario.schema import Scenario
+
+_PRESET: Path = ("technology", "preset")
+
+
+def check_kind(scenario: Scenario) -> None:
+    """Raise a :class:`ScenarioError` for settings of another kind of network than the topology's."""
+    if scenario.of_rings:
+        _of_rings(scenario)
+    else:
+        _of_links(scenario)
+
+
+def _of_links(scenario: Scenario) -> None:
+    """Check that a network of links has nothing of rings."""
+    technology, topology, protocol = scenario.technology, scenario.topology, scenario.protocol
+    if isinstance(technology, RingLinks):
+        message = f'technology.preset "{technology.preset}" is of rings, a {topology.kind} has none'
+        raise scenario.error(message, _PRESET, "choose a topology of rings, such as sci-ring or sci-switch")
+    for name, section in (("traffic", scenario.traffic), ("protocol", protocol)):
+        if section is not None and section.transaction is not None:
+            message = f"transactions are for networks of rings, not for a {topology.kind}"
+            raise scenario.error(message, (name, "transaction"), "remove it")
+    if isinstance(scenario.routing, FewestBuses):
+        message = f"the routing fewest-buses is for networks of rings, not for a {topology.kind}"
+        raise scenario.error(message, ("routing", "kind"), 'choose "auto"')
+
+
+def _of_rings(scenario: Scenario) -> None:
+    """Check that a network of rings has a technology of rings and a routing, traffic and faults that it can
+    have.
+    """
+    technology, topology, routing = scenario.technology, scenario.topology, scenario.routing
+    if not isinstance(technology, RingLinks):
+        message = (
+            f'technology.preset "{technology.preset}" has no rings, {topology.kind} is a network of rings'
+        )
+        hint = f"choose {', '.join(get_args(RingLinks.model_fields['preset'].annotation))}, or leave it out"
+        raise scenario.error(message, _PRESET, hint)
+    if not (isinstance(routing, FewestBuses | Table) or routing == Auto()):
+        message = (
+            f"{topology.kind} has no other routing than over the fewest buses, or by a table of your own"
+        )
+        raise scenario.error(message, ("routing",), "remove the section")
+    if isinstance(routing, Table):
+        for name in sorted(set(AnyRouting.model_fields) & set(scenario.raw["routing"])):
+            message = f"routing.{name} is not for rings: a table says one way to each terminal"
+            raise scenario.error(message, ("routing", name), "remove it", key=True)
+    if isinstance(topology, SciRings) and (topology.path is None) == (topology.rings is None):
+        message = "a network of kind sci-rings takes either rings or the path of a file"
+        raise scenario.error(message, ("topology",), 'write for example rings = [["t0", "t1"], …]')
+    if getattr(scenario.traffic.pattern, "include_self", None):
+        message = f"no packet of a {topology.kind} goes to its own sender"
+        raise scenario.error(message, ("traffic", "pattern", "include_self"), "remove it")
+    for place, fault in enumerate(scenario.fault):
+        if fault.stuck:
+            message = "a terminal of a ring is never stuck: it busies what it does not take, to be sent again"
+            hint = 'make it slow, with technology.memory = { access = "1 ms" }'
+            raise scenario.error(message, ("fault", place, "stuck"), hint, key=True)
