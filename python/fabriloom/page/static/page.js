@@ -14,6 +14,8 @@ const state = {
   drawn: "", wanted: "", measured: kept().measured ?? "", replayed: kept().replayed ?? "", owed: false,
   // Nobody asked for what runs; what runs is of a fabric that is no longer there.
   unasked: false, left: false, reading: false,
+  // What the status said of the last run before packets were fetched unasked, which must not wipe it out.
+  lastSaid: "",
 };
 const charts = {
   accepted: new Chart("chart-accepted", "simulated time (ms)", "accepted (MB/s)"),
@@ -337,6 +339,7 @@ const hearers = {
     if (replays) player.clear();
     else forget();
     if (message.job === "run") view("use");
+    state.lastSaid = replays && state.unasked ? $("status").textContent : "";
     stale();
     $("share").value = 0;
     status({ run: "Running …", curve: "Running eleven loads …", replay: "Running again to record the packets …" }[message.job] ?? "");
@@ -379,7 +382,7 @@ const hearers = {
     $("report").hidden = !message.report;
     $("report").href = "api/report?session=" + encodeURIComponent(state.session);
     if (state.reading) return;
-    if (state.job === "replay" && !message.why) { status(""); return; }
+    if (state.job === "replay" && !message.why) { status(state.lastSaid); return; }
     status(message.why === "cancelled" ? "Cancelled: these numbers were measured up to that time." : message.why || "Done.");
   },
   error(message) { complain(message.text); status(""); },
