@@ -64,7 +64,7 @@ def test_all_flows_of_a_source_wait_in_its_queue() -> None:
     ("flows", "more", "why"),
     [
         ([{"source": 0, "target": 3, "length": "64 B", "rate": "1 Mbit/s"}], {}, "at random"),
-        ([flow(0, 3, "10 us")], {}, "faster than they leave"),
+        ([flow(0, 3, "10 us")], {}, "more slowly than its source creates them"),
         ([flow(0, 3, "10 us")], {"traffic": {"source_queue": 3}}, "refuses packets"),
         ([flow(0, 3, "10 us")], {"technology": {**SPACEWIRE, "arbiter": "fixed"}}, 'arbiter "fixed"'),
     ],

@@ -77,7 +77,7 @@ def _of_source(trains: list[Train], random: bool, refuses: bool) -> list[int | s
         return ["its source refuses packets that find the queue full"] * len(trains)
     busy = sum(train.packets * train.service / train.period for train in trains)
     if busy >= 1:
-        message = "in the worst case its source makes packets faster than they leave"
+        message = "in the worst case its packets leave more slowly than its source creates them"
         return [message] * len(trains)
     length = _longest_busy(trains)
     if length is None:
