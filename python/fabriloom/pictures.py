@@ -19,6 +19,8 @@ class Picture:
 
     title: str
     svg: str
+    note: str = ""
+    """What to know when reading it; a report prints it below."""
 
     def save(self, path: str | Path) -> None:
         """Write it as an SVG file. Raises OSError."""
@@ -38,7 +40,15 @@ class Pictures(list[Picture]):
     """Several pictures, one below the other in a notebook."""
 
     def _repr_html_(self) -> str:
-        return "".join(picture.svg[picture.svg.find("<svg") :] for picture in self)
+        return "".join(_figure(picture) for picture in self)
+
+
+def _figure(picture: Picture) -> str:
+    """Return a picture with its title above and its note below."""
+    note = f"<p style='max-width:50em;font-size:smaller'>{escape(picture.note)}</p>" if picture.note else ""
+    svg = picture.svg[picture.svg.find("<svg") :]
+    title = f"<figcaption>{escape(picture.title)}</figcaption>"
+    return f"<figure style='margin:0 0 1.5em'>{title}{svg}{note}</figure>"
 
 
 def draw(network: Any, link_values: ArrayLike | None = None, link_label: str = "utilisation") -> Picture:
@@ -76,23 +86,39 @@ def charts(found: Any) -> Pictures:
     Raises:
         TypeError: ``found`` is none of these.
     """
-    from .report import pages, plot
+    from .report import plot
 
+    drawn = [one.heat_map if isinstance(one, Drawing) else one for one in _shown(found)]
+    kept = [one for one in drawn if isinstance(one, Chart | HeatMap)]
+    notes = [one.note if isinstance(one, Chart) else "" for one in kept]
+    return Pictures(
+        [
+            Picture(one.title, plot.drawn(one, "svg").decode(), note)
+            for one, note in zip(kept, notes, strict=True)
+        ]
+    )
+
+
+def _shown(found: Any) -> list[Any]:
+    """Return the parts of the report, of which some are charts. Raises TypeError."""
+    from .report import comparison, pages, seeds
+
+    if hasattr(found, "graphs"):
+        return comparison.charts(found) if found.points else []
+    if hasattr(found, "means") and hasattr(found, "points"):
+        return seeds.charts(found)
     if isinstance(getattr(found, "points", None), list):
         varied = getattr(found, "varied", None) or (list(found.points[0].settings) if found.points else [])
         varied = [varied] if isinstance(varied, str) else varied
-        shown = pages.curve_sections(found.points, varied, ())
-    elif hasattr(found, "thinned_tail"):
-        shown = pages.run_charts(found)
-    else:
-        raise TypeError(f"charts are of results or studies, not of a {type(found).__name__}")
-    drawn = [one.heat_map if isinstance(one, Drawing) else one for one in shown]
-    kept = [one for one in drawn if isinstance(one, Chart | HeatMap)]
-    return Pictures([Picture(one.title, plot.drawn(one, "svg").decode()) for one in kept])
+        return pages.curve_sections(found.points, varied, ())
+    if hasattr(found, "thinned_tail"):
+        return pages.run_charts(found)
+    raise TypeError(f"charts are of results or studies, not of a {type(found).__name__}")
 
 
-def page(found: Any, heading: str, verdicts: list[str]) -> str:
+def page(found: Any, heading: str, verdicts: list[str], table: Any = None) -> str:
     """Return a study as HTML for a notebook: name, verdicts, charts and table."""
     drawn = charts(found)._repr_html_() if len(found.points) > 1 else ""
     said = "".join(f"<p><b>{escape(text)}</b></p>" for text in verdicts)
-    return f"<p>{escape(heading)}</p>{said}{drawn}{found.table._repr_html_()}"
+    rows = (found.table if table is None else table)._repr_html_()
+    return f"<p>{escape(heading)}</p>{said}{drawn}<div style='overflow-x:auto'>{rows}</div>"

@@ -56,7 +56,7 @@ def test_a_run_tells_of_its_events(file: Path) -> None:
     assert lines["events"].startswith("60 complete of 60")
     assert lines["event rate"].endswith("kHz achieved of 10 kHz attempted")
     assert "99 % within" in lines["event latency"]
-    assert lines["back-pressure"].startswith("senders waited for a place")
+    assert lines["back-pressure"].startswith("senders waited for a free place")
     assert "from the moment at which the event was due" in done.output
 
 

@@ -42,7 +42,7 @@ This page is written from the docstrings by `FABRILOOM_EXPECT=write pytest tests
 >>> study.table["accepted_mbytes_per_s"].to_list()[0] > 0
 True
 >>> fabriloom.compare([scenario, scenario.with_settings({"name": "longer", "traffic.length": "128 B"})], [0.2])
-<Comparison 'small grid': 2 points>
+<Comparison 'small grid vs. longer': 2 points>
 >>> fabriloom.draw(results)
 <Picture 'Graph grid: 4 switches, 8 terminals, 24 links'>
 >>> [picture.title for picture in fabriloom.charts(study)][0]

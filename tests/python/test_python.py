@@ -91,5 +91,12 @@ def test_pictures_for_notebooks(scenario: Scenario, tmp_path: Path) -> None:
     crossbar = {"topology": {"kind": "crossbar", "terminals": 8}, "run": {"duration": "1 ms"}}
     found = fabriloom.saturate(Scenario.from_dict(crossbar), resolution=0.2)
     assert found._repr_html_().count("<svg") == len(fabriloom.charts(found)) > 1
+    assert found._repr_html_().count("<figcaption>") == len(fabriloom.charts(found))
+    compared = fabriloom.compare([scenario, scenario.with_settings({"name": "other", "seed": 2})], [0.1, 0.2])
+    titles = [picture.title for picture in fabriloom.charts(compared)]
+    assert titles[:2] == ["Latency against throughput", "Throughput against load"]
+    repeated = fabriloom.repeat(scenario, 3)
+    assert "seed by seed" in fabriloom.charts(repeated)[0].title
+    assert "spread" in repeated._repr_html_()
     with pytest.raises(TypeError, match="charts are of results or studies"):
         fabriloom.charts(scenario)

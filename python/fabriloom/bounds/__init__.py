@@ -1,6 +1,6 @@
-"""The longest delay that a packet of each flow can have, guaranteed, and the longest that could be provoked.
+"""An upper bound on the delay of every flow, and a search for the longest delay.
 
-The method stands in ``docs/background/worst-case.md``.
+``docs/background/worst-case.md`` describes the method.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,42 +32,56 @@ if TYPE_CHECKING:
 __all__ = ["Blocking", "Bounds", "Line", "Promise", "bound", "of_few_flows", "promises_of"]
 
 FEW = 512
-"""Flows of which the bounds are known in no time."""
+"""Most flows whose bounds are computed with every run: this takes no noticeable time."""
 SEARCHED = 12
-"""Flows with the largest bounds that are tried when not all are."""
+"""Number of flows, those with the largest bounds, for which late packets are searched."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bounds:
     """The bounds of all flows of a scenario."""
 
     compiled: Compiled
     worst: Worst
     tried: dict[int, int]
-    """Per flow that was tried: the longest delay that was seen, in ticks."""
+    """Longest delay found in the search, in ticks, per searched flow."""
     kept: dict[int, int] = field(default_factory=dict)
-    """Per flow: the longest time from making to delivery that was seen in runs that keep the periods."""
+    """Longest time from creation to delivery found in runs with the given periods, in ticks, per flow."""
     doubt: str = ""
-    """Why the bounds of :attr:`worst` do not hold in this network; empty if they do."""
+    """Why the bounds of :attr:`worst` do not hold for this network; empty if they hold."""
 
     @property
     def tick_ns(self) -> float:
-        """Nanoseconds of a tick."""
+        """Length of a tick in ns."""
         return self.compiled.tick_ps / 1000
 
+    def __repr__(self) -> str:
+        found = f"{len(self.worst.flows)} flows"
+        if self.promises:
+            kept = sum(
+                one.bound_ns is not None and one.bound_ns <= one.requirement_ns for one in self.promises
+            )
+            found += f", {kept} of {len(self.promises)} requirements guaranteed"
+        return f"<Bounds {self.compiled.scenario.name!r}: {found}>"
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<p>{escape(repr(self)[1:-1])}</p><div style='overflow-x:auto'>{self.table._repr_html_()}</div>"
+        )
+
     def order(self) -> list[int]:
-        """The numbers of the flows, those without a bound and then the largest first."""
+        """Return the numbers of the flows: first those without a bound, then by descending bound."""
         return _order(self)
 
     @cached_property
     def flow_of(self) -> list[int]:
-        """Per row of the columns of sources its flow; nothing where packets are no flows."""
+        """Flow of each row of the columns of sources; empty if the traffic is not given as flows."""
         has_flows = len(self.compiled.arrays["flow_target"]) > 0
         return flow_of_rows(self.compiled, self.worst.flows) if has_flows else []
 
     @cached_property
     def rows(self) -> dict[int, list[int]]:
-        """Per flow the rows of the columns of sources that are its."""
+        """Rows of the columns of sources that belong to each flow."""
         found: dict[int, list[int]] = {}
         for row, flow in enumerate(self.flow_of):
             found.setdefault(flow, []).append(row)
@@ -74,23 +89,25 @@ class Bounds:
 
     @cached_property
     def waited(self) -> list[int | str]:
-        """Per row: ticks from making to delivery by the recursion, or why there is no such time."""
+        """Bound of each row by the recursion, in ticks from creation to delivery, or why there is none."""
         rows = len(self.compiled.arrays["flow_target"])
         return [self.doubt] * rows if self.doubt or not rows else totals(self.compiled, self.worst)
 
     @cached_property
     def periods(self) -> Periods:
-        """The same with the periods of all flows that can be in the way."""
+        """Bounds that use the periods of all interfering flows."""
         return by_periods(self.compiled, self.worst, self.waited)
 
     def with_periods(self, flow: int) -> float | None:
-        """Ticks from making to delivery by the periods, of a flow; none if there is no such time."""
+        """Return the bound of a flow by the periods, in ticks from creation to delivery; None if there is
+        none.
+        """
         found = [self.periods.totals[row] for row in self.rows.get(flow, [])]
         known = [one for one in found if isinstance(one, float)]
         return max(known) if known and len(known) == len(found) else None
 
     def most(self, flow: int) -> float | None:
-        """Ticks from dispatch to delivery that no packet of a flow exceeds; none if there is no such time."""
+        """Return the smaller bound of a flow, in ticks from dispatch to delivery; None if there is none."""
         found = [] if self.doubt else [float(self.worst.delay(flow))]
         kept = self.with_periods(flow)
         return min([*found, *([] if kept is None else [kept])], default=None)
@@ -101,9 +118,9 @@ class Bounds:
         return BOUNDS.frame_of(Row(self, flow) for flow in self.order())
 
     def flow(self, source: str, target: str) -> int:
-        """The number of the flow between two terminals by name: of several, that of the longest packets.
+        """Return the number of the flow between two terminals; of several, that with the longest packets.
 
-        Raises KeyError.
+        Raises KeyError if there is no such flow.
         """
         names = self.compiled.graph.terminal_names
         for number, flow in enumerate(self.worst.flows):
@@ -113,11 +130,11 @@ class Bounds:
 
     @cached_property
     def promises(self) -> list[Promise]:
-        """The flows that have a requirement, with the longest time from making to delivery."""
+        """The flows with a requirement, with their bounds from creation to delivery."""
         return promises(self.compiled, self._guaranteed())
 
     def _guaranteed(self) -> list[float | str]:
-        """Per row the smaller of both times, or why there is none."""
+        """Return the smaller of both bounds per row, or why there is none."""
         found: list[float | str] = []
         for waited, kept in zip(self.waited, self.periods.totals, strict=True):
             known = [float(one) for one in (waited, kept) if not isinstance(one, str)]
@@ -125,7 +142,7 @@ class Bounds:
         return found
 
     def blocked(self, promise: Promise) -> Blocking:
-        """What the bound of a flow with a requirement consists of, and on which links."""
+        """Return the parts of the bound of a flow with a requirement, with their links."""
         flow = self.flow_of[promise.row]
         waited, kept = self.waited[promise.row], self.periods.totals[promise.row]
         numbers = dict[int, float]()
@@ -146,13 +163,14 @@ class Bounds:
         return Blocking(promise.flow, lines, about, links)
 
     def blocking(self, flow: int, depth: int = 3) -> list[Part]:
-        """What the bound of a flow consists of, in the order of its way: the parts add up to it."""
+        """Return the parts of the bound of a flow, in the order of its path; their sum is the bound."""
         return parts(self.worst, flow, depth)
 
     def tree(self, flow: int, depth: int = 2) -> list[Line]:
-        """The same as lines of text: times and what they are for, with what holds up those it waits for.
+        """Return the parts as lines of text: times and their causes, with the causes of inner waits.
 
-        Where the periods say less: how many packets of each flow can be in the way, and what they cost.
+        If the bound by the periods is smaller: the number of interfering packets of each flow, and their
+        time.
         """
         kept = self.with_periods(flow)
         if kept is not None and (self.doubt or kept < self.worst.delay(flow)):
@@ -160,7 +178,7 @@ class Bounds:
         return [] if self.doubt else list(self._lines(self.blocking(flow, depth), 0))
 
     def _shared(self, row: int) -> list[Line]:
-        """What the bound of a row by the periods consists of."""
+        """Return the parts of the bound of a row by the periods."""
         names = self.compiled.sources["flow_name"]
         found = []
         for share in self.periods.shares[row]:
@@ -181,7 +199,7 @@ class Bounds:
             yield from self._lines([inner for inner in part.parts if inner.kind != "passing"], depth + 1)
 
     def pairs_ns(self) -> dict[tuple[str, str], float]:
-        """Per pair of terminals by name the delay that none of its packets exceeds."""
+        """Return the bound in ns by pair of terminal names."""
         names, found = self.compiled.graph.terminal_names, dict[tuple[str, str], float]()
         for number, flow in enumerate(self.worst.flows):
             pair = names[flow.source], names[flow.target]
@@ -192,7 +210,7 @@ class Bounds:
         return found
 
     def named(self, flow: int) -> str:
-        """A flow by its terminals."""
+        """Return source and target of a flow as text."""
         names, it = self.compiled.graph.terminal_names, self.worst.flows[flow]
         return f"{names[it.source]} -> {names[it.target]}"
 
@@ -265,15 +283,15 @@ def _share(found: float | None, most: float | None) -> float | None:
 def bound(
     scenario: Scenario | Compiled, tries: int = 0, progress: Callable[[int, int], None] | None = None
 ) -> Bounds:
-    """The longest delay that a packet of each flow can have from its dispatch to its delivery.
+    """Compute an upper bound on the delay of every flow.
 
     Args:
         scenario: a network of links with traffic of sources.
-        tries: this many runs for each of the 12 flows with the largest bounds look for late packets.
-        progress: called with the number of runs that are done and of all.
+        tries: number of runs that search for late packets, for each of the 12 flows with the largest bounds.
+        progress: called with the numbers of finished runs and of all runs.
 
     Raises:
-        ScenarioError: there is no bound for this scenario; it says why and where.
+        ScenarioError: there is no bound for this scenario; the message gives the reason and the place.
     """
     compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
     found = _bound(compiled)
@@ -281,7 +299,7 @@ def bound(
 
 
 def of_few_flows(compiled: Compiled) -> Bounds | str:
-    """The bounds of all flows; of more than ``FEW``, or where there are none, why not."""
+    """Return the bounds of all flows; a reason if there are more than ``FEW`` flows or no bounds."""
     if compiled.programs is None and not compiled.parts.unbounded:
         even = int(traffic.to_all(compiled.arrays).sum()) * (compiled.graph.terminals - 1)
         if even > FEW or even + len(compiled.demand().source) > FEW:
@@ -293,14 +311,14 @@ def of_few_flows(compiled: Compiled) -> Bounds | str:
 
 
 def promises_of(compiled: Compiled, found: Bounds | str) -> list[Promise]:
-    """The flows that have a requirement; those of a network without bounds with the reason."""
+    """Return the flows with a requirement; in a network without bounds, with the reason."""
     if isinstance(found, Bounds):
         return found.promises
     return promises(compiled, [found] * len(compiled.arrays["flow_target"]))
 
 
 def _bound(compiled: Compiled) -> Bounds:
-    """The bounds of all flows. Raises ScenarioError if there is none of any."""
+    """Return the bounds of all flows. Raises ScenarioError if no flow has one."""
     _check(compiled)
     network = Network(compiled)
     doubt = doubted(network)
@@ -313,7 +331,7 @@ def _bound(compiled: Compiled) -> Bounds:
 
 
 def _check(compiled: Compiled) -> None:
-    """Raise ScenarioError for networks in which nothing limits a delay."""
+    """Raise ScenarioError for networks in which delays are unbounded."""
     refused = compiled.scenario.error
     if compiled.parts.unbounded:
         message = f"there is no bound for {compiled.parts.unbounded}"
@@ -346,7 +364,7 @@ def _order(found: Bounds) -> list[int]:
 
 
 def _tried(found: Bounds, tries: int, progress: Callable[[int, int], None] | None) -> Bounds:
-    """The same with what was seen in runs that look for late packets."""
+    """Add the longest delays of runs that search for late packets."""
     if tries < 1:
         return found
     trials, grain = Trials(found.compiled, found.worst.flows), int(found.compiled.arrays["grain_ticks"])

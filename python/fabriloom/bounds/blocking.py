@@ -1,4 +1,4 @@
-"""Who blocks whom: a bound as the sum of what it consists of."""
+"""Who blocks whom: the parts of a bound."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Part:
     link: int
     ticks: int
     flow: int = NONE
-    """Of the packet that is waited for."""
+    """Flow of the blocking packet."""
     came: int = NONE
-    """The link by which that packet comes, or ``NONE``."""
+    """Link by which the blocking packet comes, or ``NONE``."""
     packets: int = 1
     parts: list[Part] = field(default_factory=list)
-    """What the time of that packet consists of, as far as it was asked for."""
+    """Parts of the time of the blocking packet, down to the requested depth."""
 
 
 WORDS = {
@@ -38,7 +38,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Line:
-    """A part in words; ``depth`` is how many levels deep it is set in."""
+    """A part as text; ``depth``: its level of nesting."""
 
     depth: int
     time_ns: float
@@ -47,24 +47,24 @@ class Line:
 
 @dataclass(frozen=True)
 class Blocking:
-    """What a flow waits for in the worst case, in words and by links."""
+    """The delays of a flow in the worst case, as text and by link."""
 
     flow: str
     lines: list[Line]
     about: str
-    """What the numbers of links are."""
+    """Meaning of the values of links."""
     links: list[float]
-    """Per link of the network, NaN where it does not matter."""
+    """Value per link of the network, NaN for links that do not contribute."""
 
 
 def parts(worst: Worst, flow: int, depth: int) -> list[Part]:
-    """The parts of the bound of a flow, in the order of its way."""
+    """Return the parts of the bound of a flow, in the order of its path."""
     first = worst.network.out_link[worst.flows[flow].first]
     return [*_ahead(worst, first), *_service(worst, first, flow, depth)]
 
 
 def links_of(worst: Worst, flow: int) -> set[int]:
-    """All links that packets of a flow may take."""
+    """Return all links that packets of a flow may take."""
     return {link for links in worst.hops[flow].values() for link in links}
 
 
@@ -75,7 +75,7 @@ def _ahead(worst: Worst, link: int) -> list[Part]:
 
 
 def _service(worst: Worst, link: int, flow: int, depth: int) -> list[Part]:
-    """The parts of ``S``: from the front of the buffer behind a link on."""
+    """Return the parts of ``S``, from the front of the input buffer of a link on."""
     found: list[Part] = []
     while True:
         found.append(Part("passing", link, int(worst.network.costs.once[link])))
@@ -89,7 +89,7 @@ def _service(worst: Worst, link: int, flow: int, depth: int) -> list[Part]:
 
 
 def _others(worst: Worst, came: int, links: tuple[int, ...], depth: int) -> list[Part]:
-    """What goes first before a packet that came by a link and asks for one of some."""
+    """Return what is served before a packet that came by a link and requests one of several links."""
     first, *more = links
     if more:
         ticks = worst.wait(came, links)

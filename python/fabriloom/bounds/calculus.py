@@ -1,4 +1,4 @@
-"""The recursion of the worst case, with the letters of ``docs/background/worst-case.md``."""
+"""The recursion for the worst case, in the notation of ``docs/background/worst-case.md``."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from .flows import MOST_STATES, Flow, Network, Way
 
 @dataclass
 class Worst:
-    """The worst delays that were found, in ticks. A state is a link and the flow whose packet is on it."""
+    """The worst delays, in ticks. A state is a link and the flow of the packet on it."""
 
     network: Network
     flows: list[Flow]
     hops: list[Way]
-    """Per flow and link on its way: the links that its packets may take next."""
+    """Per flow and link on its path: the links that its packets may take next."""
     pace: list[int]
-    """Per flow: the time of a character on the slowest link of its way."""
+    """Per flow: the character time of the slowest link on its path."""
     latency: list[int]
-    """Per flow: the delays of all links on its way, each once."""
+    """Per flow: the sum of the delays of all links on its path."""
     ahead: list[int]
-    """Per link: packets that may have passed its switch and not its input buffer."""
+    """Per link: packets that may have left its switch and not yet its input buffer."""
     alike: list[int]
-    """Per flow: the first one of those that differ from it in nothing that is still to come."""
+    """Per flow: the first flow with the same remaining path."""
     backwards: list[int] = field(default_factory=list)
-    """All links that are used, each after those behind it."""
+    """All used links, each after the links that follow it on a path."""
     service: dict[tuple[int, int], int] = field(default_factory=dict)
     """S by link and first flow: from the front of the input buffer behind the link until the packet's end has
     left it."""
@@ -36,32 +36,36 @@ class Worst:
     """M: per link and the link before: the longest service behind it of what comes that way, and its flow."""
 
     def delay(self, flow: int) -> int:
-        """Ticks from the dispatch of a packet of a flow until its end is delivered."""
+        """Return the bound of a flow, in ticks from dispatch to delivery."""
         first = self.network.out_link[self.flows[flow].first]
         return self.granted(first, flow)
 
     def order(self) -> list[int]:
-        """The numbers of the flows, the largest delay first."""
+        """Return the numbers of the flows by descending delay."""
         return sorted(range(len(self.flows)), key=lambda flow: (-self.delay(flow), flow))
 
     def streamed(self, flow: int, characters: int) -> int:
-        """The time of these characters of a packet that nobody hinders any more, at most of all of them."""
+        """Return the time of these characters of a packet that is no longer blocked, at most of all of
+        them.
+        """
         return min(characters, self.flows[flow].characters) * self.pace[flow] + self.latency[flow]
 
     def granted(self, link: int, flow: int) -> int:
-        """From the grant of a link until the end of the packet has left the input buffer behind it."""
+        """Return the time from the grant of a link until the packet's end has left the link's input
+        buffer.
+        """
         return self.ahead[link] * self.rest[link][0] + self.service[link, self.alike[flow]]
 
     def asked(self, came: int, links: tuple[int, ...], flow: int) -> int:
-        """Z: from the request for one of some links until the end of the packet has left the input buffer
-        behind the one that was granted."""
+        """Return Z: the time from the request for one of several links until the packet's end has left the
+        input buffer of the granted one."""
         if len(links) == 1:
             others = sum(most for other, (most, _) in self.competing[links[0]].items() if other != came)
             return others + self.granted(links[0], flow)
         return self.wait(came, links) + max(self.granted(link, flow) for link in links)
 
     def wait(self, came: int, links: tuple[int, ...]) -> int:
-        """For one of several links, until one is free and nobody is before us."""
+        """Return the wait for one of several links, until one is free and no other packet is served first."""
         held: dict[int, int] = {}
         for link in links:
             for other, (most, _) in self.competing[link].items():
@@ -76,7 +80,7 @@ class Worst:
 
 
 def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
-    """Work out every state, from the links into terminals backwards. Raises ScenarioError."""
+    """Compute every state, backwards from the links into terminals. Raises ScenarioError."""
     ways = _ways(network, flows)
     ahead = [1 + max(0, int(capacity) - 1) // shortest for capacity in network.costs.capacity]
     pace = [_pace(network, way) for way in ways]
@@ -99,7 +103,7 @@ def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
 
 
 def _ways(network: Network, flows: list[Flow]) -> list[Way]:
-    """Per flow its way. Raises ScenarioError if they are too many."""
+    """Return the path of each flow. Raises ScenarioError if there are too many."""
     ways, states = [], 0
     for flow in flows:
         ways.append(network.way(flow))
@@ -112,7 +116,7 @@ def _ways(network: Network, flows: list[Flow]) -> list[Way]:
 
 
 def _work_out(found: Worst, link: int, before: dict[int, list[int]]) -> None:
-    """S, P and M of one link, when those of all links behind it are known."""
+    """Compute S, P and M of one link from those of the links that follow it."""
     once = int(found.network.costs.once[link])
     some = {found.alike[flow]: flow for flows in before.values() for flow in flows}
     for kind, flow in some.items():
@@ -129,7 +133,9 @@ def _work_out(found: Worst, link: int, before: dict[int, list[int]]) -> None:
 
 
 def _rest(found: Worst, link: int, flow: int) -> int:
-    """P of one flow: its end stands in the buffers of the link, so what does not fit there has gone on."""
+    """Return P of one flow: its end is in the buffers of the link, so what does not fit there has moved
+    on.
+    """
     links = found.hops[flow].get(link)
     capacity, once = int(found.network.costs.capacity[link]), int(found.network.costs.once[link])
     beyond = found.flows[flow].characters - capacity
@@ -142,8 +148,8 @@ def _rest(found: Worst, link: int, flow: int) -> int:
 
 
 def _gone_on(found: Worst, link: int, flow: int, beyond: int, before: int) -> int:
-    """The same where ``beyond`` characters of the packet have entered the buffers of the next link, and
-    ``before`` at most have not."""
+    """Return P where ``beyond`` characters of the packet have entered the buffers of the next link, and at
+    most ``before`` have not."""
     links = found.hops[flow].get(link)
     capacity, once = int(found.network.costs.capacity[link]), int(found.network.costs.once[link])
     if links is None:
@@ -158,7 +164,7 @@ def _pace(network: Network, way: Way) -> int:
 
 
 def _latency(network: Network, way: Way, came: int, known: dict[int, int]) -> int:
-    """The largest sum of delays from a link to the terminal."""
+    """Return the largest sum of delays from a link to the terminal."""
     if came not in way:
         return 0
     if came not in known:
@@ -169,7 +175,9 @@ def _latency(network: Network, way: Way, came: int, known: dict[int, int]) -> in
 
 
 def _backwards(network: Network, ways: list[Way]) -> list[int]:
-    """All links that are used, each after those behind it. Raises ScenarioError if there is a cycle."""
+    """Return all used links, each after the links that follow it. Raises ScenarioError if there is a
+    cycle.
+    """
     behind: dict[int, set[int]] = defaultdict(set)
     front: dict[int, set[int]] = defaultdict(set)
     used: set[int] = set()

@@ -16,46 +16,46 @@ from ..scenario import ScenarioError
 from ..technology import Technology
 
 MOST_STATES = 1 << 20
-"""Links times flows that are gone through at most; some seconds."""
+"""Limit of links times flows: some seconds."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """Packets from one terminal to another; listed ones of another length are another flow."""
+    """Packets from one terminal to another; packets of a list with another length are another flow."""
 
     source: int
     target: int
     payload: int
-    """Characters of its longest packet, without address, header and end."""
+    """Characters of the longest packet, without address, header and end."""
     around: int
-    """Characters of its address, of the header and of the end when a packet starts."""
+    """Characters of address, header and end when a packet starts."""
     ports: tuple[int, int] | None = None
-    """Where terminals have several: that by which all its packets go, and that to which they go."""
+    """If terminals have several ports: the sending and the receiving port of all packets."""
 
     @property
     def characters(self) -> int:
-        """All those of its longest packet."""
+        """Characters of the longest packet."""
         return self.payload + self.around
 
     @property
     def first(self) -> int:
-        """The port by which it goes."""
+        """Sending port."""
         return self.source if self.ports is None else self.ports[0]
 
     @property
     def last(self) -> int:
-        """The port to which it goes."""
+        """Receiving port."""
         return self.target if self.ports is None else self.ports[1]
 
 
 Way = dict[int, tuple[int, ...]]
-"""By the link by which a packet came (``NONE`` at its source) the links of which it may be granted one."""
+"""By incoming link (``NONE`` at the source): the links of which a packet may be granted one."""
 
 
 def flows_of(compiled: Compiled) -> tuple[list[Flow], int]:
-    """All flows with the longest packet of each, and the characters of the shortest packet of all.
+    """Return all flows with their longest packets, and the characters of the shortest packet of all.
 
-    Listed flows of the same two terminals stand beside each other, the longest packets first.
+    Flows of a list between the same two terminals are adjacent, the longest packets first.
     """
     arrays = compiled.arrays
     around = int(arrays["header_chars"]) + 1
@@ -68,7 +68,7 @@ def flows_of(compiled: Compiled) -> tuple[list[Flow], int]:
 
 
 def _pairs(compiled: Compiled) -> tuple[np.ndarray, np.ndarray]:
-    """Who sends to whom: each pair once, in the order of the terminals."""
+    """Return all pairs with traffic, each once, in the order of the terminals."""
     demand, terminals = compiled.demand(), compiled.graph.terminals
     sends = np.zeros((terminals, terminals), bool)
     sends[demand.even > 0] = True
@@ -87,7 +87,7 @@ def _flows(compiled: Compiled, source: np.ndarray, target: np.ndarray, payload: 
 
 
 def by_ports(compiled: Compiled, flows: list[Flow]) -> list[Flow]:
-    """The same with their ports. Raises ScenarioError if packets of one flow take several."""
+    """Return the flows with their ports. Raises ScenarioError if packets of one flow take several."""
     graph, choice = compiled.graph, compiled.scenario.port_choice
     if graph.several is None:
         return flows
@@ -104,7 +104,7 @@ def by_ports(compiled: Compiled, flows: list[Flow]) -> list[Flow]:
 
 
 def listed(compiled: Compiled) -> list[Flow]:
-    """Per row of the flows of sources: its packets."""
+    """Return the packets of each row of flows."""
     arrays = compiled.arrays
     per_source = np.diff(arrays["flow_start"].astype(np.int64))
     source = np.repeat(np.arange(len(per_source)), per_source)
@@ -113,13 +113,13 @@ def listed(compiled: Compiled) -> list[Flow]:
 
 
 def flow_of_rows(compiled: Compiled, flows: Sequence[Flow]) -> list[int]:
-    """Per row of the flows of sources: its place among the flows."""
+    """Return the index, among the flows, of each row of flows."""
     number = {replace(flow, ports=None): place for place, flow in enumerate(flows)}
     return [number[row] for row in listed(compiled)]
 
 
 def _lengths(arrays: dict[str, Any]) -> tuple[np.ndarray, int]:
-    """Per terminal the payload characters of its longest packet, and of the shortest packet of all."""
+    """Return the payload characters of the longest packet per terminal, and of the shortest packet of all."""
     terminals = int(arrays["terminals"])
     if len(arrays["list_length"]):
         longest = np.zeros(terminals, np.int64)
@@ -135,7 +135,7 @@ def _lengths(arrays: dict[str, Any]) -> tuple[np.ndarray, int]:
 
 
 class Network:
-    """Links, groups and what a packet costs on them, in ticks."""
+    """Links, groups and the time of a packet on them, in ticks."""
 
     def __init__(self, compiled: Compiled) -> None:
         arrays = compiled.arrays
@@ -151,7 +151,7 @@ class Network:
         self.costs = Costs(arrays)
 
     def way(self, flow: Flow) -> Way:
-        """Where the packets of a flow ask for links."""
+        """Return the path of a flow: its requests for links."""
         first = self.out_link[flow.first]
         found: Way = {NONE: (first,)}
         todo, seen = [first], {first}
@@ -171,9 +171,10 @@ class Network:
 
 
 def doubted(network: Network) -> ScenarioError | None:
-    """Why the recursion does not hold, if it does not; raises ScenarioError where nothing does.
+    """Return why the recursion does not hold, or an empty string; raises ScenarioError if no bound holds.
 
-    It needs that each input waits for each other one once at most, and that nothing but packets is sent.
+    The recursion requires that an input waits for every other input at most once, and that only packets are
+    sent.
     """
     compiled = network.compiled
     refused, tech = compiled.scenario.error, compiled.technology
@@ -219,7 +220,7 @@ _PERIODS = "give every flow that can be in the way a period"
 
 
 class Costs:
-    """Per link, in ticks: what a character costs at worst, and what is added once for each packet."""
+    """Per link, in ticks: the largest time per character, and the additional time per packet."""
 
     def __init__(self, arrays: dict[str, Any]) -> None:
         def of(name: str) -> np.ndarray:

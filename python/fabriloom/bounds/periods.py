@@ -1,6 +1,6 @@
-"""Delays that no packet exceeds because all flows that can be in its way have periods.
+"""Bounds that use the periods of all interfering flows.
 
-The letters and the argument: ``docs/background/worst-case.md``, "With the periods of all flows".
+Notation and proof: ``docs/background/worst-case.md``, "With the periods of all flows".
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from ..compile import Compiled
 
 MOST_FLOWS = 1024
-"""Of which each is compared with each."""
+"""Most flows: all pairs of them are compared."""
 _MOST_ROUNDS = 500
 _MOST_PERIODS = 1000
-"""A delay of this many of the longest periods is no bound that anybody wants."""
+"""Longest useful bound, in multiples of the longest period."""
 _RANDOM = "a flow that can be in its way makes packets at random"
 _NONE = "in the worst case more is made than can leave"
 
@@ -34,28 +34,28 @@ Marks = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Share:
-    """What one flow adds to a delay."""
+    """The contribution of one flow to a delay."""
 
     row: int
     packets: int
     ticks: float
-    """Of all of them together."""
+    """Time of all packets together, in ticks."""
 
 
 @dataclass(frozen=True)
 class Periods:
-    """The delays of all rows of flows, from the making of a packet to its delivery, in ticks."""
+    """The bounds of all rows of flows, in ticks from creation to delivery."""
 
     totals: list[float | str]
-    """Per row; or why there is no such time."""
+    """Bound per row, or why there is none."""
     shares: dict[int, list[Share]]
-    """Of rows that have one what it consists of, the largest share first."""
+    """Contributions to the bound per row, the largest first."""
     codes: dict[int, float]
-    """And how much of it are time-codes and interrupts."""
+    """Contribution of time-codes and interrupts per row."""
 
 
 def by_periods(compiled: Compiled, worst: Worst, known: Sequence[int | str]) -> Periods:
-    """The delays; ``known``: those that are guaranteed by other means, or why not."""
+    """Compute the bounds; ``known``: bounds by the recursion, or why there are none."""
     rows = len(compiled.arrays["flow_target"])
     if not rows or rows > MOST_FLOWS:
         why = (
@@ -68,7 +68,7 @@ def by_periods(compiled: Compiled, worst: Worst, known: Sequence[int | str]) -> 
 
 
 class _Rows:
-    """Flows as rows of the columns of sources, and whom each can meet."""
+    """Flows as rows of the columns of sources, and the flows that each can meet."""
 
     def __init__(self, compiled: Compiled, worst: Worst) -> None:
         arrays, network = compiled.arrays, worst.network
@@ -90,7 +90,7 @@ class _Rows:
         self.codes = _Codes(arrays, reached[self.flow])
 
     def _work(self, worst: Worst, reached: Marks, flow: int) -> Reals:
-        """Per other flow: what one packet of a flow adds to its delay, at most."""
+        """Return the largest delay that one packet of a flow adds to each other flow."""
         streamed = worst.flows[flow].characters * worst.pace[flow]
         known: dict[int, int] = {}
         links = sorted(links_of(worst, flow))
@@ -100,18 +100,20 @@ class _Rows:
         return np.where(longest > 0, longest + once, 0.0)
 
     def made(self, window: Reals) -> Reals:
-        """Packets that each flow makes in a time, both ends included, at most."""
+        """Return the largest number of packets that each flow creates in a closed interval."""
         return (np.floor((window + self.jitter) / self.period + 1e-9) + 1) * self.packets
 
     def window(self, delay: Reals) -> Reals:
-        """Per flow and other flow: in how long a time the packets are made that can be in the way."""
+        """Return, per flow and other flow, the length of the interval in which interfering packets are
+        created.
+        """
         before = delay[None, :] + self.after
         # Behind it from the same source nothing can come to stand in front of it.
         later = np.where(self.together & self.in_order, 0.0, delay[:, None])
         return before + later
 
     def solved(self, known: list[float]) -> Periods:
-        """The least delays that hold each other up."""
+        """Return the smallest consistent delays (a fixed point)."""
         limit = _MOST_PERIODS * float(self.period.max())
         least = np.array(known)
         delay = np.minimum(np.diag(self.work), least)
@@ -160,7 +162,7 @@ class _Codes:
         self.on_their_way = float((int(arrays["switches"]) + 1) * hop)
 
     def work(self, delay: Reals) -> Reals:
-        """What all of them add to each delay."""
+        """Return their contribution to each delay."""
         if not len(self.period):
             return np.zeros(len(delay))
         window = np.where(np.isinf(delay), 0.0, delay) + self.on_their_way
@@ -168,7 +170,7 @@ class _Codes:
 
 
 def _longest(worst: Worst, flow: int, link: int, apiece: int, known: dict[int, int]) -> int:
-    """The largest sum from a link on: its delays and ``apiece`` of each."""
+    """Return the largest sum from a link on: the delays of links, and ``apiece`` for each."""
     if link not in known:
         later = worst.hops[flow].get(link, ())
         rest = max((_longest(worst, flow, one, apiece, known) for one in later), default=0)
@@ -177,7 +179,7 @@ def _longest(worst: Worst, flow: int, link: int, apiece: int, known: dict[int, i
 
 
 def _reached(worst: Worst) -> dict[int, set[int]]:
-    """Per link itself and all links that a packet on it, or one that it waits for, may be on later."""
+    """Return, per link, the link and all links that a packet on it, or one it waits for, may use later."""
     behind: dict[int, set[int]] = {}
     for way in worst.hops:
         for came, links in way.items():
@@ -192,7 +194,7 @@ def _reached(worst: Worst) -> dict[int, set[int]]:
 
 
 def _marked(worst: Worst, behind: dict[int, set[int]]) -> Marks:
-    """Per flow and link whether what happens on the link can delay its packets."""
+    """Return, per flow and link, whether traffic on the link can delay the flow's packets."""
     found = np.zeros((len(worst.flows), len(worst.network.target)), bool)
     for flow, way in enumerate(worst.hops):
         for links in way.values():
@@ -202,7 +204,7 @@ def _marked(worst: Worst, behind: dict[int, set[int]]) -> Marks:
 
 
 def _is_in_order(worst: Worst, behind: dict[int, set[int]]) -> bool:
-    """Whether from a link to another one there is one way at most: then packets keep the order they had."""
+    """Whether there is at most one path between any two links, so that packets keep their order."""
     later: dict[int, set[int]] = {link: set() for link in behind}
     for way in worst.hops:
         for came, links in way.items():

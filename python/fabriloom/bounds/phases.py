@@ -1,6 +1,6 @@
-"""How late a packet can really be made: moments of packets, tried out so as to delay one flow.
+"""Search for the longest delay of a flow over the creation times of packets.
 
-It proves one thing only: the worst case is not less than what was found.
+The result is a lower limit of the worst case.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .flows import Flow
 
 _NEVER_AGAIN_GRAINS = 2.0**40
 PACKETS = 4
-"""That each source sends in a trial."""
+"""Packets of each source in a trial."""
 
 Trial = list[tuple[int, int]]
-"""Packets of a trial: the number of the flow, and the grain at which its source makes it."""
+"""Packets of a trial: number of the flow, and creation time in grains."""
 
 
 class Trials:
-    """Runs of a few packets from every source, made at chosen moments."""
+    """Runs with a few packets from every source, created at chosen times."""
 
     def __init__(self, compiled: Compiled, flows: list[Flow]) -> None:
         self.compiled = compiled
@@ -35,9 +35,9 @@ class Trials:
         }
 
     def latest(self, victim: int, tries: int, span_grains: int, progress: Callable[[], None]) -> int:
-        """The longest delay in ticks that was seen of a flow's packets, from dispatch to delivery.
+        """Return the longest delay found for a flow, in ticks from dispatch to delivery.
 
-        A third of the trials are drawn afresh; the others change a little of the worst so far.
+        A third of the trials are drawn independently; the others modify the worst trial so far.
         """
         dice = np.random.default_rng([int(self.compiled.arrays["seed"]), victim])
         worst, found = self._drawn(dice, victim, span_grains), -1
@@ -53,7 +53,7 @@ class Trials:
         return found
 
     def _moment(self, dice: np.random.Generator, span: int) -> int:
-        """Many packets at the start, so that sources send without a pause, and the rest anywhere."""
+        """Draw a creation time: often the start, so that sources send without a pause, else any time."""
         return 0 if dice.random() < 0.5 else int(dice.integers(0, span))
 
     def _drawn(self, dice: np.random.Generator, victim: int, span: int) -> Trial:
@@ -65,7 +65,7 @@ class Trials:
         return [(victim, self._moment(dice, span)), *trial]
 
     def _changed(self, dice: np.random.Generator, worst: Trial, span: int) -> Trial:
-        """The same with one packet or two for others, or at other moments. The first stays the victim's."""
+        """Modify one or two packets of a trial: their flow or their time. The first stays the victim's."""
         trial = list(worst)
         for _ in range(int(dice.integers(1, 3))):
             place = int(dice.integers(0, len(trial)))
@@ -80,7 +80,7 @@ class Trials:
         return trial
 
     def _columns(self, trial: Trial) -> dict[str, Any]:
-        """The traffic of a trial: each packet is a flow of its own that never comes again."""
+        """Return the traffic columns of a trial: each packet is a flow with a single packet."""
         arrays, terminals = self.compiled.arrays, self.compiled.graph.terminals
         ordered = sorted(trial, key=lambda packet: (self.flows[packet[0]].source, packet[1]))
         flows = [self.flows[flow] for flow, _ in ordered]
@@ -102,7 +102,7 @@ class Trials:
         }
 
     def _run(self, trial: Trial, victim: int) -> int:
-        """The longest delay of the victim's packets."""
+        """Run a trial; returns the longest delay of the victim's packets."""
         until = int(_NEVER_AGAIN_GRAINS / 2) * int(self.compiled.arrays["grain_ticks"])
         limits = {"precision": 0.0, "packets": len(trial), "drain": False, "flows": 0, "trace": len(trial)}
         found = _ran(self._columns(trial), until=until, warmup=0, batch=until, **limits)
@@ -113,9 +113,9 @@ class Trials:
 def latest_with_periods(
     compiled: Compiled, flows: list[Flow], tries: int, progress: Callable[[], None]
 ) -> dict[int, int]:
-    """Per flow the longest time in ticks from making to delivery in runs with other phases, half of them 0.
+    """Return the longest time per flow, in ticks from creation to delivery, in runs with other phases.
 
-    Every flow keeps its period and its jitter.
+    Half of the phases are 0. Every flow keeps its period and its jitter.
     """
     arrays = compiled.arrays
     interval, grain = arrays["flow_interval_grains"], int(arrays["grain_ticks"])
@@ -137,7 +137,7 @@ def latest_with_periods(
 
 
 _MOST_PACKETS = 5_000
-"""Of a run with other phases."""
+"""Most packets of a run with other phases."""
 
 
 def _ran(columns: dict[str, Any], **limits: Any) -> dict[str, Any]:
@@ -148,12 +148,12 @@ def _ran(columns: dict[str, Any], **limits: Any) -> dict[str, Any]:
 
 
 def _of_flow(found: dict[str, Any], flow: Flow) -> np.ndarray:
-    """Which packets of a run are of a flow."""
+    """Return which packets of a run belong to a flow."""
     source, target, length = (np.asarray(found[f"trace_{name}"]) for name in ("source", "target", "length"))
     return (source == flow.source) & (target == flow.target) & (length == flow.payload)
 
 
 def _since(found: dict[str, Any], start: str) -> np.ndarray:
-    """Per packet of a run the ticks from a moment to its delivery."""
+    """Return the ticks from a given start to the delivery of each packet of a run."""
     delivered, first = (np.asarray(found[f"trace_{end}_ticks"], np.int64) for end in ("delivered", start))
     return delivered - first

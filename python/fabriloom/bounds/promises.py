@@ -1,4 +1,4 @@
-"""Requirements of flows, with what is guaranteed of them."""
+"""Requirements of flows, with their bounds."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Promise:
-    """What is asked of a flow, and what it can be sure of. Times in ns, from making to delivery."""
+    """The requirement and the bound of a flow. Times in ns, from creation to delivery."""
 
     row: int
-    """Of the engine's columns of flows."""
+    """Row of the engine's columns of flows."""
     flow: str
     source: str
     target: str
     packet_bytes: int
     requirement_ns: float
     bound_ns: float | None
-    """No packet takes longer; none if there is no such time."""
+    """Upper bound on the delay; None if there is none."""
     no_bound: str
-    """Why not; empty if there is one."""
+    """Why there is no bound; empty if there is one."""
 
 
 def promises(compiled: Compiled, found: Sequence[float | str]) -> list[Promise]:
-    """All flows that have a requirement, in the order of their sources.
+    """Return all flows with a requirement, in the order of their sources.
 
-    ``found``: per row of flows the ticks from making to delivery that none of its packets exceeds, or why
-    there is no such time.
+    ``found``: per row of flows the bound in ticks from creation to delivery, or why there is none.
     """
     rows = compiled.required_rows()
     if not rows:

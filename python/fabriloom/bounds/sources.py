@@ -1,6 +1,6 @@
-"""How long a packet can wait at its source besides, where sources make packets with periods.
+"""Bounds on the wait at a source with periodic flows.
 
-The method stands in ``docs/background/worst-case.md``.
+``docs/background/worst-case.md`` describes the method.
 """
 
 from __future__ import annotations
@@ -18,30 +18,28 @@ if TYPE_CHECKING:
     from ..compile import Compiled
 
 _MOST_MOMENTS = 1 << 20
-"""Packets of one flow that are gone through."""
+"""Most packets of one flow that are examined."""
 _MOST_STEPS = 10_000
-"""In which the longest time without a pause is come to."""
+"""Most steps of the iteration for the longest busy time."""
 
 
 @dataclass(frozen=True)
 class Train:
-    """What a flow adds to the queue of its source, in ticks."""
+    """The load of a flow on the queue of its source, in ticks."""
 
     period: float
     jitter: float
     packets: int
     service: int
-    """Of one packet: until its end has left the buffer behind the link of the source."""
+    """Service time of a packet: until its end has left the input buffer of the source's link."""
 
     def work(self, times: np.ndarray) -> np.ndarray:
-        """The services of all its packets made within so long, ends included, at most."""
+        """Return the largest total service time of packets created in closed intervals of these lengths."""
         return (np.floor((times + self.jitter) / self.period + 1e-9) + 1) * (self.packets * self.service)
 
 
 def totals(compiled: Compiled, worst: Worst) -> list[int | str]:
-    """Per row of the flows of sources: ticks from making to delivery that none of its packets exceeds, or why
-    there is no such time.
-    """
+    """Return the bound of each row of flows, in ticks from creation to delivery, or why there is none."""
     arrays = compiled.arrays
     flow_of, grain = flow_of_rows(compiled, worst.flows), int(arrays["grain_ticks"])
     first = [worst.network.out_link[worst.flows[flow].first] for flow in flow_of]
@@ -70,7 +68,7 @@ def totals(compiled: Compiled, worst: Worst) -> list[int | str]:
 
 
 def _of_source(trains: list[Train], random: bool, refuses: bool) -> list[int | str]:
-    """The same of the flows of one port of a source, whose packets wait in one queue."""
+    """Return the bounds of the flows of one port of a source, whose packets share a queue."""
     if random:
         return ["its source makes packets at random, so no wait is the longest"] * len(trains)
     if refuses:
@@ -86,9 +84,7 @@ def _of_source(trains: list[Train], random: bool, refuses: bool) -> list[int | s
 
 
 def _longest_busy(trains: list[Train]) -> float | None:
-    """The longest time in which a source always has a packet that is not through: it ends when all that was
-    made up to then is done.
-    """
+    """Return the longest busy time of a source: it ends when all packets created up to then are served."""
     time = 0.0
     for _ in range(_MOST_STEPS):
         done = float(sum(train.work(np.array([time]))[0] for train in trains))
@@ -99,8 +95,8 @@ def _longest_busy(trains: list[Train]) -> float | None:
 
 
 def _slowest(train: Train, trains: list[Train], length: float) -> int | str:
-    """Of a time in which a source always has packets, the largest wait and service of one of this flow: what
-    was made up to its moment goes first, and then the time since then is over.
+    """Return the largest wait plus service of a packet of this flow in a busy time of its source: all packets
+    created before it are served first.
     """
     count = int((length + train.jitter) / train.period) + 1
     if count > _MOST_MOMENTS:

@@ -32,7 +32,7 @@ def for_comparison(comparison: Comparison) -> str:
     hashes = [(name, f"SHA-256 {part.scenario_sha256}") for name, part in comparison.parts.items()]
     page.provenance = [*hashes, ("Fabriloom", version), _again(comparison)]
     if comparison.points:
-        page.sections += [_beside(comparison), *_charts(comparison)]
+        page.sections += [_beside(comparison), *charts(comparison)]
     page.sections += [*_different(comparison), *_fabrics(comparison)]
     if comparison.points and not _of_programs(comparison):
         page.sections.append(sections.points_table(comparison.points, comparison.varied))
@@ -58,7 +58,8 @@ def _of_programs(comparison: Comparison) -> bool:
     return of_programs(*(point.summary for point in comparison.points))
 
 
-def _charts(comparison: Comparison) -> list[Any]:
+def charts(comparison: Comparison) -> list[Any]:
+    """Return the charts of a comparison, among tables of programs."""
     points, varied = comparison.points, comparison.varied
     if _of_programs(comparison):
         beside = [] if program_sections.RATE in varied else program_sections.beside_charts(points)
@@ -75,25 +76,38 @@ def _charts(comparison: Comparison) -> list[Any]:
 
 def _beside(comparison: Comparison) -> Table:
     """One row per scenario: what it carries at most and how quickly it does when there is little to do."""
-    rows = []
+    rows, programs = [], _of_programs(comparison)
     for name, graph in comparison.graphs.items():
         points = [p for p in comparison.of(name) if p.summary["accepted_mbytes_per_s"] is not None]
         size = [Cell(number(count), None, count) for count in (graph.terminals, graph.switches, graph.links)]
-        rows.append([Cell(name), *size, *_best(points)])
-    head = [
-        "Scenario",
-        "Terminals",
-        "Switches",
-        "Links",
-        "Most (MB/s)",
-        "Each (MB/s)",
-        "Mean (µs)",
-        "99 % (µs)",
-    ]
-    note = (
-        "Most: the highest throughput, in all and per terminal. Latency: at the point with the lowest mean."
-    )
-    return Table("Beside each other", head, rows, [False] + [True] * 7, note)
+        rows.append([Cell(name), *size, *(_best_program(points) if programs else _best(points))])
+    head = ["Scenario", "Terminals", "Switches", "Links"]
+    if programs:
+        head += ["Events (1/s)", "Messages (MB/s)", "Mean latency (µs)", "99 % (µs)"]
+        note = (
+            "Rates: at the point with the most messages per second. Latency: of events, or of messages where "
+            "there are no events, at the point with the lowest mean."
+        )
+    else:
+        head += ["Throughput (MB/s)", "Per terminal (MB/s)", "Mean latency (µs)", "99 % (µs)"]
+        note = "Throughput: the highest of all points. Latency: at the point with the lowest mean."
+    return Table("Side by side", head, rows, [False] + [True] * 7, note)
+
+
+def _best_program(points: Sequence[Any]) -> list[Cell]:
+    """Return the rates and the latency of a program."""
+    if not points:
+        return [Cell("–")] * 4
+    most = max(points, key=lambda point: point.summary["messages"]["mbytes_per_s"] or 0.0).summary
+    found = [_program_latency(point.summary) for point in points]
+    least = min(found, key=lambda latency: latency["mean"] or float("inf"))
+    events, rate = most["events"]["achieved_per_s"], most["messages"]["mbytes_per_s"]
+    times = [None if least[key] is None else least[key] / 1e3 for key in ("mean", "p99")]
+    return [Cell("–" if value is None else number(value), None, value) for value in (events, rate, *times)]
+
+
+def _program_latency(summary: Mapping[str, Any]) -> Mapping[str, Any]:
+    return summary["events"]["latency_ns"] if summary["events"]["count"] else summary["message_latency_ns"]
 
 
 def _best(points: Sequence[Any]) -> list[Cell]:

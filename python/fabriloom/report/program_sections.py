@@ -170,7 +170,10 @@ def _one_by_one(events: pl.DataFrame, summary: Mapping[str, Any]) -> list[Chart]
         [event, latency / 1e3, None, None, ""]
         for event, latency in zip(shown["event"], shown["latency_ns"], strict=True)
     ]
-    note = "A steady run fluctuates about a constant level; if it rises, more is asked for than can be built."
+    note = (
+        "In a steady run the latency fluctuates about a constant level. If it rises, events are attempted "
+        "faster than they are built."
+    )
     if summary["events"]["attempted_per_s"] is None:
         note = "Nothing was due: latency is from the first message of the event."
     if len(shown) < len(done):
@@ -203,7 +206,7 @@ def _hosts(table: pl.DataFrame, most: int = 64) -> list[Table]:
     head = ["Terminal", "Sent (MB/s)", "Received (MB/s)", "Waited for a place", "Occupied"]
     note = (
         "Waited: back-pressure, the share of the time in which a message had to wait for a free place at its "
-        "sender. Occupied: the share in which a message was coming in and not complete."
+        "sender. Occupied: the share in which it had received a part of a message."
     )
     if len(shown) < len(used):
         note += f" The {most} of {number(len(used))} terminals that waited or were occupied most."

@@ -1,4 +1,4 @@
-"""The page of reproduced papers: one table of what agrees, then each paper with its figures and lines."""
+"""The page of reproduced papers: the score of all papers, then each paper with its figures and lines."""
 
 from __future__ import annotations
 
@@ -17,46 +17,44 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reproduced:
-    """A paper, and what was computed of it."""
+    """A paper and its computed results."""
 
     name: str
     title: str
     authors: str
     system: str
-    """What was built or simulated, in our words."""
+    """Description of the system that was built or simulated."""
     graph: Graph | None
-    """A network of it to draw."""
+    """A network of the paper, to draw."""
     lines: Sequence[Mapping[str, Any]]
-    """A line at least for every printed number, see ``experiments.rows.row``."""
+    """At least one line for every published number, see ``experiments.rows.row``."""
     series: Sequence[Mapping[str, Any]]
     remarks: str = ""
-    """Paragraphs in markdown: what agrees, and what does not and why."""
+    """Paragraphs in Markdown: agreements, disagreements and their reasons."""
 
 
 def for_reproduction(
     papers: Sequence[Reproduced], *, version: str, warnings: Sequence[str] = (), quick: bool = False
 ) -> str:
-    """Papers beside ours as one HTML document."""
+    """Return published and computed results as one HTML document."""
     lines = [line for paper in papers for line in paper.lines]
     total = tally(lines)
     scored = total.within + total.outside
-    only = f"{papers[0].title}: " if len(papers) == 1 else "Published results: "
-    effort = [("Effort", "quick: fewer and shorter runs")] if quick else []
+    short = "These are quick runs, fewer and shorter ones: some numbers are left out, others less precise."
     page = Page(
-        title=f"{only}printed beside ours",
+        title=papers[0].title if len(papers) == 1 else "Published and computed results",
         kind="reproduction",
         verdicts={"": said(total)},
         status=(
             f"{total.within} of {scored} agree",
-            "A number agrees when every scored line of it is within the tolerance that the line states.",
+            "A number agrees if every scored line of it is within its stated tolerance.",
         ),
         status_mark="bad" if total.outside else "good",
-        warnings=list(warnings),
+        warnings=[*([short] if quick else []), *warnings],
         provenance=[
             ("Fabriloom", version),
             ("To run it again", _again(papers, quick)),
             *((one.name, f"{one.authors}: {one.title}") for one in papers),
-            *effort,
         ],
     )
     page.sections = [_counts(papers), *_outside(lines), *_reasons(papers)]
@@ -71,9 +69,9 @@ def _again(papers: Sequence[Reproduced], quick: bool) -> str:
 
 def _counts(papers: Sequence[Reproduced]) -> Table:
     note = (
-        "Each printed number counts once. Arithmetic follows from rates and wiring, calibrated ones set a "
-        "parameter, predicted ones follow from the model alone; these three are within or outside their "
-        "tolerance."
+        "Each published number counts once. Arithmetic: follows from rates and wiring. Calibrated: used to "
+        "set a parameter. Predicted: follows from the model alone. These three are scored: within or outside "
+        "their tolerance."
     )
     rows = [
         [Cell(name), *(Cell(number(value), None, value) for value in values)]
@@ -83,7 +81,7 @@ def _counts(papers: Sequence[Reproduced]) -> Table:
 
 
 def _outside(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """The disagreements, before anything else."""
+    """Return the disagreements, which come first."""
     outside = [line for line in lines if line.get("within") is False]
     return [
         Table(f"Outside the tolerance: {table.title.lower()}", table.head, table.rows, table.numbers)
@@ -103,7 +101,7 @@ def _reasons(papers: Sequence[Reproduced]) -> list[Table]:
 
 
 def _some(names: Sequence[str], most: int = 8) -> str:
-    """The first names; all of them stand in the tables of their paper."""
+    """Return the first names; the tables of the paper have all."""
     more = f"; and {len(names) - most} more, see below" if len(names) > most else ""
     return "; ".join(names[:most]) + more
 

@@ -77,7 +77,7 @@ def tail(
         Axis("latency (µs)", log=max(times) > 10 * min(times) > 0),
         Axis("share that takes longer", log=True),
     )
-    return [Chart(title, *axes, series, f"{note} Every line ends at the longest.")]
+    return [Chart(title, *axes, series, f"{note} Every line ends at the maximum.")]
 
 
 def batches(table: pl.DataFrame) -> list[Chart]:
@@ -168,10 +168,9 @@ def _how_drawn(series: Sequence[Series]) -> str:
     dashed = any(one.style == "dashed" for one in series)
     words = "Bars are 95 % intervals."
     words += " Dashed: total latency, from the creation of a packet." if dashed else ""
-    words += (
-        " Hollow: past saturation, a longer run would show more." if any(s.hollow for s in series) else ""
-    )
-    return f"{words} Ctrl and the wheel zoom."
+    hollow = any(one.hollow for one in series)
+    words += " Hollow: past saturation, a longer run would show larger latencies." if hollow else ""
+    return words
 
 
 def _latency_point(point: Any, key: str) -> list[Any]:

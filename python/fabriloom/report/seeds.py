@@ -42,7 +42,7 @@ def for_seeds(repetition: Repetition) -> str:
         page.status_mark = "bad"
     if repetition.points:
         page.sections = [
-            *_charts(repetition),
+            *charts(repetition),
             _means(repetition),
             *sections.tails_of(repetition.points),
             sections.points_table(repetition.points, repetition.varied),
@@ -74,10 +74,10 @@ def _facts(repetition: Repetition) -> list[tuple[str, str, str]]:
     return found
 
 
-def _charts(repetition: Repetition) -> list[Chart]:
+def charts(repetition: Repetition) -> list[Chart]:
     """Each run with its own interval, and the mean over seeds with its own."""
     rows, table = _rows(repetition), repetition.table
-    charts = []
+    found = []
     for name, (title, label, divisor) in _CHARTS.items():
         if name not in rows:
             continue
@@ -93,11 +93,10 @@ def _charts(repetition: Repetition) -> list[Chart]:
         series = [Series("runs", runs, "points"), Series("mean over seeds", level, "line")]
         note = (
             f"Bars are the 95 % interval of each run alone. The mean over seeds is {plus_minus(mean, half)}: "
-            "where "
-            "many bars do not reach its line, the runs are too short for their bars to be trusted."
+            "where many bars do not reach its line, the runs are too short for their bars to be trusted."
         )
-        charts.append(Chart(title, Axis("seed"), Axis(label), series, note))
-    return charts
+        found.append(Chart(title, Axis("seed"), Axis(label), series, note))
+    return found
 
 
 def _point(x: float, y: float | None, half: float | None, label: str) -> list[Any]:
@@ -130,8 +129,7 @@ def _means(repetition: Repetition) -> Table:
         )
     note = (
         "± is half of a 95 % interval over seeds (Student's t); spread is the standard deviation from seed "
-        "to seed. "
-        "Of the intervals of single runs about 19 of 20 should contain the mean. Units as in the table of "
+        "to seed. About 19 of 20 intervals of single runs should contain the mean. Units as in the table of "
         "points."
     )
     return Table("Means over seeds", head, rows, [False] + [True] * 6, note)

@@ -127,8 +127,8 @@ def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
     for what, key in (("back-pressure", "blocked"), ("occupancy", "receiving")):
         if hosts[f"{key}_share_mean"] is not None:
             share, most = (in_percent(hosts[f"{key}_share_{how}"]) for how in ("mean", "max"))
-            whose = "senders waited for a place" if key == "blocked" else "receivers had a message coming in"
-            found.append((what, f"{whose} {share} of the time, {hosts[f'{key}_most']} {most}"))
+            whose = "senders waited for a free place" if key == "blocked" else "receivers were receiving"
+            found.append((what, f"{whose} {share} of the time; {hosts[f'{key}_most']} most, {most}"))
     return found
 
 
@@ -158,9 +158,7 @@ def _round(rounds: dict[str, Any]) -> str:
 def event_rate(events: dict[str, Any]) -> str:
     """Format the achieved and attempted events per second."""
     achieved, attempted = (_hertz(events[f"{what}_per_s"]) for what in ("achieved", "attempted"))
-    return f"{achieved} achieved" + (
-        f" of {attempted} attempted" if attempted else ", as fast as they can go"
-    )
+    return f"{achieved} achieved" + (f" of {attempted} attempted" if attempted else ", as fast as possible")
 
 
 def _hertz(per_s: float | None) -> str:

@@ -8,10 +8,10 @@ import numpy as np
 from .column import Column, Table, at, count, percentile_columns, time_ns
 from .tables import per
 
-MESSAGE_LATENCY_FROM = "making of the message: its send has a free place and begins"
+MESSAGE_LATENCY_FROM = "creation of the message, when its send has a free place and begins"
 MESSAGE_LATENCY_TO = "arrival of its last packet"
 EVENT_DUE = "moment at which the event was due"
-EVENT_BEGUN = "making of the first message of the event, for none was due at a moment"
+EVENT_BEGUN = "creation of the first message of the event, because events have no due time"
 EVENT_LATENCY_TO = "arrival of the last message of the event"
 MEASURED_LATENCY_TO = "end of the receive that took it"
 MEASURED_EVENT_TO = "end of the receive that took its last message"

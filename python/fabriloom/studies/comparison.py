@@ -54,6 +54,9 @@ class Comparison(Curve):
         hashes = {name: part.scenario_sha256 for name, part in self.parts.items()}
         return {**super().summary, "scenarios": hashes}
 
+    def _named(self) -> str:
+        return " vs. ".join(self.parts) if len(self.parts) < 4 else f"{len(self.parts)} scenarios"
+
     def of(self, name: str) -> list[Point]:
         """Return the points of one scenario."""
         return [point for point in self.points if point.settings[NAME] == name]

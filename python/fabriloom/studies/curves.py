@@ -89,13 +89,16 @@ class Curve(Tabled):
         return {"points": self.table}
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.provenance.name!r}: {self._counted()}>"
+        return f"<{type(self).__name__} {self._named()!r}: {self._counted()}>"
 
     def _repr_html_(self) -> str:
         from ..pictures import page
 
         said = [f"{name}: {text}." if name else f"{text}." for name, text in self.verdicts.items() if text]
-        return page(self, f"{self.provenance.name}: {self._counted()}", said)
+        return page(self, f"{self._named()}: {self._counted()}", said)
+
+    def _named(self) -> str:
+        return self.provenance.name
 
     def _counted(self) -> str:
         points = f"{len(self.points)} point{'' if len(self.points) == 1 else 's'}"

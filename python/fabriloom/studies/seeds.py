@@ -78,6 +78,12 @@ class Repetition(Curve):
         """The summary of a curve, and the means over seeds."""
         return {**super().summary, "means": self.means.to_dicts()}
 
+    def _repr_html_(self) -> str:
+        from ..pictures import page
+
+        table = self.means if len(self.points) > 1 else self.table
+        return page(self, f"{self.provenance.name}: {self._counted()}", [], table)
+
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return the tables by file name: the runs and the means over them."""
         return {**super().tables(), "seeds": self.means}

@@ -1,4 +1,4 @@
-"""Traffic: who sends how much to whom, as columns for the engine."""
+"""Traffic: sources, destinations, lengths and times of packets, as columns for the engine."""
 
 from fabriloom.traffic.build import build, silent
 from fabriloom.traffic.demand import Demand, demand, mean_length, to_all

@@ -1,10 +1,10 @@
-"""When packets are made: the ``source_arrival``, interval, burst and gap columns.
+"""When packets are created: the ``source_arrival``, interval, burst and gap columns.
 
-A load of 1 means packets back to back. For open sources (poisson, constant, together, bernoulli, on-off) the
-mean interval is the mean time of a packet on the link divided by the load; for closed ones (wait,
-random-wait) the wait after a packet has gone is that interval less the packet itself. A rate is such a load,
-too, of each terminal's own link, and may be above 1. Intervals are in grains, and packets are made at whole
-ones; a wait that follows from a load is a whole number of them.
+A load of 1 means packets back to back. For open-loop sources (poisson, constant, together, bernoulli, on-off)
+the mean interval is the mean time of a packet on the link divided by the load. For closed-loop sources (wait,
+random-wait) the wait after a packet is this interval minus the packet itself. A rate is converted to a load
+of each terminal's link, which may exceed 1. Intervals are in grains, and packets are created at whole grains;
+a wait that follows from a load is a whole number of grains.
 """
 
 from __future__ import annotations
@@ -50,22 +50,22 @@ KINDS = {
 CLOSED = ("wait", "random-wait", "backlog")
 Floats = NDArray[np.float64]
 _NEVER_GRAINS = 1e12
-"""The interval of a burst that is not repeated: it is never behind."""
+"""The interval of a burst that is not repeated."""
 
 
 def packet_grains(network: Network, technology: Links, mean_chars: float, via: bool) -> Floats:
-    """Per terminal: mean grains of a packet on its link, header, payload and end of packet."""
+    """Return the mean time of a packet with header and end on each terminal's link, in grains."""
     times_ps = per_rate(network, lambda rate: technology.mean_packet_ps(mean_chars, rate, via))
     return times_ps / technology.grain_ps
 
 
 def character_grains(network: Network, technology: Links) -> Floats:
-    """Per terminal: grains of a character (a flit) on its link."""
+    """Return the time of a character (a flit) on each terminal's link, in grains."""
     return per_rate(network, lambda rate: float(technology.character_ps(rate))) / technology.grain_ps
 
 
 def places(settings: Settings) -> int:
-    """Packets that may wait at a source, as the engine has it."""
+    """Return the most packets that may wait at a source, as an engine column."""
     queue = settings.get("source_queue", 0)
     return NO_QUEUE if queue == "none" else min(int(queue), NO_QUEUE - 1)
 
@@ -79,10 +79,10 @@ def arrivals(
     character: Floats,
     ports: NDArray[np.int64] | None = None,
 ) -> Columns:
-    """The columns.
+    """Return the columns of the arrivals.
 
-    ``packet``, ``character``: grains, of a packet over the number of its terminal's ``ports``; ``load``: per
-    terminal, 0 for those that are silent.
+    ``packet``, ``character``: times in grains, that of a packet divided by the number of the terminal's
+    ``ports``; ``load``: per terminal, 0 for silent ones.
     """
     given = settings["arrivals"]
     kind = given["kind"]
@@ -141,7 +141,7 @@ def arrivals(
 
 
 def _check_slots(slot: Floats, interval: Floats) -> None:
-    """Refuse slots in which more than one packet would have to be made, and those shorter than a grain."""
+    """Refuse slots that need more than one packet, and slots shorter than a grain."""
     if np.any(slot > interval):
         message = "more than one packet would have to be made in a slot"
         raise TrafficError(message, "arrivals.slot", "shorten the slot, or offer less")
@@ -150,7 +150,7 @@ def _check_slots(slot: Floats, interval: Floats) -> None:
 
 
 def _check_intervals(interval: Floats, gap: Floats, settings: Settings) -> None:
-    """Refuse packets more seldom than once in any run, or closer together than moments can tell apart."""
+    """Refuse intervals longer than any run, or shorter than the resolution of time."""
     by_load = settings["arrivals"].get("wait_ps") is None
     name = "load" if by_load else "arrivals.wait"
     if max(interval.max(initial=0), gap.max(initial=0)) > MOST_GRAINS:

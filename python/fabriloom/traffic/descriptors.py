@@ -1,4 +1,4 @@
-"""Lists of packets per terminal from a file, as the traffic nodes of the Macrame testbed have them."""
+"""Lists of packets per terminal from a file, as in the traffic nodes of the Macramé testbed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KNOWN = ("source", "target", "length", "length_bytes", "wait", "wait_ns")
 
 
 def descriptors(terminals: Terminals, technology: Links, sending: np.ndarray, pattern: Settings) -> Columns:
-    """The ``list_*`` columns and the arrivals of a CSV or Parquet file.
+    """Return the ``list_*`` columns and the arrivals from a CSV or Parquet file.
 
     Columns of the file: ``source`` and ``target`` (number or name), ``length`` ("64 B", or whole bytes),
     ``wait`` ("2 us", or whole nanoseconds; 0 if missing), which follows the packet. The rows of a source are
@@ -62,11 +62,11 @@ def _length(technology: Links, value: Any) -> int:
 
 
 def wait_ps_of(value: Any) -> int:
-    """A wait as it is written in a file, in picoseconds."""
+    """Parse a wait from a file; returns picoseconds."""
     return with_unit(value, "ns", units.parse_time_ps)
 
 
 def with_unit(value: Any, unit: str, parse: Any) -> int:
-    """A string with a unit, or a whole number in ``unit``, read by ``parse``."""
+    """Parse a string with a unit, or a whole number in ``unit``, with ``parse``."""
     text = value.strip() if isinstance(value, str) else str(value)
     return parse(f"{text} {unit}" if text.lstrip("-").isdecimal() else text)

@@ -9,8 +9,8 @@ Place = tuple[str, int, int, int, str]
 class TrafficError(ValueError):
     """Traffic that cannot be built.
 
-    ``parameter`` is the dotted setting of ``[traffic]`` at fault, ``hint`` what to do, ``place`` where in a
-    file that the traffic comes from.
+    ``parameter``: the dotted setting of ``[traffic]`` at fault. ``hint``: what to do. ``place``: the place in
+    a traffic file.
     """
 
     def __init__(

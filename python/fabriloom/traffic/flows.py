@@ -1,4 +1,4 @@
-"""Flows: per terminal several sequences of packets, each with a target, a length and moments of its own."""
+"""Flows: several sequences of packets per terminal, each with its own target, length and times."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ PLAIN = {
     "length": "length_bytes",
     **{name: f"{name}_ns" for name in ("period", "phase", "jitter", "requirement")},
 }
-"""Columns of plain numbers, as Parquet files have them, whose unit is in their name."""
+"""Columns of plain numbers, with the unit in their name, as in Parquet files."""
 _ARRIVALS = {"poisson": (POISSON, None), "constant": (CONSTANT, None), "together": (CONSTANT, 0)}
 _MOST_PACKETS = 2**24
 _MOST_GRAINS = 10**15
 _PS_PER_S = 10**12
 
 Fail = Callable[[str, str, str], TrafficError]
-"""An error of a flow: its message, the setting at fault, what to do."""
+"""Makes the error of a flow from its message, the setting at fault and the hint."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ class Flow:
     interval_ps: Fraction
     """The period, or the mean interval."""
     phase_ps: int | None
-    """None: at random."""
+    """None: random."""
     jitter_ps: int
     packets: int
     name: str
-    """Empty if it has none."""
+    """Empty if the flow has no name."""
     requirement_ps: int | None
-    """No packet may take longer, from its making to its delivery."""
+    """The longest time allowed from creation to delivery."""
 
 
 def flows(
@@ -62,14 +62,14 @@ def flows(
     settings: Settings,
     distributions: Sequence[Spread] = (),
 ) -> Columns:
-    """The ``flow_*`` columns and the arrivals of ``settings["pattern"]``, of the terminals that send.
+    """Return the ``flow_*`` columns and the arrivals of ``settings["pattern"]`` for the sending terminals.
 
-    Targets are terminals, and behind them ``distributions`` by their place.
+    Target numbers are those of terminals, followed by those of ``distributions``.
 
     Two columns are not for the engine: ``flow_name``, and ``flow_requirement_ps`` with -1 for none.
 
     Raises:
-        TrafficError: with the flow at fault.
+        TrafficError: a flow is wrong; the error names it.
     """
     pattern = settings["pattern"]
     targets = Targets(terminals.names, distributions)
@@ -84,7 +84,7 @@ def flows(
 
 
 def _columns(found: list[Flow], terminals: Targets, grain_ps: float, queue: int) -> Columns:
-    """``grain_ps``: of scaled time."""
+    """Return the columns; ``grain_ps``: length of a grain in scaled time."""
     count = len(terminals.names)
 
     def label(source: int, target: int) -> str:
@@ -118,7 +118,7 @@ def _columns(found: list[Flow], terminals: Targets, grain_ps: float, queue: int)
 
 
 def _check_grains(found: list[Flow], grain_ps: Fraction) -> None:
-    """Refuse what the engine cannot count: intervals below a grain, and absurdly long ones."""
+    """Refuse intervals below a grain, and intervals that are too long for the engine."""
     for flow in found:
         for name, time_ps in (("period", flow.interval_ps), ("phase", Fraction(flow.phase_ps or 0))):
             if time_ps / grain_ps > _MOST_GRAINS:
@@ -131,7 +131,7 @@ def _check_grains(found: list[Flow], grain_ps: Fraction) -> None:
 
 
 class _Maker:
-    """Makes flows from what is written, whether in the scenario or in a file."""
+    """Makes flows from the settings in the scenario or in a file."""
 
     def __init__(self, terminals: Terminals, targets: Targets, technology: Links, settings: Settings) -> None:
         self.terminals = terminals
@@ -142,7 +142,9 @@ class _Maker:
         self.usual_bytes = length["value_bytes"] if length["kind"] == "fixed" else None
 
     def flow(self, given: dict[str, Any], fail: Fail) -> Flow:
-        """``given``: terminals as numbers, the rest as in the schema; nothing is None."""
+        """Make a flow; ``given``: terminals as numbers, other settings as in the schema, None if not
+        given.
+        """
         if given["source"] == given["target"]:
             name = self.terminals.names[given["source"]]
             raise fail(f'"{name}" would send to itself', "target", "name another terminal")
@@ -163,7 +165,7 @@ class _Maker:
         return Flow(*ends, chars, arrival, interval, phase, jitter, packets, *asked)
 
     def _check_sender(self, source: int, target: int, fail: Fail) -> None:
-        """Refuse who is not said to send to a distribution: routers have no way for its packets."""
+        """Refuse a source that is not a sender of the distribution: routers have no route for its packets."""
         place = target - len(self.terminals.names)
         if place >= 0 and source not in self.targets.distributions[place].senders:
             name = self.terminals.names[source]
@@ -181,7 +183,7 @@ class _Maker:
     def _moments(
         self, given: dict[str, Any], length_bytes: int, packets: int, fail: Fail
     ) -> tuple[int, int | None, Fraction]:
-        """Kind of arrivals, phase and interval."""
+        """Return the kind of arrivals, the phase and the interval."""
         period, rate = given["period"], given["rate"]
         if (period is None) == (rate is None):
             found = "neither a rate nor a period" if period is None else "a rate and a period"
@@ -221,7 +223,7 @@ def _listed(maker: _Maker, number: int, flow: dict[str, Any]) -> Flow:
 
 
 def _of_schema(flow: dict[str, Any], name: str) -> Any:
-    """A value under its name with a unit, if it has one."""
+    """Return a value under its name with or without a unit."""
     return next((flow[key] for key in (name, f"{name}_ps", f"{name}_bytes") if key in flow), None)
 
 
@@ -251,7 +253,7 @@ def _of_file(maker: _Maker, path: str) -> list[Flow]:
 
 
 def _values(table: tables.Table, column: str, name: str) -> list[Any]:
-    """A column as whole numbers of ps, bytes or packets, rates as text; None where nothing is given."""
+    """Return a column as whole ps, bytes or packets, rates as text; None for empty cells."""
     if name == "rate":
         table.convert(column, lambda text: units.parse_offered_rate(text)[0] % 2 if text else 0)
         return [text.strip() or None for text in table.frame.get_column(column).to_list()]

@@ -1,4 +1,4 @@
-"""Fixed destinations by the place of the switch: mirrored about the centre or an axis, transposed."""
+"""Fixed destinations by the position of the switch: mirrored about the centre or an axis, or transposed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from fabriloom.traffic.kinds import Ints, Network, homes
 
 
 def point_mirror(network: Network) -> Ints:
-    """Terminal k of a switch to terminal k of the switch opposite to the centre.
+    """Return the destinations mirrored about the centre: terminal k of a switch to terminal k of the opposite
+    switch.
 
     A switch in the centre is its own opposite; its terminals are paired first with last. Without coordinates
     the numbers of the terminals are mirrored.
@@ -23,7 +24,7 @@ def point_mirror(network: Network) -> Ints:
 
 
 def axis_mirror(network: Network, axis: int) -> Ints:
-    """Terminal k of a switch to terminal k of the switch mirrored along dimension ``axis``."""
+    """Return the destinations mirrored along dimension ``axis``: terminal k of a switch to terminal k."""
     place = _places(network)
     if place is None:
         if axis:
@@ -42,7 +43,8 @@ def axis_mirror(network: Network, axis: int) -> Ints:
 
 
 def transpose(network: Network) -> Ints:
-    """Terminal k of switch (x, y) to terminal k of switch (y, x) on a square grid; else by number."""
+    """Return the transposed destinations: on a square grid terminal k of (x, y) to terminal k of (y, x);
+    elsewhere by terminal number."""
     place = _places(network)
     if place is None or len(place[1]) != 2 or place[1][0] != place[1][1]:
         return pairs.transpose(network.terminals)
@@ -51,7 +53,7 @@ def transpose(network: Network) -> Ints:
 
 
 def _places(network: Network) -> tuple[Ints, Ints] | None:
-    """Coordinates of each switch, and how many there are in each dimension, if the network has them."""
+    """Return the coordinates of each switch and the shape of the lattice, if the network is one."""
     layout = network.layout
     if "coordinates" not in layout or "shape" not in layout or network.rings is not None:
         return None
@@ -59,7 +61,7 @@ def _places(network: Network) -> tuple[Ints, Ints] | None:
 
 
 def _moved(network: Network, target: Ints, shape: Ints, name: str, reverse_own: bool = True) -> Ints:
-    """Terminal k of each switch to terminal k of the switch at ``target``."""
+    """Return the destinations from terminal k of each switch to terminal k of the switch at ``target``."""
     coordinates, _ = _places(network) or (target, shape)
     switch_at = np.full(int(np.prod(shape)), -1, np.int64)
     switch_at[np.ravel_multi_index(tuple(coordinates.T), tuple(shape))] = np.arange(len(coordinates))

@@ -1,4 +1,4 @@
-"""Terminals by number or by name."""
+"""Find terminals by number or by name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fabriloom.traffic.kinds import Ints
 
 
 class Spread(Protocol):
-    """What traffic needs to know of a distribution (see ``fabriloom.routing.distribution``)."""
+    """The attributes of a distribution that traffic needs (see ``fabriloom.routing.distribution``)."""
 
     @property
     def name(self) -> str: ...
@@ -23,7 +23,7 @@ class Spread(Protocol):
 
 
 def repeated(numbers: Ints) -> int | None:
-    """The first place of ``numbers`` where one stands that stood before; none where all differ."""
+    """Return the index of the first repeated number; None if all differ."""
     _, first = np.unique(numbers, return_index=True)
     if len(first) == len(numbers):
         return None
@@ -31,18 +31,18 @@ def repeated(numbers: Ints) -> int | None:
 
 
 class Terminals:
-    """The terminals of a network, to be found by number or by name."""
+    """The terminals of a network, by number and by name."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
 
     @cached_property
     def numbers(self) -> dict[str, int]:
-        """Number of each name."""
+        """Terminal number by name."""
         return {name: number for number, name in enumerate(self.names)}
 
     def find(self, key: object) -> int | None:
-        """The number of a terminal; none if there is no such terminal."""
+        """Return the number of a terminal; None if it does not exist."""
         if isinstance(key, str):
             if key in self.numbers:
                 return self.numbers[key]
@@ -54,18 +54,20 @@ class Terminals:
         return None
 
     def one(self, key: object, parameter: str) -> int:
-        """The number of a terminal; raises :class:`TrafficError` with the nearest name if there is none."""
+        """Return the number of a terminal; raises :class:`TrafficError`, with the nearest name, if none
+        exists.
+        """
         number = self.find(key)
         if number is None:
             raise TrafficError(self.message(key), parameter, self.hint(key))
         return number
 
     def many(self, keys: Iterable[object], parameter: str) -> Ints:
-        """The numbers of several terminals."""
+        """Return the numbers of several terminals. Raises :class:`TrafficError`."""
         return np.array([self.one(key, f"{parameter}.{i}") for i, key in enumerate(keys)], np.int64)
 
     def message(self, key: object) -> str:
-        """What to say when there is no such terminal."""
+        """Return the message for a terminal that does not exist."""
         return (
             f'there is no terminal "{str(key)[:60]}"'
             if isinstance(key, str)
@@ -73,7 +75,7 @@ class Terminals:
         )
 
     def hint(self, key: object) -> str:
-        """The nearest right name, or how terminals are called here."""
+        """Return the nearest name as a hint, or examples of names."""
         count = len(self.names)
         numbers = f"numbers go from 0 to {count - 1}" if count > 1 else "there is only number 0"
         near = (

@@ -1,7 +1,7 @@
-"""Fixed pairs of terminals at neighbouring switches: the best that systematic traffic can do.
+"""Fixed pairs of terminals at neighbouring switches: the systematic traffic with the highest throughput.
 
-Each edge between two switches gets one pair of terminals per parallel link, as far as the switches have
-terminals. Those left over, at the border of a grid for instance, are paired along edges as well and share the
+Each edge between two switches gets one pair of terminals per parallel link, as long as the switches have
+terminals. Remaining terminals, for example at the border of a grid, are also paired along edges and share the
 links. On the 4 x 4 grid with 16 terminals per switch and 4 links per edge, all 256 terminals and all 192
 links between switches are then busy: 192 x 9.3 MB/s, the 1.8 GB/s of the Macrame paper.
 """
@@ -20,7 +20,7 @@ Edge = tuple[int, int]
 
 
 def nearest_neighbour(network: Network) -> Ints:
-    """Destination of every terminal; -1 for those that found no partner."""
+    """Return the destination of every terminal; -1 for terminals without a partner."""
     if network.terminals < 2:
         raise TrafficError("nearest-neighbour needs at least two terminals", "pattern", "add terminals")
     if network.rings is not None:
@@ -45,7 +45,7 @@ def nearest_neighbour(network: Network) -> Ints:
 
 
 def _edges(network: Network, free: Ints) -> dict[Edge, int]:
-    """Pairs of switches that both have terminals, with the number of links from the first to the second."""
+    """Return the pairs of switches with terminals, with the number of links from the first to the second."""
     source, target = network.link_source, network.link_target
     inside = (source < network.switches) & (target < network.switches) & (source != target)
     source, target = source[inside], target[inside]
@@ -57,7 +57,7 @@ def _edges(network: Network, free: Ints) -> dict[Edge, int]:
 
 
 def _pairs_per_edge(free: list[int], edges: dict[Edge, int]) -> dict[Edge, int]:
-    """How many pairs each edge gets: first a fair share of its links, then whatever is left."""
+    """Return the number of pairs per edge: first a fair share of its links, then the rest."""
     neighbours: dict[int, list[int]] = defaultdict(list)
     for a, b in edges:
         neighbours[a].append(b)
@@ -74,7 +74,7 @@ def _pairs_per_edge(free: list[int], edges: dict[Edge, int]) -> dict[Edge, int]:
 
 
 def _left_over(free: list[int], neighbours: dict[int, list[int]], found: dict[Edge, int]) -> None:
-    """Pair the rest, the switch with the fewest possible partners first."""
+    """Pair the remaining terminals, the switch with the fewest possible partners first."""
 
     def partners(switch: int) -> list[int]:
         return [other for other in neighbours[switch] if free[other]]
@@ -100,9 +100,9 @@ def _left_over(free: list[int], neighbours: dict[int, list[int]], found: dict[Ed
 
 
 def _by_switch(home: Ints) -> Ints:
-    """No two switches with terminals are neighbours: the first and the second are paired, and so on.
+    """Pair the first switch with the second, and so on, if no two switches with terminals are neighbours.
 
-    What has no partner on the other switch finds one on its own.
+    Terminals without a partner on the other switch get one on their own.
     """
     target = np.full(len(home), -1, np.int64)
     order = np.argsort(home, kind="stable")

@@ -1,4 +1,4 @@
-"""Rates of payload or of packets, as packets per grain."""
+"""Convert rates of payload or packets to packets per grain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ _PS_PER_S = 1e12
 
 
 def packets_per_grain(rate: str, mean_bytes: float, grain_ps: int, parameter: str) -> float:
-    """Packets of this mean payload per grain at a rate such as "120 Mbit/s" or "20000 packets/s"."""
+    """Return packets per grain at a rate such as "120 Mbit/s" or "20000 packets/s", given their mean
+    payload.
+    """
     amount, of_packets = units.parse_offered_rate(rate)
     if of_packets:
         return amount / 1000 * grain_ps / _PS_PER_S

@@ -1,4 +1,4 @@
-"""Traffic where terminals have roles or partners: senders only, receivers only, local pairs (rings)."""
+"""Traffic of terminals with roles or partners: senders, receivers, local pairs (rings)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from fabriloom.traffic.kinds import FLOWS, LIST, SILENT, WEIGHTED, Columns, Ints
 from fabriloom.traffic.names import Terminals
 
 MOST_WEIGHTS = 1 << 24
-"""The largest table of weights that is made here, some hundred megabytes."""
+"""Largest table of weights, some hundred megabytes."""
 
 
 def senders_of(network: Network) -> Ints:
-    """Terminals that may send."""
+    """Return the terminals that may send."""
     rings = network.rings
     return np.arange(network.terminals) if rings is None else rings.terminals_of("sender", network.terminals)
 
 
 def receivers_of(network: Network) -> Ints:
-    """Terminals that may receive."""
+    """Return the terminals that may receive."""
     rings = network.rings
     return (
         np.arange(network.terminals) if rings is None else rings.terminals_of("receiver", network.terminals)
@@ -28,12 +28,12 @@ def receivers_of(network: Network) -> Ints:
 
 
 def has_roles(network: Network) -> bool:
-    """Whether there are terminals that only send or only receive."""
+    """Whether some terminals only send or only receive."""
     return len(senders_of(network)) < network.terminals or len(receivers_of(network)) < network.terminals
 
 
 def local_partners(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
-    """Per terminal its partner, -1 for those that do not send."""
+    """Return the partner of each terminal, -1 for terminals that do not send."""
     if pattern.get("map"):
         return mapped(network, terminals, pattern["map"])
     if pattern.get("random"):
@@ -51,7 +51,7 @@ def local_partners(network: Network, terminals: Terminals, pattern: Settings, se
 
 
 def mapped(network: Network, terminals: Terminals, given: list[object]) -> Ints:
-    """The partners of a list, one for every sender."""
+    """Return the partners of a given list, one for every sender."""
     senders = senders_of(network)
     if len(given) != len(senders):
         message = f"the map has {len(given)} targets for {len(senders)} senders"
@@ -66,13 +66,13 @@ def mapped(network: Network, terminals: Terminals, given: list[object]) -> Ints:
 
 
 def only_sends(name: str, parameter: str) -> TrafficError:
-    """The error of a target that does not receive."""
+    """Return the error for a target that does not receive."""
     message = f'"{name}" only sends, it cannot be a target'
     return TrafficError(message, parameter, "name a terminal that receives")
 
 
 def random(network: Network, seed: int) -> Ints:
-    """Random partners, no two the same, nobody its own."""
+    """Draw different partners at random; no terminal is its own partner."""
     if not has_roles(network):
         return pairs.random(network.terminals, seed)
     senders, receivers = senders_of(network), receivers_of(network)
@@ -89,7 +89,7 @@ def random(network: Network, seed: int) -> Ints:
 
 
 def exchanging(network: Network, seed: int) -> Ints:
-    """Random pairs that send to each other."""
+    """Draw random pairs that send to each other."""
     if has_roles(network):
         message = "pairs that send to each other are for networks in which every terminal sends and receives"
         raise TrafficError(message, "pattern.random", "write random = true")
@@ -97,7 +97,7 @@ def exchanging(network: Network, seed: int) -> Ints:
 
 
 def drawn(network: Network, seed: int) -> Ints:
-    """A random partner for every sender, any but itself, several perhaps the same."""
+    """Draw a random partner for every sender, never itself; several may have the same."""
     senders = senders_of(network)
     partner = np.full(network.terminals, -1, np.int64)
     partner[senders] = pairs.drawn(senders, receivers_of(network), seed)
@@ -105,7 +105,7 @@ def drawn(network: Network, seed: int) -> Ints:
 
 
 def shifted(network: Network, by: int) -> Ints:
-    """The i-th sender to the receiver number i + by, counted around."""
+    """Return the partners shifted by ``by``: sender i sends to receiver i + by, modulo their number."""
     senders, receivers = senders_of(network), receivers_of(network)
     partner = np.full(network.terminals, -1, np.int64)
     partner[senders] = receivers[(np.arange(len(senders)) + by) % len(receivers)]
@@ -113,9 +113,9 @@ def shifted(network: Network, by: int) -> Ints:
 
 
 def weighted(network: Network, sending: np.ndarray, favourite: Ints | None, share: float) -> Columns:
-    """Every sender's packets with ``share`` to its favourite and the rest evenly to the other receivers.
+    """Return weights with ``share`` to the favourite of each sender and the rest evenly to other receivers.
 
-    ``favourite``: per terminal, or -1 for none, whose packets go evenly to all.
+    ``favourite``: per terminal; -1: packets go evenly to all receivers.
     """
     senders = np.flatnonzero(sending & np.isin(np.arange(network.terminals), senders_of(network)))
     receivers = receivers_of(network)
@@ -146,7 +146,7 @@ def weighted(network: Network, sending: np.ndarray, favourite: Ints | None, shar
 
 
 def check(network: Network, terminals: Terminals, columns: Columns) -> None:
-    """Raise for a target that does not receive."""
+    """Raise TrafficError for a target that does not receive."""
     if network.rings is None or not has_roles(network):
         return
     arrival, kind = columns["source_arrival"], columns["source_target"]

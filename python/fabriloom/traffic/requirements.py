@@ -1,4 +1,4 @@
-"""Requirements: how long a packet of a flow may take, given with the flow or in a list of their own."""
+"""Requirements: the longest delay allowed per flow, given with the flow or in a separate list."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from fabriloom.traffic.flows import Flow
 
 MOST = 4096
-"""Flows with a requirement: of each all delays are kept."""
+"""Most flows with a requirement: all delays of each are kept."""
 
 
 def required(flows: Sequence[Flow], terminals: Targets, pattern: Mapping[str, Any]) -> list[Flow]:
-    """The flows with what ``pattern["requirements"]`` asks of them, each by its name or by ``source:target``.
+    """Return the flows with the requirements of ``pattern["requirements"]``, by name or ``source:target``.
 
     Raises:
-        TrafficError: a requirement is of a flow that is not there, or of one that has another already.
+        TrafficError: a requirement names a flow that does not exist or already has a requirement.
     """
     found, places = list(flows), _places(flows, terminals, bool(pattern.get("flows")))
     for number, asked in enumerate(pattern.get("requirements") or []):
@@ -40,7 +40,7 @@ def required(flows: Sequence[Flow], terminals: Targets, pattern: Mapping[str, An
 
 
 def _places(flows: Sequence[Flow], terminals: Targets, in_scenario: bool) -> dict[str, list[int]]:
-    """By name and by its two ends: the places of flows. Raises TrafficError for a name of two."""
+    """Return the indices of flows by name and by their two ends. Raises TrafficError for a duplicate name."""
     found: dict[str, list[int]] = {}
     for place, flow in enumerate(flows):
         if flow.name:

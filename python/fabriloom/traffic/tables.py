@@ -1,4 +1,4 @@
-"""CSV and Parquet files: read as columns, every mistake with its line."""
+"""Read CSV and Parquet files as columns; errors point to the line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORDS = ("source", "target", "destination", "name")
 
 @dataclass(frozen=True)
 class Table:
-    """A file as columns. ``rows`` are the numbers of its rows as in the file, blank ones counted."""
+    """A file as columns. ``rows``: row numbers in the file, counting blank rows."""
 
     path: Path
     frame: DataFrame
@@ -36,7 +36,7 @@ class Table:
     header: bool = True
 
     def error(self, message: str, row: int, column: str | int | None = None, hint: str = "") -> TrafficError:
-        """An error at a row (of ``frame``) and a column, pointing into the file."""
+        """Return an error at a row (of ``frame``) and a column, with its place in the file."""
         number = int(self.rows[row])
         names = self.frame.columns
         index = names.index(column) if isinstance(column, str) and column in names else column
@@ -47,12 +47,14 @@ class Table:
         return TrafficError(f"{where}: {message}", "pattern.path", hint)
 
     def column(self, *names: str) -> tuple[str, Series] | None:
-        """The first of several columns that the table has."""
+        """Return the first of these columns that the table has."""
         found = next((name for name in names if name in self.frame.columns), None)
         return (found, self.frame.get_column(found)) if found else None
 
     def need(self, *names: str) -> tuple[str, Series]:
-        """The same; raises :class:`TrafficError` if there is none, with the nearest name that is there."""
+        """Return the first of these columns; raises :class:`TrafficError`, with the nearest name, if none
+        exists.
+        """
         found = self.column(*names)
         if found:
             return found
@@ -75,7 +77,7 @@ class Table:
                 raise TrafficError(text, "pattern.path", hint, place)
 
     def filled(self, names: tuple[str, ...]) -> Table:
-        """The same with nothing in these columns, which may be missing, as empty text."""
+        """Return the table with empty cells of these columns, which may be missing, as empty text."""
         import polars as pl
 
         empty = [pl.lit("").alias(name) for name in names if name not in self.frame.columns]
@@ -83,7 +85,7 @@ class Table:
         return replace(self, frame=self.frame.with_columns(there + empty))
 
     def terminals(self, name: str, terminals: Terminals) -> Ints:
-        """A column of terminals by number or name, as numbers."""
+        """Return a column of terminals, given by number or name, as numbers."""
 
         def convert(value: Any) -> int:
             number = terminals.find(value)
@@ -94,7 +96,7 @@ class Table:
         return self.convert(name, convert)
 
     def convert(self, name: str, convert: Any) -> Ints:
-        """A column through a function from a value to a whole number, called once per different value."""
+        """Convert a column to whole numbers; ``convert`` is called once per distinct value."""
         import polars as pl
 
         series = self.frame.get_column(name)
@@ -140,7 +142,7 @@ def read(path: str, header: bool = True) -> Table:
 
 
 def first_line(path: str) -> list[str] | None:
-    """The cells of the first line of a CSV file in small letters, none of a Parquet file."""
+    """Return the cells of the first line of a CSV file in lower case; None for a Parquet file."""
     file = Path(path)
     if file.suffix.lower() != ".csv":
         return None
@@ -158,7 +160,7 @@ def _refused(file: Path, error: ReadError) -> TrafficError:
 
 
 def _blank(frame: DataFrame) -> np.ndarray:
-    """Per row: nothing in it at all."""
+    """Return, per row, whether it is blank."""
     import polars as pl
 
     if not frame.width or not frame.height:
@@ -167,7 +169,7 @@ def _blank(frame: DataFrame) -> np.ndarray:
 
 
 def _csv(file: Path, content: bytes, header: bool) -> DataFrame:
-    """All cells as strings. Raises :class:`ReadError`."""
+    """Read all cells as strings. Raises :class:`ReadError`."""
     import polars as pl
 
     text = reading.text_of(content, str(file))
@@ -216,7 +218,7 @@ def _with_points(frame: DataFrame) -> DataFrame:
 
 
 def _ragged(file: Path, text: str) -> None:
-    """Refuse the first line that has more fields than the first, or a quote that is not closed."""
+    """Raise ReadError for a line with more fields than the first, or an unclosed quote."""
     width = 0
     for line, cells in reading.records(text, str(file)):
         width = width or len(cells)
@@ -229,7 +231,7 @@ def _ragged(file: Path, text: str) -> None:
 
 
 def _cell(file: Path, record: int, column: int | None) -> Place:
-    """Where a record (0 is the first line that is no comment) and a field of it stand."""
+    """Return the place of a record (0: the first line that is not a comment) and of a field in it."""
     text = file.read_bytes().decode("utf-8-sig")
     try:
         found = next(itertools.islice(reading.records(text, str(file)), record, None), None)
