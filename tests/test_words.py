@@ -48,6 +48,19 @@ PHRASES = {
     r"\bworked out\b": "computed",
     r"come back to": "return to",
     r"\bso long after\b": "within this time after",
+    r"from (?:the|its|their) making": "from the creation of",
+    r"whatever the network does": "independently of the network, or open loop",
+    r"with what there is\b": "with partial results",
+    r"what there is to be": "say what it is",
+    r"\b(?:takes?|taken) (?:\w+ ){0,3}up again": "continue, or resume",
+    r"\blets? go of\b": "release",
+    r"dealt out": "assigned in turn, or distributed",
+    r"cannot be had": "is unknown",
+    r"go(?:es)? on without": "continues without",
+    r"hang that many": "attach that many",
+    r"the same back\b": "say what is returned",
+    r"\bmade anew\b": "rebuilt, or new",
+    r"while (?:it|they) runs? too": "also while it runs",
 }
 
 

@@ -1,7 +1,7 @@
 """What a candidate still delivers after the worst single failure, counted and simulated.
 
 Routing tables stay as they are and groups shrink to the links that are left, see ``studies.failures``;
-a table made anew may do better.
+rebuilt tables may do better.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How many cables or switches have to fail before terminals are cut off, counted on the graph.
 
 By Menger's theorem that is the number of ways between two terminals that share no cable, or no switch. It
-says what is possible with routing tables made anew after the failure, not what a table of before does.
+says what is possible with routing tables rebuilt after the failure, not with the earlier ones.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Require(Section):
     latency_ps: PositiveTimePs | None = Field(
         default=None,
         alias="latency",
-        description="At most this long from the making of a packet (of a program: of an event) to its "
+        description="Longest time from the creation of a packet (of a program: of an event) to its "
         "arrival, at the traffic as it is, without the margin; any if not given",
     )
     percentile: Annotated[float, Field(gt=0, lt=100)] = Field(

@@ -165,7 +165,7 @@ def carried(summary: Mapping[str, Any]) -> bool:
 
 
 def tail_of(summary: Mapping[str, Any], asked: Requirements) -> dict[str, Any]:
-    """Mean latency and the percentile that is asked for, from the making of packets or events."""
+    """Return the mean latency and the required percentile, from the creation of packets or events."""
     spread = summary["events"]["latency_ns"] if "events" in summary else summary["total_latency_ns"]
     limit = summary.get("limit") or {}
     name = PERCENTILES[float(asked.require.percentile)]

@@ -125,7 +125,7 @@ def _watch(
 
 
 def _judge(process: subprocess.Popen[bytes], rounds: Rounds, said: Said, wrong: str, names: list[str]) -> str:
-    """Raise what there is to be told, unless some rounds are finished."""
+    """Raise the error of the processes, unless some rounds are finished."""
     if process.returncode == 0 and rounds.complete:
         return ""
     if rounds.finished:

@@ -67,8 +67,8 @@ def measure(
         kept: where every finished point is kept at once; one that is there is not measured again.
         progress: called from time to time.
 
-    Ctrl-C ends it early with what there is. Raises :class:`MeasureError` for what cannot be measured, and
-    ScenarioError.
+    Ctrl-C ends it early with the finished points. Raises :class:`MeasureError` for what cannot be measured,
+    and ScenarioError.
     """
     if scenario.program is None:
         message = (

@@ -59,7 +59,7 @@ def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], 
 
 def _around(compiled: Compiled) -> dict[str, Any]:
     """What the links and sources of a recording are like: how long it takes to fill an input buffer, and the
-    mean interval of each source whose packets come whatever the network does.
+    mean interval of each source with open-loop arrivals.
     """
     tech, arrays = compiled.technology, compiled.arrays
     of_links = compiled.graph.rings is None

@@ -153,7 +153,7 @@ def _ranking(design: Design) -> Table:
     ]
     note = (
         "Links allow and carries: times the traffic that is asked for, by the load of every link and in "
-        "simulation. The latency is from the making of a packet, or of an event of a program, with a 95 % "
+        "simulation. The latency is from the creation of a packet, or of an event of a program, with a 95 % "
         "interval over seeds. Under the name: what is nearest to its limit, or limits."
     )
     return Table("Networks that meet everything", head, rows, [True, False, *[True] * 7], note)

@@ -40,7 +40,7 @@ CODE_SUMMARY = Table(
         Column(
             "codes.latency_ns_max",
             "ns",
-            "The longest time from the making of a code to its being taken; null if none was.",
+            "The longest time from the creation of a code until it is accepted; null if none was.",
             lambda codes: codes.most("latency_ns_max"),
         ),
         Column(
@@ -73,7 +73,7 @@ CODES = Table(
         Column(
             "latency_ns_min",
             "ns",
-            "Shortest time from the making to the end received; null if none was taken.",
+            "Shortest time from the creation to the end received; null if none was accepted.",
             lambda one: one.latency_ns["min"],
         ),
         Column("latency_ns_mean", "ns", "Their mean.", lambda one: one.latency_ns["mean"]),

@@ -114,7 +114,7 @@ def _latency(prefix: str, what: str) -> tuple[Column, ...]:
 SUMMARY = Table(
     "summary",
     "Summary",
-    "One nested dictionary; a dot in a key is one level. A value that cannot be had (no packet was measured, or there "
+    "One nested dictionary; a dot in a key is one level. An unknown value (no packet was measured, or there "
     "are fewer than two batches) is null.",
     (
         Column("name", "text", "Name of the scenario."),

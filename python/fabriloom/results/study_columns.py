@@ -185,7 +185,7 @@ REQUIREMENTS = Table(
         Column(
             "requirement_ns",
             "ns",
-            "What is asked: no packet takes longer, from its making at the source to its delivery.",
+            "The requirement: longest time allowed from the creation of a packet at its source to its delivery.",
             lambda seen: seen.of.requirement_ns,
         ),
         Column(
@@ -253,7 +253,7 @@ BOUNDS = Table(
         Column(
             "periods_ns",
             "ns",
-            "No packet of the flow takes longer from its making to its delivery, as all flows that can be in its way keep their periods; null where there is no such time.",
+            "Upper bound from the creation of a packet to its delivery, if all interfering flows keep their periods; null without such a bound.",
             lambda one: one.periods_ns,
         ),
         Column(
@@ -348,7 +348,7 @@ CANDIDATES = Table(
             "Half-width of its 95 % interval over seeds.",
             fact("accepted_mbytes_per_s_ci95"),
         ),
-        Column("mean_ns", "ns", "Mean latency from the making of a packet or an event.", fact("mean_ns")),
+        Column("mean_ns", "ns", "Mean latency from the creation of a packet or an event.", fact("mean_ns")),
         Column("tail_ns", "ns", "Its percentile that the requirements name.", fact("tail_ns")),
         Column("tail_ns_ci95", "ns", "Half-width of its 95 % interval over seeds.", fact("tail_ns_ci95")),
         Column(

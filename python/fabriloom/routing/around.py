@@ -1,4 +1,4 @@
-"""Routing around what has failed: a table for what is left of a network."""
+"""Routing around failures: a table for the remaining links of a network."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .table import NONE, RouteTable, RoutingError
 from .up_down import one_way
 
 AROUND = ("auto", "shortest-path", "up-star-down-star")
-"""Rules that suit any graph, and so what is left of one."""
+"""Rules that suit any graph."""
 
 Ints = NDArray[np.int64]
 
 
 def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **parameters: Any) -> RouteTable:
-    """Return a table that does not use dead links between switches, shape (links,) of bool.
+    """Return a table without the dead links between switches; ``dead``: shape (links,), bool.
 
-    A cable of which one direction is dead is not used at all. Links of terminals stay: nothing leads around
-    them. Where no way is left an entry is ``NONE``. ``kind``: one of ``AROUND``, "auto" being the shortest
-    path, or up*/down* if that could deadlock; the other parameters are those of ``build``. Raises
+    A cable with one dead direction is not used at all. Links of terminals stay, because nothing leads around
+    them. An entry without a remaining path is ``NONE``. ``kind``: one of ``AROUND``; "auto" is the shortest
+    path, or up*/down* if that could deadlock. The other parameters are those of ``build``. Raises
     ``RoutingError`` for networks with one-way links between switches.
     """
     if one_way(graph):

@@ -1,4 +1,4 @@
-"""Routing by name: the kinds, what suits which family, and who may be an intermediate switch."""
+"""Routing by name: the kinds, the usual kind per family, and the intermediate switches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RULES: dict[str, Callable[..., RouteTable]] = {
     "shortest-path": shortest_path,
     "up-star-down-star": up_star_down_star,
 }
-"""Kinds that are rules, and the function of each."""
+"""The function of each kind that is a rule."""
 
 KINDS = ("auto", *RULES, "interval", "table", "paths")
 
@@ -49,14 +49,15 @@ def build(
 ) -> RouteTable:
     """Build the routing table of a graph.
 
-    * ``kind``: one of ``KINDS``. "auto" is the family's own rule (``usual_routing``); for other graphs the
-      shortest path, or up*/down* if that could deadlock and all cables are two-way. "interval" builds the
-      kind ``of=`` and demands that interval labels can express it, as ``interval_labelling=True`` does with
-      any kind.
-    * ``adaptive``: a packet takes any free link of its group. Otherwise each destination has its link:
-      ``spread="turns"`` (default) deals destinations out in turn (d-mod-k), "runs" gives every link a run of
-      consecutive ones, "random" draws a link for each destination at each switch, by ``spread_seed``.
-    * ``universal``: packets go through a random intermediate switch first, see ``intermediates``.
+    * ``kind``: one of ``KINDS``. "auto" is the usual routing of the family (``usual_routing``); for other
+    graphs
+      it is the shortest path, or up*/down* if that could deadlock and all cables are two-way. "interval"
+      builds the kind ``of=`` and requires that interval labels can express it, as ``interval_labelling=True``
+      does with any kind.
+    * ``adaptive``: a packet takes any free link of its group. Otherwise each destination has a fixed link:
+      ``spread="turns"`` (default) assigns destinations in turn (d-mod-k), "runs" gives every link a block of
+      consecutive destinations, "random" draws a link for each destination and switch, with ``spread_seed``.
+    * ``universal``: packets first go to a random intermediate switch, see ``intermediates``.
     * ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*), ``next_hops``
       (shortest-path), ``path`` (table, paths), ``of`` (interval). None means not given.
 
@@ -95,11 +96,11 @@ def build(
 
 
 def intermediates(graph: Graph) -> list[int]:
-    """Return the switches that universal routing chooses from, each with equal probability.
+    """Return the switches from which universal routing chooses, all with equal probability.
 
-    Where there are stages (Clos, fat tree, tree, star) it is the highest stage: every way over it goes up and
-    down only once, so nothing is added to the length of the longest ways and no cycle of dependencies.
-    Elsewhere it is every switch that terminals send into. Raises ``RoutingError`` for one-way networks and
+    In networks with stages (Clos, fat tree, tree, star) these are the switches of the highest stage: a path
+    over it goes up and down only once, so the longest paths do not grow and no dependency cycle appears.
+    Elsewhere they are all switches that terminals send into. Raises ``RoutingError`` for one-way networks and
     single switches.
     """
     if one_way(graph):
@@ -132,7 +133,7 @@ def _own(graph: Graph, adaptive: bool, universal: bool, given: dict[str, Any]) -
 
 
 def _paths(graph: Graph, universal: bool, given: dict[str, Any]) -> RouteTable:
-    """Path addresses of a file; where there are none the usual routes, one link each."""
+    """Return path addresses from a file; other pairs take the usual routes with one link each."""
     if universal:
         raise RoutingError("universal routing is not possible with paths of your own", "universal")
     _check_names("paths", own_paths, given, ("graph", "others"))

@@ -1,7 +1,7 @@
-"""Packet distribution: addresses that every switch on the way sends to several links at once.
+"""Packet distribution (multicast): addresses whose packets switches send to several links at once.
 
-The links are those by which packets for each receiver would go, joined: where those of several receivers
-leave for one neighbour, they go there once. The rules: ``docs/background/wormhole-model.md``.
+The links are the union of the links of each receiver's packets; a neighbour gets each packet once. The rules
+are in ``docs/background/wormhole-model.md``.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ class Distribution:
 
     name: str
     address: int | None
-    """The logical address, if it is given."""
+    """The logical address, if given."""
     senders: tuple[int, ...]
     """Terminals that may send to it."""
     receivers: tuple[int, ...]
-    """Terminals that get a copy each."""
+    """Terminals that receive a copy each."""
     links: dict[int, tuple[int, ...]]
-    """By switch: the links that its packets leave by, all of them at once."""
+    """Per switch: the links by which packets leave, all at once."""
 
     @property
     def label(self) -> str:
-        """Its name, and how many it is for."""
+        """Name and number of receivers."""
         return f"{self.name} ({len(self.receivers)} terminals)"
 
 
@@ -44,7 +44,7 @@ def distribution(
     senders: Sequence[int],
     receivers: Sequence[int],
 ) -> Distribution:
-    """A distribution and its links. Raises RoutingError if no table of switches can send all that way."""
+    """Make a distribution with its links. Raises RoutingError if no routing table can express it."""
     links: dict[int, tuple[int, ...]] = {}
     first: dict[int, int] = {}
     for sender in senders:
@@ -63,7 +63,7 @@ def distribution(
 def _ways(
     graph: Graph, table: RouteTable, name: str, sender: int, receivers: Sequence[int]
 ) -> dict[int, tuple[int, ...]]:
-    """By switch the links for packets of one sender."""
+    """Return the links for packets of one sender, by switch."""
     links: dict[int, tuple[int, ...]] = {}
     home = int(graph.link_target[graph.terminal_out_links[sender]])
     todo = [(home, list(receivers))]
@@ -88,8 +88,9 @@ def _ways(
 def with_distributions(
     table: RouteTable, found: Sequence[Distribution]
 ) -> tuple[RouteTable, NDArray[np.uint8]]:
-    """The table with a class for each distribution, behind all others; and per group whether all its links
-    are taken."""
+    """Add a class for each distribution to the table; also returns, per group, whether packets take all
+    links.
+    """
     rows = [
         (number, switch, links) for number, one in enumerate(found) for switch, links in one.links.items()
     ]
@@ -116,7 +117,7 @@ def _numbers(known: NDArray[np.uint32], more: Sequence[int]) -> NDArray[np.uint3
 
 
 def distributed_links(graph: Graph, one: Distribution, sender: int) -> list[int]:
-    """All links that a packet of a sender is on, each once."""
+    """Return all links of a packet of a sender, each once."""
     found = [int(graph.terminal_out_links[sender])]
     for link in found:  # it grows
         end = int(graph.link_target[link])
@@ -126,10 +127,10 @@ def distributed_links(graph: Graph, one: Distribution, sender: int) -> list[int]
 
 
 def distribution_cycle(graph: Graph, table: RouteTable, found: Sequence[Distribution]) -> list[int] | None:
-    """A cycle of links that wait for each other, or None.
+    """Return a cycle of links that wait for each other, or None.
 
-    A packet on one link of a distribution moves only if its copies on the others do, so these links count as
-    one: whoever holds one of them waits for what any of them waits for.
+    A packet moves on one link of a distribution only if its copies move on the others, so these links count
+    as one: a holder of one of them waits for everything that any of them waits for.
     """
     import networkx as nx
 
@@ -151,7 +152,7 @@ def distribution_cycle(graph: Graph, table: RouteTable, found: Sequence[Distribu
 def _dependencies(
     graph: Graph, table: RouteTable, found: Sequence[Distribution]
 ) -> Iterator[tuple[int, int]]:
-    """Links and those that packets on them may wait for next."""
+    """Return links, with those that packets on them may wait for next."""
     seen: set[tuple[int, int]] = set()
     for column in range(table.classes):
         todo = {int(link) for link in graph.terminal_out_links}

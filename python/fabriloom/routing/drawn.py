@@ -1,4 +1,4 @@
-"""Random tables: of every group of another table one link for each destination, drawn before the run."""
+"""Random tables: for each destination, one link is drawn from its group before the run."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB13311
 
 
 def drawn(graph: Graph, table: RouteTable, seed: int) -> RouteTable:
-    """Return the table in which every entry leads over one link, drawn from its group with equal chances.
+    """Return the table in which every entry has one link, drawn from its group with equal probability.
 
-    The same seed gives the same table on every machine.
+    Equal seeds give equal tables on every machine.
     """
     used = table.route != NONE
     group, deleted = table.route[used] >> 1, table.route[used] & 1
@@ -40,7 +40,7 @@ def drawn(graph: Graph, table: RouteTable, seed: int) -> RouteTable:
 
 
 def _numbers(entries: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
-    """A random number for each entry of a table."""
+    """Return a random number for each entry of a table."""
     with np.errstate(over="ignore"):
         mixed = (entries.astype(np.uint64) + np.uint64(seed) * np.uint64(0x632BE59BD9B4E019)) * np.uint64(
             _STEP

@@ -1,9 +1,9 @@
-"""Ways through rings and buses: by which port of its switch a packet leaves the ring it is on.
+"""Routes through rings and buses: the port by which a packet leaves its ring.
 
-A packet travels round its ring until it comes to its target or to a port whose table has an entry for the
-target; there it crosses the switch's bus and goes on from the port that the entry names. Ways are the ones
-with the fewest buses and, of those, with the fewest links. Where several are equal, targets are dealt out
-among them; in a torus the lowest dimension goes first, so that no circle of requests can wait for itself.
+A packet travels round its ring until it reaches its target or a port whose table has an entry for the target.
+There it crosses the switch's bus and continues from the port in the entry. Routes have the fewest buses and,
+among these, the fewest links. Targets are distributed over equal routes; in a torus the lowest dimension
+comes first, so that requests cannot wait for each other in a cycle.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from .table import RoutingError
 PASS = 255
 """No entry: packets for this terminal pass the port."""
 MOST_TURNS = 64
-"""Transactions have as many numbers (IEEE 1596), so no more tables can be told apart."""
+"""Most tables: the number of distinct transaction identifiers (IEEE 1596)."""
 BLOCK = 64
-"""Terminals whose entries of one port are kept together."""
+"""Number of terminals per block of entries."""
 
 Reals = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class PortRoute:
-    """The table of the ports: a row of one entry per terminal for every port.
+    """The table of the ports: one row per port, one entry per terminal.
 
-    There may be several, of which the transactions of a terminal take one after the other: their rows follow
-    each other, and they take the same packets off the rings. A table is kept in blocks of entries, equal ones
-    once: whole parts of a large network are reached the same way, and a byte for each of 49,152 ports and
-    16,384 terminals would be most of a gigabyte.
+    There may be several tables, which the transactions of a terminal use in turn: their rows follow each
+    other, and they take the same packets off the rings. Entries are stored in blocks, and equal blocks only
+    once: whole parts of a large network have the same route, and one byte for each of 49,152 ports and 16,384
+    terminals would need most of a gigabyte.
     """
 
     blocks: NDArray[np.uint32]
@@ -45,7 +45,7 @@ class PortRoute:
     """Per block and terminal of it: the number within its switch of the port by which packets for that
     terminal leave, ``PASS`` where they pass; shape (blocks, 64)."""
     turns: int = 1
-    """How many tables there are."""
+    """Number of tables."""
 
     def tables(self) -> list[PortRoute]:
         """Return each table by itself."""
@@ -63,18 +63,20 @@ class PortRoute:
 
 @dataclass(frozen=True)
 class RingLoads:
-    """How much goes over each link and bus, in packets per unit of time of the weights."""
+    """The load of each link and bus, in packets per unit of time."""
 
     requests: Reals
     """Per link: requests."""
     request_echoes: Reals
-    """Per link: echoes of requests; an echo goes round the rest of the ring, back to who sent the packet."""
+    """Per link: echoes of requests; an echo travels round the rest of the ring to the sender of the
+    packet.
+    """
     responses: Reals
     """Per link: responses."""
     response_echoes: Reals
     """Per link: echoes of responses."""
     bus_requests: Reals
-    """Per switch: requests over its buses, all together."""
+    """Per switch: requests over all its buses."""
     bus_responses: Reals
     """Per switch: responses over its buses."""
 
@@ -89,7 +91,7 @@ class RingLoads:
 
 
 def port_route(graph: Graph, by_transaction: bool = False) -> PortRoute:
-    """Return the table of every port; ``by_transaction``: one for each of the ways that are equally good.
+    """Return the table of every port; ``by_transaction``: one table for each of several equal routes.
 
     Raises ``RoutingError`` if a terminal cannot be reached from one that may send to it.
     """
@@ -121,10 +123,7 @@ def _table(graph: Graph, turn: int) -> PortRoute:
 
 
 def _dealt_out(graph: Graph, route: PortRoute) -> PortRoute:
-    """Return the table in which the controllers of one port, which follow each other, share the targets.
-
-    Each of them would do, and the first would take all.
-    """
+    """Distribute the targets over the controllers of a port, of which the first would otherwise take all."""
     rings = rings_of(graph)
     assert rings.part_of is not None
     order = np.argsort(rings.port_station)
@@ -158,9 +157,9 @@ def rings_of(graph: Graph) -> Rings:
 
 
 def ring_dependency_cycle(graph: Graph, route: PortRoute) -> list[int] | None:
-    """Return a cycle of links whose transmit queues may wait for the next, the last for the first.
+    """Return a cycle of links whose transmit queues may wait for each other, or None.
 
-    Requests and responses have queues of their own and are looked at one after the other.
+    Requests and responses have separate queues and are checked separately.
     """
     core, rings = RingCore(graph, None), rings_of(graph)
     senders = numbers(rings.terminals_of("sender", graph.terminals))
@@ -172,7 +171,7 @@ def ring_dependency_cycle(graph: Graph, route: PortRoute) -> list[int] | None:
 
 
 def ring_segments(graph: Graph, route: PortRoute, source: int, target: int) -> list[tuple[int, int]]:
-    """Return a packet's way as (station that sends it, station that takes it) for every ring it is on."""
+    """Return a packet's path as (sending station, receiving station) for every ring on it."""
     rings = rings_of(graph)
     station, home = int(graph.terminal_out_links[source]), int(graph.terminal_out_links[target])
     segments = []
@@ -200,7 +199,7 @@ def _taker(rings: Rings, route: PortRoute, station: int, home: int, target: int)
 
 
 def ring_path(graph: Graph, route: PortRoute, source: int, target: int) -> list[int]:
-    """Return the links of a packet's way."""
+    """Return the links of a packet's path."""
     rings = rings_of(graph)
     links = []
     for station, taker in ring_segments(graph, route, source, target):

@@ -12,7 +12,7 @@ NEXT_HOPS = ("all", "first")
 
 
 def shortest_path(graph: Graph, spread: str, via: Sequence[int], next_hops: str | None = None) -> RouteTable:
-    """Shortest paths, counted in links. Says nothing about deadlock: ask for a dependency cycle.
+    """Return shortest paths, counted in links. They may deadlock: check the dependency cycle.
 
     ``next_hops``: "all" puts every link on a shortest path into the group; "first" only the parallel links to
     the neighbour with the lowest number. Default: "all" when adaptive, otherwise "first".
@@ -24,6 +24,5 @@ def shortest_path(graph: Graph, spread: str, via: Sequence[int], next_hops: str 
 
 
 def self_routing(graph: Graph, spread: str, via: Sequence[int]) -> RouteTable:
-    """Take the only way there is; raises ``RoutingError`` naming a switch with two ways to one
-    destination."""
+    """Return the only path to every destination; raises ``RoutingError`` if a switch has two."""
     return Core(graph).table("self_routing", (), spread, via, "self-routing")

@@ -1,4 +1,4 @@
-"""The routing table: for every switch and class, the group of links a packet may leave by."""
+"""The routing table: for every switch and class, the group of links by which a packet may leave."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 NONE = 0xFFFF_FFFF
-"""No entry: packets of this class never come to this switch."""
+"""No entry: packets of this class never reach this switch."""
 
 
 MOST_ENTRIES = 1 << 27
-"""Of a table: 512 MB."""
+"""Most entries of a table, 512 MB."""
 
 
 class RoutingError(ValueError):
-    """A routing that cannot be built. ``parameter`` names the setting at fault, if one is."""
+    """A routing that cannot be built. ``parameter``: the setting at fault, or None."""
 
     def __init__(
         self, message: str, parameter: str | None = None, named: Sequence[tuple[str, int]] = ()
@@ -25,11 +25,11 @@ class RoutingError(ValueError):
         super().__init__(message)
         self.parameter = parameter
         self.named = tuple(named)
-        """Kind and number of the switches, terminals and links of the message, in its order."""
+        """Kind and number of the switches, terminals and links in the message, in order."""
 
 
 def check_size(switches: int, classes: int, parameter: str | None) -> None:
-    """Raise ``RoutingError`` if the table would be too large; the core refuses it too, in fewer words."""
+    """Raise ``RoutingError`` if the table would be too large."""
     if switches * classes > MOST_ENTRIES:
         message = f"a routing table of {switches:,} switches by {classes:,} destinations has "
         message += f"{switches * classes:,} entries, more than the {MOST_ENTRIES:,} that are made; "
@@ -38,27 +38,26 @@ def check_size(switches: int, classes: int, parameter: str | None) -> None:
 
 @dataclass(frozen=True)
 class RouteTable:
-    """Groups of links and, per switch and class, which group to take."""
+    """Groups of links, and the group for every switch and class."""
 
     group_switch: NDArray[np.uint32]
     """Per group: its switch."""
     group_start: NDArray[np.uint32]
-    """Per group and one more: where its links start in ``group_links``."""
+    """Start of each group in ``group_links``, and the end of the last; shape (groups + 1,)."""
     group_links: NDArray[np.uint32]
     """Links of all groups, in order of preference."""
     route: NDArray[np.uint32]
-    """Shape (switches, classes): group * 2 + (1 if the front header is deleted on the way out), or
-    ``NONE``."""
+    """Group * 2 + (1 if the front header is deleted on output), or ``NONE``; shape (switches, classes)."""
     terminal_class: NDArray[np.uint32]
     """Per terminal: class of the header that leads to it."""
     via_switch: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
-    """Switches that may be random intermediates; empty: none."""
+    """Switches that universal routing may choose; empty: no universal routing."""
     via_class: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     """Per entry of ``via_switch``: class of the header that leads there."""
     group_lanes: NDArray[np.int64] | None = None
-    """Per entry of ``group_links``: the one lane of it that may be taken, or -1; None: -1 everywhere."""
+    """Per entry of ``group_links``: the only lane that may be taken, or -1 for any; None: any everywhere."""
     kind: str = ""
-    """The rule the table was built by; "auto" is replaced by what was chosen."""
+    """The rule of the table; "auto" is replaced by the chosen one."""
 
     @property
     def groups(self) -> int:
@@ -71,11 +70,11 @@ class RouteTable:
         return self.route.shape[1]
 
     def group(self, group: int) -> NDArray[np.uint32]:
-        """Links of one group, in order of preference."""
+        """Return the links of a group, in order of preference."""
         return self.group_links[self.group_start[group] : self.group_start[group + 1]]
 
     def lanes_of(self, group: int) -> NDArray[np.int64]:
-        """Beside each link of a group, the one lane of it that may be taken, or -1."""
+        """Return, per link of a group, the only lane that may be taken, or -1 for any."""
         if self.group_lanes is None:
             return np.full(len(self.group(group)), -1)
         return self.group_lanes[self.group_start[group] : self.group_start[group + 1]]

@@ -1,4 +1,4 @@
-"""Technology: what links, switches and rings are made of, as presets with a source for every number."""
+"""Technology: rates, buffers and delays of links, switches and rings, as presets with sources."""
 
 from fabriloom.technology.model import Technology, TechnologyError
 from fabriloom.technology.presets import Entry, Preset, presets, ring_technology, technology

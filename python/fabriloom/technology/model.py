@@ -1,4 +1,4 @@
-"""What a link and a switch are made of, in exact integers, and the arithmetic that follows."""
+"""Technology of links and switches, in exact integers, and the times derived from it."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ FaultStops = Literal["cable", "link"]
 
 _PS_PER_S = 10**12
 MOST_CHARS = 2**20
-"""The largest buffer or credit, in characters; what the engine counts."""
+"""The largest buffer or credit that the engine supports, in characters."""
 MOST_HEADER_CHARS = 1024
 LEAST_CHARACTER_PS = 10
-"""The shortest character: times are whole picoseconds, so it is rounded by 5 % at most."""
+"""The shortest character time: times are whole picoseconds, so the rounding error is at most 5 %."""
 MOST_CABLE_PS = 2**60
 
 
 class TechnologyError(ValueError):
-    """A technology that cannot be. ``parameter`` names the setting at fault, ``hint`` what to do."""
+    """An impossible technology. ``parameter``: the setting at fault; ``hint``: what to do."""
 
     def __init__(self, message: str, parameter: str | None = None, hint: str = "") -> None:
         super().__init__(message)
@@ -38,7 +38,7 @@ class TechnologyError(ValueError):
 
 
 def at_most(name: str, value: int, most: int, unit: str) -> None:
-    """Raise TechnologyError for a size that is larger than what can be counted."""
+    """Raise TechnologyError for a size above the supported range."""
     if value > most:
         raise TechnologyError(f"{name} has {value:,} {unit}, the most is {most:,}", name, "make it smaller")
 
@@ -58,24 +58,24 @@ class Technology:
     end_bits: int
     """Bits of the end of packet."""
     flow_control_bits: int
-    """Bits of a flow-control character; 0 when credit returns on wires of its own."""
+    """Bits of a flow-control character; 0 if credit returns on separate wires."""
     character_bytes: int
     """Payload bytes of one character."""
     end_carries_data: bool
-    """True when the end of packet is itself the last character of the payload (a tail flit)."""
+    """True if the end of packet is itself the last character of the payload (a tail flit)."""
     credit_quantum_chars: int
     input_buffer_chars: int
     output_buffer_chars: int
     header_chars: int
     via_header_chars: int
     delete_header: bool
-    """True when links into terminals delete the header."""
+    """True if links into terminals delete the header."""
     decode_latency_ps: int
     forward_latency_ps: int
     receiver_latency_ps: int
     turn_around_ps: int
     handover_ps: int
-    """From an end of packet leaving an input buffer until its output is free again."""
+    """Time from the end of packet leaving an input buffer until its output is free, in ps."""
     cable_length_m: float
     cable_delay_ps_per_m: int
     crossbar: Crossbar
@@ -83,47 +83,48 @@ class Technology:
     arbiter: Arbiter
     group_choice: GroupChoice
     lanes: int = 1
-    """Virtual channels of every link, each with buffers and credit of its own."""
+    """Number of lanes (virtual channels) per link, each with its own buffers and credit."""
     lane_sharing: LaneSharing = "flit"
-    """In what portions the lanes of a link share its wire."""
+    """How the lanes of a link share its wire."""
     lane_arbiter: LaneArbiter = "round-robin"
     switching: Switching = "wormhole"
     """Whether a packet starts with credit for a character or for all of it."""
     input_queues: InputQueues = "fifo"
     next_head_ps: int | None = None
-    """The same until the packet behind is at the front; as long as the handover if not given."""
+    """Time from the end of packet leaving an input buffer until the next packet is at the front; None: the
+    handover time."""
     receive_bits: Fraction | None = None
-    """Of routers whose delays are given in clocks: bits of the link that a character needs from its last bit
-    in, instead of ``receiver_latency_ps``."""
+    """Receive delay in bit times of the incoming link, for routers with delays in clock periods; it replaces
+    ``receiver_latency_ps``."""
     transmit_bits: Fraction = Fraction(0)
-    """The same on its way out: bits of the link by which it leaves a switch, before its own."""
+    """Transmit delay in bit times of the outgoing link, for such routers."""
     credit_limit_chars: int | None = None
-    """Most characters that may be promised and not received, whatever the buffer holds; none: no limit."""
+    """Most characters granted and not received, for any buffer size; None: no limit."""
     grain_ps: int = 1000
     """What has no exact duration is rounded down to this many picoseconds: drawn times, the ends of runs."""
     disconnect_ps: int = 0
-    """From the failure of a link until its receiver takes it for disconnected."""
+    """Time from the failure of a link until its receiver detects it, in ps."""
     restart_ps: int = 0
-    """From the repair of a link until it runs again."""
+    """Time from the repair of a link until it runs, in ps."""
     fault_stops: FaultStops = "link"
-    """Whether a direction that fails has the other one of its cable fall silent."""
+    """Whether a failed direction also stops the opposite direction of its cable."""
     watchdog_ps: int = 0
-    """After which a switch ends a packet that has an output and does not move; 0: never."""
+    """Time after which a switch ends a packet that holds an output and does not move, in ps; 0: never."""
     code_bits: int = 0
-    """Bits of a time-code or an interrupt on the wire; 0: there are none."""
+    """Bits of a time-code or an interrupt on the wire; 0: the links have none."""
     code_forward_ps: int = 0
-    """From a code that has come to a switch to its being ready for the wires."""
+    """Time from the arrival of a code at a switch until it is ready for the wires, in ps."""
     code_receive_bits: Fraction | None = None
-    """As ``receive_bits``, of codes."""
+    """``receive_bits`` for codes."""
     code_transmit_bits: Fraction = Fraction(0)
     interrupt_hold_ps: int = 0
-    """For how long a switch or a terminal takes no interrupt of a number that it has taken."""
+    """Time for which a switch or a terminal ignores an interrupt number after accepting it, in ps."""
     reverse_load: Fraction = Fraction(1)
-    """How busy the opposite direction of a cable is, 0 to 1: the part of its flow-control share that a
-    character pays. 1 for loads and bounds; what a run is simulated with is measured when it is matched."""
+    """Load of the opposite direction of a cable, 0 to 1: the factor on the flow-control share of a character.
+    It is 1 for loads and bounds; for runs with matched flow control it is measured."""
 
     def __post_init__(self) -> None:
-        """Refuse buffers that could never move a packet, and what is beyond counting."""
+        """Refuse buffers that can never move a packet, and sizes above the supported range."""
         self._check_counts()
         self._check_queues()
         self.check_rate()
@@ -151,7 +152,7 @@ class Technology:
 
     @property
     def in_flits(self) -> bool:
-        """Whether characters are flits and times are given in cycles."""
+        """Whether characters are flits, and times are given in cycles."""
         return self.end_carries_data
 
     def _check_counts(self) -> None:
@@ -169,7 +170,7 @@ class Technology:
             raise TechnologyError(message, "input_queues", 'write switching = "virtual-cut-through"')
 
     def check_whole_packets(self, longest_chars: int, via: bool) -> None:
-        """Raise TechnologyError where a packet of so much payload could never start for want of credit."""
+        """Raise TechnologyError if a packet with this payload can never get enough credit to start."""
         if self.switching == "wormhole":
             return
         packet = longest_chars + 1 + self.header_chars + (self.via_header_chars if via else 0)
@@ -183,7 +184,7 @@ class Technology:
             raise TechnologyError(message, "input_buffer", hint)
 
     def check_watchdog(self, longest_chars: int, via: bool) -> None:
-        """Raise TechnologyError for a watchdog that ends packets which only wait for one other packet."""
+        """Raise TechnologyError for a watchdog shorter than the wait for a single other packet."""
         packet_ps = round(self.mean_packet_ps(longest_chars, None, via))
         if 0 < self.watchdog_ps < packet_ps:
             name = "watchdog_cycles" if self.in_flits else "watchdog"
@@ -195,11 +196,11 @@ class Technology:
 
     @property
     def holds_wire(self) -> bool:
-        """Whether a packet that waits for credit keeps the other lanes of its link from sending."""
+        """Whether a packet that waits for credit blocks the other lanes of its link."""
         return self.lane_sharing == "packet" and self.switching == "wormhole"
 
     def check_rate(self, rate_bits_per_s: int | None = None) -> None:
-        """Raise TechnologyError for a rate of which the characters are too short to be told apart."""
+        """Raise TechnologyError for a rate at which characters are shorter than the resolution of time."""
         shortest = self._bits_ps(Fraction(min(self.data_bits, self.end_bits)), rate_bits_per_s)
         if shortest < LEAST_CHARACTER_PS:
             name = "cycle" if self.in_flits else "link_rate"
@@ -213,22 +214,22 @@ class Technology:
     # Durations. All are rounded to the nearest picosecond; `rounded` tells whether that changed anything.
 
     def character_ps(self, rate_bits_per_s: int | None = None) -> int:
-        """Picoseconds that a header or payload character occupies the wire, flow-control share included."""
+        """Return the time of a header or payload character on the wire in ps, with its flow-control share."""
         return round(self._bits_ps(self.data_bits + self.share_bits, rate_bits_per_s))
 
     def end_ps(self, rate_bits_per_s: int | None = None) -> int:
-        """Picoseconds that the end of packet occupies the wire, flow-control share included."""
+        """Return the time of the end of packet on the wire in ps, with its flow-control share."""
         return round(self._bits_ps(self.end_bits + self.share_bits, rate_bits_per_s))
 
     def flow_control_ps(self, rate_bits_per_s: int | None = None) -> int:
-        """Picoseconds of a flow-control character on the wire; 0 when none is sent there."""
+        """Return the time of a flow-control character on the wire in ps; 0 if there are none."""
         return round(self._bits_ps(Fraction(self.flow_control_bits), rate_bits_per_s))
 
     def check_credit(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> None:
-        """Raise TechnologyError where credit would end at its limit before a flow-control character is back.
+        """Raise TechnologyError if the credit limit is reached before a flow-control character returns.
 
-        Elsewhere the limit is never reached: that many characters take longer to send than the first of them
-        takes to arrive and its credit to come back. Then the input buffer alone decides.
+        Otherwise the limit never binds: sending this many characters takes longer than the round trip of the
+        first one and its credit. The input buffer alone then determines the throughput.
         """
         if self.credit_limit_chars is None or self.credit_limit_chars >= self.input_buffer_chars:
             return
@@ -246,36 +247,38 @@ class Technology:
             raise TechnologyError(message, "cable_length", hint)
 
     def cable_ps(self, length_m: float | None = None) -> int:
-        """Picoseconds along the cable, one way; what is longer than any time that is counted stays there."""
+        """Return the one-way propagation delay of the cable in ps, limited to the supported range."""
         length = self.cable_length_m if length_m is None else length_m
         return min(MOST_CABLE_PS, round(length * self.cable_delay_ps_per_m))
 
     def arrival_ps(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> int:
-        """Picoseconds from the start of a character on the wire until it can be used at the target."""
+        """Return the time from the start of a character on the wire until it can be used at the target, in
+        ps.
+        """
         return self.character_ps(rate_bits_per_s) + self.cable_ps(length_m) + self.receiver_latency_ps
 
     def credit_ps(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> int:
-        """Picoseconds, at least 1, from a place becoming free until the sender can use its credit."""
+        """Return the time from a place becoming free until the sender can use its credit, at least 1 ps."""
         return max(1, self.flow_control_ps(rate_bits_per_s) + self.cable_ps(length_m) + self.turn_around_ps)
 
     def receiver_ps(self, rate_bits_per_s: int | None = None) -> int:
-        """Picoseconds from the end of a character on the wire to its being usable in a switch."""
+        """Return the time from the end of a character on the wire until a switch can use it, in ps."""
         if self.receive_bits is None:
             return self.receiver_latency_ps
         return round(self._bits_ps(self.receive_bits, rate_bits_per_s))
 
     def transmitter_ps(self, rate_bits_per_s: int | None = None) -> int:
-        """Picoseconds that a character needs on its way out of a switch before its first bit is sent."""
+        """Return the time of a character in the output of a switch before its first bit is sent, in ps."""
         return round(self._bits_ps(self.transmit_bits, rate_bits_per_s))
 
     def code_ps(self, rate_bits_per_s: int | None = None) -> int:
-        """Picoseconds that a time-code or an interrupt occupies the wire."""
+        """Return the time of a time-code or an interrupt on the wire, in ps."""
         return round(self._bits_ps(Fraction(self.code_bits), rate_bits_per_s))
 
     def code_arrival_ps(
         self, into_switch: bool, out_of_switch: bool, rate: int | None = None, length_m: float | None = None
     ) -> int:
-        """Picoseconds from the start of a code on a wire until it has come to the target."""
+        """Return the time from the start of a code on a wire until it has arrived at the target, in ps."""
         bits = self.code_transmit_bits if out_of_switch else Fraction(0)
         receiver_ps = self.receiver_latency_ps
         if into_switch and self.code_receive_bits is not None:
@@ -284,25 +287,26 @@ class Technology:
 
     @property
     def crossbar_ps(self) -> int:
-        """Picoseconds between two characters through the crossbar; 0 is as fast as the buffers allow.
+        """Return the time between two characters through the crossbar in ps; 0: as fast as the buffers allow.
 
-        Flow-control characters do not pass it, so link rate is that of the bare characters.
+        Flow-control characters do not pass the crossbar, so link rate means the rate of bare characters.
         """
         return 0 if self.crossbar == "fast" else round(self._bits_ps(Fraction(self.data_bits), None))
 
     @property
     def release_ps(self) -> int:
-        """Picoseconds from an end of packet leaving its input buffer until its output is free again.
+        """Return the time from the end of packet leaving its input buffer until its output is free, in ps.
 
-        The end of packet itself takes as long to cross as a character.
+        The end of packet itself crosses in the time of a character.
         """
         return max(self.handover_ps, self.crossbar_ps)
 
     @property
     def front_ps(self) -> int:
-        """Picoseconds from the same moment until the packet behind is at the front.
+        """Return the time from the end of packet leaving its input buffer until the next packet is at the
+        front, in ps.
 
-        With the decoding that is at least as long as the crossbar is busy.
+        With the decoding, it is at least the time for which the crossbar is busy.
         """
         if self.next_head_ps is None:
             return self.release_ps
@@ -310,59 +314,62 @@ class Technology:
 
     @property
     def share_bits(self) -> Fraction:
-        """Bits of flow control that every character pays for."""
+        """Flow-control bits per character."""
         if self.flow_control == "ignored":
             return Fraction(0)
         return Fraction(self.flow_control_bits, self.credit_quantum_chars) * self.reverse_load
 
     def beside(self, reverse_load: Fraction) -> Technology:
-        """The same technology with opposite directions that are busy for this part of the time."""
+        """Return the technology with this load of the opposite directions."""
         return replace(self, reverse_load=reverse_load)
 
     def rounded(self, rate_bits_per_s: int | None = None) -> bool:
-        """True when a character does not last a whole number of picoseconds, so its time is rounded."""
+        """True if a character time is not a whole number of picoseconds and is therefore rounded."""
         bits = (self.data_bits + self.share_bits, self.end_bits + self.share_bits)
         return any(self._bits_ps(b, rate_bits_per_s).denominator != 1 for b in bits)
 
     # Packets.
 
     def payload_chars(self, length_bytes: int) -> int:
-        """Payload characters before the end of packet, for a packet of ``length_bytes``."""
+        """Return the payload characters of a packet of ``length_bytes`` before its end."""
         characters = -(-length_bytes // self.character_bytes)
         if self.end_carries_data:
             return max(0, characters - 1)
         return characters
 
     def payload_bytes(self, characters: int, packets: int = 1) -> int:
-        """Bytes in ``packets`` packets of ``characters`` payload characters altogether (whole characters)."""
+        """Return the bytes in ``packets`` packets with ``characters`` payload characters in total."""
         return (characters + (packets if self.end_carries_data else 0)) * self.character_bytes
 
     @property
     def legal_payloads_bytes(self) -> tuple[int, ...]:
-        """Payloads that a packet can have; none listed: any."""
+        """Legal payloads of a packet; empty: any."""
         return ()
 
     def mean_packet_ps(
         self, payload_chars: float, rate_bits_per_s: int | None = None, via: bool = False
     ) -> float:
-        """Picoseconds on a link of packets with this mean payload in characters: header, payload and end."""
+        """Return the mean time on a link of packets with this mean payload: header, payload and end, in
+        ps.
+        """
         header = self.header_chars + (self.via_header_chars if via else 0)
         return (header + payload_chars) * self.character_ps(rate_bits_per_s) + self.end_ps(rate_bits_per_s)
 
     def packet_ps(self, length_bytes: int, rate_bits_per_s: int | None = None, via: bool = False) -> int:
-        """Picoseconds a packet occupies a link: header, payload and end of packet."""
+        """Return the time of a packet on a link: header, payload and end of packet, in ps."""
         return round(self.mean_packet_ps(self.payload_chars(length_bytes), rate_bits_per_s, via))
 
     def packets_per_s(self, length_bytes: int, rate_bits_per_s: int | None = None) -> float:
-        """The most packets of this length that a link can carry in a second."""
+        """Return the largest number of packets of this length per second on a link."""
         return _PS_PER_S / self.packet_ps(length_bytes, rate_bits_per_s)
 
     def payload_bytes_per_s(self, length_bytes: int, rate_bits_per_s: int | None = None) -> float:
-        """The most payload that a link can carry in packets of this length, bytes per second."""
+        """Return the largest payload rate of a link with packets of this length, in bytes per second."""
         return length_bytes * self.packets_per_s(length_bytes, rate_bits_per_s)
 
     def data_bytes_per_s(self, rate_bits_per_s: int | None = None) -> float:
-        """Bytes per second of an endless packet: 9.524 MB/s for a DS-Link at 100 Mbit/s busy both ways."""
+        """Return the rate of an endless packet, in bytes per second: 9.524 MB/s for a DS-Link at 100 Mbit/s
+        that is busy in both directions."""
         return self.character_bytes * _PS_PER_S / self.character_ps(rate_bits_per_s)
 
     def _bits_ps(self, bits: Fraction, rate_bits_per_s: int | None) -> Fraction:

@@ -1,4 +1,4 @@
-"""Presets, read from ``presets.toml``, and how settings of a user change one."""
+"""Presets, read from ``presets.toml``, and their changes by a user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KINDS = ("given", "calibrated", "assumed")
 
 @dataclass(frozen=True)
 class Entry:
-    """One number of a preset: the value as written, how it is known, and from where."""
+    """One value of a preset: as written, with its kind and its source."""
 
     value: Any
     kind: str
@@ -28,7 +28,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named set of numbers."""
+    """A named set of values."""
 
     name: str
     title: str
@@ -100,26 +100,25 @@ _PARSERS: dict[str, tuple[str, Any]] = {
     "control_word": ("control_word_bytes", units.parse_bytes),
     "next_address": ("next_address_bytes", units.parse_bytes),
 }
-"""Written name: name with its unit, and its reader. Other names stand for themselves, a dot as an
-underscore."""
+"""Written name: name with its unit, and its parser. Other names stay unchanged, with dots as underscores."""
 
 
 _CLOCKED = ("router_latency", "router_clock_millihz", "router_switching")
-"""Settings of character links that a preset may leave out."""
+"""Optional settings of character links."""
 _CODES = ("time_code_bits", "time_code_latency", "time_code_forward_ps", "interrupt_hold_ps")
-"""The same of time-codes and interrupts."""
+"""Optional settings of time-codes and interrupts."""
 _PARTS = ("decode_latency", "forward_latency")
-"""Settings that follow from these where they are given."""
+"""Settings that are derived from these if they are given."""
 
 
 def presets() -> Mapping[str, Preset]:
-    """All presets of links and rings by name, each with every number filled in."""
+    """Return all presets of links and rings by name, complete with inherited values."""
     return read("presets.toml")
 
 
 @cache
 def read(file: str) -> Mapping[str, Preset]:
-    """The presets of a file of this room by name, each with every number filled in."""
+    """Return the presets of a file of this package by name, complete with inherited values."""
     text = resources.files("fabriloom.technology").joinpath(file).read_text("utf-8")
     found: dict[str, Preset] = {}
     for name, table in tomllib.loads(text).items():
@@ -139,7 +138,7 @@ def read(file: str) -> Mapping[str, Preset]:
 
 
 def _entries(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Settings and what is said of them; those of a table within are named with a dot."""
+    """Return settings with their entries; those of inner tables get dotted names."""
     for key, entry in table.items():
         if "value" in entry:
             yield key, entry
@@ -148,12 +147,14 @@ def _entries(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def is_ring(preset: str) -> bool:
-    """Whether a preset is of rings."""
+    """Whether a preset is for rings."""
     return preset in presets() and "echo" in presets()[preset].entries
 
 
 def settings(preset: str) -> dict[str, Any]:
-    """The numbers of a preset under their names with units: ``link_rate_bits_per_s``, ``header_bytes``, …"""
+    """Return the values of a preset by their names with units: ``link_rate_bits_per_s``, ``header_bytes``,
+    …
+    """
     if preset not in presets():
         near = units.nearest(preset, list(presets()))
         hint = (f'did you mean "{near}"? ' if near else "") + "presets: " + ", ".join(presets())
@@ -176,10 +177,10 @@ def values_of(preset: Preset) -> dict[str, Any]:
 
 
 def technology(preset: str, overrides: Mapping[str, Any] | None = None) -> Technology:
-    """A preset of character links, with some of its settings replaced.
+    """Return the technology of a preset of links, with some settings replaced.
 
-    ``overrides`` uses the names of :func:`settings` (``{"link_rate_bits_per_s": 50_000_000}``); a value of
-    None leaves the preset's. Raises :class:`TechnologyError` for unknown names and impossible values.
+    ``overrides``: values by the names of :func:`settings` (``{"link_rate_bits_per_s": 50_000_000}``); None
+    keeps the preset's value. Raises :class:`TechnologyError` for unknown names and impossible values.
     """
     _check_latency(preset, overrides or {})
     values = _replaced(preset, overrides)
@@ -191,7 +192,7 @@ def technology(preset: str, overrides: Mapping[str, Any] | None = None) -> Techn
 
 
 def _check_latency(preset: str, overrides: Mapping[str, Any]) -> None:
-    """Raise TechnologyError for a part of the latency of a router beside the whole of it."""
+    """Raise TechnologyError if both the latency of a router and a part of it are given."""
     if overrides.get("router_latency") or settings(preset).get("router_latency"):
         for name in _PARTS:
             if overrides.get(f"{name}_ps") is not None:
@@ -203,7 +204,7 @@ def _check_latency(preset: str, overrides: Mapping[str, Any]) -> None:
 
 
 def ring_technology(preset: str, overrides: Mapping[str, Any] | None = None) -> RingTechnology:
-    """A preset of rings, with some of its settings replaced as by :func:`technology`."""
+    """Return the technology of a preset of rings, with settings replaced as in :func:`technology`."""
     values = _replaced(preset, overrides)
     if not is_ring(preset):
         raise TechnologyError(
@@ -250,7 +251,7 @@ def _characters(preset: str, values: dict[str, Any]) -> Technology:
 
 
 def _codes(given: Mapping[str, Any], clock_millihz: int | None) -> dict[str, Any]:
-    """What is said of time-codes and interrupts; nothing of links that have none."""
+    """Return the settings of time-codes and interrupts; empty for links without them."""
     bits, latency = given["time_code_bits"], given["time_code_latency"]
     if bits is None:
         return {}
@@ -261,10 +262,12 @@ def _codes(given: Mapping[str, Any], clock_millihz: int | None) -> dict[str, Any
 
 
 def _generic(preset: str, values: dict[str, Any]) -> Technology:
-    """A character is a flit; the tail flit is the end of packet; the head flit carries the route.
+    """Convert a generic preset: a character is a flit, the tail flit is the end of packet, and the head flit
+    carries the route.
 
-    A flit of F bits per cycle of T is a link of F/T bit/s. Credits return on wires of their own as long
-    as the links. A flit is usable ``link_cycles`` after it started, one of which is its own time on the wire.
+    One flit of F bits per cycle T is a link of F/T bit/s. Credits return on separate wires of the same
+    length. A flit can be used ``link_cycles`` after its start; one of these cycles is its own time on the
+    wire.
     """
     cycle_ps, flit_bits = values["cycle_ps"], 8 * values["flit_bytes"]
     for name, value in (("cycle", cycle_ps), ("flit", flit_bits), ("link_cycles", values["link_cycles"])):

@@ -1,6 +1,6 @@
-"""What a ring is made of: links of symbols, stations with places for packets, buses and memories (IEEE 1596).
+"""Technology of rings: links of symbols, stations with packet queues, buses and memories (IEEE 1596).
 
-How these numbers are used is on the page ``docs/background/ring-model.md``.
+``docs/background/ring-model.md`` describes the use of these numbers.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ Transaction = Literal["nwrite", "dmove", "nread", "lock"]
 RingFaultStops = Literal["ring", "link"]
 
 SYMBOL_BYTES: Final = 2
-"""A link moves 16 bits at a time (IEEE 1596-1992)."""
+"""Bytes per symbol: a link moves 16 bits at a time (IEEE 1596-1992)."""
 LOCK_BYTES: Final = 16
-"""A lock carries 16 B there and back."""
+"""Payload of the request and of the response of a lock."""
 PAYLOADS_BYTES: Final = {
     "nwrite": (16, 64, 256),
     "dmove": (16, 64, 256),
     "nread": (16, 64, 256),
     "lock": (LOCK_BYTES,),
 }
-"""Payloads that a packet can have, per transaction (IEEE 1596-1992)."""
+"""Legal payloads by transaction (IEEE 1596-1992)."""
 
 _PS_PER_S = 10**12
 _MOST_BYTES = 1024
-"""Of a header, of idles, of a bus; what the engine counts."""
+"""Largest header, idle and bus width that the engine supports."""
 
 
 @dataclass(frozen=True)
 class RingTechnology:
-    """Rings, their stations and buses, all of one kind. Sizes of packets are bytes, idles are apart."""
+    """Rings with equal stations and buses. Packet sizes are in bytes, without idle symbols."""
 
     preset: str
     link_rate_bits_per_s: int
@@ -48,23 +48,23 @@ class RingTechnology:
     response_header_bytes: int
     echo_bytes: int
     send_idle_bytes: int
-    """Idle symbols behind a request or a response."""
+    """Idle symbols after a request or a response, in bytes."""
     echo_idle_bytes: int
     decode_latency_ps: int
     bypass_latency_ps: int
     receive_latency_ps: int
     transmit_latency_ps: int
     interface_latency_ps: int
-    """More of both, in every station, of terminals and switches alike."""
+    """Delay added to both latencies in every station, of terminals and switches."""
     host_latency_ps: int
     requests_out: int
     responses_out: int
     requests_in: int
     responses_in: int
     in_flight: int
-    """Packets of a station and kind that may be sent before their echoes have come."""
+    """Most packets of a station and kind that wait for their echo."""
     rejected: int
-    """Busied packets of a station and kind that may wait before new ones are held back."""
+    """Most busied packets of a station and kind that wait before new ones are held back."""
     transactions: int
     forwarding: Forwarding
     hold_until: HoldUntil
@@ -78,14 +78,14 @@ class RingTechnology:
     retry_order: RetryOrder
     retry_at: RetryAt
     timeout_ps: int
-    """0: none."""
+    """Transaction time-out in ps; 0: none."""
     echo_timeout_ps: int
-    """From the loss of a packet, or of its echo, until its sender forgets it."""
+    """Time from the loss of a packet or its echo until its sender forgets it, in ps."""
     restart_ps: int
-    """From the repair of what failed until its ring runs."""
+    """Time from a repair until the ring runs, in ps."""
     fault_stops: RingFaultStops
     close_after: int
-    """Time-outs in a row after which a terminal closes its route to another one; 0: never."""
+    """Consecutive time-outs after which a terminal closes its route to another one; 0: never."""
     closed_for_ps: int
     bus_rate_bits_per_s: int
     bus_width_bytes: int
@@ -93,25 +93,25 @@ class RingTechnology:
     bus_encapsulation_bytes: int
     memory_access_ps: int
     memory_block_ps: int
-    """Picoseconds for every 64 B begun."""
+    """Memory time for every started 64 B, in ps."""
     port_requests_out: int | None = None
-    """Of a switch's port, instead of ``requests_out``."""
+    """``requests_out`` of a switch port; None: the same."""
     transaction: Transaction = "nwrite"
-    """What the terminals' packets are; it decides what a packet carries on the link."""
+    """Transaction of the terminals' packets; it determines their sizes on the link."""
 
     # A character is a byte here, and its payload is all that is counted, as for character links.
     character_bytes = 1
     end_carries_data = False
     flow_control = "ignored"
-    """Links are one-way: there is no opposite direction whose flow control a packet pays."""
+    """Links are one-way, so there is no flow control for an opposite direction."""
     reverse_load = Fraction(0)
     disconnect_ps = 0
-    """Nothing waits for a station to notice that its link is down."""
+    """Failures are detected at once."""
     grain_ps = 1000
     """What has no exact duration is rounded down to this many picoseconds: drawn times, the ends of runs."""
 
     def __post_init__(self) -> None:
-        """Refuse what the rules of the ring cannot work with."""
+        """Refuse values with which the rules of the ring cannot work."""
         for name in ("requests_out", "responses_out", "requests_in", "responses_in", "in_flight", "rejected"):
             _at_least(name, getattr(self, name), 1)
         if self.port_requests_out is not None:
@@ -142,67 +142,67 @@ class RingTechnology:
             raise TechnologyError(message, "bus.rate", "reduce it, or move more bytes in a cycle")
 
     def check_rate(self, rate_bits_per_s: int | None = None) -> None:
-        """Raise TechnologyError for a rate of which the symbols are too short to be told apart."""
+        """Raise TechnologyError for a rate at which symbols are shorter than the resolution of time."""
         rate = self.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
         if rate > 0 and Fraction(8 * SYMBOL_BYTES * _PS_PER_S, rate) < LEAST_CHARACTER_PS:
             message = f"at this rate 16 bits last less than {LEAST_CHARACTER_PS} ps, and times are whole ps"
             raise TechnologyError(message, "link_rate", 'write at most "200 GB/s"')
 
     def carrying(self, transaction: Transaction) -> RingTechnology:
-        """The same, with terminals that use another transaction."""
+        """Return the technology with another transaction."""
         return replace(self, transaction=transaction)
 
     # Durations, rounded to the nearest picosecond.
 
     def symbol_ps(self, rate_bits_per_s: int | None = None) -> int:
-        """Picoseconds that a symbol occupies a link."""
+        """Return the time of a symbol on a link, in ps."""
         rate = self.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s
         if rate <= 0:
             raise TechnologyError("link_rate must be above zero", "link_rate", 'write for example "500 MB/s"')
         return max(1, round(Fraction(8 * SYMBOL_BYTES * _PS_PER_S, rate)))
 
     def character_ps(self, rate_bits_per_s: int | None = None) -> int:
-        """The same under the name that it has for all links: the step in which one is busy."""
+        """Return the time of a symbol, under the name that all technologies share."""
         return self.symbol_ps(rate_bits_per_s)
 
     def cable_ps(self, length_m: float | None = None) -> int:
-        """Picoseconds along a link's cable."""
+        """Return the propagation delay of a link's cable, in ps."""
         length = self.cable_length_m if length_m is None else length_m
         return min(MOST_CABLE_PS, round(length * self.cable_delay_ps_per_m))
 
     def arrival_ps(self, rate_bits_per_s: int | None = None, length_m: float | None = None) -> int:
-        """Picoseconds from the start of a symbol on a link until it can be used at the next station."""
+        """Return the time from the start of a symbol on a link until the next station can use it, in ps."""
         return self.symbol_ps(rate_bits_per_s) + self.cable_ps(length_m)
 
     @property
     def receive_ps(self) -> int:
-        """Picoseconds from a packet standing whole in a receive queue to its bus or user."""
+        """Return the time from a packet being complete in a receive queue to its bus or host, in ps."""
         return self.receive_latency_ps + self.interface_latency_ps
 
     @property
     def transmit_ps(self) -> int:
-        """Picoseconds from the bus or the user to a packet being ready for the link."""
+        """Return the time from the bus or the host until a packet is ready for the link, in ps."""
         return self.transmit_latency_ps + self.interface_latency_ps
 
     @property
     def bus_cycle_ps(self) -> int:
-        """Picoseconds of a cycle of the bus."""
+        """Return the cycle time of the bus, in ps."""
         return max(1, round(Fraction(8 * self.bus_width_bytes * _PS_PER_S, self.bus_rate_bits_per_s)))
 
     def bus_transfer_ps(self, packet_bytes: int) -> int:
-        """Picoseconds that a packet keeps the bus, set-up included."""
+        """Return the time of a packet on the bus, including the set-up, in ps."""
         cycles = -(-(packet_bytes + self.bus_encapsulation_bytes) // self.bus_width_bytes)
         return self.bus_setup_ps + cycles * self.bus_cycle_ps
 
     # Packets, in bytes without idles.
 
     def request_bytes(self, payload_bytes: float) -> float:
-        """A request of the transaction with this payload."""
+        """Return the size of a request with this payload."""
         carried = {"nread": 0, "lock": LOCK_BYTES}.get(self.transaction, payload_bytes)
         return self.request_header_bytes + carried
 
     def response_bytes(self, payload_bytes: float) -> float:
-        """Its response; 0 when there is none."""
+        """Return the size of the response; 0 if there is none."""
         if self.transaction == "dmove":
             return 0
         carried = {"nread": payload_bytes, "lock": LOCK_BYTES}.get(self.transaction, 0)
@@ -210,15 +210,15 @@ class RingTechnology:
 
     @property
     def legal_payloads_bytes(self) -> tuple[int, ...]:
-        """Payloads that the transaction can have."""
+        """Legal payloads of the transaction."""
         return PAYLOADS_BYTES[self.transaction]
 
     def payload_chars(self, length_bytes: int) -> int:
-        """Payload as the engine counts it, in bytes."""
+        """Return the payload in the engine's units, which are bytes."""
         return length_bytes
 
     def payload_bytes(self, characters: int, packets: int = 1) -> int:
-        """The same back, for any number of packets."""
+        """Return the payload in bytes from the engine's units."""
         return characters
 
     def mean_packet_ps(
@@ -227,20 +227,20 @@ class RingTechnology:
         rate_bits_per_s: int | None = None,
         via: bool = False,
     ) -> float:
-        """Picoseconds from request to request, back to back on a link, idles included."""
+        """Return the time from request to request, back to back on a link with idle symbols, in ps."""
         symbols = (self.request_bytes(payload_chars) + self.send_idle_bytes) / SYMBOL_BYTES
         return symbols * self.symbol_ps(rate_bits_per_s)
 
     def packet_ps(self, length_bytes: int, rate_bits_per_s: int | None = None) -> int:
-        """The same for a payload of whole bytes."""
+        """Return the time from request to request for a payload of whole bytes, in ps."""
         return round(self.mean_packet_ps(length_bytes, rate_bits_per_s))
 
     def packets_per_s(self, length_bytes: int, rate_bits_per_s: int | None = None) -> float:
-        """Requests of this payload that a link can carry in a second, if it carries nothing else."""
+        """Return the requests of this payload per second on a link that carries nothing else."""
         return _PS_PER_S / self.packet_ps(length_bytes, rate_bits_per_s)
 
     def payload_bytes_per_s(self, length_bytes: int, rate_bits_per_s: int | None = None) -> float:
-        """Payload of such requests, in bytes per second: what a load of 1 is."""
+        """Return the payload rate of such requests in bytes per second: a load of 1."""
         return length_bytes * self.packets_per_s(length_bytes, rate_bits_per_s)
 
 

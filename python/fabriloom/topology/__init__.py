@@ -59,7 +59,7 @@ _IN_ORDER = (
 )
 
 KINDS: dict[str, Callable[..., Graph]] = {name_of(build): build for build in _IN_ORDER}
-"""Name of each kind of network and the function that builds it, in the order in which they are listed."""
+"""The function that builds each kind of network, by name, in the order of the documentation."""
 
 __all__ = [
     "FAMILIES",
@@ -104,12 +104,15 @@ __all__ = [
 
 
 def build(kind: str, **parameters: Any) -> Graph:
-    """Build a graph of a family by name, with the family's parameters.
+    """Build a graph of a family.
 
-    ``replicate``: how many networks alike there are, in each of which every terminal has a port.
+    Args:
+        kind: name of the family, such as "grid".
+        parameters: parameters of the family, and ``replicate``: number of equal networks, in each of which
+            every terminal has a port.
 
-    Raises ``GraphError`` for an unknown family, an unknown or missing parameter, or a value that cannot be
-    built.
+    Raises:
+        GraphError: the family or a parameter is unknown, a parameter is missing, or a value is impossible.
     """
     function = KINDS.get(kind)
     if function is None:

@@ -1,7 +1,7 @@
-"""The attributes of switches, terminals and cables: one reader for all formats of graph files.
+"""The attributes of switches, terminals and cables, for all formats of graph files.
 
-What has a meaning is read, what drawing programs write is passed over, and so is every name that begins with
-an underscore; anything else is refused, for a misspelt rate would otherwise be the usual rate without a word.
+Attributes of drawing programs, and names that begin with an underscore, are ignored. Unknown attributes are
+refused: a misspelt rate would otherwise silently become the default rate.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ OF_LINKS = (
 )
 DRAWN = ("label", "description", "comment", "color", "colour", "style", "r", "g", "b")
 DRAWN_VERTICES = (*DRAWN, "pos", "shape", "size", "width", "height", "bipartite", "subset")
-"""What networkx, Graphviz, Gephi and yEd say about how a graph looks, or which side of one a vertex is on."""
+"""Attributes of networkx, Graphviz, Gephi and yEd for drawing, or for the two sides of a bipartite graph."""
 _LONGEST_NUMBER = 400
 _WHY = {
     "address": ": lower ones are ports of a router, 255 is reserved",
@@ -53,12 +53,12 @@ _WHY = {
 
 
 def is_passed_over(name: str, drawn: Iterable[str] = ()) -> bool:
-    """Whether an attribute is the user's own, or says how the graph is drawn."""
+    """Whether an attribute is ignored: the user's own, or one for drawing."""
     return name.startswith("_") or name.lower() in drawn
 
 
 def refuse_unknown(raw: RawGraph, names: Iterable[str], known: Iterable[str], what: str, where: str) -> None:
-    """Fail for the first name that is not ``known``, with the nearest one that is."""
+    """Raise GraphError for the first name that is not ``known``, with the nearest known one."""
     choices = list(known)
     for name in names:
         if name in choices:
@@ -69,7 +69,7 @@ def refuse_unknown(raw: RawGraph, names: Iterable[str], known: Iterable[str], wh
 
 
 def add_vertex(raw: RawGraph, name: str, values: Values, where: str) -> None:
-    """Add a switch or a terminal with what a format says of it."""
+    """Add a switch or a terminal with its attributes."""
     values = {
         str(key): value for key, value in values.items() if not is_passed_over(str(key), DRAWN_VERTICES)
     }
@@ -85,7 +85,7 @@ def add_vertex(raw: RawGraph, name: str, values: Values, where: str) -> None:
 
 
 def add_links(raw: RawGraph, source: str, target: str, values: Values, where: str, *, one_way: bool) -> None:
-    """Add a cable, or a one-way link, as often as ``parallel`` says, with what a format says of it."""
+    """Add ``parallel`` cables or one-way links with their attributes."""
     values = {str(key): value for key, value in values.items() if not is_passed_over(str(key), DRAWN)}
     refuse_unknown(raw, values, OF_LINKS, "attribute of a cable", where)
     numbers = {
@@ -117,12 +117,12 @@ def add_links(raw: RawGraph, source: str, target: str, values: Values, where: st
 
 
 def _plain(value: Any) -> Any:
-    """A value without NumPy's types."""
+    """Convert a value from NumPy's types."""
     return value.item() if hasattr(value, "item") and not isinstance(value, str) else value
 
 
 def _given(values: Values, key: str) -> Any:
-    """What is given under a name; nothing for an empty text and for a number that is none."""
+    """Return the value of a name; None for an empty text and for NaN."""
     value = _plain(values.get(key))
     if isinstance(value, str):
         return value.strip() or None
@@ -159,7 +159,7 @@ def _number(raw: RawGraph, values: Values, key: str, where: str) -> float | None
 
 
 def _whole(raw: RawGraph, values: Values, key: str, least: int, most: int, where: str) -> int | None:
-    """A whole number between two others, both included."""
+    """Return a whole number in a closed range."""
     value = _number(raw, values, key, where)
     if value is None:
         return None
@@ -184,7 +184,7 @@ def _parallel(raw: RawGraph, values: Values, where: str) -> int:
 
 
 def _rate(raw: RawGraph, values: Values, where: str) -> float | None:
-    """Bits per second: ``rate`` has its unit in the value, ``rate_bits_per_s`` in the name."""
+    """Return the rate in bits per second: ``rate`` has a unit, ``rate_bits_per_s`` has none."""
     found = _quantity(raw, values, ("rate", "rate_bits_per_s"), units.parse_rate_bits_per_s, where)
     if found is None:
         return None
@@ -199,7 +199,7 @@ def _rate(raw: RawGraph, values: Values, where: str) -> float | None:
 
 
 def _length(raw: RawGraph, values: Values, where: str) -> float | None:
-    """Metres: ``length`` has its unit in the value, ``length_m`` in the name."""
+    """Return the length in metres: ``length`` has a unit, ``length_m`` has none."""
     found = _quantity(raw, values, ("length", "length_m"), units.parse_length_m, where)
     if found is None:
         return None
@@ -213,7 +213,7 @@ def _length(raw: RawGraph, values: Values, where: str) -> float | None:
 def _quantity(
     raw: RawGraph, values: Values, keys: tuple[str, str], parse: Any, where: str
 ) -> tuple[str, float] | None:
-    """A quantity and its name: the first for a text with a unit, the second for a plain number."""
+    """Return a quantity and its name: the first name takes a text with a unit, the second a plain number."""
     with_unit, plain = keys
     text, number = _given(values, with_unit), _number(raw, values, plain, where)
     if text is not None and number is not None:

@@ -1,6 +1,6 @@
 """Graphs as a CSV edge list.
 
-The first line names the columns; ``source`` and ``target`` are needed, the others may be left out:
+The first line names the columns; ``source`` and ``target`` are required, the others are optional:
 
 ``kind``             cable (the default: both directions), link (one direction), switch or terminal
 ``name``             of the link from source to target; ``reverse_name`` of the one back
@@ -17,8 +17,8 @@ Columns whose names begin with an underscore are the user's own. As spreadsheet 
 have semicolons between columns, and then decimal commas, a byte-order mark, and blank lines.
 
 A line of kind terminal names a terminal (source) and, as a rule, the switch it is cabled to (target). A line
-of kind switch names a switch; switches are also made where a cable first names them. Lines before the first
-that begin with ``#`` are passed over.
+of kind switch names a switch; a cable also creates the switches that it names. Lines before the first that
+begin with ``#`` are skipped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A family of networks: a function that builds one, and the facts about it that others need.
+"""A family of networks: a function that builds one, and the facts about it that other rooms need.
 
-The parameters of the function, with their limits and descriptions, are what stands under ``[topology]`` in a
-scenario. So a new family is one module, and its name in ``fabriloom.topology``.
+The parameters of the function, with their limits and descriptions, become the settings of ``[topology]``. A
+new family is therefore one module, and its name in ``fabriloom.topology``.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ Builder = TypeVar("Builder", bound=Callable[..., Graph])
 
 @dataclass(frozen=True)
 class Family:
-    """What is known of a family."""
+    """The facts about a family."""
 
     name: str
     build: Callable[..., Graph]
     about: str
-    """One sentence for the reference of scenarios."""
+    """One sentence for the scenario reference."""
     routing: str | None
-    """The routing that suits it, if there is one that suits all its members."""
+    """The usual routing, if one suits all members of the family."""
     cut: Cut | None
-    """Its narrowest cut into halves by formula; none: it is searched for."""
+    """The narrowest cut into halves by formula; None: it is searched for."""
 
 
 FAMILIES: dict[str, Family] = {}
@@ -46,7 +46,7 @@ FAMILIES: dict[str, Family] = {}
 
 
 def name_of(build: Callable[..., Graph]) -> str:
-    """The kind that a function builds; of what is no family it is the name of the function with hyphens."""
+    """Return the kind of network that a function builds; for other functions, their name with hyphens."""
     names = [known.name for known in FAMILIES.values() if known.build is build]
     return names[0] if names else build.__name__.replace("_", "-")
 
@@ -57,7 +57,7 @@ def kind_of(name: str) -> str:
 
 
 def usual_routing(name: str) -> str | None:
-    """The routing that suits a network by the name of its family, if there is one."""
+    """Return the usual routing of a family, or None."""
     known = FAMILIES.get(name)
     return known.routing if known else None
 
@@ -65,7 +65,7 @@ def usual_routing(name: str) -> str | None:
 def family(
     name: str, about: str, *, routing: str | None = None, cut: Cut | None = None
 ) -> Callable[[Builder], Builder]:
-    """Make a family of the function that builds it."""
+    """Register a function as the builder of a family."""
 
     def entered(build: Builder) -> Builder:
         FAMILIES[name] = Family(name, build, about, routing, cut)

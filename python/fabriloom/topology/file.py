@@ -1,4 +1,4 @@
-"""Graphs from files and to files."""
+"""Read and write graph files."""
 
 from __future__ import annotations
 
@@ -23,10 +23,17 @@ def file(
 ) -> Graph:
     """Read a graph from a GraphML, JSON (node-link) or CSV (edge list) file.
 
-    ``format``: one of ``FORMATS``; none: by the extension of the name. ``terminals_per_switch``: terminals
-    to attach to every switch of a file that has no terminals. ``sha256``: checksum that the file must have. A
-    file that :func:`write` made of a family's graph gives that family back, as long as it has not been
-    changed; any other is of the family "file". Raises ``GraphError`` with file and line.
+    An unchanged file that :func:`write` made from a family's graph keeps its family; any other file has the
+    family "file".
+
+    Args:
+        path: the file.
+        format: one of ``FORMATS``; None: chosen by the file extension.
+        terminals_per_switch: terminals to attach to every switch of a file without terminals.
+        sha256: checksum that the file must have.
+
+    Raises:
+        GraphError: the file cannot be used; the message gives file and line.
     """
     path = Path(path)
     form = _format(path, format)
@@ -73,7 +80,7 @@ def _format(path: Path, format: str | None) -> str:
 
 
 def content_of(path: Path, sha256: str | None) -> bytes:
-    """Return what is in a file that a user names, checked against a checksum if there is one."""
+    """Return the content of a user's file, checked against a checksum if given. Raises GraphError."""
     content = _content(path)
     found = hashlib.sha256(content).hexdigest()
     if sha256 is not None and found != sha256.lower():
@@ -94,7 +101,7 @@ def _content(path: Path) -> bytes:
 
 
 def read_error(path: Path, error: ReadError) -> GraphError:
-    """The error of this room for a file that cannot be read."""
+    """Convert the error for an unreadable file to a GraphError."""
     parts = [str(path), error.where, f"{error.message}; {error.hint}" if error.hint else error.message]
     found = GraphError(": ".join(part for part in parts if part), "path")
     found.message = error.message if error.place else f"{path}: {error.message}"

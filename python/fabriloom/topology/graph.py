@@ -67,27 +67,27 @@ class GraphError(ValueError):
 
 @dataclass(frozen=True)
 class Plane:
-    """One of several networks that have no more in common than terminals."""
+    """One of several networks that share only terminals."""
 
     name: str
     graph: Graph
-    """This network alone; its terminals stand for ports, and have the names of the terminals these are of."""
+    """The network of the plane; its terminals are ports, with the names of the terminals that have them."""
     port: Ints
-    """Per terminal of ``graph``: the number of that port."""
+    """Per terminal of ``graph``: the number of the port."""
     first_switch: int
-    """The number of its first switch; the others follow it."""
+    """Number of its first switch in the whole graph; the others follow it."""
     first_link: int
-    """The number of its first link."""
+    """Number of its first link in the whole graph."""
 
     @property
     def links(self) -> slice:
-        """Its links among all."""
+        """Its links in the whole graph."""
         return slice(self.first_link, self.first_link + self.graph.links)
 
 
 @dataclass(frozen=True)
 class Ports:
-    """Which ports terminals have, if they have several, and the networks these are in."""
+    """The ports of terminals with several ports, and their networks."""
 
     names: list[str]
     terminal: Ints
@@ -105,28 +105,28 @@ class Ports:
 
 @dataclass(frozen=True)
 class Graph:
-    """Switches, terminals and links.
+    """A network: switches, terminals and links.
 
-    A terminal has one port, which sends on exactly one link and receives on exactly one link (of the same
-    cable in all but one-way multistage networks), or several, each of which does.
+    A terminal has one port or several. A port sends on exactly one link and receives on exactly one link;
+    they belong to the same cable, except in one-way multistage networks.
     """
 
     switch_names: list[str]
     terminal_names: list[str]
     link_source: Ints
-    """Per link: vertex it leaves (switches first, then ports of terminals)."""
+    """Source vertex per link (switches first, then ports of terminals)."""
     link_target: Ints
-    """Per link: vertex it enters."""
+    """Target vertex per link."""
     link_reverse: Ints
     """Per link: the opposite direction of the same cable, or -1."""
     link_names: list[str]
     family: str
     """Name of the topology family, for routing that needs the structure: "grid", "clos", …"""
     layout: dict[str, Any] = field(default_factory=dict)
-    """What the family's routing needs: ``shape``, ``coordinates``, ``levels``, …"""
+    """Data for the family's routing: ``shape``, ``coordinates``, ``levels``, …"""
     positions: NDArray[np.float64] | None = None
-    """Where to draw each switch, shape (switches, 2), x to the right and y downwards, neighbours about 1
-    apart; none: let the drawing decide."""
+    """Position of each switch in drawings, shape (switches, 2): x to the right, y downwards, neighbours about
+    1 apart; None: chosen by the drawing."""
     attributes: dict[str, NDArray[Any]] = field(default_factory=dict)
     """Optional per-link overrides read from a graph file: ``rate_bits_per_s``, ``length_m`` (NaN: not
     given)."""
@@ -232,7 +232,7 @@ class Graph:
 
     @property
     def switch_links(self) -> Ints:
-        """The links between two switches, ascending."""
+        """Links between two switches, ascending."""
         return np.flatnonzero((self.link_source < self.switches) & (self.link_target < self.switches))
 
     def _terminal_links(self, ends: Ints) -> Ints:

@@ -1,6 +1,6 @@
-"""What can be counted and measured on a graph before anything moves: parts, distances.
+"""Count the parts of a graph and measure its distances.
 
-The cut into halves is in ``bisect.py`` and reached from here as :func:`bisection`.
+:func:`bisection`, the cut into halves, is in ``bisect.py``.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ __all__ = ["Bisection", "Counts", "Distances", "bisection", "counts", "distances
 
 @dataclass(frozen=True)
 class Counts:
-    """How much of everything a network takes."""
+    """The number of parts of a network."""
 
     switches: int
     terminals: int
     links: int
-    """Directions: two per cable, one per one-way link."""
+    """Number of links: two per cable, one per one-way link."""
     cables: int
-    """Cables, terminals' included; a one-way link counts as one."""
+    """Number of cables, including those of terminals; a one-way link counts as one."""
     terminal_cables: int
     switch_cables: int
     ports_used_min: int
@@ -35,14 +35,14 @@ class Counts:
 
 @dataclass(frozen=True)
 class Distances:
-    """How far terminals are from each other, in switches that a packet passes on a shortest path: at
-    least 1, or 0 on a cable between two terminals."""
+    """Distances between terminals: the number of switches on a shortest path, at least 1; 0 on a cable
+    between two terminals."""
 
     mean_switches: float
-    """Over all ordered pairs of different terminals."""
+    """Mean over all ordered pairs of different terminals."""
     diameter_switches: int
     unreachable_pairs: int
-    """Ordered pairs without any path; they are left out of the average."""
+    """Ordered pairs without a path; the mean does not include them."""
 
 
 def counts(graph: Graph) -> Counts:
@@ -73,9 +73,9 @@ def ports_used(graph: Graph) -> Ints:
 
 
 def distances(graph: Graph) -> Distances:
-    """Measure the distances between all terminals, by a search from every switch that terminals send into.
+    """Measure the distances between all terminals by a search from every switch that terminals send into.
 
-    The searches go together, 64 to a machine word; lattices are measured by their coordinates.
+    64 searches share a machine word; lattices are measured by their coordinates.
     """
     if not graph.switches:
         return Distances(mean_switches=0.0, diameter_switches=0, unreachable_pairs=0)

@@ -1,4 +1,4 @@
-"""Graphs to and from networkx."""
+"""Convert graphs to and from networkx."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def to_networkx(graph: Graph) -> networkx.MultiDiGraph:
-    """Return a networkx multigraph with one directed edge per link; ``from_networkx`` gives the same graph
-    back.
+    """Return a networkx multigraph with one directed edge per link; ``from_networkx`` restores the same
+    graph.
 
-    Nodes are named as switches and terminals are and have ``kind``, ``x``, ``y``; the key of an edge is the
-    link's name,
-    ``index`` its number, ``cable`` is equal on the two directions of a cable and absent on a one-way link.
+    Nodes have the names of switches and terminals and the attributes ``kind``, ``x`` and ``y``. The key of an
+    edge is the name of the link, and ``index`` its number; ``cable`` is equal for the two directions of a
+    cable and absent for a one-way link.
     """
     import networkx
 
@@ -41,14 +41,20 @@ def to_networkx(graph: Graph) -> networkx.MultiDiGraph:
 
 
 def from_networkx(graph: networkx.Graph, terminals_per_switch: int = 0) -> Graph:
-    """Make a graph of any networkx graph, multi or not, directed or not.
+    """Make a graph from any networkx graph, directed or not, multigraph or not.
 
-    Nodes with ``kind="terminal"`` are terminals, all others switches; without terminals give
-    ``terminals_per_switch``. An undirected edge is a cable, two links, named by its ``name`` and
-    ``reverse_name``. Directed edges are single links, joined to cables by equal ``cable`` attributes or, if
-    none has any, in order. ``parallel`` makes several of an edge; ``rate="100 Mbit/s"`` and ``length="2 m"``
-    are its own. Raises ``GraphError`` for attributes that have no meaning, but for those that say how a graph
-    is drawn, and for names that begin with an underscore.
+    Nodes with ``kind="terminal"`` are terminals, all others are switches. An undirected edge is a cable, that
+    is, two links with the names ``name`` and ``reverse_name``. Directed edges are single links; equal
+    ``cable`` attributes join two of them to a cable or, if no edge has this attribute, opposite edges are
+    joined in order. ``parallel`` repeats an edge; ``rate="100 Mbit/s"`` and ``length="2 m"`` apply to one
+    edge. Attributes for drawing, and names that begin with an underscore, are ignored.
+
+    Args:
+        graph: the networkx graph.
+        terminals_per_switch: terminals to attach to every switch of a graph without terminals.
+
+    Raises:
+        GraphError: an attribute is unknown or has an impossible value.
     """
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise GraphError(f"not a networkx graph: {type(graph).__name__}", "graph")

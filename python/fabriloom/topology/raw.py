@@ -1,4 +1,4 @@
-"""A graph as a list of named things: what every file format is read into and written from."""
+"""A graph as a list of named parts, which every file format is read into."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .several import with_ports
 
 PORTS = ("source_port", "target_port")
 ATTRIBUTES = ("rate_bits_per_s", "length_m", *PORTS)
-"""Numbers a file may give per link."""
+"""Numbers that a file may give per link."""
 FIRST_PORT, LAST_PORT = 1, 31
 """Ports that a path address of SpaceWire can name; 0 is the configuration of a router."""
 FIRST_ADDRESS, LAST_ADDRESS = 32, 254
@@ -25,7 +25,7 @@ FIRST_ADDRESS, LAST_ADDRESS = 32, 254
 
 SMALLEST_RATE_BITS_PER_S = 10**3
 LARGEST_RATE_BITS_PER_S = 10**12
-"""Rates that a link may have; beyond these the time of a character is no whole number of steps any more."""
+"""Range of link rates; beyond it, character times cannot be represented."""
 
 
 _PARTS_SHOWN = 4
@@ -34,7 +34,7 @@ _NAMES_SHOWN = 4
 
 @dataclass
 class RawVertex:
-    """A switch or a terminal, and where the file names it ("line 12", "nodes[3]")."""
+    """A switch or a terminal, and its place in the file ("line 12", "nodes[3]")."""
 
     name: str
     terminal: bool
@@ -61,7 +61,7 @@ class RawLink:
 
 @dataclass
 class RawGraph:
-    """Everything a file says. ``origin`` is what messages begin with: the file's name."""
+    """The content of a file. ``origin``: name of the file, with which messages begin."""
 
     origin: str
     vertices: dict[str, RawVertex] = field(default_factory=dict)
@@ -72,11 +72,11 @@ class RawGraph:
     parameters: dict[str, Any] | None = None
 
     def fail(self, message: str, where: str = "") -> NoReturn:
-        """Raise the error of this file at a place in it."""
+        """Raise a GraphError at a place in the file."""
         raise GraphError(": ".join(part for part in (self.origin, where, message) if part), "path")
 
     def add_vertex(self, vertex: RawVertex) -> None:
-        """Add a switch or terminal; a name may be given once."""
+        """Add a switch or terminal. Raises GraphError for a duplicate name."""
         before = self.vertices.get(vertex.name)
         if before is not None:
             both = "; a terminal's second cable is a cable of its own" if vertex.terminal else ""
@@ -94,13 +94,13 @@ class RawGraph:
             self.fail(f'the name "{escaped(name)[:80]}" holds {found}, which is not printable', where)
 
     def add_links(self, link: RawLink, parallel: int = 1) -> None:
-        """Add ``parallel`` one-way links with what ``link`` says."""
+        """Add ``parallel`` one-way links with the attributes of ``link``."""
         if parallel > 1 and (link.name or link.cable is not None):
             self._fail_of_parallel("a name or a cable", link.where)
         self.links += [replace(link) for _ in range(parallel)]
 
     def add_cable(self, link: RawLink, back_name: str | None = None, parallel: int = 1) -> None:
-        """Add ``parallel`` cables, two links each, with the numbers of ``link``."""
+        """Add ``parallel`` cables, two links each, with the attributes of ``link``."""
         if parallel > 1 and (link.name or back_name):
             self._fail_of_parallel("a name", link.where)
         for _ in range(parallel):
@@ -128,7 +128,7 @@ class RawGraph:
                 waiting.setdefault((link.source, link.target), []).append(link)
 
     def to_graph(self, terminals_per_switch: int = 0) -> Graph:
-        """Check everything and make the graph."""
+        """Check the content and make the graph. Raises GraphError."""
         if all(link.index is not None for link in self.links):
             self.links.sort(key=lambda link: link.index or 0.0)
         self._hang_terminals(terminals_per_switch)

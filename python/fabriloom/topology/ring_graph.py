@@ -51,7 +51,8 @@ def ring_graph(
     ``roles``: per terminal "sender", "receiver" or "both" (default). ``pairs``: terminals that are each
     other's partner. ``separate_buses``: see :class:`Rings`. ``controllers``: "own" makes of a
     switch with several buses one per bus, ``s0.0``, ``s0.1``, …, that follow each other on its rings.
-    ``parameter``: what to blame in errors. Raises ``GraphError`` for whatever is not a network of rings.
+    ``parameter``: the parameter that errors name. Raises ``GraphError`` if the result is not a network of
+    rings.
     """
     if controllers not in CONTROLLERS:
         raise GraphError(

@@ -23,7 +23,7 @@ BERNOULLI: Final = ARRIVAL.BERNOULLI
 BURSTS: Final = ARRIVAL.BURSTS
 FLOWS: Final = ARRIVAL.FLOWS
 OPEN: Final = (CONSTANT, POISSON, ON_OFF, TOGETHER, BERNOULLI, BURSTS, FLOWS)
-"""Arrivals at moments of their own, whatever the network does."""
+"""Open-loop arrivals, at times that do not depend on the network."""
 
 UNIFORM: Final = TARGET.UNIFORM
 FIXED: Final = TARGET.FIXED
