@@ -147,6 +147,28 @@ def test_too_little_arrives_after_a_failure() -> None:
     assert any("after the failure of" in sentence for sentence in found.failing())
 
 
+def test_short_rings_lose_less_after_a_failure() -> None:
+    """A cable stops its ring: 4 of 32 terminals of ringlets of a pair, and all that pass a long one."""
+    asked = {
+        "name": "16 to 16",
+        "require": {"terminals": 32, "after_failure": 0.9},
+        "technology": {"preset": "scinet", "timeout": "50 us"},
+        "traffic": {"pattern": {"kind": "local", "share": 0.5}, "rate": "20 MB/s", "length": "64 B"},
+        "run": {"duration": "100 us"},
+        "limits": {"switch_ports": 8},
+        "cost": {"switch": 0, "port": 1, "cable": 0},
+        "families": {"sci-banyan": {"terminals": [16], "variant": ["omega"], "base": [4]}},
+    }
+    found = design(from_dict(asked), finalists=1)
+    wiring = {one.candidate.shape.parameters["wiring"]: one for one in found.looked}
+    assert wiring["ringlet"].facts["delivered_after"] == pytest.approx(
+        wiring["ringlet"].facts["after_failure"], abs=0.05
+    )
+    assert wiring["ringlet"].facts["after_failure"] > 0.9
+    assert [miss.requirement for miss in wiring["long-ring"].misses] == ["require.after_failure"]
+    assert wiring["long-ring"].facts["worst_failure"].startswith("cable ")
+
+
 def test_arithmetic_takes_microseconds_a_candidate() -> None:
     """The goal is 100,000 candidates a minute; the clock here is shared, so a tenth of it is asked."""
     asked = load(SCENARIOS / "macrame-random.toml", ["families={}", "limits.switches=40"])

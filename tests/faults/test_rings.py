@@ -87,3 +87,120 @@ def test_losses_are_where_they_happened() -> None:
     # Terminals discard at their own links.
     assert all(name.startswith("t") for name, row in links.items() if row["discarded_packets"])
     assert results.summary["faults"]["worst_link"]
+
+
+def kept(results: Results) -> bool:
+    """Whether nothing was lost, and every packet is somewhere."""
+    packets = results.summary["packets"]
+    parts = (packets[name] for name in ("delivered", "refused", "in_flight"))
+    return packets["lost"] == 0 and packets["offered"] == sum(parts)
+
+
+def test_a_stuck_terminal_busies_what_comes_and_loses_nothing() -> None:
+    stuck = run(scenario({**DEAD, "stuck": True}, timeout="0 s"))
+    assert kept(stuck)
+    healthy = run(scenario({"terminal": 0, "stuck": True, "at": "999 us", "repaired": "1000 us"}))
+    assert stuck.summary["sci"]["busied"] > 10 * healthy.summary["sci"]["busied"]
+    rates = through(stuck)
+    # What has waited comes as well.
+    assert rates["before"] < rates["after"] < 1.3 * rates["before"]
+    # Packets for it fill the queues of the switch, and others wait behind them: the rings run.
+    assert rates["during"] < 0.5 * rates["before"]
+    assert stuck.summary["faults"]["links"] == 1
+
+
+def test_stuck_means_that_nothing_is_stored() -> None:
+    data = {
+        "topology": {"kind": "sci-ring", "terminals": 2},
+        "technology": {"preset": "sci-lc2"},
+        "traffic": {
+            "length": "64 B",
+            "pattern": {"kind": "flows", "flows": [{"source": 0, "target": 1, "rate": "400 MB/s"}]},
+        },
+        "fault": [{"terminal": 1, "stuck": True, "at": "20 us", "repaired": "60 us"}],
+        "run": {"duration": "100 us"},
+        "output": {"trace": True},
+    }
+    delivered_ns = np.asarray(run(Scenario.from_dict(data)).trace["delivered_ns"])
+    while_stuck = delivered_ns[(delivered_ns > 20_000) & (delivered_ns < 60_000)]
+    # What is served when it becomes stuck comes to its end.
+    assert len(while_stuck) <= 1
+    assert (delivered_ns > 60_000).sum() > 50
+
+
+def test_a_bus_that_fails_parts_the_rings() -> None:
+    flows = [{"source": 0, "target": 1}, {"source": 2, "target": 4}]
+    data = {
+        "topology": SWITCH,
+        "technology": {"preset": "sci-lc2"},
+        "traffic": {
+            "length": "64 B",
+            "pattern": {"kind": "flows", "flows": [{**one, "rate": "20 MB/s"} for one in flows]},
+        },
+        "fault": [{"bus": "s0", "at": "200 us", "repaired": "600 us"}],
+        "run": {"duration": "1 ms"},
+        "output": {"trace": True},
+    }
+    results = run(Scenario.from_dict(data))
+    assert kept(results)
+    trace = results.trace
+    inside = trace.filter((trace["delivered_ns"] > 205_000) & (trace["delivered_ns"] < 600_000))
+    # The pair on one ring goes on; of the other a transfer that was on the bus may come to its end.
+    counts = dict(inside.group_by("source").len().iter_rows())
+    assert counts.get(2, counts.get("t2", 0)) == 0
+    assert sum(counts.values()) > 100
+
+
+def test_buses_fail_again_and_again() -> None:
+    results = run(scenario({"bus": "all", "mtbf": "200 us", "mttr": "50 us"}))
+    assert kept(results)
+    assert results.summary["faults"]["links"] == 4
+    for_good = run(scenario({"bus": "s0", "at": "100 us"}))
+    assert for_good.summary["faults"]["availability"] < 1
+    assert kept(for_good)
+
+
+def messages(check_time: str, *faults: dict[str, Any], rounds: int = 40, **technology: Any) -> Results:
+    """One terminal sends messages of 1 kB to another one on another ring, one after the other."""
+    program = [f"repeat {rounds}", "send t2 1 kB", "flush", "end"]
+    data = {
+        "topology": SWITCH,
+        "technology": {"preset": "sci-lc2", "timeout": "50 us", **technology},
+        "protocol": {"preset": "pio", "check_time": check_time, "messages_at_once": 1},
+        "program": {
+            "kind": "operations",
+            "terminals": [
+                {"terminal": "t0", "do": program},
+                {"terminal": "t2", "do": [f"repeat {rounds}", "receive t0", "end"]},
+            ],
+        },
+        "fault": list(faults),
+        "run": {"duration": "10 ms", "warmup": "0 s"},
+        "output": {"messages": True},
+    }
+    return run(Scenario.from_dict(data))
+
+
+def test_a_checked_message_is_sent_again_until_it_is_there() -> None:
+    errors = {"link": "all", "bit_error_rate": 3e-6}
+    checked, healthy = messages("1 us", errors), messages("1 us")
+    found = checked.summary["messages"]
+    assert found["received"] == 40 == healthy.summary["messages"]["received"]
+    assert found["repeated"] > 3
+    assert found["lost"] == 0
+    assert healthy.summary["messages"]["repeated"] == 0
+    # Each time costs the time-out and the message once more.
+    last = [results.messages["sent_ns"].max() for results in (checked, healthy)]
+    once = last[1] / 40
+    assert last[0] - last[1] == pytest.approx(found["repeated"] * (50_000 + once), rel=0.2)
+    unchecked = messages("0 s", errors)
+    assert unchecked.summary["messages"]["received"] < 40
+    assert unchecked.summary["end"]["reason"] == "deadlocked"
+
+
+def test_a_dead_ring_is_asked_again_until_it_is_repaired() -> None:
+    results = messages("1 us", {"cable": "s0>t2", "at": "20 us", "repaired": "600 us"})
+    found = results.summary["messages"]
+    assert found["received"] == 40
+    # From 20 to 610 us: the 16 packets of a message time out eight at a time, then comes the check.
+    assert found["repeated"] == pytest.approx(590 / (2 * 50 + 1), abs=1)

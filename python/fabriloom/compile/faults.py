@@ -36,14 +36,14 @@ def fault_columns(scenario: Scenario, parts: Parts, tick_ps: int) -> Arrays:
     for place, fault in enumerate(scenario.fault):
         for links, at_ps, repaired_ps in _failures(scenario, graph, technology, place):
             at, repaired = moment(at_ps), None if repaired_ps is None else moment(repaired_ps)
-            if fault.stuck:
-                into = [link for link in links if graph.link_target[link] >= graph.switches]
-                stuck.append((into, at, repaired or at))
+            if fault.stops:
+                stuck.append((links, at, repaired))
             elif fault.bit_error_rate is not None and not parts.bit_errors_disconnect:
                 errors.append((links, at))
             else:
                 failures.append((parts.down_with(links), at, repaired))
-    columns = _columns(outages(graph, failures, _rules(technology, tick_ps), stuck, errors))
+    rules = _rules(technology, tick_ps)
+    columns = _columns(outages(graph, failures, rules, stuck, errors, apart=graph.rings is not None))
     return columns | parts.fault_columns(scenario, tick_ps)
 
 
@@ -54,7 +54,7 @@ def _failures(
     fault = scenario.fault[place]
     kind = fault.what[0]
     try:
-        things = each_of(graph, kind, getattr(fault, kind))
+        things = each_of(graph, kind, getattr(fault, kind), fault.stops)
     except FaultError as error:
         raise scenario.error(error.message, ("fault", place, kind), error.hint) from error
     for name, links in things:
@@ -68,7 +68,7 @@ def _failures(
             path = ("fault", place, fault.when[0])
             raise scenario.error(message, path, "let it fail less often, or run.duration be shorter")
         seed = f"{scenario.seed}/{place}/{name}"
-        lasts_ps = technology.restart_ps + 2 * technology.disconnect_ps
+        lasts_ps = 0 if fault.stops else technology.restart_ps + 2 * technology.disconnect_ps
         for at_ps, repaired_ps in drawn(seed, scenario.run.duration_ps, mtbf_ps, mttr_ps, lasts_ps):
             yield links, at_ps, repaired_ps
 

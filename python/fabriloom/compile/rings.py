@@ -139,7 +139,7 @@ class RingParts:
     def fault_columns(self, scenario: Scenario, tick: int) -> Arrays:
         """When senders forget what is lost, and terminals close routes; rounded up to ticks."""
         tech = self.technology
-        if not tech.timeout_ps:
+        if not tech.timeout_ps and not all(fault.stops for fault in scenario.fault):
             message = "where rings fail transactions need a time-out: what is lost keeps its number till then"
             raise scenario.error(message, ("fault",), 'write technology.timeout = "100 us"', key=True)
         return {
@@ -152,11 +152,13 @@ class RingParts:
         """Raise ScenarioError if a protocol or a program sends again what is lost."""
         if protocol["resend_after_ps"]:
             message = "packets are sent again by their protocol in networks of links only"
-            hint = "in networks of rings use technology.timeout, or retries"
+            hint = (
+                "in networks of rings write check_time, and technology.timeout: what times out is sent again"
+            )
             raise scenario.error(message, ("protocol", "resend_after"), hint)
         if getattr(scenario.program, "retry_after_ps", None) is not None:
             message = "commands are sent again in networks of links only"
-            hint = "in networks of rings use technology.timeout"
+            hint = "in networks of rings write protocol.check_time, and technology.timeout"
             raise scenario.error(message, ("program", "retry_after"), hint)
 
     def switch_columns(self, scenario: Scenario, columns: Arrays, tick: int) -> Arrays:

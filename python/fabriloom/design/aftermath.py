@@ -6,19 +6,21 @@ rebuilt tables may do better.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..compile import compile
 from ..results.figures import figures
 from ..studies.failures import failures
 from ..studies.kinds import inspection_of
-from ..studies.left import Left
 from .sieve import Looked, Miss
 
 if TYPE_CHECKING:
     from ..scenario import Scenario
+    from ..topology import Graph
     from .schema import Requirements
 
 
@@ -38,18 +40,25 @@ def suffers(requirements: Requirements, scenario: Scenario, looked: Looked) -> N
 def _worst(requirements: Requirements, scenario: Scenario) -> tuple[str, float, dict[str, Any]]:
     """The failure after which least arrives: its name, that share, and what is written in ``[[fault]]``."""
     compiled = compile(scenario)
-    if compiled.graph.rings is not None:
-        return "any link of a ring", 0.0, {}
-    asked, graph = requirements.require, compiled.graph
-    both = not (asked.survive_links or asked.survive_switches)
-    ways, found = inspection_of(compiled).ways(), list[Left]()
-    for kind, name, dead in failures(graph, "all"):
-        ends = np.concatenate([graph.link_source[dead], graph.link_target[dead]])
-        if kind == "cable" and (both or asked.survive_links) and np.all(ends < graph.switches):
-            found.append(ways.after(kind, name, dead))
-        if kind == "switch" and (both or asked.survive_switches) and graph.switches > 1:
-            found.append(ways.after(kind, name, dead))
+    ways = inspection_of(compiled).ways()
+    found = [ways.after(*one) for one in _counted(requirements, compiled.graph)]
     if not found:
         return "its only switch", 0.0, {}
     worst = min(found, key=lambda left: (left.others_share, left.name))
     return f"{worst.kind} {worst.name}", worst.others_share, {worst.kind: worst.name, "at": "0 s"}
+
+
+def _counted(requirements: Requirements, graph: Graph) -> Iterator[tuple[str, str, NDArray[np.int64]]]:
+    """Return the failures that count: of cables between switches, of one cable of each ring, of switches."""
+    asked, seen = requirements.require, set[int]()
+    both = not (asked.survive_links or asked.survive_switches)
+    for kind, name, dead in failures(graph, "all"):
+        if kind == "switch":
+            if (both or asked.survive_switches) and graph.switches > 1:
+                yield kind, name, dead
+        elif both or asked.survive_links:
+            ring = -1 if graph.rings is None else int(graph.rings.station_ring[dead[0]])
+            ends = np.concatenate([graph.link_source[dead], graph.link_target[dead]])
+            if ring not in seen if ring >= 0 else np.all(ends < graph.switches):
+                seen.add(ring)
+                yield kind, name, dead

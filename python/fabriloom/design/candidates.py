@@ -198,6 +198,10 @@ def check_networks(requirements: Requirements) -> None:
         path = ("networks",) if max(requirements.networks) > 1 else ("terminal_ports",)
         message = "a terminal has one port in a network of rings, and is on one such network"
         raise requirements.error(message, path, "remove it", key=True)
+    fails = of_rings(requirements) and requirements.require.after_failure is not None
+    if fails and not getattr(requirements.technology, "timeout_ps", None):
+        message = "after_failure runs the worst failure, and where rings fail transactions need a time-out"
+        raise requirements.error(message, ("require", "after_failure"), 'write technology.timeout = "100 us"')
     varied = [("vary", path) for path in requirements.vary]
     varied += [("families", name, path) for name, table in requirements.families.items() for path in table]
     chosen = [("ports",)] if requirements.ports is not None else []

@@ -56,6 +56,7 @@ class Require(Section):
         default=None,
         description="This share of the packets has to arrive after any single failure with routing tables as "
         "they are: of a cable between switches or of a switch (packets of its own terminals are left out); "
+        "in networks of rings of any cable, which stops its ring with all terminals on it, or of a switch; "
         "of those kinds that are to be survived, if any are. The worst one is simulated too",
     )
     growth: Annotated[int, Field(ge=1, le=64)] = Field(

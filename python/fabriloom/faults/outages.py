@@ -38,14 +38,16 @@ def outages(
     graph: Graph,
     failures: Iterable[tuple[list[int], int, int | None]],
     rules: Rules,
-    stuck: Iterable[tuple[list[int], int, int]] = (),
+    stuck: Iterable[tuple[list[int], int, int | None]] = (),
     errors: Iterable[tuple[list[int], int]] = (),
+    apart: bool = False,
 ) -> list[Outage]:
     """Return the outages of all links, sorted by the tick in which they begin; those of a link never overlap.
 
     ``failures``: links that fail together, time of failure, time of repair (None: never). ``stuck``: links
-    that start no packet, from and to. A link that fails while stuck is stuck only until then. ``errors``:
-    links with a bit error, and its time; such an outage loses only what is on the link.
+    that start no packet, from and to (None: for good). A link that fails while stuck is stuck only until
+    then, unless it is ``apart``, what is behind the link that is stuck. ``errors``: links with a bit error,
+    and its time; such an outage loses only what is on the link.
     """
     found = [Outage(at, link, at + 1, at + 2) for links, at in errors for link in links]
     for links, at, repaired in failures:
@@ -56,7 +58,9 @@ def outages(
                 found.append(_outage(reverse, at + rules.disconnect, at, repaired, rules))
     failed = _joined(found)
     held = _joined(Outage(at, link, at + 1, until, True) for links, at, until in stuck for link in links)
-    return sorted([*failed, *_between(held, failed)], key=lambda one: (one.down, one.link))
+    return sorted(
+        [*failed, *(held if apart else _between(held, failed))], key=lambda one: (one.down, one.link)
+    )
 
 
 def _between(held: list[Outage], failed: list[Outage]) -> Iterator[Outage]:

@@ -1,4 +1,4 @@
-"""Find the links that fail with a link, a cable, a switch or a terminal."""
+"""Find the links that fail with a link, a cable, a switch, a bus or a terminal."""
 
 from __future__ import annotations
 
@@ -23,30 +23,33 @@ ALL = "all"
 """The name that stands for all components of a kind."""
 
 
-def each_of(graph: Graph, kind: str, name: str | int) -> list[tuple[str, list[int]]]:
+def each_of(graph: Graph, kind: str, name: str | int, into: bool = False) -> list[tuple[str, list[int]]]:
     """Return the name and the links of each component that fails on its own: the named one, or, with "all",
-    every one of the kind."""
+    every one of the kind. ``into``: only the links that lead to it."""
     if name != ALL or name in _names_of(graph, kind):
-        return [(str(name), links_of(graph, kind, name))]
+        return [(str(name), links_of(graph, kind, name, into))]
     if kind == "cable":
         first = [link for link, other in enumerate(graph.link_reverse) if other < 0 or link < other]
         return [(graph.link_names[link], links_of(graph, kind, graph.link_names[link])) for link in first]
-    return [(name, links_of(graph, kind, name)) for name in _names_of(graph, kind)]
+    return [(name, links_of(graph, kind, name, into)) for name in _names_of(graph, kind)]
 
 
 def _names_of(graph: Graph, kind: str) -> list[str]:
-    names = {"switch": graph.switch_names, "terminal": graph.terminal_names}
+    names = {"switch": graph.switch_names, "bus": graph.switch_names, "terminal": graph.terminal_names}
     return names.get(kind, graph.link_names)
 
 
-def links_of(graph: Graph, kind: str, name: str | int) -> list[int]:
-    """Return the links of a ``link``, ``cable``, ``switch`` or ``terminal``, ascending. Raises FaultError."""
+def links_of(graph: Graph, kind: str, name: str | int, into: bool = False) -> list[int]:
+    """Return the links of a ``link``, ``cable``, ``switch``, ``bus`` or ``terminal``, ascending; with
+    ``into`` only those that lead to it. Raises FaultError."""
     if kind in ("link", "cable"):
         link = _link(graph, str(name))
         reverse = int(graph.link_reverse[link])
         return sorted({link, reverse} - {-1}) if kind == "cable" else [link]
     vertices = vertices_of(graph, kind, name)
-    at = np.isin(graph.link_source, vertices) | np.isin(graph.link_target, vertices)
+    at = np.isin(graph.link_target, vertices)
+    if not into:
+        at |= np.isin(graph.link_source, vertices)
     return [int(link) for link in np.flatnonzero(at)]
 
 
@@ -68,7 +71,7 @@ def _link(graph: Graph, name: str) -> int:
 def vertices_of(graph: Graph, kind: str, name: str | int) -> list[int]:
     """Return the vertices of a switch, of one port of a terminal, or of all ports of a terminal. Raises
     FaultError."""
-    if kind == "switch" or graph.several is None:
+    if kind != "terminal" or graph.several is None:
         return [_vertex(graph, kind, name)]
     if name in graph.port_names:
         return [graph.switches + graph.port_names.index(str(name))]
@@ -77,8 +80,8 @@ def vertices_of(graph: Graph, kind: str, name: str | int) -> list[int]:
 
 
 def _vertex(graph: Graph, kind: str, name: str | int) -> int:
-    names = graph.switch_names if kind == "switch" else graph.terminal_names
-    first = 0 if kind == "switch" else graph.switches
+    names = graph.terminal_names if kind == "terminal" else graph.switch_names
+    first = graph.switches if kind == "terminal" else 0
     if name in names:
         return first + names.index(str(name))
     is_number = isinstance(name, int) or (name.isascii() and name.isdecimal() and len(name) < 10)

@@ -28,7 +28,7 @@ def down_ticks(native: Mapping[str, Any], links: int) -> NDArray[np.int64]:
     inside = np.clip(up, start, end) - np.clip(down, start, end)
     found = np.zeros(links, np.int64)
     np.add.at(found, tables.column(native, "fault_link").astype(np.int64), inside)
-    return found
+    return np.minimum(found, end - start)  # what is behind a link of a ring can be stuck while it is down
 
 
 RECOVERED = 0.95

@@ -36,12 +36,16 @@ def _of_links(scenario: Scenario) -> None:
     if isinstance(scenario.routing, FewestBuses):
         message = f"the routing fewest-buses is for networks of rings, not for a {topology.kind}"
         raise scenario.error(message, ("routing", "kind"), 'choose "auto"')
+    for place, fault in enumerate(scenario.fault):
+        if fault.bus is not None:
+            message = f"buses join the rings of SCI switches; a network of kind {topology.kind} has none"
+            raise scenario.error(
+                message, ("fault", place, "bus"), 'name a switch, as in switch = "s0"', key=True
+            )
 
 
 def _of_rings(scenario: Scenario) -> None:
-    """Check that a network of rings has a technology of rings and a routing, traffic and faults that it can
-    have.
-    """
+    """Check that a network of rings has a technology of rings, and a routing and traffic that it can have."""
     technology, topology, routing = scenario.technology, scenario.topology, scenario.routing
     if not isinstance(technology, RingLinks):
         message = (
@@ -64,8 +68,3 @@ def _of_rings(scenario: Scenario) -> None:
     if getattr(scenario.traffic.pattern, "include_self", None):
         message = f"no packet of a {topology.kind} goes to its own sender"
         raise scenario.error(message, ("traffic", "pattern", "include_self"), "remove it")
-    for place, fault in enumerate(scenario.fault):
-        if fault.stuck:
-            message = "a terminal of a ring is never stuck: it busies what it does not take, to be sent again"
-            hint = 'make it slow, with technology.memory = { access = "1 ms" }'
-            raise scenario.error(message, ("fault", place, "stuck"), hint, key=True)

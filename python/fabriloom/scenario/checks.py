@@ -262,7 +262,7 @@ def _fault(scenario: Scenario, path: Path, fault: Fault) -> None:
     """Check that a fault names one component and gives its time in one way."""
     if len(fault.what) != 1:
         found = " and ".join(fault.what) if fault.what else "none of them"
-        message = f"a fault is of one of link, cable, switch and terminal; found {found}"
+        message = f"a fault is of one of link, cable, switch, bus and terminal; found {found}"
         hint = "keep one" if fault.what else 'write one, such as link = "s0>s1"'
         raise scenario.error(message, path, hint)
     if len(fault.when) != 1:

@@ -1,6 +1,6 @@
 //! What fails, and switches that do not wait for ever.
 
-use super::Fabric;
+use super::{Fabric, acknowledge};
 
 /// When a link runs again that never does.
 pub const NEVER: u64 = 1 << 62;
@@ -9,6 +9,12 @@ impl Fabric {
     /// True when links fail.
     pub fn has_faults(&self) -> bool {
         !self.fault_link.is_empty()
+    }
+
+    /// True when a message of which a transaction has timed out is sent again: where its sender checks it.
+    pub fn repeats_timed_out(&self) -> bool {
+        let by_response = self.message_acknowledge == acknowledge::RESPONSE;
+        by_response && self.message_check_ticks > 0 && self.ring_timeout_ticks > 0
     }
 
     /// True when routing tables are replaced.

@@ -295,7 +295,8 @@ columns! {
         fault_ended_ticks: u64,
         /// Per fault: when the link runs again; 2^62: never.
         fault_up_ticks: u64,
-        /// Per fault: 1: the link only starts nothing while it is down, and nothing is lost.
+        /// Per fault: 1: nothing is lost; the link only starts nothing, or on rings the station at its end begins no service
+        /// and no transfer.
         fault_stuck: u8,
 
         /// Per replacement of the routing tables, ascending: when it happens. Not with `output_queues`.

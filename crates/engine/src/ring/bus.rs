@@ -98,6 +98,10 @@ impl Rings {
     /// whenever there is one.
     fn transferable(&self, of: &Switch, lane: usize, place: u32, later: &mut Time) -> Option<usize> {
         let port = &self.ports[(of.first + place) as usize];
+        if let Some(until) = self.faults.stopped(port.station, self.now) {
+            *later = (*later).min(until);
+            return None;
+        }
         let mut best: Option<(Time, usize)> = None;
         for kind in [RESPONSE, REQUEST] {
             let ready = port.ready[kind];

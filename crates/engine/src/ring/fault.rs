@@ -1,4 +1,4 @@
-//! Links that are down: what is lost there, and how its sender comes to forget it.
+//! Links that are down: what is lost there, and how its sender comes to forget it. And stations that begin nothing.
 //!
 //! When links are down is known from the beginning. So a unit that will be lost on a link is told when it starts there,
 //! before anything has been worked out that would follow from its coming.
@@ -6,8 +6,9 @@
 use super::links::Timing;
 use super::parts::{Entry, Kind, Unit};
 use super::phases::UNLABELLED;
-use super::state::Rings;
-use crate::fabric::Fabric;
+use super::state::{NEVER, Rings};
+use super::tick::GO_ON;
+use crate::fabric::{self, Fabric, NONE};
 use crate::kernel::Time;
 
 /// When links are down, and what was lost there.
@@ -19,9 +20,13 @@ pub(super) struct Faults {
     losing: Vec<u32>,
     /// Per link: transactions lost there since the counts were last cleared.
     lost: Vec<u64>,
+    /// Per station: when it begins nothing, in order. No stations if none ever stops.
+    stops: Vec<Vec<Outage>>,
+    /// Per station: when it was last to go on.
+    goes_on: Vec<Time>,
 }
 
-/// A link is down.
+/// A link is down, or a station begins nothing.
 #[derive(Clone, Copy, Debug)]
 struct Outage {
     down: Time,
@@ -35,10 +40,20 @@ impl Faults {
         }
         let mut outages = vec![Vec::new(); f.links()];
         for (row, &link) in f.fault_link.iter().enumerate().rev() {
-            let (down, up) = (f.fault_down_ticks[row] as Time, f.fault_up_ticks[row] as Time);
-            outages[link as usize].push(Outage { down, up });
+            if f.fault_stuck[row] == 0 {
+                let (down, up) = (f.fault_down_ticks[row] as Time, f.fault_up_ticks[row] as Time);
+                outages[link as usize].push(Outage { down, up });
+            }
         }
-        Self { outages, losing: vec![0; f.links()], lost: vec![0; f.links()] }
+        let (losing, lost, stops) = (vec![0; f.links()], vec![0; f.links()], stops(f));
+        Self { outages, losing, lost, goes_on: vec![-1; stops.len()], stops }
+    }
+
+    /// Until when a station begins no service and no transfer, if it does not now.
+    #[inline]
+    pub fn stopped(&self, station: u32, now: Time) -> Option<Time> {
+        let stops = self.stops.get(station as usize)?;
+        stops.iter().find(|stop| stop.down <= now && now < stop.up).map(|stop| stop.up)
     }
 
     /// Whether links fail in this run.
@@ -73,7 +88,50 @@ impl Faults {
     }
 }
 
+/// Per station: when it begins nothing; no stations if none ever stops.
+fn stops(f: &Fabric) -> Vec<Vec<Outage>> {
+    if !f.fault_stuck.contains(&1) {
+        return Vec::new();
+    }
+    let mut found = vec![Vec::new(); f.links()];
+    for (row, &link) in f.fault_link.iter().enumerate().filter(|&(row, _)| f.fault_stuck[row] == 1) {
+        let up = f.fault_up_ticks[row];
+        let up = if up == fabric::NEVER { NEVER } else { up as Time };
+        found[f.station_next[link as usize] as usize]
+            .push(Outage { down: f.fault_down_ticks[row] as Time, up });
+    }
+    found
+}
+
 impl Rings {
+    /// Whether a terminal begins no service now; then it is looked at when it goes on.
+    #[inline]
+    pub(super) fn is_stuck(&mut self, station: u32) -> bool {
+        let Some(until) = self.faults.stopped(station, self.now) else { return false };
+        let goes_on = &mut self.faults.goes_on[station as usize];
+        if until < NEVER && std::mem::replace(goes_on, until) != until {
+            self.schedule(GO_ON, station, until);
+        }
+        true
+    }
+
+    /// Transactions in flight that stand at stations which begin nothing any more.
+    pub fn stranded(&self) -> u64 {
+        let for_good = |&station: &usize| self.faults.stopped(station as u32, self.now) == Some(NEVER);
+        let mut count = 0;
+        for station in (0..self.faults.stops.len()).filter(for_good) {
+            for queue in &self.stations[station].held {
+                let mut held = queue.head;
+                while held != NONE {
+                    let Entry { deal, next, .. } = self.entries[held];
+                    count += u64::from(!self.deals[deal].delivered);
+                    held = next;
+                }
+            }
+        }
+        count
+    }
+
     /// A unit starts on a link in a network in which links fail; whether it is lost there. Then its sender will forget
     /// the packet.
     #[inline(never)]

@@ -28,8 +28,8 @@ pub(super) struct Hosts {
     told: bool,
     /// Whether what comes goes over a bus.
     has_bus: bool,
-    /// Terminals whose transactions were over in this tick, with their marks.
-    over: Vec<(u32, u32)>,
+    /// Terminals whose transactions were over in this tick, with their marks and whether they were in time.
+    over: Vec<(u32, u32, bool)>,
     /// Marks of transactions whose data were lost in this tick.
     lost: Vec<u32>,
     /// What has asked for a bus in this tick.
@@ -70,8 +70,17 @@ impl Rings {
         if it.numbered {
             self.closed.end(it.source, it.target);
             if it.mark != NONE {
-                self.hosts.over.push((it.source, it.mark));
+                self.hosts.over.push((it.source, it.mark, true));
             }
+        }
+        self.give_number_back(deal);
+    }
+
+    /// A transaction was given up: its program is told.
+    pub(super) fn give_up_deal(&mut self, deal: u32) {
+        let it = &self.deals[deal];
+        if it.mark != NONE && self.hosts.told {
+            self.hosts.over.push((it.source, it.mark, false));
         }
         self.give_number_back(deal);
     }
@@ -115,7 +124,7 @@ impl Rings {
     }
 
     /// Takes what programs have to be told: transactions that are over, what was lost, and what asks for a bus.
-    pub fn tell(&mut self, over: &mut Vec<(u32, u32)>, lost: &mut Vec<u32>, asking: &mut Vec<Asking>) {
+    pub fn tell(&mut self, over: &mut Vec<(u32, u32, bool)>, lost: &mut Vec<u32>, asking: &mut Vec<Asking>) {
         over.append(&mut self.hosts.over);
         lost.append(&mut self.hosts.lost);
         asking.append(&mut self.hosts.asking);

@@ -106,6 +106,7 @@ impl Rings {
         at.at_work != NONE
             || self.is_at_bus(station)
             || self.faults.awaits(station)
+            || self.faults.stopped(station, self.now).is_some()
             || !at.coming.is_empty()
             || at.held.iter().any(|queue| comes_later(queue.head))
             || at.fresh.iter().any(|queue| comes_later(queue.head))

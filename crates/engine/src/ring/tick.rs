@@ -20,6 +20,8 @@ const TIMEOUT: u32 = 4;
 pub(super) const ARRIVE: u32 = 5;
 /// A terminal is to be asked.
 const SOURCE: u32 = 6;
+/// A terminal that was stuck goes on.
+pub(super) const GO_ON: u32 = 7;
 /// The kind of an event stands above the number of what it happens to.
 const KIND_SHIFT: u32 = 29;
 /// So many kinds there can be.
@@ -79,6 +81,7 @@ impl Rings {
                 TIMEOUT if number > 0 => self.forget_lost(number - 1),
                 TIMEOUT => self.time_out(),
                 ARRIVE => self.arrive(number),
+                GO_ON => self.services_touched.push(number),
                 _ => self.ask(number),
             }
         }

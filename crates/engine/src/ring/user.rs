@@ -142,11 +142,10 @@ impl Rings {
 
     /// Starts to serve a packet, if the terminal is not serving one.
     pub(super) fn serve(&mut self, station: u32) {
-        let at = &self.stations[station as usize];
-        if at.at_work != NONE {
+        if self.stations[station as usize].at_work != NONE || self.is_stuck(station) {
             return;
         }
-        let response = at.held[RESPONSE].head;
+        let response = self.stations[station as usize].held[RESPONSE].head;
         let (before, request) = self.first_request(station);
         let is_earlier = || self.entries[request].ready < self.entries[response].ready;
         let requested =
@@ -268,7 +267,7 @@ impl Rings {
             self.timed_out += 1;
             let Deal { source, target, .. } = self.deals[self.oldest];
             self.closed.time_out(source, target, self.now);
-            self.give_number_back(self.oldest);
+            self.give_up_deal(self.oldest);
         }
         self.await_timeout();
     }

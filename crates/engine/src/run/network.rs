@@ -18,8 +18,8 @@ pub(super) struct News {
     pub asking: Vec<u32>,
     /// Terminals to which the first character of a packet has come, and its mark.
     pub heads: Vec<(u32, u32)>,
-    /// Terminals whose transactions are over, and the marks of these.
-    pub over: Vec<(u32, u32)>,
+    /// Terminals whose transactions are over, the marks of these, and whether they were in time.
+    pub over: Vec<(u32, u32, bool)>,
     /// Marks of packets that were lost.
     pub lost: Vec<u32>,
     /// Time-codes and interrupts that were made or taken.
@@ -375,6 +375,10 @@ impl Network for Rings {
 
     fn lost(&self) -> u64 {
         self.lost
+    }
+
+    fn stranded(&self) -> u64 {
+        self.stranded()
     }
 
     fn clear_counts(&mut self) {

@@ -291,8 +291,8 @@ impl Run {
         for (target, mark) in self.news.heads.drain(..) {
             programs.head_came(target, mark);
         }
-        for (source, mark) in self.news.over.drain(..) {
-            programs.completed(source, mark);
+        for (source, mark, in_time) in self.news.over.drain(..) {
+            programs.completed(source, mark, in_time);
         }
         for mark in self.news.lost.drain(..) {
             programs.lost(mark);

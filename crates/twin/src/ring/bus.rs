@@ -47,6 +47,9 @@ impl Rings<'_> {
             return None;
         }
         let station = state.ports[port];
+        if self.begins_nothing(station) {
+            return None;
+        }
         let kinds = kinds.iter().filter(|&&kind| self.has_bus(switch, kind));
         let fronts = kinds.filter_map(|&kind| self.stations[station].received[kind as usize].front());
         let can_go = fronts.filter(|front| front.ready <= self.now).filter_map(|front| {

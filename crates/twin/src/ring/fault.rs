@@ -6,6 +6,24 @@ use super::parts::{Kind, Label, Loss, Phase, Verdict, What};
 use super::rings::Rings;
 
 impl Rings<'_> {
+    /// Has everything be looked at when stations that are stopped go on.
+    pub(crate) fn wake_stopped(&mut self) {
+        let f = self.fabric;
+        for row in (0..f.fault_link.len()).filter(|&row| f.fault_stuck[row] == 1) {
+            self.wake_at(f.fault_up_ticks[row] as Time);
+        }
+    }
+
+    /// Whether a station begins no service and no transfer.
+    pub(crate) fn begins_nothing(&self, station: usize) -> bool {
+        let f = self.fabric;
+        (0..f.fault_link.len()).any(|row| {
+            let (down, up) = (f.fault_down_ticks[row] as Time, f.fault_up_ticks[row] as Time);
+            let here = f.station_next[f.fault_link[row] as usize] as usize == station;
+            f.fault_stuck[row] == 1 && here && down <= self.now && self.now < up
+        })
+    }
+
     /// A unit starts on a link; whether it is lost there. Then its sender will forget the packet.
     pub(crate) fn lose(&mut self, link: usize, unit: usize) -> bool {
         let behind_head = Time::from(self.units[unit].symbols - 1) * self.symbol_ticks(link);
@@ -13,7 +31,7 @@ impl Rings<'_> {
         let f = self.fabric;
         let is_lost = (0..f.fault_link.len()).any(|row| {
             let (down, up) = (f.fault_down_ticks[row] as Time, f.fault_up_ticks[row] as Time);
-            f.fault_link[row] as usize == link && down <= tail && self.now < up
+            f.fault_stuck[row] == 0 && f.fault_link[row] as usize == link && down <= tail && self.now < up
         });
         if is_lost {
             let forgotten = self.now + f.ring_echo_timeout_ticks as Time;

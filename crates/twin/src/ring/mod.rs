@@ -99,6 +99,7 @@ pub fn delivery_key(delivery: &Delivery) -> (Time, u32, u32, Time, Time, u32) {
 /// are mistakes of the twin or of the page.
 pub fn run_rings(fabric: &Fabric, until: Time) -> RingTwinRun {
     let mut rings = rings::Rings::new(fabric);
+    rings.wake_stopped();
     rings.run_until(until);
     rings.finish(until)
 }
@@ -110,6 +111,7 @@ pub fn run_rings(fabric: &Fabric, until: Time) -> RingTwinRun {
 /// As [`run_rings`].
 pub fn left_in_rings(fabric: &Fabric, until: Time, limit: Time) -> u64 {
     let mut rings = rings::Rings::new(fabric);
+    rings.wake_stopped();
     rings.run_until(until);
     rings.stop_sources(until);
     rings.run_until(limit);

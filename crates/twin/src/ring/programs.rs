@@ -61,11 +61,11 @@ impl Rings<'_> {
         self.programs.iter_mut().for_each(what);
     }
 
-    /// A transaction has come to its end.
-    pub(crate) fn tell_over(&mut self, transaction: usize) {
+    /// A transaction has come to its end, or was given up.
+    pub(crate) fn tell_over(&mut self, transaction: usize, in_time: bool) {
         let transaction = &self.transactions[transaction];
         let (requester, mark) = (transaction.requester, transaction.packet.mark);
-        self.tell(|programs| programs.completed(requester, mark));
+        self.tell(|programs| programs.completed(requester, mark, in_time));
     }
 
     /// The data of a transaction have been stored.

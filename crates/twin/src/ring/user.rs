@@ -81,7 +81,7 @@ impl Rings<'_> {
         {
             self.terminals[requester].open.remove(place);
             self.routes.remove(&(requester, self.transactions[sent.transaction].packet.target));
-            self.tell_over(sent.transaction);
+            self.tell_over(sent.transaction, true);
         }
     }
 
@@ -95,6 +95,7 @@ impl Rings<'_> {
         self.timed_out += over.len() as u64;
         for number in over {
             self.may_close(terminal, self.transactions[number].packet.target);
+            self.tell_over(number, false);
         }
     }
 
@@ -129,10 +130,10 @@ impl Rings<'_> {
 
     /// Begins to serve the packet that has been ready longest, of those that can be served.
     pub(crate) fn start_service(&mut self, terminal: usize) {
-        if self.terminals[terminal].service.is_some() {
+        let station = self.station_of(terminal);
+        if self.terminals[terminal].service.is_some() || self.begins_nothing(station) {
             return;
         }
-        let station = self.station_of(terminal);
         let can_answer = self.has_transmit_place(station, Kind::Response);
         let can_be_served = |received: &&Received| {
             received.ready <= self.now && (can_answer || !self.is_answered(received.sent))

@@ -1,9 +1,12 @@
 //! Random programs on random fabrics: the engine and its twins deliver the same packets and messages at the same ticks.
 
-use crate::scenarios::agree::{Seen, store};
+use crate::scenarios::agree::{Seen, simulate, store};
+use crate::scenarios::faults::with_ring_faults;
 use crate::scenarios::programs::random_programs;
 use crate::scenarios::random::{random_fabric, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for};
+use crate::scenarios::seeds::seeds;
+use fabriloom_engine::fabric::acknowledge;
 
 fn compare_links(seeds: std::ops::Range<u64>, packets: u32) -> Seen {
     let mut seen = Seen::default();
@@ -27,6 +30,35 @@ fn links_without_credit_agree() {
     let seed = 3_298_534_897_245;
     let seen = compare_links(seed..seed + 1, 240);
     assert!(seen.received > 20, "{seen:?}");
+}
+
+/// Messages that are checked are sent again when a transaction has timed out.
+#[test]
+fn programs_on_rings_with_faults_agree() {
+    let (mut seen, mut repeated) = (Seen::default(), 0);
+    for seed in seeds("programs on rings with faults", 0..120) {
+        let mut fabric = random_rings(seed);
+        store(&mut fabric, seed);
+        if fabric.terminals < 2 {
+            continue;
+        }
+        let mut fabric = random_programs(&fabric, seed);
+        if seed % 4 > 0 {
+            fabric.message_acknowledge = acknowledge::RESPONSE;
+            (fabric.message_receive_at_once, fabric.message_receive_gap_ticks) = (0, 0);
+            fabric.message_check_ticks = fabric.message_check_ticks.max(1);
+            fabric.message_bit_error_rate /= 10.0;
+        }
+        let until = ring_time_for(&fabric, 40);
+        let mut fabric = with_ring_faults(&fabric, seed, until);
+        fabric.ring_timeout_ticks = fabric.ring_timeout_ticks.max(400);
+        seen.compare(seed, &fabric, until);
+        if fabric.message_bit_error_rate == 0.0 {
+            let run = simulate(&fabric, until, false, 1 << 50).map(|one| one.run);
+            repeated += run.and_then(|run| run.programs).map_or(0, |one| one.account.repeated);
+        }
+    }
+    assert!(seen.messages > 1_000 && seen.received > 300 && repeated > 20, "{seen:?}, {repeated}");
 }
 
 #[test]

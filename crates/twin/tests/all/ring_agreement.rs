@@ -37,7 +37,7 @@ fn long_runs_agree() {
 #[test]
 fn rings_with_faults_agree() {
     let (mut delivered, mut lost, mut gone, mut discarded) = (0, 0, 0, 0);
-    for seed in seeds("rings with faults", 0..100) {
+    for seed in seeds("rings with faults", 0..150) {
         let fabric = random_rings(seed);
         let until = ring_time_for(&fabric, 25);
         if let Some(twin) = agree::rings(seed, &with_ring_faults(&fabric, seed, until), until) {

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from fabriloom.scenario.fields import PositiveTimePs, Section, Terminal, TimePs
 
-KINDS = ("link", "cable", "switch", "terminal")
+KINDS = ("link", "cable", "switch", "bus", "terminal")
 """Kinds of components that can fail."""
 WHEN = ("at", "mtbf", "bit_error_rate")
 """Settings that give the time of a fault."""
@@ -18,8 +18,8 @@ Name = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class Fault(Section):
-    """A link, a cable, a switch or a terminal that fails once or repeatedly; "all": every one of that
-    kind.
+    """A link, a cable, a switch, a bus or a terminal that fails once or repeatedly; "all": every one of
+    that kind.
     """
 
     link: Name | None = Field(
@@ -31,6 +31,10 @@ class Fault(Section):
         default=None, description="Both directions of a cable, by the name of one of them"
     )
     switch: Name | None = Field(default=None, description="A switch, by name: all its links fail")
+    bus: Name | None = Field(
+        default=None,
+        description="Of rings: the buses of a switch, by its name; they move nothing and the rings go on",
+    )
     terminal: Terminal | None = Field(default=None, description="A terminal: all its links fail")
     at_ps: TimePs | None = Field(default=None, alias="at", description="Time of the failure")
     repaired_ps: PositiveTimePs | None = Field(
@@ -58,6 +62,11 @@ class Fault(Section):
         description="Instead of at, for links and cables that send characters without a pause: probability "
         "that a bit is wrong. Each wrong bit disconnects the link, which restarts at once",
     )
+
+    @property
+    def stops(self) -> bool:
+        """Whether a component takes or moves nothing for a time, and loses nothing."""
+        return self.stuck or self.bus is not None
 
     @property
     def when(self) -> list[str]:

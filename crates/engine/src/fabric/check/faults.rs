@@ -11,26 +11,28 @@ pub fn check(f: &Fabric) -> Checked {
         return fail("switch_timeout_ticks", row, f.switch_timeout_ticks[row], "below 2^60 ticks");
     }
     tables(f)?;
-    let mut runs_from = vec![0; f.links()];
+    let mut runs_from = vec![[0; 2]; f.links()];
     let mut last = 0;
     for (row, &link) in f.fault_link.iter().enumerate() {
         let (down, ended, up) = (f.fault_down_ticks[row], f.fault_ended_ticks[row], f.fault_up_ticks[row]);
         if down < last {
             return fail("fault_down_ticks", row, down, "not before the fault of the row before");
         }
-        if down < runs_from[link as usize] {
+        // On rings what stops a station has nothing to do with the link.
+        let what = if f.has_rings() { usize::from(f.fault_stuck[row]) } else { 0 };
+        if down < runs_from[link as usize][what] {
             return fail("fault_down_ticks", row, down, "not before the link runs again");
         }
         if ended <= down || ended >= NEVER {
             return fail("fault_ended_ticks", row, ended, "after fault_down_ticks, and below 2^62");
         }
-        if f.fault_stuck[row] == 1 && up == NEVER {
+        if f.fault_stuck[row] == 1 && up == NEVER && !f.has_rings() {
             return fail("fault_up_ticks", row, up, "below 2^62 of a link that is stuck");
         }
         if up <= ended || up > NEVER {
             return fail("fault_up_ticks", row, up, "after fault_ended_ticks, at most 2^62");
         }
-        (last, runs_from[link as usize]) = (down, up);
+        (last, runs_from[link as usize][what]) = (down, up);
     }
     Ok(())
 }

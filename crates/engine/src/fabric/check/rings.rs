@@ -109,9 +109,6 @@ fn protocol(f: &Fabric) -> Checked {
     if f.ring_close_after > 0 && (f.has_programs() || f.source_arrival.iter().any(waits)) {
         return fail("ring_close_after", 0, f.ring_close_after, "0 where sources wait for the network");
     }
-    if let Some(row) = f.fault_stuck.iter().position(|&stuck| stuck != 0) {
-        return fail("fault_stuck", row, 1, "0 in ring networks");
-    }
     known("terminal_transaction", &f.terminal_transaction, transaction::LAST)
 }
 

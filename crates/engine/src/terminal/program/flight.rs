@@ -1,4 +1,5 @@
-//! Packets of messages that have numbers of their own: where they are sent again, and where each has its own port.
+//! Packets of messages that have numbers of their own: where they are sent again, where each has its own port, and where
+//! messages are sent again of which a transaction has timed out.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -13,6 +14,9 @@ use crate::measure::Delivery;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub message: u32,
+    /// The number of the message among all, and its round: by then another one may have its place.
+    made: u32,
+    round: u32,
     /// The channel that has begun it; it may be closed once the packet is over.
     pub channel: u32,
     /// Ports that send and get it.
@@ -55,7 +59,8 @@ pub(super) struct Flights {
 impl Flights {
     /// Nothing under way; none if the packets of a message are all alike.
     pub fn new(fabric: &Fabric) -> Option<Box<Self>> {
-        (fabric.message_resend_ticks > 0 || fabric.message_port_per_packet > 0).then(|| {
+        let own_ports = fabric.message_port_per_packet > 0;
+        (fabric.message_resend_ticks > 0 || own_ports || fabric.repeats_timed_out()).then(|| {
             Box::new(Self {
                 after: fabric.message_resend_ticks,
                 limit: fabric.message_resend_limit,
@@ -89,6 +94,8 @@ impl Programs {
         let (source, target) = (self.channels[channel].source, self.channels[channel].target);
         flights.all.add(Flight {
             message,
+            made: one.number,
+            round: one.round,
             channel,
             source,
             target,
@@ -148,6 +155,10 @@ impl Programs {
             let (target, length, started, delivered) = (terminal, bytes, created, self.now);
             order.record(&Delivery { source, target, length, created, started, delivered, mark: number });
         }
+        if self.settings.rings {
+            // It has been over the bus before it was stored.
+            return self.arrived(terminal, flight);
+        }
         self.messages[message].come += 1;
         self.use_bus(terminal, Transfer::In { number: flight }, self.settings.bus.of(bytes));
     }
@@ -173,10 +184,24 @@ impl Programs {
     pub(super) fn crash(&mut self, packet: u32) {
         let flight = mark::message(packet);
         let message = self.message_of(flight);
-        if !self.resends() && mark::kind(packet) != mark::ACK {
+        if !self.resends() && mark::kind(packet) != mark::ACK && !self.is_sent_again(flight) {
             self.lose(message);
         }
         self.landed(flight);
+    }
+
+    /// Whether a packet on a ring is of a message that has been received or sent again since.
+    pub(super) fn is_of_the_past(&self, flight: u32) -> bool {
+        let Some(flights) = &self.flights else { return false };
+        let (at, one) = (&flights.all[flight], &self.messages[flights.all[flight].message]);
+        self.settings.rings && (at.made != one.number || at.round != one.round || one.received)
+    }
+
+    /// Whether a lost packet will be sent again with its message, or has been: not one that its sender takes to have come.
+    fn is_sent_again(&self, flight: u32) -> bool {
+        let Some(flights) = &self.flights else { return false };
+        let Flight { over, message, .. } = flights.all[flight];
+        self.settings.rings && (!over || self.messages[message].failed || self.is_of_the_past(flight))
     }
 
     /// A part of a message will never come.

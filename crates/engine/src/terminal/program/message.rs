@@ -74,8 +74,11 @@ pub(super) struct Message {
     pub read: bool,
     /// Whether its receiver has taken it.
     pub taken: bool,
-    /// Whether a bit of it is wrong in this round.
+    /// How often all of it was sent before.
+    pub round: u32,
+    /// Whether a bit of it is wrong in this round, or a transaction has timed out.
     pub bad: bool,
+    pub failed: bool,
     pub sent: bool,
     pub received: bool,
     /// Whether a part of it was lost.

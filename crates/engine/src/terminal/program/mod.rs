@@ -74,6 +74,8 @@ enum News {
     Packet { mark: u32 },
     /// The end of the transaction of a packet.
     Over { mark: u32 },
+    /// The transaction of a packet was given up.
+    TimedOut { mark: u32 },
     /// A packet was lost that has a number of its own; of whichever terminal.
     Lost { mark: u32 },
     /// A packet on a ring that asks for the host's bus.
@@ -206,10 +208,14 @@ impl Programs {
         self.news.push((target, News::Head { mark }));
     }
 
-    /// The transaction of a packet is over in this tick.
+    /// The transaction of a packet is over in this tick, or was given up.
     #[inline]
-    pub fn completed(&mut self, source: u32, mark: u32) {
-        self.news.push((source, News::Over { mark }));
+    pub fn completed(&mut self, source: u32, mark: u32, in_time: bool) {
+        if in_time {
+            self.news.push((source, News::Over { mark }));
+        } else if self.flights.is_some() {
+            self.news.push((source, News::TimedOut { mark }));
+        }
     }
 
     /// On rings: a packet has come to a terminal and asks for the bus of its host. When it has gone over that, the number
@@ -251,6 +257,7 @@ impl Programs {
                 News::Packet { mark } => self.come(terminal, mark),
                 News::Lost { mark } => self.crash(mark),
                 News::Over { mark } => self.over(mark),
+                News::TimedOut { mark } => self.timed_out(mark),
                 News::AtBus { held, bytes } => {
                     self.use_bus(terminal, Transfer::Held { held }, self.settings.bus.of(bytes));
                 }

@@ -79,8 +79,28 @@ impl Programs {
         let response = !self.settings.at_once() && !self.settings.by_packet();
         let kind = mark::kind(packet);
         if kind == mark::READ || kind == mark::DATA && response {
-            let message = mark::message(packet);
-            self.learn(message, self.messages[message].channel);
+            self.end_packet(mark::message(packet));
+        }
+    }
+
+    /// A packet is acknowledged by the end of its transaction.
+    fn end_packet(&mut self, number: u32) {
+        let (message, channel) = (self.message_of(number), self.channel_of(number));
+        if let Some(flights) = &mut self.flights {
+            flights.all[number].over = true;
+            flights.forget(number);
+        }
+        self.learn(message, channel);
+    }
+
+    /// The transaction of a packet was given up: its message fails the check, however much of it has come. What is read is
+    /// not checked.
+    pub(super) fn timed_out(&mut self, packet: u32) {
+        if mark::kind(packet) == mark::DATA {
+            let number = mark::message(packet);
+            let message = self.message_of(number);
+            self.messages[message].failed = true;
+            self.end_packet(number);
         }
     }
 
@@ -94,6 +114,10 @@ impl Programs {
     /// A packet has come and is off the bus, by the number by which it goes.
     pub(super) fn arrived(&mut self, terminal: u32, number: u32) {
         let message = self.message_of(number);
+        if self.is_of_the_past(number) {
+            self.account.duplicates += 1;
+            return self.landed(number);
+        }
         if self.resends() && self.messages[message].lost {
             return self.arrived_late(message, number);
         }

@@ -42,7 +42,9 @@ impl Programs {
             row,
             read,
             taken: false,
+            round: 0,
             bad,
+            failed: false,
             sent: false,
             received: false,
             lost: false,
@@ -397,18 +399,26 @@ impl Programs {
     /// A message has been checked: it is sent, or goes again.
     pub(super) fn checked(&mut self, terminal: u32) {
         let Some(message) = self.hosts[terminal as usize].checks.pop_front() else { return };
-        let Message { bytes, bad, channel, .. } = self.messages[message];
-        if !bad {
+        let Message { bytes, bad, failed, received, channel, .. } = self.messages[message];
+        if !bad && !failed {
             self.sent(message, channel);
             self.list(channel);
             return self.close_channel(channel);
         }
         self.account.repeated += 1;
         let bad = self.goes_wrong(terminal, bytes);
+        let counts_rounds = self.flights.is_some();
+        if counts_rounds && !received {
+            self.stop_receiving(message);
+        }
         let one = &mut self.messages[message];
         (one.begun, one.handed, one.acknowledged) = (0, 0, 0);
-        one.due += u64::from(one.packets);
-        one.bad = bad;
+        if counts_rounds {
+            (one.round, one.arrived) = (one.round + 1, 0);
+        } else {
+            one.due += u64::from(one.packets);
+        }
+        (one.bad, one.failed) = (bad, false);
         let first = self.channels[channel].first;
         self.parts[first].left = one.packets;
         self.list(channel);

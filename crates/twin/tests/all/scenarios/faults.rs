@@ -70,6 +70,7 @@ pub fn with_ring_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
             f.fault_stuck.push(0);
         }
     }
+    stops(&mut f, draw, span);
     f.ring_echo_timeout_ticks = draw.pick(&[1, 30, 300, 2000]);
     if draw.chance(70) {
         f.ring_timeout_ticks = draw.pick(&[100, 500, 3000]);
@@ -81,6 +82,45 @@ pub fn with_ring_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     }
     check(&f).expect("the generator makes legal faults");
     f
+}
+
+/// In some networks of rings a terminal is stuck, or buses stop.
+fn stops(f: &mut Fabric, draw: &mut Draw, span: u32) {
+    let mut rows: Vec<(u64, u32, u64, u64, u8)> = (0..f.fault_link.len())
+        .map(|row| {
+            let (down, ended) = (f.fault_down_ticks[row], f.fault_ended_ticks[row]);
+            (down, f.fault_link[row], ended, f.fault_up_ticks[row], 0)
+        })
+        .collect();
+    let mut free_from = vec![0; f.links()];
+    for _ in 0..draw.pick(&[0, 0, 1, 2, 6]) {
+        let down = u64::from(draw.between(0, span));
+        let lasts = draw.pick(&[2, 20, u64::from(span / 10 + 2), u64::from(span / 3 + 2), NEVER]);
+        let station = f.station_next[draw.between(0, f.links() as u32 - 1) as usize];
+        let switch = f.link_source[station as usize];
+        let alike =
+            |&other: &u32| other == station || switch < f.switches && f.link_source[other as usize] == switch;
+        for link in 0..f.links() as u32 {
+            if alike(&f.station_next[link as usize]) && free_from[link as usize] <= down {
+                free_from[link as usize] = (down + lasts).min(NEVER);
+                rows.push((down, link, down + 1, (down + lasts).min(NEVER), 1));
+            }
+        }
+    }
+    rows.sort_unstable();
+    // Drawn in another order, one may begin within another now.
+    let mut free_from = vec![[0; 2]; f.links()];
+    rows.retain(|&(down, link, _, up, stuck)| {
+        let of = &mut free_from[link as usize][usize::from(stuck)];
+        let stays = *of <= down;
+        *of = if stays { up } else { *of };
+        stays
+    });
+    f.fault_down_ticks = rows.iter().map(|row| row.0).collect();
+    f.fault_link = rows.iter().map(|row| row.1).collect();
+    f.fault_ended_ticks = rows.iter().map(|row| row.2).collect();
+    f.fault_up_ticks = rows.iter().map(|row| row.3).collect();
+    f.fault_stuck = rows.iter().map(|row| row.4).collect();
 }
 
 /// The same, and in most of them switches end packets that do not move for a time, long or short.
