@@ -19,6 +19,7 @@ from .results import ProgramRun, Results, shares
 from .results.ends import STUCK
 from .results.provenance import Provenance
 from .scenario import Scenario
+from .traffic import to_all
 
 if TYPE_CHECKING:
     from .bounds import Promise
@@ -123,6 +124,7 @@ def _rows(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
     """
     names = compiled.graph.terminal_names
     by_pair = compiled.programs is None and len(names) <= shares.MOST_TERMINALS
+    by_pair = by_pair and not to_all(compiled.arrays).any()
     return shares.wanted(names, compiled.demand() if by_pair else None)
 
 

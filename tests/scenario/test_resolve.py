@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fabriloom.scenario import Scenario, json_schema, load
+from fabriloom.scenario import Scenario, ScenarioError, json_schema, load
 
 ROOT = Path(__file__).resolve().parent.parent
 VALID = sorted(
@@ -117,3 +117,27 @@ def test_json_schema_accepts_shorthands_and_tables() -> None:
         "link_rate",
     ):
         assert f'"{word}"' in text
+
+
+def test_another_seed_is_the_same_scenario_otherwise(tmp_path: Path) -> None:
+    table = tmp_path / "pairs.csv"
+    table.write_text("0,1\n1,0\n", encoding="utf-8")
+    data = {
+        "topology": {"kind": "crossbar", "terminals": 2},
+        "traffic": {"pattern": {"kind": "matrix", "path": "pairs.csv"}, "load": 0.5},
+    }
+    for base in (Scenario.from_dict({"topology": data["topology"]}), Scenario.from_dict(data, tmp_path)):
+        first = base.sha256
+        made = base.with_settings({"seed": 7})
+        slow = Scenario.from_dict({**base.raw, "seed": 7}, tmp_path)
+        assert made.resolved == slow.resolve() == made.resolve()
+        assert list(made.resolved) == list(slow.resolve())
+        assert made.sha256 == slow.sha256 != first == base.sha256
+        assert made.raw == slow.raw
+        assert base.seed == 1
+    table.write_text("0,2\n1,0\n", encoding="utf-8")
+    assert base.with_settings({"seed": 7}).sha256 != made.sha256
+    with pytest.raises(ScenarioError, match="the setting seed=-1"):
+        base.with_settings({"seed": -1})
+    swept = Scenario.from_dict({**data, "sweep": {"seed": [1, 2]}}, tmp_path)
+    assert swept.with_settings({"seed": 7}).seed == 7

@@ -49,7 +49,8 @@ def per_link(
     lengths = graph.attributes.get("length_m")
     other = np.zeros(graph.links) if beside is None else beside
     if rates is None and lengths is None:  # many times as fast as by rows
-        numbers, kind_of = np.unique(other, return_inverse=True)
+        kind_of = np.asarray(other, np.int64)
+        numbers = np.arange(kind_of.max(initial=0) + 1)
         kinds = np.stack([np.full(len(numbers), -1.0), np.full(len(numbers), -1.0), numbers], axis=1)
     else:
         rate = np.full(graph.links, np.nan) if rates is None else np.asarray(rates, np.float64)

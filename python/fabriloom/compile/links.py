@@ -69,6 +69,7 @@ class LinkParts:
         self._check_credit(scenario)
         self._times_of = lru_cache(maxsize=4096)(partial(_times_of, self.technology))
         self._known = Newest[bytes | None, _Timed](_KEPT)
+        self._known_columns = Newest[int, Arrays](_KEPT)
         self._high = _high_ports(scenario, graph)
         try:
             parameters = scenario.parameters("routing")
@@ -234,10 +235,16 @@ class LinkParts:
         """The engine's columns of the network."""
         timed = self._timed(beside)
         if tick_ps not in timed.columns:
-            links = _links(self.graph, self.technology, timed.times_ps, tick_ps)
-            timed.columns[tick_ps] = {**links, **self._switches(self.technology, tick_ps)}
-            timed.columns[tick_ps] |= self._distributed()
+            times = {f"link_{name}_ticks": u32(column // tick_ps) for name, column in timed.times_ps.items()}
+            timed.columns[tick_ps] = {**self._fixed(tick_ps), **times}
         return timed.columns[tick_ps]
+
+    def _fixed(self, tick_ps: int) -> Arrays:
+        """The columns on which it has no influence how busy opposite directions are."""
+        if (found := self._known_columns.get(tick_ps)) is not None:
+            return found
+        links, switches = _links(self.graph, self.technology), self._switches(self.technology, tick_ps)
+        return self._known_columns.keep(tick_ps, {**links, **switches, **self._distributed()})
 
     def _switches(self, tech: Technology, tick: int) -> Arrays:
         graph, table = self.graph, self.lane_table
@@ -347,7 +354,7 @@ def _durations_ps(tech: Technology, times: Times) -> dict[str, Any]:
     characters = np.concatenate([times[name] for name in ("character", "end", "flow_control")])
     if tech.in_flits:
         return {
-            "cycle": [*characters, tech.crossbar_ps, tech.grain_ps],
+            "cycle": np.append(characters, [tech.crossbar_ps, tech.grain_ps]),
             "router_cycles": tech.decode_latency_ps,
             "link_cycles": times["arrival"],
             "turn_around_cycles": times["credit"],
@@ -355,7 +362,7 @@ def _durations_ps(tech: Technology, times: Times) -> dict[str, Any]:
             "next_head_cycles": tech.front_ps,
         }
     return {
-        "link_rate": [*characters, tech.crossbar_ps],
+        "link_rate": np.append(characters, tech.crossbar_ps),
         "decode_latency": tech.decode_latency_ps,
         "forward_latency": tech.forward_latency_ps,
         "handover": [tech.release_ps, tech.front_ps],
@@ -364,13 +371,12 @@ def _durations_ps(tech: Technology, times: Times) -> dict[str, Any]:
     }
 
 
-def _links(graph: Graph, tech: Technology, times_ps: Times, tick: int) -> Arrays:
+def _links(graph: Graph, tech: Technology) -> Arrays:
     source, target = np.asarray(graph.link_source), np.asarray(graph.link_target)
     to_terminal = target >= graph.switches
     return {
         "link_source": u32(source),
         "link_target": u32(target),
-        **{f"link_{name}_ticks": u32(column // tick) for name, column in times_ps.items()},
         "link_output_buffer": fill(graph.links, tech.output_buffer_chars),
         "link_input_buffer": fill(graph.links, tech.input_buffer_chars),
         "link_quantum": fill(graph.links, tech.credit_quantum_chars),

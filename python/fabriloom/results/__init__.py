@@ -78,7 +78,7 @@ class Results(Tabled):
     @cached_property
     def summary(self) -> dict[str, Any]:
         """The summary, a nested dictionary with the keys of ``columns.SUMMARY``."""
-        summary = _summary(self.native, self.graph, self.tick_ps, self.provenance, self.wall_s)
+        summary = _summary(self.native, self.graph, self.tick_ps, self.provenance, self.wall_s, self._means)
         if self.program is not None:
             add_program(summary, self.program, self.provenance.resolved, self.measured is not None)
         if self.measured is not None:
@@ -95,8 +95,13 @@ class Results(Tabled):
         stood += planes.doubts(summary)
         if self.program is not None:
             return stood
+        return [*stood, *confidence.doubts(self._means)]
+
+    @cached_property
+    def _means(self) -> list[confidence.Watched]:
+        """The means that a longer run would improve."""
         means = confidence.watched(self.native, self.tick_ps / 1000)
-        return [*stood, *confidence.doubts(confidence.settled(self.native, means))]
+        return confidence.settled(self.native, means)
 
     @property
     def end_reason(self) -> str:

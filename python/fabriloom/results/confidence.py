@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,16 @@ class Watched:
     """Ratios of the merged batches."""
     half_width: float
     """Half-width of the 95 % interval divided by the mean; NaN if unknown."""
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether neighbouring batches are more alike than by chance."""
+        return statistics.neighbours_alike(self.ratios) > ALIKE
+
+    @cached_property
+    def trend(self) -> float:
+        """Kendall's test of the batches as a standard normal value."""
+        return statistics.trend(self.ratios)
 
 
 def watched(native: Mapping[str, Any], tick_ns: float) -> list[Watched]:
@@ -80,16 +91,12 @@ def trusted(means: list[Watched]) -> bool:
 
 
 def _alike(means: list[Watched]) -> list[str]:
-    return [one.what for one in means if statistics.neighbours_alike(one.ratios) > ALIKE]
+    return [one.what for one in means if one.alike]
 
 
 def _moving(means: list[Watched]) -> list[str]:
-    trends = {one.what: statistics.trend(one.ratios) for one in means}
-    return [
-        f"{what} {'rises' if value > 0 else 'falls'}"
-        for what, value in trends.items()
-        if abs(value) > TRENDING
-    ]
+    moving = (one for one in means if abs(one.trend) > TRENDING)
+    return [f"{one.what} {'rises' if one.trend > 0 else 'falls'}" for one in moving]
 
 
 def doubts(means: list[Watched]) -> list[str]:

@@ -89,15 +89,19 @@ def throughput(native: Mapping[str, Any], tick_ns: float, terminals: int) -> dic
 
 
 def summary(
-    native: Mapping[str, Any], graph: Graph, tick_ps: int, provenance: Provenance, wall_s: float
+    native: Mapping[str, Any],
+    graph: Graph,
+    tick_ps: int,
+    provenance: Provenance,
+    wall_s: float,
+    means: list[confidence.Watched],
 ) -> dict[str, Any]:
-    """Return the summary of one run."""
+    """Return the summary of one run; ``means``: those that a longer run would improve."""
     tick_ns = tick_ps / 1000
     reason = str(native["end_reason"])
     cycle = [graph.link_names[int(link)] for link in tables.column(native, "deadlock_links")]
     end_ticks, window = int(native["end_time_ticks"]), tables.window_ticks(native)
     inside, _, _ = tables.batch_bounds(native)
-    means = confidence.settled(native, confidence.watched(native, tick_ns))
     precision = float(provenance.resolved.get("run", {}).get("precision", 0.0))
     kind = KINDS[graph.kind]
     packets = tables.column(native, "batch_packets")[inside].astype(np.float64)

@@ -126,12 +126,10 @@ def _dump(model: Any) -> dict[str, Any]:
     return _kind_first(model.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
-def _kind_first(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    first = [name for name in ("kind", "preset") if name in value]
-    names = first + [name for name in value if name not in first]
-    return {name: _kind_first(value[name]) for name in names}
+def _kind_first(table: dict[str, Any]) -> dict[str, Any]:
+    first = {name: table[name] for name in ("kind", "preset") if name in table}
+    found = {**first, **table} if first else table
+    return {name: _kind_first(inner) if type(inner) is dict else inner for name, inner in found.items()}
 
 
 def fill_traffic(values: dict[str, Any], scenario: Scenario) -> None:
@@ -169,11 +167,12 @@ def fill_routing(routing: dict[str, Any], topology: str) -> None:
 
 def _whole_floats(value: Any) -> Any:
     """Write whole floating-point numbers as integers: 1.0 and 1 mean the same load."""
-    if isinstance(value, dict):
+    kind = type(value)  # plain values, most of them strings
+    if kind is dict:
         return {name: inner if name in OTHERS else _whole_floats(inner) for name, inner in value.items()}
-    if isinstance(value, list):
+    if kind is list:
         return [_whole_floats(inner) for inner in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return int(value) if kind is float and value.is_integer() else value
 
 
 def files(scenario: Scenario) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 from fabriloom import units
@@ -215,11 +216,11 @@ class Technology:
 
     def character_ps(self, rate_bits_per_s: int | None = None) -> int:
         """Return the time of a header or payload character on the wire in ps, with its flow-control share."""
-        return round(self._bits_ps(self.data_bits + self.share_bits, rate_bits_per_s))
+        return self._rounded_ps(self.data_bits, rate_bits_per_s)
 
     def end_ps(self, rate_bits_per_s: int | None = None) -> int:
         """Return the time of the end of packet on the wire in ps, with its flow-control share."""
-        return round(self._bits_ps(self.end_bits + self.share_bits, rate_bits_per_s))
+        return self._rounded_ps(self.end_bits, rate_bits_per_s)
 
     def flow_control_ps(self, rate_bits_per_s: int | None = None) -> int:
         """Return the time of a flow-control character on the wire in ps; 0 if there are none."""
@@ -371,6 +372,18 @@ class Technology:
         """Return the rate of an endless packet, in bytes per second: 9.524 MB/s for a DS-Link at 100 Mbit/s
         that is busy in both directions."""
         return self.character_bytes * _PS_PER_S / self.character_ps(rate_bits_per_s)
+
+    @cached_property
+    def _known_ps(self) -> dict[tuple[int, int | None], int]:
+        """Durations that were asked for before: fractions are slow, and every run asks for the same."""
+        return {}
+
+    def _rounded_ps(self, bits: int, rate_bits_per_s: int | None) -> int:
+        """Return the time of a character, flow-control share included, to the nearest picosecond."""
+        key = bits, rate_bits_per_s
+        if key not in self._known_ps:
+            self._known_ps[key] = round(self._bits_ps(bits + self.share_bits, rate_bits_per_s))
+        return self._known_ps[key]
 
     def _bits_ps(self, bits: Fraction, rate_bits_per_s: int | None) -> Fraction:
         rate = self.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s

@@ -71,7 +71,7 @@ def demand(columns: Columns) -> Demand:
     arrival, kind = columns["source_arrival"], columns["source_target"]
     rate = _rates(columns)
     parts: list[Pairs] = []
-    active = (rate > 0) & ~np.isin(arrival, (LIST, FLOWS))
+    active = (rate > 0) & ~_among(arrival, LIST, FLOWS)
     count = len(arrival)
     anyone = np.flatnonzero(active & (kind == ANY))
     parts.append((anyone, anyone, rate[anyone] / count))
@@ -111,7 +111,12 @@ def demand(columns: Columns) -> Demand:
 def to_all(columns: Columns) -> NDArray[np.bool_]:
     """Per terminal: whether it sends to all others."""
     arrival, kind = columns["source_arrival"], columns["source_target"]
-    return ~np.isin(arrival, (SILENT, LIST, FLOWS)) & np.isin(kind, (UNIFORM, HOT_SPOT, ANY))
+    return ~_among(arrival, SILENT, LIST, FLOWS) & _among(kind, UNIFORM, HOT_SPOT, ANY)
+
+
+def _among(values: np.ndarray, *codes: int) -> NDArray[np.bool_]:
+    """Per value: whether it is one of a few codes; several times as fast as ``np.isin``."""
+    return np.logical_or.reduce([values == code for code in codes])
 
 
 def _periods(columns: Columns) -> np.ndarray:
@@ -124,7 +129,7 @@ def _periods(columns: Columns) -> np.ndarray:
 
 def _all_open(columns: Columns) -> bool:
     arrival = columns["source_arrival"]
-    return bool(np.all(np.isin(arrival, (SILENT, *OPEN))))
+    return bool(np.all(_among(arrival, SILENT, *OPEN)))
 
 
 def _per_grain(columns: Columns) -> float | None:
@@ -149,7 +154,7 @@ def _rates(columns: Columns) -> np.ndarray:
     """Packets of each source relative to the busiest; equal where nothing else is known."""
     interval, arrival = columns["source_interval_grains"], columns["source_arrival"]
     rate = (arrival != SILENT).astype(np.float64)
-    timed = (rate > 0) & (interval > 0) & ~np.isin(arrival, (LIST,))
+    timed = (rate > 0) & (interval > 0) & (arrival != LIST)
     period = _periods(columns)
     if np.any(timed) and (_all_open(columns) or np.all(columns["source_target"] == WEIGHTED)):
         rate[timed] = period[timed].min() / period[timed]
