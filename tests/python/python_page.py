@@ -12,10 +12,13 @@ from typing import Any
 
 import fabriloom
 from fabriloom import topology
+from fabriloom.bounds import Bounds
+from fabriloom.pictures import Picture
 from fabriloom.results import Histogram, Results
 from fabriloom.results.tabled import Tabled
 from fabriloom.scenario import Scenario, ScenarioError
-from fabriloom.studies import Comparison, Curve, Point, Saturation
+from fabriloom.studies import Comparison, Curve, Point, Repetition, Saturation
+from fabriloom.studies.study import Study
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
 
@@ -59,13 +62,13 @@ the setting traffic.load=2: traffic.load is 2, it must be at most 1
 
 ```
 
-In a notebook a picture, results and studies show themselves. Every table is a Polars data frame: `results.links.write_csv("links.csv")` and
-`study.table.write_csv("points.csv")` write it as CSV, `write_parquet` as Parquet; `to_pandas()` and `to_numpy()` hand it on. What its columns are, with their
-units, is on the page of [results](results.md); what stands in a scenario, on the page of [scenarios](scenario.md). Names say their unit last: `_ps`, `_ns`,
+In a notebook, pictures, results, studies and bounds show themselves. Every table is a Polars data frame: `results.links.write_csv("links.csv")` and
+`study.table.write_csv("points.csv")` write it as CSV, `write_parquet` as Parquet; `to_pandas()` and `to_numpy()` convert it. The page of
+[results](results.md) defines all columns and their units, the page of [scenarios](scenario.md) all settings. Names end with their unit: `_ps`, `_ns`,
 `_bytes`, `_bits_per_s`, `_mbytes_per_s` (10^6 bytes of payload per second).
 
-A mistake of the user is a `ScenarioError` (a `ValueError`), whose text is the whole message; a graph that cannot be built outside a scenario is a
-`topology.GraphError`, a routing a `routing.RoutingError`.
+A mistake in a scenario raises `ScenarioError` (a `ValueError`), whose text is the whole message. Outside a scenario, a graph that cannot be built raises
+`topology.GraphError`, and a routing `routing.RoutingError`.
 """
 _PARTS: list[tuple[str, list[tuple[str, Any]]]] = [
     (
@@ -93,7 +96,11 @@ _PARTS: list[tuple[str, list[tuple[str, Any]]]] = [
                 Point,
                 Curve,
                 Comparison,
+                Repetition,
                 Saturation,
+                Study,
+                Bounds,
+                Picture,
             )
         ],
     ),
