@@ -78,7 +78,7 @@ fn run(f: Fabric) -> Simulation {
     simulation
 }
 
-/// Dispatch to end of packet received, for a packet of so many bytes.
+/// Dispatch to end of packet received, for a packet of this many bytes.
 fn way(bytes: i64) -> i64 {
     (ARRIVAL + DECODE + FORWARD) + (1 + bytes) * CHARACTER + END + ARRIVAL - CHARACTER
 }

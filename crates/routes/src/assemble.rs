@@ -9,7 +9,7 @@ use crate::{Groups, NONE, Network, RouteError, Scheme, Toward, Word};
 pub enum Spread {
     /// Grouped adaptive: any link of the group.
     Adaptive,
-    /// Deterministic: destinations are dealt out to the links in turn, counting at every switch only those
+    /// Deterministic: destinations are assigned to the links in turn, counting at every switch only those
     /// whose packets can come there. With stages above each other every stage therefore deals anew.
     Turns,
     /// Deterministic: every link gets a run of consecutive destinations, as interval labels can express. The

@@ -185,7 +185,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Programs are told what has come, and send.
+    /// Programs are notified of what has arrived, and send.
     fn let_programs_go_on(&mut self) {
         let Some(mut programs) = self.programs.take() else { return };
         programs.turn(self.now, &mut |terminal, packet| {

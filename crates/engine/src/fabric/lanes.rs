@@ -1,4 +1,4 @@
-//! Lanes of links, and networks that are worked out character by character.
+//! Lanes of links, and networks that are computed character by character.
 
 use super::Fabric;
 

@@ -200,7 +200,7 @@ columns! {
         message_resend_ticks: u64,
         /// How often it is, at most.
         message_resend_limit: u32,
-        /// The clock of each time is so many times as long as that of the time before.
+        /// The clock of each time is this many times as long as that of the time before.
         message_resend_backoff: u32,
         /// Time of the check after the last acknowledgement of a message; 0: there is none.
         message_check_ticks: u64,

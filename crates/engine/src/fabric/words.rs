@@ -55,7 +55,7 @@ codes! {
         PACKET = 1,
     }
 
-    /// What stands in place of the number of an interrupt.
+    /// What stands instead of the number of an interrupt.
     signal {
         /// A source of time-codes.
         TIME = 255,

@@ -13,11 +13,11 @@ use super::{NONE, Time};
 /// Fewest and most buckets.
 const LEAST: usize = 1 << 10;
 const MOST: usize = 1 << 16;
-/// After so many events the length of buckets is judged.
+/// After this many events the length of buckets is judged.
 const TRIAL: u32 = 1 << 12;
 /// A bucket with more events than this takes no more when its time has come; the heap does.
 const CROWD: usize = 64;
-/// From so many events on that may be pending it pays to know some of them ahead: then there are more in a bucket, at
+/// From this many pending events on it pays to know some of them ahead: then there are more in a bucket, at
 /// least two to the power of this.
 const MANY: usize = 1 << 13;
 const FILL: u32 = 4;
@@ -80,7 +80,7 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// A calendar with room for about so many events at a time.
+    /// A calendar with room for about this many events at a time.
     pub fn new(events: usize) -> Self {
         let fill = if events < MANY { 0 } else { FILL };
         let buckets = (events >> fill).next_power_of_two().clamp(LEAST, MOST);
@@ -201,7 +201,7 @@ impl Calendar {
         self.due.pop_if(|event| event.time == time).map(|event| event.number)
     }
 
-    /// Whether so many events may be pending that it pays to know some of them ahead.
+    /// Whether enough events may be pending that it pays to know some of them ahead.
     #[inline]
     pub fn is_large(&self) -> bool {
         self.fill > 0

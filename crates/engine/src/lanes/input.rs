@@ -208,7 +208,7 @@ impl Network {
     /// Promises the place of a character that has left the input buffer of a lane, when a quantum is complete.
     pub(super) fn give_back(&mut self, link: u32, lane: u32) {
         if self.links[link as usize].down {
-            // What is promised when it runs again is worked out then.
+            // What is promised when it runs again is computed then.
             return;
         }
         let (quantum, buffer) =

@@ -2,7 +2,7 @@
 //! buffers have a queue per output.
 //!
 //! The model is the section on lanes of `docs/background/wormhole-model.md`. When a lane may use its wire depends, character by
-//! character, on what the other lanes have to send, so nothing is worked out ahead here: every start on a wire and every
+//! character, on what the other lanes have to send, so nothing is computed ahead here: every start on a wire and every
 //! crossing is decided in its tick. What is skipped are the moments that only pass time: when characters have arrived, when places and
 //! credit are free again, is noted when its cause happens and looked up when it matters, so that a character costs two
 //! events a link.

@@ -12,7 +12,7 @@ pub struct Batch {
     pub chars: u64,
     /// Sum of latencies, header on the wire to end received.
     pub latency: i64,
-    /// Sum of latencies from the making of the packets.
+    /// Sum of latencies from the creation of the packets.
     pub total: i64,
 }
 

@@ -45,7 +45,7 @@ pub struct Codes {
     ports: usize,
     /// Per source: how many it made.
     pub made: Vec<u64>,
-    /// Per source and port: from the making to the end received.
+    /// Per source and port: from the creation to the end received.
     pub delays: Vec<Spread>,
 }
 

@@ -36,9 +36,9 @@ pub mod hop_kind {
     pub const AGAIN: u8 = 4;
     /// Added to a packet or a response that is moved over a bus of a switch.
     pub const BUS: u8 = 8;
-    /// In place of the others: where and when a packet was cut, discarded or timed out first; its begin is its end.
+    /// Instead of the others: where and when a packet was cut, discarded or timed out first; its begin is its end.
     pub const LOST: u8 = 16;
-    /// In place of the others: a time-code or an interrupt, which started when it was made; its end is when it has come.
+    /// Instead of the others: a time-code or an interrupt, which started when it was made; its end is when it has come.
     pub const CODE: u8 = 32;
 }
 
@@ -47,7 +47,7 @@ pub mod hop_kind {
 pub struct Hops {
     /// In the order in which their ends became known.
     pub rows: Vec<Hop>,
-    /// How many may be kept; 0: none are. When there are so many, the older half is dropped.
+    /// How many may be kept; 0: none are. When there are this many, the older half is dropped.
     pub limit: usize,
     /// What had ended before this is not kept.
     pub since: Time,

@@ -48,7 +48,7 @@ impl Delivery {
         self.delivered - self.started
     }
 
-    /// Ticks from its making to its end received.
+    /// Ticks from its creation to its end received.
     pub fn total(&self) -> Time {
         self.delivered - self.created
     }
@@ -112,9 +112,9 @@ pub struct Measure {
     pub pause: Pause,
     /// Latencies, header on the wire to end received.
     pub latency: Histogram<u64>,
-    /// Latencies from the making of the packet.
+    /// Latencies from the creation of the packet.
     pub total: Histogram<u64>,
-    /// Sum of the latencies from the making.
+    /// Sum of the latencies from the creation.
     pub total_sum: i128,
     /// Shortest of them.
     pub total_min: Time,

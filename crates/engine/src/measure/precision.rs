@@ -1,10 +1,10 @@
-//! How well the means of a run are known: batch means, and whether batches still hang together.
+//! How well the means of a run are known: batch means, and whether batches are still correlated.
 //!
 //! The same as `results/statistics.py` computes for the results; `docs/background/statistics.md` says why.
 
 use super::Batch;
 
-/// Batches are merged as long as at least so many remain.
+/// Batches are merged as long as at least this many remain.
 const FEWEST: usize = 20;
 
 /// The normal quantile that independent batches exceed once in ten times.
@@ -36,11 +36,11 @@ pub struct Precision {
     pub throughput: Known,
     /// Latency, header on the wire to end received.
     pub latency: Known,
-    /// Latency from the making of the packets.
+    /// Latency from the creation of the packets.
     pub total: Known,
 }
 
-/// What is known after so many batches; nothing of fewer than 16, or if nothing was delivered.
+/// What is known after this many batches; nothing of fewer than 16, or if nothing was delivered.
 pub fn precision(batches: &[Batch]) -> Option<Precision> {
     if batches.len() < 16 {
         return None;

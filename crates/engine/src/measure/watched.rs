@@ -7,7 +7,7 @@ use crate::kernel::Time;
 /// What is kept of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct Delays {
-    /// From the making of its packets to their ends received.
+    /// From the creation of its packets to their ends received.
     pub total: Spread,
     /// The longest time from the first character on the source's wire to the end received.
     pub latency_max: Time,

@@ -156,7 +156,7 @@ impl Rings {
         }
     }
 
-    /// Keeps the way of a packet over a bus.
+    /// Keeps the path of a packet over a bus.
     #[cold]
     fn keep_transfer(&mut self, station: u32, held: u32, end: Time) {
         let Entry { deal, target, response, .. } = self.entries[held];

@@ -9,7 +9,7 @@ use crate::kernel::Time;
 /// Which routes are closed, and what was discarded because of that.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Closed {
-    /// After so many time-outs a route is closed for so long; 0: never.
+    /// A route is closed for this time after this many time-outs; 0: never.
     after: u32,
     ticks: Time,
     /// Routes, from terminal to terminal, by which something has timed out since anything ended in time.

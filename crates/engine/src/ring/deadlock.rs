@@ -135,7 +135,7 @@ impl Rings {
             entry = open_next;
         }
         let Timing { in_flight, rejected, .. } = *self.timing(station);
-        // Each of those is on its way or waits: so many leave no room for another one, whichever does what.
+        // Each of those is on its way or waits: this many leave no room for another one, whichever does what.
         if has_other && busied + 2 <= in_flight + rejected {
             return false;
         }

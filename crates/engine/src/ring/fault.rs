@@ -1,7 +1,7 @@
-//! Links that are down: what is lost there, and how its sender comes to forget it. And stations that begin nothing.
+//! Links that are down: lost packets, and when their senders forget them. And stations that start no packet.
 //!
-//! When links are down is known from the beginning. So a unit that will be lost on a link is told when it starts there,
-//! before anything has been worked out that would follow from its coming.
+//! When links are down is known from the beginning. So when a unit starts on a link, it is known whether it will be lost
+//! there, before anything has been computed that would follow from its arrival.
 
 use super::links::Timing;
 use super::parts::{Entry, Kind, Unit};

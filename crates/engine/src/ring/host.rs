@@ -1,4 +1,4 @@
-//! Terminals that run programs: what comes goes over the host's bus before it is served, and what programs are told.
+//! Terminals that run programs: what comes goes over the host's bus before it is served, and programs are notified.
 //!
 //! The bus itself is the programs', for it is shared with what they send; see `docs/background/programs.md`.
 
@@ -64,7 +64,7 @@ impl Rings {
         }
     }
 
-    /// A transaction has come to its end: its number is free, and its program is told unless it was given up before.
+    /// A transaction has come to its end: its number is free, and its program is notified unless it was given up before.
     pub(super) fn end_deal(&mut self, deal: u32) {
         let it = &self.deals[deal];
         if it.numbered {
@@ -76,7 +76,7 @@ impl Rings {
         self.give_number_back(deal);
     }
 
-    /// A transaction was given up: its program is told.
+    /// A transaction was given up: its program is notified.
     pub(super) fn give_up_deal(&mut self, deal: u32) {
         let it = &self.deals[deal];
         if it.mark != NONE && self.hosts.told {

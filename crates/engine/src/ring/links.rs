@@ -9,7 +9,7 @@ use crate::kernel::slab::Queue;
 
 /// Above this gates are terminals.
 const TERMINAL: u32 = 1 << 31;
-/// When so many symbols or transfers have been counted the counts go to where there is room for more.
+/// When this many symbols or transfers have been counted the counts go to where there is room for more.
 pub(super) const MOST_COUNT: u32 = 1 << 31;
 
 /// A link and the station that sends on it, as units that pass see them.

@@ -3,13 +3,13 @@
 //! Nothing moves as long as no station accepts a packet: everything else that happens to a packet follows from that
 //! within times that are known. So the count of what was accepted is looked at from time to time. While it stands still,
 //! nothing is on its way to a user, a bus or a memory, and packets are busied all the time, they go round for nothing. How
-//! long that may last is told by the scenario's own times, see [`Rings::is_livelocked`].
+//! long that may last follows from the scenario's own times, see [`Rings::is_livelocked`].
 
 use super::state::Rings;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
-/// So many times the longest that a packet may have to wait for its next try.
+/// Multiple of the longest time that a packet may have to wait for its next try.
 const PATIENCE: Time = 200;
 
 /// The longest payload of the standard, in bytes.

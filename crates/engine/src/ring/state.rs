@@ -77,7 +77,7 @@ pub struct Rings {
     pub(super) now: Time,
     /// When the last of the echoes comes home whose coming is no event.
     pub(super) last: Time,
-    /// Packets accepted, and since when it has been so many.
+    /// Packets accepted, and since when this number has not changed.
     pub(super) accepted: u64,
     pub(super) still: Still,
     /// A destination whose packets go in a circle through switches, if there is one.

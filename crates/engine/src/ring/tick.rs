@@ -24,7 +24,7 @@ const SOURCE: u32 = 6;
 pub(super) const GO_ON: u32 = 7;
 /// The kind of an event stands above the number of what it happens to.
 const KIND_SHIFT: u32 = 29;
-/// So many kinds there can be.
+/// Number of kinds.
 pub(super) const KINDS: usize = 1 << (32 - KIND_SHIFT);
 
 /// Kind and number of an event.

@@ -13,10 +13,10 @@ use crate::ring::Asking;
 use crate::switched::{Fault, Standstill};
 use crate::terminal::{NoPlane, Packet, Ports, Programs, Sources, Totals, Ways};
 
-/// Deadlock is looked for at most so many times less often where looking takes long.
+/// Deadlock is looked for at most this many times less often where looking takes long.
 const MOST_BETWEEN_SEARCHES: Time = 64;
 
-/// About so many arrivals that may find no place are drawn at a time.
+/// About this many arrivals that may find no place are drawn at a time.
 const ARRIVALS: f64 = 65_536.0;
 
 /// A run, its network aside.
@@ -208,7 +208,7 @@ impl Run {
         caught_up.min(until).min(self.watch.next - 1)
     }
 
-    /// Handles all events of the next tick, then has the network decide; more ticks and about so many events, if they
+    /// Handles all events of the next tick, then has the network decide; more ticks and about this many events, if they
     /// are the network's own.
     fn tick<N: Network>(&mut self, network: &mut N, now: Time, events: u64) -> Result<(), RunError> {
         self.now = now;
@@ -245,8 +245,8 @@ impl Run {
         network.decide(self.now)
     }
 
-    /// Has the network do a tick and those after it, up to about so many events, as long as none brings anything for others.
-    /// What is to be decided in the last one may be left.
+    /// Lets the network do a tick and the following ones, up to about this many events, until one concerns others. Decisions
+    /// of the last one may be left open.
     #[inline(always)]
     fn go_on<N: Network>(&mut self, network: &mut N, now: Time, events: u64) -> Result<(), RunError> {
         let (last, mut now, mut count) = (self.last_alone(), now, 0);
@@ -266,7 +266,7 @@ impl Run {
         Ok(())
     }
 
-    /// Programs do what they do in a tick, in place of sources. Apart, for the loop is to stay small without them.
+    /// Programs do what they do in a tick, instead of sources. Apart, for the loop is to stay small without them.
     #[inline(never)]
     fn let_programs_go_on<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
         self.tell_programs();
@@ -282,7 +282,7 @@ impl Run {
         }
     }
 
-    /// Programs are told what the network brought.
+    /// Programs are notified of what the network brought.
     fn tell_programs(&mut self) {
         let Some(programs) = &mut self.programs else { return };
         for Delivery { source, target, mark, .. } in self.news.deliveries.drain(..) {

@@ -1,4 +1,4 @@
-//! Times on demand: what a long packet does on links at which nobody looks is not worked out.
+//! Times on demand: what a long packet does on links at which nobody looks is not computed.
 //!
 //! As long as the end of a packet has not left its source, nothing is behind the packet on any of its links,
 //! so nobody can see what it does there but at its front. Yet every grant of its head lets all of these links
@@ -38,7 +38,7 @@ use super::timeline::ahead;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
-/// A link of a packet. Characters are told by how far they are from behind the end of the packet.
+/// A link of a packet. Characters are identified by how far they are from behind the end of the packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Part {
     link: u32,

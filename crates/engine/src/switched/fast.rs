@@ -24,7 +24,7 @@ impl Link {
     /// * Otherwise nothing is done but kept credit taken, and the packet begins by a step of the case `PLAIN`.
     /// * Brings: 3063 to 2898 with the C104, 3847 to 3668 with SpaceWire.
     ///
-    /// Its front header has so many characters.
+    /// Characters of its front header.
     #[inline(always)]
     pub fn begin(
         &mut self,

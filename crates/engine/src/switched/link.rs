@@ -257,7 +257,7 @@ impl Kind {
     }
 }
 
-/// The switches at which the times at which characters leave input buffers have to be worked out one after the other,
+/// The switches at which the times at which characters leave input buffers have to be computed one after the other,
 /// because the crossbar is slower than a link, or because an output buffer is too small to bridge the way to the wire.
 fn stepwise_switches(fabric: &Fabric) -> Vec<bool> {
     let mut stepwise = vec![false; fabric.switches as usize];

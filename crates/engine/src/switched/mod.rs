@@ -1,8 +1,8 @@
 //! Networks of links and switches: wormhole routing with credit flow control.
 //!
 //! The model is given in equations in `docs/background/wormhole-model.md`; `crates/twin` computes the same, a character at a
-//! time. Here the times of characters are worked out as far as they follow from what is known, many at once, as runs at
-//! equal steps. A time is unknown only while it hangs on a grant that has not been made or on a
+//! time. Here the times of characters are computed as far as they follow from what is known, many at once, as runs at
+//! equal steps. A time is unknown only while it depends on a grant that has not been made or on a
 //! horizon that has not come, so only requests, contended releases, dispatches, deliveries and horizons are events.
 //!
 //! # Map
@@ -32,18 +32,18 @@
 //! | [`demand`] | what long packets do where nobody looks: left behind, and caught up with in one go | `Link::behind` |
 //! | [`fast`] | what is proved beforehand and so not asked for, each with its equation and its fall-back | |
 //! | [`departures`] | when characters leave input buffers, looked up, and the credit that follows | |
-//! | [`stepwise`] | the same written down, for the few switches where it has to be worked out in order | |
+//! | [`stepwise`] | the same written down, for the few switches where it has to be computed in order | |
 //! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
 //! | [`allocation`], [`arbiter`], [`routes`] | which link a head gets | `hold`, `unhold`, `enqueue`, `take_first`, `remove` |
-//! | [`horizon`] | what may happen to a link from outside, and that nothing is worked out past it | |
+//! | [`horizon`] | what may happen to a link from outside, and that nothing is computed past it | |
 //! | [`worm`] | the packets on a link, in the order in which they are sent | `append`, `sent`, `take_head` |
 //! | [`deadlock`], [`standstill`], [`trace`] | what a run looks up: read only | |
 //!
 //! # Invariants
 //!
-//! * Characters are numbered through on each link. `Link::shift` is what a number is greater by on the link that a packet comes
-//!   by; it is true of the packet granted last only, and just this one can still be in the input buffer.
-//! * `Link::line` holds every start up to `known()` that is looked up, and is never changed. What is worked out only needs
+//! * Characters are numbered consecutively on each link. `Link::shift` is the difference to the numbers on the link by which
+//!   a packet comes; it holds for the packet granted last, the only one that can still be in the input buffer.
+//! * `Link::line` holds every start up to `known()` that is looked up, and is never changed. What is computed only needs
 //!   causes of earlier ticks, for all delays are positive: so the order in which links send does not matter, and a test may
 //!   stop a link at a horizon without anything having to be taken back.
 //! * Credit is taken a quantum at a time, in order. `Link::next_quantum` is the character that has to leave for the next one;

@@ -265,7 +265,7 @@ impl Network {
     }
 
     /// A packet's end leaves the input buffer: its output is released and the next head comes forward; of a plain link it
-    /// is worked out when.
+    /// is computed when.
     #[inline(always)]
     pub(super) fn left<const PACED: bool>(&mut self, link: u32, output: u32, leaves: Option<Time>) {
         let [at, to] = two(&mut self.links, link, output);

@@ -1,6 +1,6 @@
-//! What stands still although it could move: a mistake of the engine, to be told and not to be taken for a result.
+//! Packets that stand still although they could move: a fault of the engine, which is reported and never a result.
 //!
-//! All that can be worked out is worked out within the tick in which it becomes known. So once a tick is over, nothing waits
+//! All that can be computed is computed within the tick in which it becomes known. So once a tick is over, nothing waits
 //! but for what others have to do: no link has characters to send and credit for them, no wire is busy for longer than
 //! it takes to send all there is, no head stands beside a free output, and no packet that has come is not delivered. However long
 //! a packet waits for a grant, for credit or for a slow source, none of this is true of it.

@@ -101,13 +101,13 @@ pub struct Network {
     pub(super) parts: Vec<u32>,
     /// A switch and a class for which it has no route, if a packet met one.
     pub(super) lost: Option<(u32, u32)>,
-    /// Whether it is told when the first character of a packet has come to its terminal.
+    /// Whether it is notified when the first character of a packet has come to its terminal.
     pub(super) tells_heads: bool,
     /// Ways of packets, if they are asked for.
     pub hops: Hops,
     /// Heads granted an output so far.
     pub grants: u64,
-    /// Pieces of timelines worked out so far.
+    /// Pieces of timelines computed so far.
     pub extensions: u64,
     /// Pending events.
     pub wheel: Wheel,

@@ -1,7 +1,7 @@
 //! Input buffers whose characters cannot leave independently of each other.
 //!
 //! With a crossbar slower than the links each character waits for the one before it, and where an output buffer is small,
-//! what is sent waits for a place in it. So the times at which characters leave have to be worked out in order,
+//! what is sent waits for a place in it. So the times at which characters leave have to be computed in order,
 //! and what is sent follows from them.
 
 use std::num::Wrapping;

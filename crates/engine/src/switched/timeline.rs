@@ -1,7 +1,7 @@
 //! When successive characters of a link start on its wire, or leave the buffer at its end, as straight pieces.
 //!
 //! Between two changes of pace characters follow each other at equal steps, so the times of a whole
-//! worm are a handful of pieces. What is worked out once is written once; whoever builds on it looks it up by
+//! worm are a handful of pieces. What is computed once is written once; whoever builds on it looks it up by
 //! number, and going on at the same pace writes nothing at all.
 
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use std::num::Wrapping;
 use super::queue::{ALWAYS, Run};
 use crate::kernel::Time;
 
-/// The number of a character on its link. All packets are numbered through, and numbers wrap: only those of
+/// The number of a character on its link. All packets are numbered consecutively, and numbers wrap: only those of
 /// characters that are in the network together are ever compared, which are far less than 2^31 apart.
 pub type Number = Wrapping<u32>;
 

@@ -7,7 +7,7 @@ use crate::kernel::Time;
 use crate::measure::{Hop, hop_kind};
 
 impl Network {
-    /// Keeps the way of a packet over a link, which is known now.
+    /// Keeps the path of a packet over a link, which is known now.
     #[cold]
     pub(super) fn keep_hop(&mut self, link: u32, packet: u32, begin: Time, end: Time) {
         let hop = self.hop(link, packet, begin, end);

@@ -1,7 +1,7 @@
 //! The one step that sends: bounds, a burst up to the first that binds, and what follows from it.
 //!
-//! How far the bounds go is worked out in [`super::burst`]; here the burst is written down, and those are told that depend on
-//! it. A burst is the longest run of characters of one packet that start at equal steps and of which all bounds are known.
+//! [`super::burst`] computes the bounds; here the burst is stored, and the links that depend on it are notified. A burst
+//! is the longest run of characters of one packet that start at equal steps and of which all bounds are known.
 //! The crossbar and the places of the output buffer bound when characters leave an input buffer; this is looked up where
 //! somebody asks for it (see [`super::departures`]), and comes in as credit and, of links that are
 //! [stepwise](super::stepwise), as supply.

@@ -1,7 +1,7 @@
 //! Worms: the packets on a link.
 //!
-//! A link has rarely more than two, unless packets are shorter than its buffers: so many have their place in the row of the
-//! link, where they are found with what else is known of it, and others are kept apart.
+//! A link rarely has more than two, unless packets are shorter than its buffers. Two are stored in the row of the link,
+//! beside its other data; further ones are stored separately.
 
 use std::hint::cold_path;
 

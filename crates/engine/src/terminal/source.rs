@@ -10,7 +10,7 @@ use crate::fabric::{Fabric, NONE, arrival, is_open, length, target};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, streams};
 
-/// Packets made and refused up to a moment; one that is for several ports counts as so many.
+/// Packets made and refused up to a moment; one that is for several ports counts as this many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Packets made by all sources.

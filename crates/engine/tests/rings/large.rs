@@ -4,7 +4,7 @@ use crate::build::{network, run, send};
 use crate::random::random;
 use fabriloom_engine::fabric::{Fabric, PASS, ROUTE_BLOCK, arrival};
 
-/// So many stations make a network large.
+/// This many stations make a network large.
 const MANY: u32 = 1 << 12;
 
 /// A network beside many rings of two terminals that are silent.

@@ -1,4 +1,4 @@
-//! Cases worked out by hand from the page, and properties of random networks.
+//! Cases computed by hand from the page, and properties of random networks.
 
 mod build;
 mod hand;

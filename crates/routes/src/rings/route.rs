@@ -15,7 +15,7 @@ pub struct Ends<'a> {
     pub receives: &'a [bool],
 }
 
-/// The table of the ports. Equal ways are dealt out in turn to rings, and to the targets on a ring; every target has the
+/// The table of the ports. Equal ways are assigned in turn to rings, and to the targets on a ring; every target has the
 /// one that many behind its own in the table of another `turn`. An error names two terminals between which there is no
 /// way.
 pub fn port_route(net: &RingNetwork, ends: Ends<'_>, turn: u32) -> Result<PortRoute, RouteError> {

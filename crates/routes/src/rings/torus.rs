@@ -34,7 +34,7 @@ struct Torus {
 
 /// One dimension, in terms of terminals.
 struct Line {
-    /// Terminals of one place of this dimension: so many follow each other.
+    /// Terminals of one place of this dimension: this many follow each other.
     place: usize,
     /// Those of all its places.
     all: usize,

@@ -1,4 +1,4 @@
-//! Terminals that run programs: what these are told, and what goes over the host's bus.
+//! Terminals that run programs: of what these are notified, and what goes over the host's bus.
 
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::terminal::Programs;

@@ -59,7 +59,7 @@ fn long_packets_agree() {
 }
 
 /// Where a link may stop, nothing is left behind. So a stop long after the end of the run shows what would be
-/// seen if all was sent link by link. Whether fewer runs were worked out, and how many hops.
+/// seen if all was sent link by link. Whether fewer runs were computed, and how many hops.
 fn seen_as_if_sent_link_by_link(seed: u64, fabric: &Fabric, until: Time) -> (bool, u64) {
     const LATE: Time = 1 << 50;
     let [demanded, each] = [&[][..], &[(0, LATE, LATE + 1)]].map(|stops| agree::traced(fabric, until, stops));

@@ -1,4 +1,4 @@
-//! Time-codes and interrupts in the twin, and so in the engine, against times that can be worked out on paper.
+//! Time-codes and interrupts in the twin, and so in the engine, against times that can be computed on paper.
 
 use crate::scenarios::agree::counted;
 use crate::scenarios::build::{C104, DS_LINK, add_cable, failing, line, send_list};

@@ -1,4 +1,4 @@
-//! Packets that go to several ports, in the twin and so in the engine, against times that can be worked out on paper.
+//! Packets that go to several ports, in the twin and so in the engine, against times that can be computed on paper.
 
 use crate::scenarios::agree::counted;
 use crate::scenarios::build::{C104, Cable, DS_LINK, add_cable, crossbar, empty, send_list, set_route};

@@ -1,4 +1,4 @@
-//! Faults in the twin, and so in the engine, against results that can be worked out on paper.
+//! Faults in the twin, and so in the engine, against results that can be computed on paper.
 
 use crate::scenarios::agree::counted;
 use crate::scenarios::build::{

@@ -1,4 +1,4 @@
-//! The twin against results that can be worked out on paper.
+//! The twin against results that can be computed on paper.
 
 use crate::scenarios::build::{
     C104, Cable, DS_LINK, Switch, add_cable, crossbar, empty, line, send_list, send_uniform, set_route,

@@ -1,4 +1,4 @@
-//! Lanes in the twin against results that can be worked out on paper.
+//! Lanes in the twin against results that can be computed on paper.
 
 use crate::scenarios::build::{C104, Cable, Switch, add_cable, empty, line, send_list, set_route};
 use fabriloom_engine::fabric::{Fabric, arbiter, check, sharing};

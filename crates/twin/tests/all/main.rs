@@ -1,4 +1,4 @@
-//! The twin by itself, in cases worked out by hand and at random, and the fast engine beside it.
+//! The twin by itself, in cases computed by hand and at random, and the fast engine beside it.
 //!
 //! One program, so that the networks that are drawn at random are compiled once.
 

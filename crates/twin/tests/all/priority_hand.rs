@@ -1,4 +1,4 @@
-//! Two priorities in the twin, and so in the engine, against orders that can be worked out on paper.
+//! Two priorities in the twin, and so in the engine, against orders that can be computed on paper.
 
 use crate::scenarios::agree::counted;
 use crate::scenarios::build::{C104, DS_LINK, add_cable, empty, send_list, set_route};

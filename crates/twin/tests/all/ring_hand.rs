@@ -1,4 +1,4 @@
-//! The twin of ring networks against results that can be worked out on paper.
+//! The twin of ring networks against results that can be computed on paper.
 //!
 //! The numbers of `scenarios::rings::rings`: 2 ticks a symbol, 5 to the next station, 3 in the decoder, 4 in the
 //! bypass FIFO, 6 from a receive queue to the user, 7 from the user to the link, 11 in the host, 14 for an access.
@@ -20,7 +20,7 @@ fn run(fabric: &Fabric) -> RingTwinRun {
     result
 }
 
-/// Lets a terminal send the packets of a list once, in place of what it sent before.
+/// Lets a terminal send the packets of a list once, instead of what it sent before.
 fn send_list(f: &mut Fabric, lists: &[&[(u32, u32, u64)]]) {
     for column in [&mut f.list_target, &mut f.list_length] {
         column.clear();

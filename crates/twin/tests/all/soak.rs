@@ -25,7 +25,7 @@ fn small_networks_of_links() {
     }
 }
 
-/// With links that are stopped from outside: nothing is worked out that a stop could change.
+/// With links that are stopped from outside: nothing is computed that a stop could change.
 #[test]
 fn stopped_links() {
     for seed in seeds("networks with stopped links", 0..100) {

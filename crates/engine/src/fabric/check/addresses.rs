@@ -34,7 +34,7 @@ enum Known {
     Nothing,
     /// It is on the way that is being followed.
     Followed,
-    /// So many characters are deleted from here on.
+    /// Characters that are deleted from here on.
     Deleted(u32),
 }
 

@@ -315,7 +315,7 @@ fn takes_time(f: &Fabric, row: usize) -> bool {
     }
 }
 
-/// The host's time to send a message of so many bytes.
+/// The host's time to send a message of this many bytes.
 fn send_ticks(f: &Fabric, bytes: u32) -> u64 {
     f.cost_bytes.binary_search(&bytes).map_or(f.message_send_ticks, |row| f.cost_send_ticks[row])
 }

@@ -60,7 +60,7 @@ fn row() -> Fabric {
 }
 
 /// When packets of a length are delivered and links free for others, as they cross each other's way; and how
-/// many runs were worked out.
+/// many runs were computed.
 fn run(length: u32, on_demand: bool) -> (Vec<(Time, u32)>, Vec<Time>, u64) {
     let mut network = Network::new(row());
     network.on_demand = on_demand;

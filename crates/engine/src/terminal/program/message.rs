@@ -8,7 +8,7 @@ use crate::kernel::Time;
 use crate::kernel::slab::Linked;
 
 /// What a packet carries for its message: the message's slot, and what the packet is. Where packets have numbers of their own,
-/// that of the packet stands in place of that of its message.
+/// that of the packet stands instead of that of its message.
 pub mod mark {
     /// Part of a message.
     pub const DATA: u32 = 0;
@@ -36,7 +36,7 @@ pub mod mark {
     }
 }
 
-/// A message from its making until it is both sent and received.
+/// A message from its creation until it is both sent and received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message {
     /// Terminal that sends it, or reads.
@@ -165,7 +165,7 @@ impl Cut {
         size.min(message - packet * size)
     }
 
-    /// Payload characters of a packet of so many bytes.
+    /// Payload characters of a packet of this many bytes.
     #[inline]
     pub fn length(&self, bytes: u32) -> u32 {
         bytes.div_ceil(self.character.get()).saturating_sub(self.end_carries)

@@ -141,7 +141,7 @@ impl Programs {
         done
     }
 
-    /// Lets a time pass, after which the next operation begins.
+    /// Waits, after which the next operation begins.
     fn wait(&mut self, terminal: u32, ticks: Time) -> bool {
         if ticks > 0 {
             self.hosts[terminal as usize].doing = Doing::Timer;

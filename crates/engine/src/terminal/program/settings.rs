@@ -12,7 +12,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Ticks for so many bytes.
+    /// Ticks for this many bytes.
     #[inline]
     pub fn of(&self, bytes: u32) -> Time {
         if self.per_byte == 0.0 {
@@ -146,7 +146,7 @@ impl Settings {
         self.cost(message_bytes).map_or(self.send_gap, |cost| cost.gap)
     }
 
-    /// Ticks to fill a packet of so many bytes, of a message of so many, that has waited for its place.
+    /// Ticks to fill a packet of this many bytes, of a message of this many, that has waited for its place.
     #[inline]
     pub fn fill_after(&self, message_bytes: u32, bytes: u32, waited: Time) -> Time {
         if bytes > 0

@@ -26,7 +26,7 @@ pub fn simulate(fabric: &Fabric, until: Time, drain: bool, batch: Time) -> Optio
     simulate_stopped(fabric, (until, drain, batch, 0), &[])
 }
 
-/// A run up to a time limit, with the ways of its packets.
+/// A run up to a time limit, with the paths of its packets.
 pub fn traced(fabric: &Fabric, until: Time, stops: &[Stop]) -> Simulation {
     simulate_stopped(fabric, (until, false, 1 << 50, usize::MAX), stops).expect("a route for every packet")
 }

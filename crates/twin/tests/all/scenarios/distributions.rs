@@ -126,7 +126,7 @@ fn route(f: &mut Fabric, draw: &mut Draw, switch: u32, class: u32, links: &[u32]
     f.route[(switch * f.classes + class) as usize] = (f.groups() as u32 - 1) * 2 + u32::from(strips);
 }
 
-/// Has terminals send to distributions now and then, or always.
+/// Has terminals send to distributions from time to time, or always.
 fn send(f: &mut Fabric, draw: &mut Draw, senders: &[Vec<u32>]) {
     let first = f.ports();
     for terminal in 0..f.terminals {

@@ -144,8 +144,8 @@ fn technology(draw: &mut Draw) -> (Cable, Switch, u32) {
     (cable, switch, header)
 }
 
-/// Shortest paths: by every link, by those to one neighbour, or by one link per destination; now and then by way of a
-/// random switch.
+/// Shortest paths: by every link, by those to one neighbour, or by one link per destination; sometimes by way of a random
+/// switch.
 fn routes(f: &mut Fabric, draw: &mut Draw) {
     let (all, adaptive) = (draw.chance(40), draw.chance(70));
     for terminal in 0..f.terminals {

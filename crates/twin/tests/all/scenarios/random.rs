@@ -17,7 +17,7 @@ impl Draw {
         low + self.0.below(high - low + 1)
     }
 
-    /// True so many times in a hundred.
+    /// True with this probability in per cent.
     pub fn chance(&mut self, percent: u32) -> bool {
         self.0.below(100) < percent
     }

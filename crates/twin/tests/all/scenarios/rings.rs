@@ -15,7 +15,7 @@ pub enum Stop {
     Port(u32),
 }
 
-/// Rings of equal stations in this order, numbered through, with one bus per switch, silent sources and routes by
+/// Rings of equal stations in this order, numbered consecutively, with one bus per switch, silent sources and routes by
 /// the fewest buses. A unit of a request has 5 symbols more than its data, one of a response 5, one of an echo 3.
 pub fn rings(rings: &[Vec<Stop>]) -> Fabric {
     let stops: Vec<(u32, Stop)> =
@@ -282,7 +282,7 @@ fn capacities(f: &mut Fabric, draw: &mut Draw) {
     fill(&mut f.bus_count, draw, &[1, 1, 2, 3]);
 }
 
-/// Now and then a port that also takes what another would, one that passes what none else takes, or a detour.
+/// From time to time a port that also takes what another would, one that passes what none else takes, or a detour.
 fn other_routes(f: &mut Fabric, draw: &mut Draw) {
     if f.port_route.is_empty() || draw.chance(80) {
         return;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::fabric::TURN;
 
-/// A question in so many rounds, with a time-out, that is asked again so often at most; and who answers after some ticks.
+/// A question with this many rounds, a time-out, and at most this many repetitions; and who answers after some ticks.
 fn asked(rounds: u64, ticks: u64, again: u32, answers_after: u64) -> Fabric {
     let send = (operation::SEND, 1, 5, TURN, 0);
     let ask = [repeat(rounds), send, (operation::RECEIVE, 1, again, TURN, ticks), mark_as(7), END];
