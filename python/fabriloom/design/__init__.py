@@ -1,4 +1,4 @@
-"""Which fabric? From requirements to a ranked list of networks, see ``docs/guides/design.md``."""
+"""Which fabric? A ranked list of networks that meet requirements, see ``docs/guides/design.md``."""
 
 from .answer import design
 from .load import load

@@ -1,6 +1,6 @@
-"""What a candidate still delivers after the worst single failure, counted and simulated.
+"""The share that a candidate delivers after the worst single failure, counted and simulated.
 
-Routing tables stay as they are and groups shrink to the links that are left, see ``studies.failures``;
+Routing tables stay unchanged, and groups shrink to the remaining links, see ``studies.failures``;
 rebuilt tables may do better.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def suffers(requirements: Requirements, scenario: Scenario, looked: Looked) -> None:
-    """Note the worst single failure, and whether too little arrives after it."""
+    """Record the worst single failure, and whether too little arrives after it."""
     asked = requirements.require
     if asked.after_failure is None:
         return
@@ -38,7 +38,7 @@ def suffers(requirements: Requirements, scenario: Scenario, looked: Looked) -> N
 
 
 def _worst(requirements: Requirements, scenario: Scenario) -> tuple[str, float, dict[str, Any]]:
-    """The failure after which least arrives: its name, that share, and what is written in ``[[fault]]``."""
+    """Return the worst failure: its name, the delivered share, and its ``[[fault]]`` table."""
     compiled = compile(scenario)
     ways = inspection_of(compiled).ways()
     found = [ways.after(*one) for one in _counted(requirements, compiled.graph)]

@@ -1,4 +1,4 @@
-"""From requirements to a ranked list: sieve by arithmetic, by the built network, and by simulation."""
+"""Find the networks that meet requirements: by arithmetic, on the built network, and by simulation."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from .schema import Requirements
 
 FINALISTS = 6
-"""Networks that meet everything that are looked for, the cheapest first."""
+"""Default number of networks to find, the cheapest first."""
 MOST_BUILT = 1000
-"""Networks that are built at most, of those that arithmetic lets through."""
+"""Most networks that are built, of those that pass the arithmetic."""
 MOST_TRIED = 64
-"""Candidates that are simulated at most."""
+"""Most candidates that are simulated."""
 BATCH = 8
-"""Candidates that are simulated together."""
+"""Candidates per batch of simulations."""
 FAILED = 3
-"""A candidate waits when this number of its kind with at least its room have failed."""
+"""A candidate is postponed after this many failures of its kind with at least its spare capacity."""
 FROM_FRONT = 3
-"""More expensive candidates with more capacity than all that met everything, which are also simulated."""
+"""Number of more expensive candidates, with more capacity than all that met everything, also simulated."""
 _GROWN_BUILT = 40
 
 Say = Callable[[str, int, int], None]
-"""Called from time to time: what is done, how many of how many."""
+"""Called at intervals: the present step, and how many of how many are done."""
 
 
 def design(
@@ -46,18 +46,21 @@ def design(
     progress: Callable[[Advance], None] | None = None,
     say: Say | None = None,
 ) -> Design:
-    """Look for the cheapest networks that meet requirements.
+    """Find the cheapest networks that meet requirements.
 
     Args:
-        requirements: what is asked, see :func:`load`.
-        finalists: how many networks that meet everything are looked for.
-        jobs: runs at a time; the answer does not depend on it.
-        out: folder in which every finished run is kept at once, and from which the same call goes on.
-        progress: called from time to time with the progress of a batch of runs.
-        say: called from time to time with what is done.
+        requirements: the requirements, see :func:`load`.
+        finalists: number of networks to find.
+        jobs: number of parallel runs; the answer does not depend on it.
+        out: folder in which finished runs are stored, and from which the same call continues.
+        progress: called at intervals with the progress of a batch of runs.
+        say: called at intervals with the present step.
 
-    Ctrl-C ends it early with what is known and ``interrupted`` set. Raises ScenarioError, also where no
-    candidate meets the requirements: it names the one, or the two, that cannot be met.
+    Raises:
+        ScenarioError: the requirements are wrong, or no candidate meets them; the message then names the one
+            or two requirements that cannot be met.
+
+    Ctrl-C ends it early: the result holds what is known, and ``interrupted`` is set.
     """
     store = Store.of(out)
     check_settings(requirements)
@@ -102,7 +105,7 @@ def _answer(
 
 
 def _order(one: Looked) -> tuple[float, float, str]:
-    """The cheapest first; of equals the one with more room."""
+    """Return the sort key: the cheapest first; of equals, the one with more spare capacity."""
     return one.cost, -one.bound, one.candidate.name
 
 
@@ -120,11 +123,11 @@ def _all(requirements: Requirements, base: Scenario, say: Say) -> list[Looked]:
 
 
 class _Search:
-    """Builds and simulates from the cheapest on, until enough meet everything.
+    """Builds and simulates candidates, the cheapest first, until enough meet everything.
 
-    How much of what its links allow a kind of network carries is learned from its runs. Candidates that would
-    need more of it than any of their kind has shown wait until the others have been tried, and so do those of
-    which several of their kind failed with as much room.
+    Runs show what share of its bound each kind of network carries. Candidates that need a larger share than
+    any of their kind has reached are postponed; so are those of which several of their kind, with as much
+    spare capacity, have failed.
     """
 
     def __init__(
@@ -140,7 +143,7 @@ class _Search:
         self.met: list[Looked] = []
 
     def run(self, finalists: int) -> list[Looked]:
-        """Those that were simulated and met everything."""
+        """Return the candidates that were simulated and met everything."""
         while len(self.met) < finalists and not self._trials.interrupted:
             batch = self._batch(self._likely, min(BATCH, 2 * finalists))
             if not batch:
@@ -153,7 +156,9 @@ class _Search:
         return self.met
 
     def _try_cheaper(self) -> None:
-        """What was learned may mislead: those that waited and are cheaper, those with most room first."""
+        """Try postponed candidates that are cheaper, those with most spare capacity first: runs may
+        mislead.
+        """
         while not self._trials.interrupted:
             most = min((one.cost for one in self.met), default=float("inf"))
             rooms = sorted((one.room for one in self._left if one.cost < most), reverse=True)
@@ -176,7 +181,7 @@ class _Search:
         return failed < FAILED and shown * one.room >= self._asked.require.margin
 
     def _batch(self, wanted: Callable[[Looked], bool], most: int) -> list[Looked]:
-        """The cheapest that are wanted and pass the second sieve."""
+        """Return the cheapest wanted candidates that pass the second sieve."""
         batch: list[Looked] = []
         most = min(most, MOST_TRIED - self.tried)
         for one in list(self._left):
@@ -212,7 +217,7 @@ class _Search:
             self._shown[kind] = max(self._shown.get(kind, 0.0), carries / one.bound)
 
     def _check_growth(self, one: Looked) -> None:
-        """Whether its family has a member of the size that it has to grow to."""
+        """Check that the family has a member of the size to which it must grow."""
         factor, family = self._asked.require.growth, one.candidate.family
         if factor == 1 or one.misses:
             return

@@ -1,4 +1,4 @@
-"""Candidates: a network of a family, how many of it, and the settings that are varied."""
+"""Candidates: a network of a family, its number, and the varied settings."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _SHORT = {
 }
 _LEFT_OUT = {"clos": ("terminals", "switch_ports"), "sci-banyan": ("terminals",)}
 _USUAL = {"variant": "omega", "pairs_per_ring": 1, "buses": 1, "controllers": "shared"}
-"""Values that need not be said."""
+"""Values that names omit."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One thing that could be built."""
+    """One possible system."""
 
     shape: Shape
     networks: int
     settings: Mapping[str, Any]
-    """Values of ``[vary]`` and of the family's dotted paths."""
+    """Values of ``[vary]`` and of the dotted paths of the family."""
     ports_each: int = 1
-    """Ports that a terminal has in each of the networks."""
+    """Ports of a terminal in each of the networks."""
     choice: Mapping[str, Any] = field(default_factory=dict)
-    """``[ports]`` where a terminal has several."""
+    """``[ports]`` if terminals have several."""
 
     @property
     def family(self) -> str:
@@ -52,7 +52,7 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """In words: ``4 x clos, 8 a switch, 1 centre, 3 a pair``; ports of a terminal are those in each."""
+        """The candidate as text: ``4 x clos, 8 a switch, 1 centre, 3 a pair``; ports are per network."""
         parts = [
             f"{_text(value)} {_SHORT[name]}" if name in _SHORT else f"{name} {_text(value)}"
             for name, value in self.shape.parameters.items()
@@ -65,13 +65,13 @@ class Candidate:
 
     @property
     def kind(self) -> tuple[str, ...]:
-        """What is alike in candidates that differ in their size and links only."""
+        """A key that is equal for candidates that differ only in size and links."""
         settings = (f"{path} {value}" for path, value in self.settings.items())
         return (self.family, f"{self.networks} networks", f"{self.ports_each} ports", *settings)
 
     @property
     def topology(self) -> dict[str, Any]:
-        """All of its networks."""
+        """Return the ``[topology]`` of all its networks."""
         one = {"kind": self.family, **self.shape.parameters}
         if self.ports_each > 1:
             each = {"network": one, "ports_per_terminal": self.ports_each}
@@ -80,7 +80,7 @@ class Candidate:
         return one if self.networks == 1 else one | {"replicate": self.networks}
 
     def scenario(self, base: Scenario, changed: Mapping[str, Any]) -> Scenario:
-        """All of its networks, with settings changed besides. Raises ScenarioError."""
+        """Return the scenario of all its networks, with further changes. Raises ScenarioError."""
         several = {"ports": dict(self.choice)} if self.choice else {}
         return base.with_settings({"topology": self.topology, **several, **self.settings, **changed})
 
@@ -114,7 +114,7 @@ def base_of(requirements: Requirements, several: bool = False) -> Scenario:
 
 
 def check_settings(requirements: Requirements) -> None:
-    """Raise ScenarioError for a path that is varied and is no setting, or a value that is not legal there."""
+    """Raise ScenarioError for a varied path that is not a setting, or an illegal value."""
     base = base_of(requirements, several=any(per * count > 1 for count, per in _networks(requirements)))
     tables = {("vary",): requirements.vary}
     tables |= {("families", name): table for name, table in requirements.families.items()}
@@ -130,7 +130,7 @@ def check_settings(requirements: Requirements) -> None:
 
 
 def of_rings(requirements: Requirements) -> bool:
-    """Whether networks of rings are looked at, by the families that are named or by the technology."""
+    """Whether networks of rings are considered, from the named families or the technology."""
     if requirements.families:
         return any(SHAPES[name].of_rings for name in requirements.families)
     technology = requirements.technology
@@ -138,7 +138,7 @@ def of_rings(requirements: Requirements) -> bool:
 
 
 def families_of(requirements: Requirements) -> list[str]:
-    """The families that are looked at."""
+    """Return the families to consider."""
     if requirements.families:
         return list(requirements.families)
     rings = of_rings(requirements)
@@ -146,7 +146,7 @@ def families_of(requirements: Requirements) -> list[str]:
 
 
 def candidates(requirements: Requirements, only: Sequence[str] | None = None) -> Iterator[Candidate]:
-    """All candidates, family by family; ``only``: of these families."""
+    """Yield all candidates, family by family; ``only``: of these families."""
     varied = [[(path, value) for value in values] for path, values in requirements.vary.items()]
     for name in families_of(requirements) if only is None else only:
         table = requirements.families.get(name, {})
@@ -164,7 +164,7 @@ def candidates(requirements: Requirements, only: Sequence[str] | None = None) ->
 
 
 def _networks(requirements: Requirements) -> list[tuple[int, int]]:
-    """How many networks, and the ports of a terminal in each."""
+    """Return the numbers of networks, with the ports of a terminal in each."""
     counts = dict.fromkeys(requirements.networks)
     if requirements.terminal_ports is None:
         return [(count, 1) for count in counts]
@@ -173,7 +173,7 @@ def _networks(requirements: Requirements) -> list[tuple[int, int]]:
 
 
 def _by_ports(requirements: Requirements) -> list[tuple[int, list[int]]]:
-    """By ports of a terminal in each network: the numbers of networks."""
+    """Return the numbers of networks by the ports of a terminal in each."""
     found: dict[int, list[int]] = {}
     for count, per in _networks(requirements):
         found.setdefault(per, []).append(count)
@@ -181,13 +181,13 @@ def _by_ports(requirements: Requirements) -> list[tuple[int, list[int]]]:
 
 
 def _of_one_port(settings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Without what chooses among ports, each only once."""
+    """Remove settings that choose among ports, and duplicates."""
     kept = [{path: one[path] for path in one if not path.startswith("ports.")} for one in settings]
     return [one for number, one in enumerate(kept) if one not in kept[:number]]
 
 
 def check_networks(requirements: Requirements) -> None:
-    """Raise ScenarioError where several networks or ports cannot be, or would mean nothing."""
+    """Raise ScenarioError if several networks or ports are impossible or have no effect."""
     found = _networks(requirements)
     several = any(per * count > 1 for count, per in found)
     if not found:

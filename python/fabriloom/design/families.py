@@ -1,7 +1,7 @@
-"""The networks that are looked at: per family every member of a size, with what arithmetic knows of it.
+"""The candidate networks: for each family every member of a size, with its parts by formula.
 
-A :class:`Shape` has parts and narrow places by formula, so that most networks are refused without being
-built. Formulas are compared with built graphs in ``tests/design``.
+A :class:`Shape` gives parts and cuts by formula, so that most networks are refused without being built.
+``tests/design`` compares the formulas with built graphs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..topology import GraphError
 from ..topology.measure import ports_used
 
 SPARE = 1.25
-"""A network may have places for this many times the terminals that are asked for."""
+"""Largest number of terminal places, as a multiple of the required terminals."""
 MOST_LINKS_PER_EDGE = 16
 _SCI_PORTS = 8
 
@@ -33,40 +33,40 @@ class Shape:
     terminals: int
     switches: int
     ports_max: int
-    """Ports of the switch that has most."""
+    """Most ports of any switch."""
     ports: int
-    """Of all switches together."""
+    """Ports of all switches."""
     cables: int
-    """Terminals' included; of rings their links."""
+    """Cables, including those of terminals; for rings, links."""
     cuts: Sequence[tuple[float, float]] = ()
-    """Narrow places: terminals on one side, and links that lead away from them."""
+    """Cuts: number of terminals on one side, and of links that lead away from them."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What shapes are made for."""
+    """The requirements for shapes."""
 
     terminals: int
     ports: int
-    """Of a switch at most."""
+    """Most ports of a switch."""
     given: Mapping[str, Sequence[Any]]
-    """Values of parameters that the user lists."""
+    """Values of parameters that the user gives."""
 
     @property
     def most(self) -> int:
-        """Terminals at most."""
+        """Most terminals."""
         return int(self.terminals * SPARE)
 
     def fits(self, terminals: int) -> bool:
-        """Whether there are places enough and not too many."""
+        """Whether the number of places is sufficient and not too large."""
         return self.terminals <= terminals <= self.most
 
     def of(self, name: str, usual: Sequence[Any]) -> Sequence[Any]:
-        """Values of a parameter: those listed, else the usual ones."""
+        """Return the values of a parameter: the given ones, else the usual ones."""
         return self.given.get(name, usual)
 
     def whole(self, name: str, low: int, high: int) -> list[int]:
-        """Whole values of a parameter from ``low`` to ``high``: those listed among them."""
+        """Return the whole values of a parameter from ``low`` to ``high``, restricted to the given ones."""
         return [value for value in self.of(name, range(low, high + 1)) if low <= value <= high]
 
 
@@ -75,13 +75,13 @@ Maker = Callable[[Wanted], Iterator[Shape]]
 
 @dataclass(frozen=True)
 class Family:
-    """How shapes of a family are made."""
+    """The generator of the shapes of a family."""
 
     make: Maker
     parameters: tuple[str, ...]
     of_rings: bool = False
     usual: bool = True
-    """Whether it is looked at when no family is named."""
+    """Whether the family is considered if none is named."""
 
 
 def _switched(
@@ -93,7 +93,7 @@ def _switched(
     between: int,
     cuts: Sequence[tuple[float, float]],
 ) -> Shape:
-    """A network of links with ``between`` cables between switches."""
+    """Make the shape of a network of links with ``between`` cables between switches."""
     ports = terminals + 2 * between
     return Shape(family, parameters, terminals, switches, ports_max, ports, terminals + between, cuts)
 
@@ -131,7 +131,7 @@ def _clos_of(edges: int, per: int, centres: int, parallel: int, ports: int) -> S
 
 
 def _built(family: str, parameters: Mapping[str, Any], of_rings: bool = False) -> Shape | None:
-    """A shape whose parts are counted on the graph itself; none where the family has no such member."""
+    """Make a shape with parts counted on the built graph; None if the family has no such member."""
     try:
         graph = topology.build(family, **parameters)
     except GraphError:
@@ -170,7 +170,7 @@ def _fat_tree(wanted: Wanted) -> Iterator[Shape]:
 
 
 def _sides(switches: int, dimensions: int, most: int) -> Iterator[tuple[int, ...]]:
-    """All ways to write a number as a product of that many factors from 2 on, none above the one before."""
+    """Yield all products of this many descending factors, each at least 2, that give a number."""
     if dimensions == 1:
         if 2 <= switches <= most:
             yield (switches,)
@@ -285,7 +285,7 @@ def _dragonfly(wanted: Wanted) -> Iterator[Shape]:
 
 
 def _rings_of(family: str, wanted: Wanted, ways: Mapping[str, Sequence[Any]]) -> Iterator[Shape]:
-    """Members of a family of rings by all combinations of some parameters that fit."""
+    """Yield the members of a family of rings for all combinations of parameters that fit."""
     listed = {name: wanted.of(name, values) for name, values in ways.items()}
     listed |= {name: values for name, values in wanted.given.items() if name not in listed}
     for values in product(*listed.values()):
@@ -353,4 +353,4 @@ SHAPES: dict[str, Family] = {
     ),
     "sci-torus": Family(_sci_torus, ("shape", "terminals_per_switch", *_BUSES), True, usual=False),
 }
-"""The families whose members are made; one-way networks and files of the user are not among them."""
+"""The families that are considered; one-way networks and files of the user are excluded."""

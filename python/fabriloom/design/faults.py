@@ -1,6 +1,6 @@
-"""How many cables or switches have to fail before terminals are cut off, counted on the graph.
+"""The number of cables or switches whose failure cuts off terminals, counted on the graph.
 
-By Menger's theorem that is the number of ways between two terminals that share no cable, or no switch. It
+By Menger's theorem it is the number of paths between two terminals that share no cable, or no switch. It
 says what is possible with routing tables rebuilt after the failure, not with the earlier ones.
 """
 
@@ -11,18 +11,18 @@ from collections import deque
 from ..topology import Graph
 
 MOST_WAYS = 17
-"""More are not counted."""
+"""Most paths that are counted."""
 Capacities = list[dict[int, int]]
 
 
 def least_cables(graph: Graph, most: int = MOST_WAYS) -> int:
-    """Fewest cables between switches that part two terminals; ``most`` if no fewer do."""
+    """Return the fewest cables between switches whose failure separates two terminals, at most ``most``."""
     return _least(graph, most, whole_switches=False)
 
 
 def least_switches(graph: Graph, most: int = MOST_WAYS) -> int:
-    """Fewest switches that part two terminals, or all switches of a terminal of several ports; ``most`` if no
-    fewer do. The switch of a terminal of one port is not counted: its failure cuts off that terminal only.
+    """Return the fewest switches whose failure separates two terminals, or all switches of a terminal with
+    several ports, at most ``most``. The switch of a terminal with one port does not count.
     """
     return _least(graph, most, whole_switches=True)
 

@@ -1,4 +1,4 @@
-"""Loading requirements: the file, its schema, and what must fit together in it."""
+"""Load requirements: file, schema, and checks across settings."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ from .schema import PERCENTILES, Requirements
 
 
 def load(path: Path | str, overrides: Iterable[str] = ()) -> Requirements:
-    """Read a file of requirements; ``overrides`` are ``path=value``. Raises ScenarioError with its place."""
+    """Read a file of requirements. ``overrides``: ``path=value`` strings. Raises ScenarioError with its
+    place.
+    """
     file = Path(path)
     data, source = overridden(*read(file), overrides)
     return build(data, source, file.parent)
 
 
 def from_dict(data: Mapping[str, Any], base_dir: Path | str = ".") -> Requirements:
-    """Requirements from a dictionary of the same form as a file. Raises ScenarioError."""
+    """Make requirements from a dictionary of the same form as a file. Raises ScenarioError."""
     return build(dict(data), SourceMap(), Path(base_dir))
 
 
 def build(data: dict[str, Any], source: SourceMap, base_dir: Path) -> Requirements:
-    """Requirements from the data of a text, whose places errors name. Raises ScenarioError."""
+    """Make requirements from data and the source that gives their places. Raises ScenarioError."""
     try:
         found = Requirements.model_validate(data)
     except ValidationError as error:
@@ -56,7 +58,7 @@ def build(data: dict[str, Any], source: SourceMap, base_dir: Path) -> Requiremen
 
 
 def changed(requirements: Requirements, path: str, value: Any) -> Requirements:
-    """The same with another value at a path, and no other questions. Raises ScenarioError."""
+    """Return the requirements with another value at a path, without ``[what-if]``. Raises ScenarioError."""
     data = {name: part for name, part in requirements.raw.items() if name != "what-if"}
     return build(*put(data, requirements.source, path, value, "[what-if] "), requirements.base_dir)
 

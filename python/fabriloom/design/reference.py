@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (a page of prose)
-"""Writes docs/reference/requirements.md, the sections of a requirements file, from the schema."""
+"""Write docs/reference/requirements.md, the sections of a requirements file, from the schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer: ranked networks, what was refused and why, and what would change the order."""
+"""The answer: ranked networks, refused ones with reasons, and what would change the ranking."""
 
 from __future__ import annotations
 
@@ -29,35 +29,35 @@ class Other:
     path: str
     value: Any
     best: Looked | None
-    """The cheapest network that meets the changed requirements; none if none does."""
+    """The cheapest network that meets the changed requirements, or None."""
     nearest: Looked | None
-    """Otherwise the one that comes nearest."""
+    """Otherwise the nearest one."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A candidate with its status, for the table."""
+    """A candidate with its status, for tables."""
 
     of: Looked
     status: str
 
     def broken(self, what: str) -> Any:
-        """Something of the first requirement that it breaks; none if it breaks none."""
+        """Return an attribute of the first broken requirement; None if all are met."""
         return getattr(self.of.misses[0], what) if self.of.misses else None
 
 
 @dataclass(repr=False)
 class Design(Tabled):
-    """Networks for requirements, the cheapest that meets all first."""
+    """The networks for requirements, the cheapest first."""
 
     requirements: Requirements
     base: Scenario
     looked: list[Looked]
-    """Every candidate, in the order in which they were made."""
+    """Every candidate, in the order of generation."""
     met: list[Looked]
-    """Those that meet everything and were simulated, the cheapest first."""
+    """Simulated candidates that meet everything, the cheapest first."""
     tried: int
-    """Candidates that were simulated."""
+    """Number of simulated candidates."""
     trials: Trials
     others: list[Other] = field(default_factory=list)
     interrupted: bool = False
@@ -72,11 +72,11 @@ class Design(Tabled):
 
     @property
     def nearest(self) -> Looked | None:
-        """Of those that break something the one that is least away from it."""
+        """Of the candidates that break a requirement, the nearest one."""
         return nearest(self.looked)
 
     def misses(self) -> dict[str, tuple[int, Looked]]:
-        """Per requirement that was broken: by how many candidates, and the one that came nearest."""
+        """Return, per broken requirement, the number of candidates and the nearest one."""
         names = dict.fromkeys(miss.requirement for one in self.looked for miss in one.misses)
         found = {}
         for name in names:
@@ -87,7 +87,7 @@ class Design(Tabled):
         return found
 
     def families(self) -> list[dict[str, Any]]:
-        """Per family: candidates, those built, simulated, and that met everything."""
+        """Return, per family, the numbers of candidates: all, built, simulated, and meeting everything."""
         rows = []
         for family in dict.fromkeys(one.candidate.family for one in self.looked):
             mine = [one for one in self.looked if one.candidate.family == family]
@@ -107,7 +107,7 @@ class Design(Tabled):
         return rows
 
     def failing(self) -> list[str]:
-        """In words, what the worst single failure does to each network; nothing where it is not asked."""
+        """Describe the effect of the worst single failure on each network; empty if not required."""
         said = []
         percent = f"{self.requirements.require.percentile:g} % of them within"
         for one in self.met:
@@ -126,7 +126,7 @@ class Design(Tabled):
         return said
 
     def growing_load(self) -> list[tuple[float, Looked]]:
-        """Up to how many times the traffic each network is the cheapest of the finalists."""
+        """Return up to which multiple of the traffic each finalist is the cheapest."""
         found: list[tuple[float, Looked]] = []
         for one in self.met:
             most = float(one.facts.get("carries") or 0.0)
@@ -135,7 +135,7 @@ class Design(Tabled):
         return found
 
     def turning(self) -> list[str]:
-        """In words, where an answer of ``[what-if]`` changes."""
+        """Describe where an answer of ``[what-if]`` changes."""
         said = []
         for path in dict.fromkeys(other.path for other in self.others):
             mine = [other for other in self.others if other.path == path]
@@ -154,18 +154,20 @@ class Design(Tabled):
         return pl.DataFrame([self.row(one) for one in self.looked], infer_schema_length=None, strict=False)
 
     def row(self, one: Looked) -> dict[str, Any]:
-        """A candidate in numbers."""
+        """Return a candidate as a row of numbers."""
         return CANDIDATES.row_of(Judged(one, self.status(one)))
 
     def status(self, one: Looked) -> str:
-        """``met``, ``refused``, or ``not simulated``: enough cheaper or likelier ones meet everything."""
+        """Return ``met``, ``refused``, or ``not simulated`` if enough cheaper or likelier ones meet
+        everything.
+        """
         if one.misses:
             return "refused"
         return "met" if any(one is other for other in self.met) else "not simulated"
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The answer, ready for JSON."""
+        """The answer in numbers, ready for JSON."""
         return {
             "name": self.requirements.name,
             "requirements": self.requirements.raw,
@@ -191,11 +193,11 @@ class Design(Tabled):
         }
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """The tables by the names of their files: all candidates."""
+        """Return the tables by file name: all candidates."""
         return {"candidates": self.table}
 
     def recommended(self) -> dict[str, Any] | None:
-        """The scenario of the best candidate at the traffic that is asked for."""
+        """Return the scenario of the best candidate at the required traffic."""
         return self.trials.scenario(self.best, 1.0).resolve() if self.best else None
 
     def _told(self) -> str:

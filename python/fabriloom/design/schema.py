@@ -1,4 +1,4 @@
-"""The requirements file: what is asked of a network, what it may cost, and which networks are looked at."""
+"""The requirements file: required performance, limits, costs, and the networks to consider."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ..scenario.written import Written
 from ..topology import MOST_PORTS
 
 SCENARIO = ("technology", "routing", "traffic", "protocol", "program", "run", "seed")
-"""Sections that say the same as in a scenario, and are handed on to every network's; so is ``ports``, to
-networks whose terminals have several."""
+"""Sections with the same meaning as in a scenario, which every candidate's scenario gets; ``ports`` is passed
+on to networks whose terminals have several."""
 PERCENTILES = {50.0: "p50", 99.0: "p99", 99.9: "p99_9", 99.99: "p99_99"}
 Money = Annotated[float, Field(ge=0, le=1e15)]
 Faults = Annotated[int, Field(ge=0, le=16)]
@@ -28,7 +28,7 @@ Counts = Annotated[list[Annotated[int, Field(ge=1, le=MOST_PORTS)]], Field(min_l
 
 
 class Require(Section):
-    """What the network has to do."""
+    """The required performance."""
 
     terminals: Count = Field(description="Terminals for which there have to be places")
     margin: Annotated[float, Field(ge=1, le=100)] = Field(
@@ -67,7 +67,7 @@ class Require(Section):
 
 
 class Limits(Section):
-    """What it may have. All networks together, where there are several."""
+    """Limits on parts, summed over all networks of a candidate."""
 
     switch_ports: Annotated[int, Field(ge=2, le=4096)] = Field(default=32, description="Ports of a switch")
     switches: Count | None = Field(default=None, description="Switches at most")
@@ -76,7 +76,7 @@ class Limits(Section):
 
 
 class Cost(Section):
-    """What things cost, in any one unit."""
+    """Costs of parts, in any common unit."""
 
     switch: Money = Field(description="Of a switch")
     cable: Money = Field(description="Of a cable, whatever its length; for rings of a link")
@@ -93,7 +93,7 @@ class Cost(Section):
 
 
 class Requirements(Written):
-    """What is asked, and what is looked at."""
+    """The requirements, and the networks to consider."""
 
     schema_address: str | None = Field(default=None, alias="$schema", exclude=True)
     name: Annotated[str, Field(max_length=200)] = Field(default="", description="A short name")

@@ -82,8 +82,8 @@ def mbytes_per_s(senders: int, size: int, us: float) -> float:
 
 
 def table(sizes: Sequence[int] = ()) -> list[dict[str, float]]:
-    """Per size the measured round of 16 senders and those of the model, in microseconds, and "
-    "rates of a sender."""
+    """Return, per size, the measured round of 16 senders and those of the model in microseconds, and the
+    rates of a sender."""
     found = []
     for row in measured(DATA):
         size = int(row["bytes"])

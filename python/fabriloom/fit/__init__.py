@@ -1,7 +1,7 @@
-"""Host and link parameters from measurements, and what they say of programs that were not used to find them.
+"""Fit host and link parameters to measurements, and predict programs that were not used for the fit.
 
-``samples``: what is known by size. ``imports``: the same from files of others. ``lines``: lines through it.
-``model``: settings of a scenario. ``preset``: these as a file. ``predict``: measured beside simulated.
+``samples``: values by size. ``imports``: values from files of other tools. ``lines``: piecewise linear fits.
+``model``: settings of a scenario. ``preset``: these as a file. ``predict``: measured and simulated programs.
 """
 
 from __future__ import annotations

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class FitError(ValueError):
-    """What cannot be fitted or read; the text is the whole message."""
+    """Data that cannot be read or fitted; the text is the whole message."""

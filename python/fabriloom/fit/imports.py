@@ -1,6 +1,6 @@
-"""Measurements of others: the OSU micro-benchmarks, netgauge, and plain CSV.
+"""Import measurements of other tools: the OSU micro-benchmarks, netgauge, and plain CSV.
 
-Latencies of OSU are half rounds; its bandwidths and message rates give the time per message of a train.
+OSU latencies are half round trips; its bandwidths and message rates give the time per message of a train.
 netgauge's LogGP gives ``o_s``, ``o_r``, ``g`` and ``G`` by size.
 """
 
@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 def read(path: Path) -> Samples:
-    """The samples of a file, whichever kind it is. Raises :class:`FitError`."""
+    """Read the samples of a file of any of these kinds. Raises :class:`FitError`."""
     try:
         content = reading.content(path, _MOST_BYTES, "64 MB", "name a list of sizes and times")
         text = reading.text_of(content, str(path))
@@ -47,7 +47,8 @@ def _at(path: Path, error: ReadError) -> FitError:
 
 
 def _rows(path: Path, text: str, least: int) -> Iterator[tuple[int, list[float]]]:
-    """Numbers of each line that is no comment; the last line has to be whole. Raises :class:`FitError`."""
+    """Return the numbers of each line that is not a comment. Raises :class:`FitError`, also if the file is
+    cut short."""
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
         words = line.split()
@@ -65,7 +66,7 @@ def _rows(path: Path, text: str, least: int) -> Iterator[tuple[int, list[float]]
 
 
 def _size(path: Path, line: int, value: float, least: int = 1) -> int | None:
-    """A size; none for messages of no bytes, which no program sends."""
+    """Return a size; None for empty messages, which no program sends."""
     if value == 0:
         return None
     if not least <= value < 2**31 or value != int(value):
@@ -74,7 +75,7 @@ def _size(path: Path, line: int, value: float, least: int = 1) -> int | None:
 
 
 def _osu(path: Path, text: str, title: str) -> Samples:
-    """Printed by ``osu_latency``, ``osu_bw``, ``osu_mbw_mr`` and their like."""
+    """Read the output of ``osu_latency``, ``osu_bw``, ``osu_mbw_mr`` and similar programs."""
     found, kind = Samples(), title.lower()
     rate = "message rate" in kind
     if "latency" not in kind and "bandwidth" not in kind and not rate:
@@ -108,7 +109,9 @@ _NETGAUGE = re.compile(
 
 
 def _netgauge(path: Path, text: str) -> Samples:
-    """Printed by netgauge's ``loggp``: a line per size with L, s, o_s, o_r, g and G in microseconds."""
+    """Read the output of netgauge's ``loggp``: a line per size with L, s, o_s, o_r, g and G in
+    microseconds.
+    """
     found = Samples()
     for number, line in enumerate(text.splitlines(), 1):
         match = _NETGAUGE.search(line)
@@ -141,8 +144,8 @@ def _netgauge(path: Path, text: str) -> Samples:
 
 
 def _csv(path: Path, text: str) -> Samples:
-    """A column ``bytes``, and some of ``half_round``, ``send``, ``receive``, ``gap``, "
-    "``turn`` with ``_us`` and so on."""
+    """Read a table with a column ``bytes`` and some of ``half_round``, ``send``, ``receive``, ``gap`` and
+    ``turn``, with a unit such as ``_us`` in their names."""
     found, names = Samples(), list[str]()
     number = reading.decimal if reading.separator(text) == ";" else str
     try:

@@ -1,5 +1,4 @@
-"""Straight lines through values that are known within a tolerance, and where one line ends "
-"and another begins."""
+"""Piecewise linear fits through values with tolerances."""
 
 from __future__ import annotations
 
@@ -10,9 +9,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 JUMP = 0.1
-"""A line that begins by less than this share beside the one before does not jump."""
+"""Least relative step between two lines that counts as a jump."""
 FEWEST = 3
-"""Through fewer points a line always goes: they are kept as a table."""
+"""Fewest points for a line; fewer points are kept as a table."""
 
 
 @dataclass(frozen=True)
@@ -27,24 +26,24 @@ class Line:
 
     @property
     def is_table(self) -> bool:
-        """Whether it says no more than its points."""
+        """Whether the line is only a table of its points."""
         return self.points < FEWEST
 
     def at(self, size: float) -> float:
-        """Its value, never negative."""
+        """Return the value at a size, never negative."""
         return max(0.0, self.base + self.slope * size)
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Lines one behind the other. Between two a straight way leads from the end of one to the beginning of
-    the next; where there is a jump, the first goes on up to it.
+    """Consecutive lines. Between two lines the end of one and the start of the next are joined by a straight
+    line; before a jump, the first line is extended.
     """
 
     lines: tuple[Line, ...]
 
     def at(self, size: float) -> float:
-        """The value at a size; beyond the ends the first and the last line go on."""
+        """Return the value at a size; beyond the ends, the first and the last line are extended."""
         number = max((n for n, line in enumerate(self.lines) if size >= line.first), default=0)
         line, after = self.lines[number], self.lines[number + 1 : number + 2]
         if not after or size <= line.last or self._jump(number) is not None:
@@ -53,7 +52,7 @@ class Curve:
         return (1 - share) * line.at(line.last) + share * after[0].at(after[0].first)
 
     def _jump(self, number: int) -> float | None:
-        """By how much the next line begins otherwise than this one would have gone on, if that is a jump."""
+        """Return the step from the extension of a line to the start of the next, if it is a jump."""
         before, after = self.lines[number : number + 2]
         there, here = after.at(after.first), before.at(after.first)
         if before.is_table:
@@ -61,8 +60,8 @@ class Curve:
         return there - here if abs(there - here) > JUMP * max(there, here) else None
 
     def jumps(self) -> list[tuple[float, float, float]]:
-        """Where the next line begins otherwise than the one before would have gone on: the sizes between
-        which that is, and by how much. Less than a tenth of the value is none.
+        """Return the jumps: the sizes between which each lies, and its height. Steps below a tenth of the
+        value are no jumps.
         """
         steps = [(number, self._jump(number)) for number in range(len(self.lines) - 1)]
         lines = self.lines
@@ -70,10 +69,10 @@ class Curve:
 
 
 def fit(sizes: Floats, values: Floats, tolerances: Floats) -> Curve:
-    """As few lines as go through all values within their tolerances.
+    """Fit the fewest lines through all values within their tolerances.
 
-    From the left each line goes as far as one can. A line that misses no point by more than its tolerance
-    exists exactly if no two pairs of points ask for slopes that exclude each other.
+    From the left, each line extends as far as possible. A line within all tolerances exists if and only if
+    the slopes that pairs of points allow have a common value.
     """
     lines, start = [], 0
     while start < len(sizes):
@@ -88,7 +87,7 @@ def fit(sizes: Floats, values: Floats, tolerances: Floats) -> Curve:
 
 
 def _slopes(x: Floats, y: Floats, tolerance: Floats) -> tuple[float, float] | None:
-    """The slopes of lines through all points; none if there is no such line."""
+    """Return the range of slopes of lines through all points; None if there is none."""
     after, before = np.triu_indices(len(x), 1)[::-1]
     run = x[after] - x[before]
     both = tolerance[after] + tolerance[before]
@@ -98,7 +97,7 @@ def _slopes(x: Floats, y: Floats, tolerance: Floats) -> tuple[float, float] | No
 
 
 def _line(x: Floats, y: Floats, tolerance: Floats) -> Line:
-    """The line with the least weighted squares; where that misses a point, one that misses none."""
+    """Return the weighted least-squares line; if it misses a point, one that misses none."""
     ends = (float(x[0]), float(x[-1]), len(x))
     if len(x) == 1:
         return Line(ends[0], ends[1], float(y[0]), 0.0, 1)

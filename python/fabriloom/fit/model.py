@@ -1,4 +1,4 @@
-"""From samples to the settings of a technology and a protocol: parameterised LogP on a crossbar."""
+"""Fit the settings of a technology and a protocol to samples: parameterised LogP on a crossbar."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from .lines import Curve, Floats
 from .samples import QUANTITIES, Samples
 
 CYCLES_PS = sorted(2**a * 5**b for a in range(16) for b in range(13) if 2_000 <= 2**a * 5**b <= 4_000_000)
-"""Cycles whose rates are whole bits per second."""
+"""Cycle times with rates of whole bits per second."""
 _MOST_FLIT = 512
 _LIMITED = 1.1
-"""A train that takes so much longer than messages to one target after the other is held up by "
-"its receiver."""
+"""If a train takes longer by this factor than messages to several targets in turn, its receiver limits it."""
 _KNOWN = 5.0
-"""A difference that is this many times its tolerance is taken for a slope."""
+"""Least ratio of a difference to its tolerance from which a slope is taken."""
 PACKET_BYTES = 2**24
 
 
@@ -34,25 +33,25 @@ class Row:
     packet: float
     gap: float
     left: float
-    """Of half a round what the model cannot hold."""
+    """Part of a half round trip that the model cannot represent."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """What was fitted: the table of both sections, and the curves they come from."""
+    """The fitted model: the table of both sections, and the curves from which it was made."""
 
     technology: dict[str, Any]
     rows: list[Row]
     curves: dict[str, Curve]
     samples: Samples
     byte_ns: float
-    """G: nanoseconds per byte of the link."""
+    """G: time per byte of the link, in nanoseconds."""
     latency_ns: float
-    """L: of the network, without hosts and without the bytes."""
+    """L: latency of the network in nanoseconds, without hosts and bytes."""
     receiver_limits: bool
 
     def sections(self) -> dict[str, Any]:
-        """``technology`` and ``protocol`` as a scenario has them."""
+        """Return ``technology`` and ``protocol`` in the form of a scenario."""
         times = ("send", "receive", "packet", "gap")
         names = ("send_time", "receive_time", "packet_time", "send_gap_time")
         rows = [
@@ -70,12 +69,12 @@ class Model:
 
 
 def ns(value: float) -> str:
-    """Nanoseconds as a scenario has them, whole ones."""
+    """Format whole nanoseconds as in a scenario."""
     return units.format_time_ps(round(value) * 1000)
 
 
 def build(samples: Samples) -> Model:
-    """The model of all that is known. Raises :class:`FitError` where that is too little."""
+    """Fit the model to all samples. Raises :class:`FitError` if there are too few."""
     curves = samples.curves()
     gap = curves.get("turn") or curves.get("gap")
     if gap is None:
@@ -93,7 +92,7 @@ def build(samples: Samples) -> Model:
 
 
 def _byte_ns(samples: Samples, curves: dict[str, Curve]) -> float:
-    """The least time that a byte more is ever seen to take: every part of the way is at least so fast."""
+    """Return the least measured time per additional byte: every part of the path is at least this fast."""
     found: list[float] = []
     for name in ("half_round", "gap", "turn"):
         sizes, values, tolerances = samples.columns(name)
@@ -109,13 +108,13 @@ def _byte_ns(samples: Samples, curves: dict[str, Curve]) -> float:
 
 
 def _steps(sizes: Floats, values: Floats, tolerances: Floats) -> list[float]:
-    """Slopes from one size to the next that are known well."""
+    """Return the well-determined slopes from one size to the next."""
     step, unsure = np.diff(values), tolerances[1:] + tolerances[:-1]
     return [float(one) for one in (step / np.diff(sizes))[step > _KNOWN * unsure]]
 
 
 def _limited(curves: dict[str, Curve]) -> bool:
-    """Whether it is the receiver that holds a train up."""
+    """Whether the receiver limits a train."""
     if "turn" not in curves or "gap" not in curves:
         return False
     first = curves["turn"].lines[0].first
@@ -123,7 +122,7 @@ def _limited(curves: dict[str, Curve]) -> bool:
 
 
 def _grid(curves: dict[str, Curve]) -> list[int]:
-    """Sizes at which some line begins or ends, and just before the next one begins."""
+    """Return the sizes at which a line begins or ends, and those just before the next one."""
     sizes: set[int] = set()
     for curve in curves.values():
         for line in curve.lines:
@@ -133,7 +132,7 @@ def _grid(curves: dict[str, Curve]) -> list[int]:
 
 
 def _half(curves: dict[str, Curve], gap: Curve, size: int) -> float:
-    """Half a round; where nobody measured one, a message takes as long as the next one waits."""
+    """Return half a round trip; if none was measured, the gap between messages."""
     return (curves.get("half_round") or gap).at(size)
 
 
@@ -145,7 +144,7 @@ def _hosts(curves: dict[str, Curve], size: int) -> tuple[float, float]:
 def _link(
     curves: dict[str, Curve], gap: Curve, byte_ns: float, sizes: list[int]
 ) -> tuple[dict[str, Any], dict[int, float]]:
-    """A crossbar's technology with this rate and latency, and what it takes for each size."""
+    """Return the technology of a crossbar with this rate and latency, and its time for each size."""
     flit, cycle_ps = min(
         ((flit, cycle) for flit in range(1, _MOST_FLIT + 1) for cycle in _near(byte_ns * flit * 1000)),
         key=lambda pair: (abs(pair[1] / pair[0] / byte_ns / 1000 - 1) > 1e-3, pair[1]),
@@ -161,19 +160,19 @@ def _link(
 
 
 def _near(cycle_ps: float) -> list[int]:
-    """Cycles next to a wanted one."""
+    """Return the cycle times next to a wanted one."""
     at = int(np.searchsorted(CYCLES_PS, cycle_ps))
     return CYCLES_PS[max(0, at - 1) : at + 1]
 
 
 def _buffered(settings: dict[str, Any]) -> dict[str, Any]:
-    """With buffers that keep the link busy whatever its latency."""
+    """Add buffers that keep the link busy at any latency."""
     flits = min(2**20, 4 * int(settings["link_cycles"]) + 16)
     return {**settings, "input_buffer_flits": flits, "output_buffer_flits": 16}
 
 
 def network(technology: dict[str, Any], sizes: list[int]) -> dict[int, float]:
-    """From a message being made to its being there, without any host, in nanoseconds."""
+    """Return the time of a message from creation to arrival without hosts, in nanoseconds."""
     to, back = [], []
     for size in sizes:
         to += [f"send 1 {size} B", "receive 1"]
@@ -195,10 +194,10 @@ def network(technology: dict[str, Any], sizes: list[int]) -> dict[int, float]:
 
 
 def _row(size: int, curves: dict[str, Curve], gap: Curve, net: float, limits: bool) -> Row:
-    """The times of one size: what hosts and network leave of half a round is the time to fill the packet.
+    """Return the times of one size: half a round trip minus hosts and network is the time to fill the packet.
 
-    A receive whose time overlaps the transfer is cut to what is left. A packet cannot take longer to fill
-    than the gap, or the gap would be longer; nor a receive where its time would hold up a train.
+    A receive that overlaps the transfer is shortened to the remainder. Filling a packet cannot take longer
+    than the gap, or the gap would be longer; nor can a receive where its time would limit a train.
     """
     send, receive = _hosts(curves, size)
     apart = gap.at(size)

@@ -1,4 +1,4 @@
-"""Measured programs beside what the model says of them."""
+"""Predict measured programs with the fitted model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUANTITIES = {
     "events.achieved_per_s": ("events", "1/s"),
     "events.latency_ns.mean": ("event latency, mean", "ns"),
 }
-"""What is compared: key of the summary, words, unit."""
+"""Compared quantities: key of the summary, name and unit."""
 
 
 @dataclass(frozen=True)
@@ -35,18 +35,18 @@ class Prediction:
     measured: float
     predicted: float
     noise: float
-    """Of the measurement, as a share."""
+    """Relative noise of the measurement."""
 
     @property
     def deviation(self) -> float:
-        """Predicted over measured, less one."""
+        """Predicted divided by measured, minus one."""
         return self.predicted / self.measured - 1 if self.measured else 0.0
 
 
 def predict(
     model: Model, folders: list[Folder], progress: Callable[[int, int, str], None]
 ) -> list[Prediction]:
-    """All folders, point by point. Raises :class:`FitError` for one that cannot be simulated so."""
+    """Predict all folders, point by point. Raises :class:`FitError` for one that cannot be simulated."""
     points = [(folder, *point) for folder in folders for point in folder.points]
     found: list[Prediction] = []
     for number, (folder, settings, summary) in enumerate(points):
@@ -66,12 +66,12 @@ def predict(
 
 
 def run(model: Model, resolved: dict[str, Any]) -> Results:
-    """A scenario on the machine that was measured: all its terminals on one crossbar."""
+    """Simulate a scenario on the fitted machine: all terminals on one crossbar."""
     return simulate.run(Scenario.from_dict(on_machine(model, resolved)))
 
 
 def on_machine(model: Model, resolved: Mapping[str, Any]) -> dict[str, Any]:
-    """The same program with the fitted technology and protocol; windows of messages stay as they are."""
+    """Return the scenario with the fitted technology and protocol; message windows stay unchanged."""
     found = {name: resolved[name] for name in ("program", "seed", "run", "name") if name in resolved}
     sections = model.sections()
     given = resolved.get("protocol", {})

@@ -1,4 +1,4 @@
-"""The model as a file that a scenario names: every number with where it comes from."""
+"""Write the model as a preset file for scenarios: every number with its source."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _LONG = re.compile(r"\d{4,}")
 
 
 def to_toml(model: Model, version: str) -> str:
-    """The text of a preset file: tables ``[technology]`` and ``[protocol]`` of value, kind, source."""
+    """Return the text of a preset file: tables ``[technology]`` and ``[protocol]`` with value, kind and
+    source.
+    """
     return "".join(_text(model, version))
 
 
@@ -68,7 +70,7 @@ def _toml(value: Any) -> str:
 
 
 def told(model: Model) -> list[str]:
-    """The parameters in words, line by line."""
+    """Return the parameters as lines of text."""
     found = [
         f"L = {figures_text(model.latency_ns)} ns, "
         f"G = {figures_text(model.byte_ns, 5)} ns per byte of the link"
@@ -95,13 +97,13 @@ def told(model: Model) -> list[str]:
 
 
 def figures_text(value: float, digits: int = 4) -> str:
-    """A number for reading, with commas in long ones: never an exponent."""
+    """Format a number with thousands separators and without an exponent."""
     whole, dot, rest = figures(value, digits).partition(".")
     return _LONG.sub(lambda found: f"{int(found[0]):,}", whole) + dot + rest
 
 
 def pieces(curve: Curve) -> str:
-    """The lines of a curve in words."""
+    """Return the lines of a curve as text."""
     lines = [line for line in curve.lines if not line.is_table]
     kept = sum(line.points for line in curve.lines if line.is_table)
     texts = [f"{_line(line)} from {line.first:,.0f} to {line.last:,.0f} B" for line in lines]
@@ -109,6 +111,6 @@ def pieces(curve: Curve) -> str:
 
 
 def _line(line: Line) -> str:
-    """A line in words; a slope that is lost in a nanosecond is none."""
+    """Return a line as text; a slope below a nanosecond in total is omitted."""
     slope = f" {'-' if line.slope < 0 else '+'} {figures_text(abs(line.slope))} ns/B"
     return f"{figures_text(line.base)} ns{slope if abs(line.slope) * line.last >= 1 else ''}"

@@ -1,4 +1,4 @@
-"""What is known of messages by their size, whoever measured it."""
+"""Measured times of messages by size, from any source."""
 
 from __future__ import annotations
 
@@ -23,42 +23,42 @@ QUANTITIES = {
     "gap": "time per message of a train, g + G n",
     "turn": "time per message to one target after the other",
 }
-"""What is measured by size, in nanoseconds."""
+"""Measured quantities by size, in nanoseconds."""
 _MOST_BYTES = 1 << 30
 _ASSUMED = 0.02
-"""Tolerance of what is given without its noise, as a share."""
+"""Relative tolerance of values without a known noise."""
 _LEAST, _SHARE = 2.0, 0.002
-"""Tolerance at least: nanoseconds, and as a share."""
+"""Least tolerance: in nanoseconds, and relative."""
 
 
 @dataclass
 class Samples:
-    """Per quantity and size a value and its tolerance in nanoseconds; and where they are from."""
+    """Values and tolerances in nanoseconds by quantity and size, with their sources."""
 
     values: dict[str, dict[int, tuple[float, float]]] = field(default_factory=dict)
     sources: list[str] = field(default_factory=list)
 
     def put(self, quantity: str, size: int, value_ns: float, noise_ns: float | None = None) -> None:
-        """One value; the noise is a standard error, none if it is not known."""
+        """Add a value; ``noise_ns``: its standard error, None if unknown."""
         value_ns = max(0.0, value_ns)  # a difference that the noise has turned round
         share = value_ns * (_ASSUMED if noise_ns is None else _SHARE)
         tolerance = max(_LEAST, share, 3 * (noise_ns or 0.0))
         self.values.setdefault(quantity, {})[size] = (value_ns, tolerance)
 
     def add(self, other: Samples) -> None:
-        """What another source says; where both say something, the later one holds."""
+        """Add the samples of another source, which replace values for the same quantity and size."""
         for quantity, values in other.values.items():
             self.values.setdefault(quantity, {}).update(values)
         self.sources += other.sources
 
     def columns(self, quantity: str) -> tuple[Floats, Floats, Floats]:
-        """Sizes in rising order, values, tolerances."""
+        """Return sizes in ascending order, values and tolerances."""
         found = sorted(self.values.get(quantity, {}).items())
         rows = np.array([(size, *value) for size, value in found], np.float64).reshape(-1, 3)
         return rows[:, 0], rows[:, 1], rows[:, 2]
 
     def curves(self) -> dict[str, Curve]:
-        """Each quantity as lines."""
+        """Return the fitted lines of each quantity."""
         return {name: fit(*self.columns(name)) for name in QUANTITIES if self.values.get(name)}
 
 
@@ -69,15 +69,15 @@ class Folder:
     path: Path
     resolved: dict[str, Any]
     points: list[tuple[dict[str, Any], dict[str, Any]]]
-    """Of each point its settings and its summary."""
+    """Settings and summary of each point."""
 
     @property
     def calibrates(self) -> bool:
-        """Whether it is of the program from which parameters are found."""
+        """Whether the folder holds the program ``logp``, to which parameters are fitted."""
         return self.resolved.get("program", {}).get("kind") == "logp"
 
     def scenario(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The resolved scenario of a point, without what varies."""
+        """Return the resolved scenario of a point, without its sweep."""
         found = json.loads(json.dumps(self.resolved))
         for name in ("sweep", "variants"):
             found.pop(name, None)
@@ -90,7 +90,7 @@ class Folder:
 
 
 def read_folder(path: Path) -> Folder:
-    """An output folder. Raises :class:`FitError`."""
+    """Read an output folder. Raises :class:`FitError`."""
     summary, resolved = (_json(path / name) for name in ("summary.json", "scenario.resolved.json"))
     if "program" not in resolved:
         raise FitError(
@@ -117,7 +117,7 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def from_folder(folder: Folder) -> Samples:
-    """The samples of a calibration. Raises :class:`FitError`."""
+    """Return the samples of a calibration folder. Raises :class:`FitError`."""
     found = Samples()
     machine = ""
     for settings, summary in folder.points:
@@ -144,7 +144,7 @@ def from_folder(folder: Folder) -> Samples:
 
 
 def _point(found: Samples, program: Mapping[str, Any], summary: Mapping[str, Any]) -> None:
-    """All quantities of one size."""
+    """Add all quantities of one size."""
     from .. import units
 
     size = units.parse_bytes(program["size"])
@@ -169,5 +169,5 @@ def _point(found: Samples, program: Mapping[str, Any], summary: Mapping[str, Any
 
 
 def _noise(span: Mapping[str, Any]) -> float:
-    """Standard error of a median, from the quartiles."""
+    """Return the standard error of a median, estimated from the quartiles."""
     return 1.2533 * (span["ns_p75"] - span["ns_p25"]) / 1.349 / max(1.0, float(span["count"])) ** 0.5

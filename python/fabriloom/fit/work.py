@@ -1,4 +1,4 @@
-"""A whole fit: what was measured, the model, and what it says of the rest."""
+"""A complete fit: measurements, model and predictions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Fitted:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Everything as numbers, ready for JSON."""
+        """All numbers, ready for JSON."""
         from .. import __version__
 
         curves = {
@@ -52,7 +52,7 @@ class Fitted:
         }
 
     def _values(self, quantity: str) -> list[list[float]]:
-        """Sizes and values of a quantity."""
+        """Return sizes and values of a quantity."""
         sizes, values, _ = self.model.samples.columns(quantity)
         return [[size, value] for size, value in zip(sizes.tolist(), values.tolist(), strict=True)]
 
@@ -65,30 +65,31 @@ class Fitted:
 
     @property
     def text(self) -> str:
-        """The preset file."""
+        """Return the text of the preset file."""
         from .. import __version__
 
         return to_toml(self.model, __version__)
 
     def told(self) -> list[str]:
-        """The parameters in words."""
+        """Return the parameters as text."""
         return told(self.model)
 
     def parameters(self) -> list[tuple[str, str]]:
-        """What each quantity is, and its lines."""
+        """Return the meaning and the lines of each quantity."""
         return [(QUANTITIES[name], pieces(curve)) for name, curve in self.model.curves.items()]
 
 
 def fit(paths: Sequence[Path], progress: Callable[[int, int, str], None] | None = None) -> Fitted:
-    """Fit what was measured by ping-pong, trains and one to many, and predict the rest.
+    """Fit parameters to ping-pong, message-train and one-to-many measurements, and predict the other
+    programs.
 
     Args:
-        paths: output folders of ``fabriloom measure``, and files of others (:mod:`~fabriloom.fit.imports`).
-            Folders of the program ``logp`` are fitted; those of all others are predicted.
+        paths: output folders of ``fabriloom measure``, and files of other tools
+            (:mod:`~fabriloom.fit.imports`). Folders of the program ``logp`` are fitted, all others predicted.
         progress: called with each prediction.
 
     Raises:
-        FitError: for what cannot be read, and for too little.
+        FitError: a file cannot be read, or there are too few measurements.
     """
     samples, others = Samples(), list[Folder]()
     for path in paths:

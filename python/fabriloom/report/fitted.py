@@ -14,8 +14,7 @@ _MICRO = 1e3
 
 
 def for_fit(summary: Mapping[str, Any], told: Sequence[str], preset: str) -> str:
-    """The report as HTML text, from the summary of a fit, its parameters in words and the "
-    "text of its preset."""
+    """Return the report of a fit as HTML text, from its summary, its parameters as text and its preset."""
     page = Page(
         title="Fit of measured messages", kind="fit", status=("fitted", "; ".join(summary["sources"]))
     )
