@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .browser import Tab
-from .laboratory import QUIET, VIEW, coloured
+from .laboratory import QUIET, VIEW, coloured, drop
 
 SHELF = (
     "(() => {{ const s = document.querySelector('#shelf'); s.value = '{}';"
@@ -109,3 +109,40 @@ def test_a_stuck_receiver_is_marked_and_blocks_others(tab: Tab) -> None:
     )
     assert tab.js(for_it) > 0
     assert tab.js(f"{VIEW}.blocked.size > {for_it}"), "others as well"
+
+
+STUCK_ON_A_RING = """
+name = "Stuck on a ring"
+[topology]
+kind = "sci-switch"
+ports = 4
+terminals_per_ring = 2
+[technology]
+preset = "sci-lc2"
+timeout = "50 us"
+[traffic]
+length = "64 B"
+load = 0.1
+[[fault]]
+terminal = 0
+stuck = true
+at = "2 us"
+repaired = "8 us"
+[[fault]]
+bus = "s0"
+at = "5 us"
+repaired = "12 us"
+[run]
+duration = "100 us"
+"""
+
+
+def test_stuck_stations_of_rings_are_marked_and_counted(tab: Tab) -> None:
+    """A terminal, then the ports of a switch of which the buses fail."""
+    drop(tab, "stuck.toml", STUCK_ON_A_RING)
+    tab.until(f"document.querySelector('#title').textContent === 'Stuck on a ring' && {QUIET}")
+    tab.js("laboratory.player.pause()")
+    for at_ns, said in ((3e3, "1 station takes nothing"), (6e3, "5 stations take nothing"), (15e3, "")):
+        tab.js(f"laboratory.player.show({at_ns})")
+        text = tab.text("#replay-count")
+        assert said in text if said else "nothing" not in text

@@ -25,7 +25,7 @@ const cross = (context, { x, y }, size, colour) => {
 };
 
 // Links that are down at a moment: dashed and crossed out; of several drawn as one, how many.
-const outages = (context, { ways, dots }, down) => {
+const outages = (context, { ways, dots, recording }, down) => {
   const gone = new Set(down.filter(([, , , stuck]) => !stuck).map(([link]) => link)), bundles = new Map();
   for (const link of gone) { const way = ways.get(link); if (way) bundles.set(way.bundle, way); else if (dots.has(link)) cross(context, dots.get(link), dots.get(link).r, DOWN); }
   // Both directions of a cable are crossed out once.
@@ -49,9 +49,9 @@ const outages = (context, { ways, dots }, down) => {
     context.textAlign = "left";
     if (!all) text(context, `${count} of ${bundle.length} down`, at.x + 8, at.y + 3);
   }
-  // A terminal that takes nothing: a bar across it.
+  // What takes nothing: a frame around it. On a ring the dot of a link is where it begins.
   for (const [link] of down.filter(([, , , stuck]) => stuck)) {
-    const dot = dots.get(link) ?? ways.get(link)?.place(ways.get(link).length);
+    const way = ways.get(link), end = way?.place(way.length), dot = recording.data.rings ? end : dots.get(link) ?? end;
     if (!dot) continue;
     context.lineWidth = 2.2;
     context.strokeStyle = DOWN;

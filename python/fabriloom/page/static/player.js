@@ -112,7 +112,7 @@ export class Player {
       : [mark("blocked", "blocked: the bar is the head that waits, the thread leads to the output it waits for"), mark("buffer", "buffer behind a link, how full"), [""]];
     if (all.some((one) => Object.keys(one.data.intervals_ns ?? {}).length)) parts.push(mark("queue", "packets waiting at their source, by the offered rate"));
     if (all.some((one) => one.data.outages?.some(([, , , stuck]) => !stuck))) parts.push(mark("down", "link that is down"));
-    if (all.some((one) => one.data.outages?.some(([, , , stuck]) => stuck))) parts.push(mark("stuck", "terminal that takes nothing"));
+    if (all.some((one) => one.data.outages?.some(([, , , stuck]) => stuck))) parts.push(mark("stuck", `${rings ? "station" : "terminal"} that takes nothing`));
     if (all.some((one) => one.losses.length)) parts.push(mark("lost", "cross: packet lost; drops: its rest, thrown away at the switch"));
     if (all.some((one) => one.codes.length)) parts.push(mark("code", "time-code or interrupt"));
     this.legend.replaceChildren(...parts.filter((part) => part[0] !== "").map((part) => made("span", {}, ...part)));
@@ -239,10 +239,10 @@ export class Player {
   tell(views) {
     const counts = views.map((view) => {
       const there = new Set(view.shown.map((row) => row.packet)).size, over = this.now > view.recording.until ? " (recorded up to here)" : "";
-      const { down, stuck, lost } = view.failed, some = (count, one, more) => (count ? `, ${count} ${count === 1 ? one : more}` : "");
-      const failed = `${some(down, "link is down", "links are down")}${some(stuck, "terminal takes nothing", "terminals take nothing")}${some(lost, "packet lost so far", "packets lost so far")}`;
+      const { down, stuck, lost } = view.failed, { rings } = view.recording.data, some = (count, one, more) => (count ? `, ${count} ${count === 1 ? one : more}` : "");
+      const failed = `${some(down, "link is down", "links are down")}${rings ? some(stuck, "station takes nothing", "stations take nothing") : some(stuck, "terminal takes nothing", "terminals take nothing")}${some(lost, "packet lost so far", "packets lost so far")}`;
       const packets = `${there} ${there === 1 ? "packet" : "packets"} under way`;
-      return view.recording.data.rings ? `${packets}${over}` : `${packets}, ${view.blocked.size} blocked${failed}${over}`;
+      return rings ? `${packets}${failed}${over}` : `${packets}, ${view.blocked.size} blocked${failed}${over}`;
     });
     const text = counts.length > 1 ? counts.map((count, side) => `${this.cards()[side].title.textContent}: ${count}`).join("; ") : counts[0] ?? "";
     if (this.count.textContent !== text) this.count.textContent = text;
