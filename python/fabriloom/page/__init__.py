@@ -1,8 +1,8 @@
-"""The laboratory: a page on this machine on which a fabric is seen at work.
+"""The laboratory: a local web page that shows a fabric at work.
 
-The server (``server``, ``guard``, ``sessions``) never simulates and never looks into what a user sent: that
-is done by worker processes (``worker`` and what it calls), which may be killed at any moment. They talk in
-lines of JSON.
+The server (``server``, ``guard``, ``sessions``) never simulates and never parses what a user sent: worker
+processes (``worker`` and its modules) do this, and may be killed at any moment. They communicate in lines of
+JSON.
 """
 
 from __future__ import annotations
@@ -14,10 +14,15 @@ __all__ = ["serve"]
 
 
 def serve(port: int, started: Callable[[str], None], files: Sequence[Path] = ()) -> None:
-    """Serve the page on this machine alone until interrupted.
+    """Serve the page on this machine only, until interrupted.
 
-    ``port`` 0 takes any free one; ``started`` is called with the address once it is there. ``files``
-    are scenarios that are first on its shelf. Raises ``OSError`` when the port is taken.
+    Args:
+        port: port of the server; 0: any free one.
+        started: called with the address once the server is ready.
+        files: scenarios that come first on the shelf.
+
+    Raises:
+        OSError: the port is taken.
     """
     from .server import serve as begin
 

@@ -1,4 +1,4 @@
-"""What was chosen on the page: a scenario and settings of it as plain data, and what is made from them."""
+"""The choices on the page: a scenario and its changed settings, as plain data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from . import shelf
 from .limits import Refusal
 
 FABRIC = ("topology", "technology", "routing")
-"""Sections that make a fabric; the others are the traffic under which it is looked at."""
+"""Sections that describe the fabric; the others describe its traffic."""
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,16 @@ class Chosen:
 
     scenario: Scenario
     written: dict[str, Any]
-    """The data of its file, with the settings."""
+    """Data of the file, with the settings."""
     text: str
-    """The file as it is, without the settings."""
+    """Text of the file, without the settings."""
 
 
 def chosen(spec: Mapping[str, Any], traffic: Chosen | None = None) -> Chosen:
-    """The scenario of ``{"shelf": name}`` or ``{"file": name, "text": text}``, with its ``settings``.
+    """Return the scenario of ``{"shelf": name}`` or ``{"file": name, "text": text}``, with its ``settings``.
 
-    With ``traffic`` only its fabric is taken; the traffic, the run and the seed are those of ``traffic``.
-    Raises ScenarioError, with the place in the file, and Refusal.
+    With ``traffic``, only the fabric is used; traffic, run and seed are those of ``traffic``. Raises
+    ScenarioError, with the place in the file, and Refusal.
     """
     source, folder = _source(spec)
     data = parse(source)
@@ -87,7 +87,7 @@ def _source(spec: Mapping[str, Any]) -> tuple[SourceMap, Path | None]:
 def _refuse_files(
     data: Any, source: SourceMap, folder: Path | None, path: tuple[str | int, ...] = ()
 ) -> None:
-    """A file from the browser must not make the server read other files than those that came with it."""
+    """Refuse scenarios from the browser that name files other than those sent with them."""
     inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in inner:
         here = (*path, key)
@@ -99,12 +99,12 @@ def _refuse_files(
 
 
 def _came(folder: Path | None, value: Any) -> bool:
-    """Whether a file came with the scenario. It is not asked of the machine: a long text is no name there."""
+    """Whether a file came with the scenario, decided without looking at the disk."""
     return folder is not None and Path(str(value)).name == value and value in os.listdir(folder)
 
 
 def put(data: dict[str, Any], steps: list[str], value: Any) -> None:
-    """Set a value at a path; a word that stands for a table becomes that table. ``None`` removes it."""
+    """Set a value at a path; the short form of a table becomes that table. ``None`` removes the value."""
     table = data
     for step in steps[:-1]:
         inner = table.get(step)
@@ -117,7 +117,7 @@ def put(data: dict[str, Any], steps: list[str], value: Any) -> None:
 
 
 def _different(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """What is different between two fabrics, in a few words."""
+    """Return the differences of two fabrics as a short text."""
     ours, theirs = (
         {path: value for path, value in _flat(data) if path[0] in FABRIC} for data in (one, other)
     )

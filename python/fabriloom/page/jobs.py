@@ -1,4 +1,4 @@
-"""What a worker does for the page: look at scenarios, run them, draw a saturation curve."""
+"""The jobs of a worker: examine scenarios, run them, compute a saturation curve."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Emit = Callable[[dict[str, Any]], None]
 
 
 class Clock:
-    """When a job has to end: when it was cancelled, or has taken too long."""
+    """Decides when a job has to end: when it is cancelled or takes too long."""
 
     def __init__(self, stop: threading.Event, most_s: float) -> None:
         self._stop = stop
@@ -39,14 +39,14 @@ class Clock:
         self.late = False
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt, which ends a run with what it has measured."""
+        """Raise KeyboardInterrupt, which ends a run with partial results, if the job has to end."""
         self.cancelled = self.cancelled or self._stop.is_set()
         self.late = self.late or time.monotonic() > self._until
         if self.cancelled or self.late:
             raise KeyboardInterrupt
 
     def why(self) -> str:
-        """The same in words; empty if it came to its own end."""
+        """Return the reason for an early end as text; empty otherwise."""
         if self.cancelled:
             return "cancelled"
         minutes = f"Stopped after {limits.RUN_S / 60:g} minutes; `fabriloom run` has no such limit."
@@ -96,8 +96,8 @@ def _write(job: Mapping[str, Any], report: str) -> None:
 
 
 def do_replay(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
-    """Run one or two fabrics once more, and hand over the paths of their packets: of the last ones before the
-    end, or from a moment on.
+    """Run one or two fabrics again and return the paths of their packets: the last ones before the end, or
+    from a given time on.
     """
     clock = Clock(stop, limits.RUN_S)
     scenarios = _named(job).values()
@@ -113,7 +113,7 @@ def do_replay(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None
 
 
 def _watched(side: int, scenario: Scenario, emit: Emit, clock: Clock) -> Results:
-    """One run, shown while it runs."""
+    """Run a scenario and report its state while it runs."""
     limits.check_size(graph_of(scenario))
     compiled = compile(scenario)
     live = Live(compiled)
@@ -130,7 +130,7 @@ def _watched(side: int, scenario: Scenario, emit: Emit, clock: Clock) -> Results
 
 
 def _named(job: Mapping[str, Any]) -> dict[str, Scenario]:
-    """The scenarios of a job by their names, which differ."""
+    """Return the scenarios of a job by unique names."""
     named: dict[str, Scenario] = {}
     for one in sides(job["first"], job.get("beside")):
         name = title_of(one.scenario)
@@ -139,13 +139,13 @@ def _named(job: Mapping[str, Any]) -> dict[str, Scenario]:
 
 
 def _beside(results: Mapping[str, Results], scenarios: Mapping[str, Scenario]) -> Comparison:
-    """Two runs as a comparison of one point each."""
+    """Return two runs as a comparison with one point each."""
     points = [Point.of({NAME: name}, result) for name, result in results.items()]
     return Comparison.between(points, scenarios, runs=len(points), interrupted=False)
 
 
 def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
-    """Throughput and latency of one or two fabrics over the usual loads."""
+    """Compute throughput and latency of one or two fabrics over the usual loads."""
     scenarios = _named(job)
     clock = Clock(stop, limits.STUDY_S)
     curves: dict[str, Curve] = {}

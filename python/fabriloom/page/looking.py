@@ -1,4 +1,4 @@
-"""What the page shows of a scenario before it runs: its parts, its drawing, its controls."""
+"""The parts, the drawing and the controls of a scenario, shown before it runs."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ if TYPE_CHECKING:
 
 
 def look(spec: Mapping[str, Any], beside: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """One or two fabrics; the second has the traffic of the first. Raises ScenarioError and Refusal."""
+    """Describe one or two fabrics; the second has the traffic of the first. Raises ScenarioError and
+    Refusal.
+    """
     return [describe(one) for one in sides(spec, beside)]
 
 
 def sides(spec: Mapping[str, Any], beside: Mapping[str, Any] | None) -> list[Chosen]:
-    """The scenarios of one or two fabrics."""
+    """Return the scenarios of one or two fabrics."""
     first = chosen(spec)
     return [first] if beside is None else [first, chosen(beside, first)]
 
 
 def describe(one: Chosen) -> dict[str, Any]:
-    """A scenario, built and drawn."""
+    """Build and draw a scenario."""
     scenario = one.scenario
     graph = graph_of(scenario)
     limits.check_size(graph)
@@ -52,12 +54,12 @@ def describe(one: Chosen) -> dict[str, Any]:
 
 
 def title_of(scenario: Scenario) -> str:
-    """A name to show."""
+    """Return a title for a scenario."""
     return scenario.name or f"{scenario.topology.kind} network"
 
 
 def facts(graph: Graph) -> str:
-    """Sizes of a network in a line."""
+    """Return the sizes of a network in a line."""
     parts = [counted(graph.terminals, "terminal"), counted(graph.links, "link")]
     if graph.several is not None:
         parts.insert(0, counted(len(graph.planes), "plane"))
@@ -71,14 +73,14 @@ def facts(graph: Graph) -> str:
 
 
 def drawing(graph: Graph) -> str | None:
-    """The fabric with every link cold; None if it is too large to be drawn."""
+    """Draw the fabric without loads; None if it is too large."""
     if graph.links > limits.DRAWN_LINKS:
         return None
     return fabric_svg(graph, np.zeros(graph.links), "link in use", alone=True)
 
 
 def _with_places(value: Any, scenario: Scenario) -> Any:
-    """The data with the files that it names as complete paths, so that it can be saved anywhere."""
+    """Return the data with full paths of its files, so that it can be saved anywhere."""
     if not isinstance(value, Mapping):
         return value
     return {

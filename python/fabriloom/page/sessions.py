@@ -1,4 +1,4 @@
-"""Sessions: one tab each, one job at a time, and all that a reloaded tab needs to show where it was."""
+"""Sessions: one per tab, with one job at a time, and the state that a reloaded tab needs."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from .limits import Refusal
 from .workers import Worker, WorkerLost, Workers
 
 ALONE_S = 20.0
-"""A run that nobody listens to for this long is given up."""
+"""A run without a listener for this time is abandoned."""
 _FORGET_S = 3600.0
 _QUEUE = 400
 _KEPT_FILES = 64
 _MEASURED = ("live", "point")
-"""Messages of a run or a curve that say what was measured."""
+"""Messages of a run or a curve with measured values."""
 
 Message = dict[str, Any]
 
 
 class Session:
-    """One tab: its job, the newest message of every kind, and who listens."""
+    """One tab: its job, the newest message of every kind, and its listeners."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
@@ -45,15 +45,15 @@ class Session:
 
     @property
     def report(self) -> Path:
-        """Where the report of the last job is, once it is done."""
+        """Path of the report of the last job, once it is finished."""
         return self.folder / "report.html"
 
     def state(self) -> list[Message]:
-        """What a new listener has to know, in order."""
+        """Return the messages for a new listener, in order."""
         return [{"type": "state", "running": self.running, "job": self.kind}, *self._newest.values()]
 
     def tell(self, message: Message) -> None:
-        """Tell all listeners, and remember the newest of each kind."""
+        """Send a message to all listeners, and keep the newest of each kind."""
         self._newest[(message["type"], message.get("side"), message.get("load"))] = message
         for queue in self.listeners:
             if queue.qsize() < _QUEUE:
@@ -67,7 +67,7 @@ class Session:
             queue.put_nowait(None)
 
     def begin(self, workers: Workers, job: Message) -> None:
-        """Start a job; the one before must have ended."""
+        """Start a job; the previous one must have ended."""
         self.running, self._cancelled, self.kind = True, False, str(job["do"])
         if self.kind == "replay":
             # What the run before has shown stays: its packets are replayed.
@@ -102,7 +102,7 @@ class Session:
             self.tell({"type": "idle"})
 
     async def cancel(self) -> None:
-        """End the job: with what it has if that comes at once, else by ending its process."""
+        """End the job: with its partial results if they come at once, else by ending its process."""
         if not self.running:
             return
         self._cancelled = True
@@ -117,9 +117,10 @@ class Session:
 
 
 class Turns:
-    """A few at a time; of those that wait the newest is next, and the oldest is refused when they are many.
+    """Admits a few at a time; of the waiting ones the newest is next, and with too many the oldest is
+    refused.
 
-    Whoever sends many requests so keeps nobody from being served soon.
+    A client that sends many requests therefore cannot block the others.
     """
 
     def __init__(self, at_a_time: int, waiting: int) -> None:
@@ -163,8 +164,8 @@ class Sessions:
         self._looking = Turns(limits.LOOKING, limits.LOOKS_WAITING)
 
     def create(self) -> Session:
-        """A session for a new tab. Nobody is locked out: where there are too many, one that nobody looks at
-        is forgotten, or the one that was seen longest ago.
+        """Create a session for a new tab. If there are too many, one without listeners, or the one unused for
+        longest, is closed.
         """
         while len(self._open) >= limits.SESSIONS:
             idle = [session for session in self._open.values() if not session.running]
@@ -182,8 +183,8 @@ class Sessions:
         shutil.rmtree(session.folder, ignore_errors=True)
 
     def keep(self, files: Mapping[str, str]) -> Path:
-        """A folder with these files, which came with a scenario; it goes with the server, or when many came
-        after it.
+        """Store the files that came with a scenario; the folder is removed with the server, or after many
+        others.
         """
         text = json.dumps(sorted(files.items()), ensure_ascii=False)
         folder = self._folder / f"files-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
@@ -198,14 +199,14 @@ class Sessions:
         return folder
 
     def get(self, name: str) -> Session | None:
-        """The session of a tab, if the server still knows it."""
+        """Return the session of a tab, or None if it is closed."""
         session = self._open.get(name)
         if session is not None:
             session.seen = time.monotonic()
         return session
 
     def begin(self, session: Session, job: Message) -> None:
-        """Start a job. Raises Refusal while another goes on."""
+        """Start a job. Raises Refusal while another one runs."""
         if session.running:
             raise Refusal("A run is in progress in this tab. Cancel it first.")
         if sum(other.running for other in self._open.values()) >= limits.RUNNING:
@@ -215,7 +216,7 @@ class Sessions:
         session.begin(self.workers, job)
 
     async def look(self, job: Message) -> Message:
-        """One short job of no session: what it answers, or the error. Raises Refusal when too many wait."""
+        """Run a short job without a session; returns its answer or error. Raises Refusal if too many wait."""
         async with self._looking:
             return await self._look(job)
 
@@ -238,7 +239,7 @@ class Sessions:
         return answer
 
     async def sweep(self) -> None:
-        """For ever: give up runs that nobody looks at, forget tabs that are gone."""
+        """Loop without end: abandon runs without listeners, and close sessions of closed tabs."""
         while True:
             await asyncio.sleep(2.0)
             now = time.monotonic()
@@ -256,6 +257,6 @@ class Sessions:
             session.hang_up()
 
     async def close(self) -> None:
-        """End everything and leave nothing behind."""
+        """End all jobs and remove all files."""
         await self.workers.close()
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,7 +1,7 @@
-"""A process that reads jobs as lines of JSON and writes what comes of them as lines of JSON.
+"""A process that reads jobs and writes results as lines of JSON.
 
-It holds everything that a scenario from elsewhere could make large or slow, so killing it is always
-safe. It ends when the server does: then its input ends.
+All work that a foreign scenario can make large or slow happens here, so killing it is always safe. It ends
+with the server, because its input then ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from . import limits
 
 
 def main() -> None:
-    """Work until there is nothing more to read."""
+    """Work until the input ends."""
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else writes to standard output must not get among the messages
     _limit_memory()
@@ -66,7 +66,7 @@ def _limit_memory() -> None:
 
 
 def _without_folders(text: str, job: Mapping[str, Any]) -> str:
-    """A message without the places in which we keep the files that came with a scenario."""
+    """Remove the folders of a scenario's stored files from a message."""
     for side in ("first", "beside"):
         if (folder := (job.get(side) or {}).get("folder")) is not None:
             text = text.replace(f"{folder}{os.sep}", "")
@@ -74,7 +74,7 @@ def _without_folders(text: str, job: Mapping[str, Any]) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """What the command would print."""
+    """Return the message that the command would print."""
     from ..routing import RoutingError
     from ..scenario import ScenarioError
     from ..technology import TechnologyError

@@ -1,4 +1,4 @@
-"""Worker processes: started ahead, given a job each, killed when they do not stop."""
+"""Worker processes: started in advance, given one job each, and killed if they do not stop."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _IDLE = 2
 
 
 class WorkerLost(Exception):
-    """The process ended without being asked to; its text says how."""
+    """The process ended unexpectedly; the text says how."""
 
 
 class Worker:
-    """One process, which does one job after the other."""
+    """One process, which does one job after another."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
 
     @classmethod
     async def start(cls) -> Worker:
-        """Start a process; it gets ready by itself."""
+        """Start a process, which gets ready in the background."""
         pipe = asyncio.subprocess.PIPE
         command = children.command(f"{__package__}.worker")
         # Away from the terminal: its Ctrl-C is for the server, which ends the workers.
@@ -38,22 +38,22 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """Number of its process."""
+        """Process id."""
         return self._process.pid
 
     @property
     def alive(self) -> bool:
-        """Whether it can take a job."""
+        """Whether the process can take a job."""
         return self._process.returncode is None
 
     def tell(self, message: Mapping[str, Any]) -> None:
-        """Send one message; one that has ended does not hear it."""
+        """Send one message; a process that has ended ignores it."""
         if self._process.stdin is not None:
             with contextlib.suppress(OSError, RuntimeError):
                 self._process.stdin.write(json.dumps(message).encode() + b"\n")
 
     async def work(self, job: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """Do a job: its messages, up to the end of the job. Raises WorkerLost."""
+        """Do a job; yields its messages up to the end of the job. Raises WorkerLost."""
         self.tell(job)
         while True:
             line = await self._process.stdout.readline() if self._process.stdout else b""
@@ -66,12 +66,12 @@ class Worker:
                 yield message
 
     def kill(self) -> None:
-        """End it at once."""
+        """End the process at once."""
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
     async def gone(self) -> None:
-        """Wait until it has ended."""
+        """Wait until the process has ended."""
         await self._process.wait()
 
 
@@ -86,7 +86,7 @@ def _how(code: int) -> str:
 
 
 class Workers:
-    """Processes that are ready. One is always kept ahead, because starting takes a second."""
+    """Ready processes. One is always started in advance, because starting takes a second."""
 
     def __init__(self) -> None:
         self._idle: list[Worker] = []
@@ -94,7 +94,7 @@ class Workers:
         self._ahead: set[asyncio.Task[None]] = set()
 
     async def take(self) -> Worker:
-        """A worker for one job."""
+        """Return a worker for one job."""
         while self._idle:
             worker = self._idle.pop(0)  # one that has worked already has everything imported
             if worker.alive:
@@ -106,7 +106,7 @@ class Workers:
         return worker
 
     def give(self, worker: Worker) -> None:
-        """Take a worker back whose job is done; some are kept, others end."""
+        """Take back a worker after its job; some are kept, others end."""
         self._all = {other for other in self._all if other.alive}
         if worker.alive:
             self._idle.insert(0, worker)
@@ -114,7 +114,7 @@ class Workers:
             self._idle.pop().kill()
 
     def ahead(self) -> None:
-        """Start one if none is idle."""
+        """Start a worker if none is idle."""
         if self._idle or self._ahead:
             return
         task = asyncio.create_task(self._start())
@@ -127,7 +127,7 @@ class Workers:
         self._idle.append(worker)
 
     async def close(self) -> None:
-        """End all."""
+        """End all workers."""
         for task in list(self._ahead):
             task.cancel()
         for worker in self._all:

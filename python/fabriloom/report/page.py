@@ -27,7 +27,7 @@ class Series:
     hollow: Sequence[int] = field(default_factory=list)
     """Numbers of the points that are drawn hollow: those past saturation."""
     of: str = ""
-    """The name of the series whose colour it has, if not one of its own."""
+    """Name of the series whose colour it shares; empty: its own colour."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; ``numbers`` says which columns are set flush right."""
+    """A table; ``numbers``: right-aligned columns."""
 
     title: str
     head: Sequence[str]
@@ -77,7 +77,7 @@ class Table:
 
     @property
     def folded(self) -> bool:
-        """Whether it is closed until somebody opens it: long tables are."""
+        """Whether the table is collapsed at first: long ones are."""
         return len(self.rows) > MOST_OPEN_ROWS
 
 
@@ -108,7 +108,7 @@ class Drawing:
     and ``columns``, each with ``label``, ``values``, ``kind`` (``share``, ``count`` or ``mean``) and the
     ``top`` of its scale."""
     heat_map: HeatMap | None = None
-    """What is drawn, if it is numbers over two settings."""
+    """The numbers of a heat map."""
 
 
 @dataclass(frozen=True)
@@ -158,28 +158,28 @@ class Page:
 
     title: str
     kind: str
-    """What it is a report of, in one or two words."""
+    """Kind of report, one or two words."""
     description: str = ""
     verdicts: Mapping[str, str] = field(default_factory=dict)
-    """The answer in a sentence; of several networks one each, by its name."""
+    """The answer in a sentence, by name of the network."""
     status: tuple[str, str] = ("", "")
-    """A word and a sentence: how it ended."""
+    """The end: a word and a sentence."""
     status_mark: str = ""
     warnings: list[str] = field(default_factory=list)
-    """What a reader should know before believing anything."""
+    """Warnings that a reader needs before the results."""
     facts: list[tuple[str, str, str]] = field(default_factory=list)
-    """The key numbers: (what, value, what is said below it)."""
+    """The key numbers: (name, value, note)."""
     sections: list[Chart | Table | Drawing | Text | Heading | Prose] = field(default_factory=list)
     provenance: list[tuple[str, str]] = field(default_factory=list)
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number for reading: ``digits`` significant figures, thin spaces in long ones; a dash for none."""
+    """Format a number with ``digits`` significant digits and thin spaces; a dash for None."""
     return _typeset(figures(value, digits, none="–"))
 
 
 def plus_minus(value: float | None, ci95: float | None) -> str:
-    """A number and its half-width."""
+    """Format a number with its half-width."""
     return _typeset(measured(value, ci95, none="–"))
 
 
@@ -213,10 +213,10 @@ def _source_hash(script: str) -> str:
 
 
 def render(page: Page) -> str:
-    """The page as one HTML document.
+    """Render the page as one HTML document.
 
-    Its content security policy lets only our own scripts run, by their hashes, and nothing be fetched: even
-    a name that slipped through the escaping could do nothing.
+    Its content security policy allows only our own scripts, by their hashes, and no downloads: even a name
+    that is not escaped could do nothing.
     """
     import jinja2
     from markupsafe import Markup
