@@ -264,3 +264,17 @@ def test_the_arrays_have_the_columns_that_the_engine_knows() -> None:
     sizes = {"u8": "uint8", "u32": "uint32", "u64": "uint64", "f64": "float64"}
     assert sent == {name: np.dtype(sizes[kind]) for name, kind in _native.columns()}
     assert set(arrays) - set(sent) == {name for name, _ in _native.scalars()}
+
+
+def test_kinds_of_networks_are_asked_and_not_told_apart() -> None:
+    """What differs between kinds is a method of their classes; a switch on the class is one more place."""
+    switches = []
+    for file in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        sure = {id(node) for one in ast.walk(tree) if isinstance(one, ast.Assert) for node in ast.walk(one)}
+        for node in ast.walk(tree):
+            asks = isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"
+            names = ("LinkParts", "RingParts", "RingTechnology")
+            if asks and id(node) not in sure and any(name in ast.unparse(node) for name in names):
+                switches.append(f"{file.name}:{node.lineno}")
+    assert switches == []

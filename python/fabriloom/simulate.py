@@ -17,6 +17,7 @@ from .compile import Compiled, compile
 from .compile.programs import failed, place_of
 from .results import ProgramRun, Results, shares
 from .results.ends import STUCK
+from .results.kinds import KINDS
 from .results.provenance import Provenance
 from .scenario import Scenario
 from .traffic import to_all
@@ -89,7 +90,7 @@ def run(
         name: column for name, column in compiled.arrays.items() if name.startswith(("fault_", "code_"))
     }
     wall_s = time.perf_counter() - began
-    provenance = Provenance.of(compiled.scenario, "rings" if compiled.scenario.of_rings else "trains")
+    provenance = Provenance.of(compiled.scenario, KINDS[compiled.graph.kind].engine)
     program = _program_run(compiled, native)
     results = Results(native, compiled.graph, compiled.tick_ps, provenance, wall_s, program)
     results.warnings += compiled.warnings

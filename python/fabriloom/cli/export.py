@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 def export(scenario: Scenario, folder: Output | None) -> int:
     """Write the files of a network to a folder; without one, print the routing tables."""
-    from ..compile import LinkParts, compile
+    from ..compile import compile
 
     compiled = compile(scenario)
-    if not isinstance(compiled.parts, LinkParts):
+    if compiled.graph.rings is not None:
         raise Mistake(
             "routing tables are of networks of links; in a network of rings name ports: see fabriloom check"
         )

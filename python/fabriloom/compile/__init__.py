@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -29,6 +30,8 @@ from .ticks import MOST_WAIT_TICKS, Durations, tick_ps
 
 Parts = LinkParts | RingParts
 """A network by its kind."""
+KINDS: dict[str, Callable[[Scenario, Graph], Parts]] = {"links": LinkParts, "rings": RingParts}
+"""By ``Graph.kind``."""
 
 __all__ = ["Arrays", "Compiled", "LinkParts", "RingParts", "compile", "graph_of"]
 
@@ -169,7 +172,7 @@ def _parts(scenario: Scenario) -> Parts:
         return known
     graph = graph_of(scenario)
     check_graph(scenario, graph)
-    parts = RingParts(scenario, graph) if scenario.of_rings else LinkParts(scenario, graph)
+    parts = KINDS[graph.kind](scenario, graph)
     if made_of and graph.terminals <= _MOST_TERMINALS:
         _known.keep(made_of, parts)
     return parts
@@ -181,7 +184,7 @@ def _made_of(scenario: Scenario) -> str:
         sections = [scenario.resolved[name] for name in ("topology", "routing", "technology")]
     except (OSError, ValueError):  # whoever needs what is wrong says so, with its place
         return ""
-    return json.dumps([*sections, scenario.transaction if scenario.of_rings else ""])
+    return json.dumps([*sections, scenario.transaction])
 
 
 def _joined(

@@ -18,6 +18,12 @@ _MESSAGES = tuple(f"{size} B" for size in (64, 128, 256, 512, 1024, 2048, 4096))
 _RATES = tuple(f"{rate} kHz" for rate in (1, 2, 5, 10, 15, 20, 30, 40, 60))
 _FLITS = (1, 2, 4, 8, 16, 32, 64)
 _PLACES = (1, 2, 4, 8, 16, 32)
+_SCALES = (
+    ("Input buffer", "input_buffer", _BUFFERS),
+    ("Input buffer (flits)", "input_buffer_flits", _FLITS),
+    ("Places to receive", "requests_in", _PLACES),
+)
+"""Settings of a technology, if it has them."""
 _DELAYS = ("1 ns", *(f"{100 * 2**n} ns" for n in range(8)))
 
 Settings = dict[str, Any]
@@ -31,7 +37,7 @@ def controls(scenario: Scenario) -> list[dict[str, Any]]:
     resolved = scenario.resolve()
     program = resolved.get("program")
     found = [*(_traffic(scenario, resolved["traffic"]) if program is None else _program(program))]
-    found += _technology(scenario, resolved["technology"])
+    found += _technology(resolved["technology"])
     return [*found, *_routing(scenario, resolved["routing"])]
 
 
@@ -81,8 +87,9 @@ def _traffic(scenario: Scenario, traffic: dict[str, Any]) -> Iterator[dict[str, 
         yield _scale("Rates multiplied by", "traffic", "traffic.scale", scales, traffic["scale"])
     length, pattern = traffic["length"], traffic["pattern"]
     if length["kind"] == "fixed" and pattern["kind"] not in ("descriptors", "flows"):
-        ring_lengths = _RING_LENGTHS.get(str(traffic.get("transaction")), _RING_LENGTHS[""])
-        lengths = ring_lengths if scenario.of_rings else _LINK_LENGTHS
+        lengths = _LINK_LENGTHS
+        if "transaction" in traffic:
+            lengths = _RING_LENGTHS.get(traffic["transaction"], _RING_LENGTHS[""])
         if len(lengths) > 1:
             yield _scale("Packet length", "traffic", "traffic.length", lengths, length["value"])
     if pattern["kind"] in ("local", "hot-spot"):
@@ -108,28 +115,22 @@ def _share(pattern: dict[str, Any]) -> dict[str, Any]:
     return share
 
 
-def _technology(scenario: Scenario, technology: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _technology(technology: dict[str, Any]) -> Iterator[dict[str, Any]]:
     def scale(label: str, name: str, values: Sequence[Any], now: Any) -> dict[str, Any]:
         return _scale(label, "fabric", f"technology.{name}", values, now)
 
-    if not scenario.of_rings:
-        if "input_buffer" in technology:
-            yield scale("Input buffer", "input_buffer", _BUFFERS, technology["input_buffer"])
-        elif "input_buffer_flits" in technology:
-            yield scale(
-                "Input buffer (flits)", "input_buffer_flits", _FLITS, technology["input_buffer_flits"]
-            )
-        return
-    yield scale("Places to receive", "requests_in", _PLACES, technology["requests_in"])
-    yield scale("Retry delay", "retry.delay", _DELAYS, technology["retry"]["delay"])
+    for label, name, values in _SCALES:
+        if name in technology:
+            yield scale(label, name, values, technology[name])
+    if "retry" in technology:
+        yield scale("Retry delay", "retry.delay", _DELAYS, technology["retry"]["delay"])
     for label, name in (("Bandwidth allocation", "bandwidth_allocation"), ("Phases", "phases")):
-        settings = [("off", {f"technology.{name}": False}), ("on", {f"technology.{name}": True})]
-        yield _control(label, "fabric", settings, int(technology[name]))
+        if name in technology:
+            settings = [("off", {f"technology.{name}": False}), ("on", {f"technology.{name}": True})]
+            yield _control(label, "fabric", settings, int(technology[name]))
 
 
 def _routing(scenario: Scenario, routing: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if scenario.of_rings:
-        return
     kind = scenario.topology.kind
     ways = _ways(kind)
     if not ways:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class Kind:
     """The results of one kind of network."""
 
+    engine: str
+    """Name of the engine."""
     latency_from: str
     latency_to: str
     """The two ends of network latency, in words."""
@@ -42,12 +44,14 @@ def _carried(native: Mapping[str, Any], window_ns: float) -> NDArray[np.float64]
 
 KINDS = {
     "links": Kind(
+        "trains",
         columns.NETWORK_LATENCY_FROM,
         columns.NETWORK_LATENCY_TO,
         columns.LINKS,
         of_links,
     ),
     "rings": Kind(
+        "rings",
         columns.RING_LATENCY_FROM,
         columns.RING_LATENCY_TO,
         columns.RING_LINKS,
