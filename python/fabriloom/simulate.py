@@ -20,7 +20,7 @@ from .results.ends import STUCK
 from .results.kinds import KINDS
 from .results.provenance import Provenance
 from .scenario import Scenario
-from .traffic import to_all
+from .traffic import sends_evenly
 
 if TYPE_CHECKING:
     from .bounds import Promise
@@ -125,7 +125,7 @@ def _rows(compiled: Compiled) -> tuple[dict[str, Any], list[str]]:
     """
     names = compiled.graph.terminal_names
     by_pair = compiled.programs is None and len(names) <= shares.MOST_TERMINALS
-    by_pair = by_pair and not to_all(compiled.arrays).any()
+    by_pair = by_pair and not sends_evenly(compiled.arrays)  # known without counting what each sends
     return shares.wanted(names, compiled.demand() if by_pair else None)
 
 

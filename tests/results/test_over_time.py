@@ -66,3 +66,13 @@ def test_a_run_that_ends_before_its_first_batch_has_no_rows() -> None:
     found = run(Scenario.from_dict({"topology": topology, "program": program}))
     assert found.end_reason == "drained"
     assert not len(found.over_time)
+
+
+def test_a_hot_spot_that_takes_everything_has_flows() -> None:
+    pattern = {"kind": "hot-spot", "target": 0, "share": 1.0}
+    traffic = {"pattern": pattern, "senders": [1, 2, 3, 4], "load": 0.1}
+    data = {"topology": {"kind": "crossbar", "terminals": 5}, "traffic": traffic}
+    found = run(Scenario.from_dict({**data, "run": {"duration": "1 ms", "precision": 0.0}}))
+    assert found.over_time["of"].unique(maintain_order=True).to_list() == [
+        f"{name} to {found.graph.terminal_names[0]}" for name in found.graph.terminal_names[1:]
+    ]

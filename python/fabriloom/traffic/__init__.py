@@ -1,8 +1,18 @@
 """Traffic: sources, destinations, lengths and times of packets, as columns for the engine."""
 
 from fabriloom.traffic.build import build, silent
-from fabriloom.traffic.demand import Demand, demand, mean_length, to_all
+from fabriloom.traffic.demand import Demand, demand, mean_length, sends_evenly, to_all
 from fabriloom.traffic.errors import TrafficError
 from fabriloom.traffic.pairs import exchanging
 
-__all__ = ["Demand", "TrafficError", "build", "demand", "exchanging", "mean_length", "silent", "to_all"]
+__all__ = [
+    "Demand",
+    "TrafficError",
+    "build",
+    "demand",
+    "exchanging",
+    "mean_length",
+    "sends_evenly",
+    "silent",
+    "to_all",
+]

@@ -114,6 +114,12 @@ def to_all(columns: Columns) -> NDArray[np.bool_]:
     return ~_among(arrival, SILENT, LIST, FLOWS) & _among(kind, UNIFORM, HOT_SPOT, ANY)
 
 
+def sends_evenly(columns: Columns) -> bool:
+    """Whether some terminal sends to all others alike, as :attr:`Demand.even` would have it; a hot spot that
+    takes everything leaves nothing for others."""
+    return bool(np.any(to_all(columns) & (columns["source_target"] == UNIFORM)))
+
+
 def _among(values: np.ndarray, *codes: int) -> NDArray[np.bool_]:
     """Per value: whether it is one of a few codes; several times as fast as ``np.isin``."""
     return np.logical_or.reduce([values == code for code in codes])
