@@ -60,8 +60,8 @@ pub(super) struct Supply<'a> {
     pub way: u32,
 }
 
-/// Credit for the characters that a link sends.
-struct Credit {
+/// Credit that is taken for the characters that a link sends.
+struct Taken {
     /// Characters that may be sent on what was taken so far.
     characters: u32,
     /// See `Link`.
@@ -98,7 +98,7 @@ impl View<'_> {
     #[inline(always)]
     pub fn burst<const CASE: Case>(&self) -> Option<Burst> {
         let (at, kind) = (self.at, self.kind);
-        let before = at.line.known();
+        let before = at.wire.known();
         let stop = self.supplied_up_to(before);
         let most = (stop - before).0;
         if CASE == CREDIT && most == 0 {
@@ -143,27 +143,28 @@ impl View<'_> {
 
     /// Wire and credit: for how many characters there is credit from when on, in time for all behind the first.
     #[inline(always)]
-    fn credit<const CASE: Case>(&self, most: u32) -> Option<Credit> {
+    fn credit<const CASE: Case>(&self, most: u32) -> Option<Taken> {
         let at = self.at;
         let opens = at.horizon.as_ref().filter(|_| CASE == ANY).map_or(ALWAYS, |horizon| horizon.opens);
         // The first of a packet waits for its grant too, and is followed in step by the others unless they come late.
-        let own = model::start(self.time, at.wire_free, opens);
-        let mut credit = Credit { characters: at.credited, next_quantum: at.next_quantum, own };
+        let own = model::start(self.time, at.wire.free(), opens);
+        let mut credit =
+            Taken { characters: at.credit.characters(), next_quantum: at.credit.next_quantum(), own };
         match CASE {
             CREDIT => {
                 let (_, places) = self.to.as_ref()?;
-                if at.credited > 0 {
+                if at.credit.characters() > 0 {
                     return None;
                 }
                 let (characters, own) = places.all_credit(at, self.kind, own, most)?;
-                let next_quantum = at.next_quantum + Wrapping(characters);
-                credit = Credit { characters, next_quantum, own };
+                let next_quantum = at.credit.next_quantum() + Wrapping(characters);
+                credit = Taken { characters, next_quantum, own };
             }
             // Credit may have to be taken for some, if there is any.
-            FIRST if at.output != NONE && at.credited <= most => return None,
+            FIRST if at.output != NONE && at.credit.characters() <= most => return None,
             FIRST | SUPPLY => {}
             _ => {
-                if credit.characters < most && !at.keeps_credit {
+                if credit.characters < most && !at.credit.is_kept() {
                     self.take_credit::<CASE>(&mut credit, most);
                 }
             }
@@ -173,7 +174,7 @@ impl View<'_> {
 
     /// Takes credit for the next of `most` characters, and with it all that is there in time for those behind.
     #[inline(always)]
-    fn take_credit<const CASE: Case>(&self, credit: &mut Credit, most: u32) {
+    fn take_credit<const CASE: Case>(&self, credit: &mut Taken, most: u32) {
         while let Some(run) = self.leaving::<CASE>(credit.next_quantum) {
             if !credit.take(&run, self.kind, most) {
                 break;
@@ -209,10 +210,10 @@ impl View<'_> {
 
     /// What follows from a run for the link and for others.
     #[inline(always)]
-    fn effects<const CASE: Case>(&self, run: Run, credit: &Credit, known: Number) -> Burst {
-        let (at, before) = (self.at, self.at.line.known());
+    fn effects<const CASE: Case>(&self, run: Run, credit: &Taken, known: Number) -> Burst {
+        let (at, before) = (self.at, self.at.wire.known());
         let last = known == self.end && (!matches!(CASE, ANY | PLAIN) || run.count > 0);
-        let mut waits = credit.characters == run.count && !at.keeps_credit && known != self.end;
+        let mut waits = credit.characters == run.count && !at.credit.is_kept() && known != self.end;
         if waits && matches!(CASE, PLAIN | CREDIT) {
             waits = self.to.as_ref().is_none_or(|(_, places)| !places.turns.beyond(at, credit.next_quantum));
         }
@@ -220,14 +221,14 @@ impl View<'_> {
         if let Some((to, places)) = &self.to
             && (CASE == CREDIT || CASE == PLAIN && run.count > 0)
         {
-            supplies = !to.waits_for_credit && to.line.known() + to.shift == before;
+            supplies = !to.credit.waits() && to.wire.known() + to.shift == before;
             leaves = (ahead(known, places.turns.end) >= 0) & places.turns.all();
         }
         let (credits, frees) = match self.from {
             Some(from) if CASE != ANY => at.vacates(self.kind, known, from),
             _ => (false, false),
         };
-        let Credit { characters: credited, next_quantum, .. } = *credit;
+        let Taken { characters: credited, next_quantum, .. } = *credit;
         Burst { run, credited, next_quantum, last, again: false, waits, supplies, leaves, credits, frees }
     }
 }
@@ -235,18 +236,19 @@ impl View<'_> {
 impl Burst {
     /// All that is left of a packet, in step and with credit for it in time.
     pub fn rest(at: &Link, kind: &Kind, end: Number) -> Self {
-        let count = (end - at.line.known()).0;
-        let run = Run { count, step: kind.character, time: at.wire_free };
-        let missing = count.checked_sub(at.credited).filter(|&missing| missing > 0);
+        let count = (end - at.wire.known()).0;
+        let run = Run { count, step: kind.character, time: at.wire.free() };
+        let missing = count.checked_sub(at.credit.characters()).filter(|&missing| missing > 0);
         let more = missing.map_or(0, |missing| kind.quanta(missing)) * kind.quantum;
-        let (credited, next_quantum) = (at.credited + more, at.next_quantum + Wrapping(more));
+        let (credited, next_quantum) =
+            (at.credit.characters() + more, at.credit.next_quantum() + Wrapping(more));
         let none = false;
         let (again, waits, supplies, leaves, credits, frees) = (none, none, none, none, none, none);
         Self { run, credited, next_quantum, last: true, again, waits, supplies, leaves, credits, frees }
     }
 }
 
-impl Credit {
+impl Taken {
     /// Takes the quanta that characters return which leave in a run, as far as they are needed for the next of `most`
     /// characters or there in time for those behind it; false if that is enough.
     ///

@@ -67,11 +67,11 @@ impl Network {
         if at.output != NONE {
             let to = &self.links[at.output as usize];
             // A place for the next character, or none as it is deleted, would let it go.
-            let places = to.line.known() + Wrapping(self.kind(to).output_buffer) + to.shift;
+            let places = to.wire.known() + Wrapping(self.kind(to).output_buffer) + to.shift;
             let next = if ahead(places, at.deleted) < 0 { at.deleted } else { places };
             // A link that was left behind has sent more than is written down.
-            let full = (at.waits_for_credit || at.behind) && at.sending == at.head
-                || ahead(at.line.known(), next) > 0;
+            let full =
+                (at.credit.waits() || at.behind) && at.sending == at.head || ahead(at.wire.known(), next) > 0;
             // What a link does that waits for its horizon is not known yet.
             let waits = full && !to.to_terminal && !to.has_horizon();
             return waits.then(|| vec![at.output]);

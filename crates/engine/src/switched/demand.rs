@@ -123,7 +123,7 @@ impl Network {
     /// Leaves a link behind; the next one may then have credit that it does not take.
     fn mark(&mut self, link: u32, holder: u32) {
         let at = &mut self.links[link as usize];
-        at.behind = !at.waits_for_credit && at.sending == at.tail;
+        at.behind = !at.credit.waits() && at.sending == at.tail;
         self.links[holder as usize].behind = true;
     }
 
@@ -136,7 +136,7 @@ impl Network {
             return false;
         }
         let links = at.worm(at.sending, &self.crowd).links;
-        let unsent = (at.granted - at.line.known()).0;
+        let unsent = (at.granted - at.wire.known()).0;
         links < EAGER && unsent > (u32::from(links) + 3).saturating_mul(self.window / 2)
     }
 
@@ -161,7 +161,7 @@ impl Network {
         parts.push(self.front(to));
         loop {
             let (at, next) = (&self.links[from as usize], &self.links[to as usize]);
-            let all_sent = ahead(at.line.known() - next.shift, next.granted) >= 0;
+            let all_sent = ahead(at.wire.known() - next.shift, next.granted) >= 0;
             // Where another packet follows, this one has left its source.
             let alone = at.sending == at.head && at.sending == at.tail;
             if all_sent || !alone || at.worm(at.sending, &self.crowd).links == EAGER {
@@ -192,19 +192,20 @@ impl Network {
         let Some(from) = self.links.get(at.holder as usize).filter(|_| at.tail != NONE) else { return true };
         let worm = at.worm(at.tail, &self.crowd);
         let header = if at.to_terminal { 1 } else { asking_chars(&self.fabric, worm.header) };
-        ahead(from.line.known() - at.shift, worm.first + Wrapping(header)) >= 0
+        ahead(from.wire.known() - at.shift, worm.first + Wrapping(header)) >= 0
     }
 
     /// The foremost link of a packet.
     fn front(&self, link: u32) -> Part {
         let at = &self.links[link as usize];
-        let (kind, unsent) = (self.kind(at), (at.granted - at.line.known()).0);
+        let (kind, unsent) = (self.kind(at), (at.granted - at.wire.known()).0);
         let begun = at.sending != NONE
             && at.sending == at.tail
-            && ahead(at.line.known(), at.worm(at.sending, &self.crowd).first) > 0;
-        let left = (at.kept() + self.leaving_quanta(at)).saturating_mul(kind.quantum);
-        let waiting = if begun { unsent.saturating_sub(at.credited.saturating_add(left)) } else { unsent };
-        let wire = at.wire_free + Time::from(unsent) * Time::from(kind.character);
+            && ahead(at.wire.known(), at.worm(at.sending, &self.crowd).first) > 0;
+        let left = (at.credit.kept_quanta() + self.leaving_quanta(at)).saturating_mul(kind.quantum);
+        let waiting =
+            if begun { unsent.saturating_sub(at.credit.characters().saturating_add(left)) } else { unsent };
+        let wire = at.wire.free() + Time::from(unsent) * Time::from(kind.character);
         // On the way to a terminal characters wait for no credit.
         let last_from = if at.to_terminal { unsent } else { 0 };
         let (rest, last, kept) = (waiting, wire, left > 0);
@@ -214,7 +215,7 @@ impl Network {
     /// Quanta of credit that a packet in the input buffer of a link returns, as far as it is known when.
     fn leaving_quanta(&self, at: &Link) -> u32 {
         let Some(to) = self.links.get(at.output as usize) else { return 0 };
-        let known = to.turns(self.kind(to)).beyond_by(at, at.next_quantum);
+        let known = to.turns(self.kind(to)).beyond_by(at, at.credit.next_quantum());
         if known > 0 { self.kind(at).quanta(known as u32) } else { 0 }
     }
 
@@ -222,25 +223,26 @@ impl Network {
     fn part(&self, to: u32, from: u32, front: &Part) -> Part {
         let [at, to] = [&self.links[from as usize], &self.links[to as usize]];
         let [kind, next] = [self.kind(at), self.kind(to)];
-        let (known, end, pace) = (at.line.known(), to.granted + to.shift, Time::from(kind.character));
+        let (known, end, pace) = (at.wire.known(), to.granted + to.shift, Time::from(kind.character));
         let unsent = (end - known).0;
-        let waiting = unsent.saturating_sub(at.credited.saturating_add(at.kept() * kind.quantum));
-        let place = (end + Wrapping(next.output_buffer) - at.next_quantum).0;
+        let waiting = unsent
+            .saturating_sub(at.credit.characters().saturating_add(at.credit.kept_quanta() * kind.quantum));
+        let place = (end + Wrapping(next.output_buffer) - at.credit.next_quantum()).0;
         let credit = if place > front.rest { kind.quanta(place - front.rest) * kind.quantum } else { 0 };
         let mut part = Part {
             link: from,
             unsent,
             waiting,
             rest: waiting.saturating_sub(credit),
-            wire: at.wire_free + Time::from(unsent) * pace,
+            wire: at.wire.free() + Time::from(unsent) * pace,
             place,
-            deleted: ahead(at.deleted, at.next_quantum).max(0) as u32,
+            deleted: ahead(at.deleted, at.credit.next_quantum()).max(0) as u32,
             lag: pace * (Time::from(waiting) - Time::from(place) + 1) + Time::from(kind.credit_delay),
             quantum: kind.quantum,
-            kept: at.keeps_credit,
+            kept: at.credit.is_kept(),
             ..Part::default()
         };
-        let crossed = kind.credit(at.crosses_at(at.next_quantum, kind.crossbar));
+        let crossed = kind.credit(at.crosses_at(at.credit.next_quantum(), kind.crossbar));
         part.own = crossed + Time::from(waiting) * pace;
         part.before = self.by_places_before(to, &part, front.rest);
         part.last = part.wire.max(part.own).max(front.last.max(part.before) + part.lag);
@@ -260,7 +262,7 @@ impl Network {
         let skipped = part.deleted.div_ceil(part.quantum) * part.quantum;
         let (mut character, mut sigma) = (part.place.saturating_sub(skipped), LONG_AGO);
         while character > length.max(until) {
-            let run = to.line.run_from(to.granted - Wrapping(character));
+            let run = to.wire.starts().run_from(to.granted - Wrapping(character));
             sigma = sigma.max(run.time + Time::from(kind.character) * Time::from(character));
             // Characters in step have the same `sigma`.
             let alike = if run.step == kind.character { (run.count - 1) / part.quantum + 1 } else { 1 };
@@ -278,7 +280,7 @@ impl Network {
         for (place, part) in parts.iter().enumerate().rev() {
             if part.rest < part.unsent {
                 let first = part.unsent.min(looked_up);
-                self.links[part.link as usize].line.skip(part.unsent - first);
+                self.links[part.link as usize].wire.send_unseen(part.unsent - first);
                 self.send_last(parts, place, first);
                 self.has_caught_up(part);
             }
@@ -316,14 +318,13 @@ impl Network {
 
     /// Writes down a straight run of characters.
     fn write(&mut self, link: u32, first: u32, last: u32, sigma: Time) {
-        if !self.links[link as usize].line.has_room() {
+        if !self.links[link as usize].wire.has_room() {
             self.make_room(link);
         }
         let at = &mut self.links[link as usize];
         let step = self.kinds[at.kind as usize].character;
         let run = Run { count: first - last + 1, step, time: sigma - Time::from(first) * Time::from(step) };
-        at.wire_free = run.after(step);
-        at.line.push(&run);
+        at.wire.send(&run, step);
         self.extensions += 1;
     }
 
@@ -333,17 +334,11 @@ impl Network {
         let kind = &self.kinds[at.kind as usize];
         let sent = part.unsent - part.rest;
         if !at.to_terminal {
-            let missing = sent.saturating_sub(at.credited);
-            let quanta = if missing > 0 { kind.quanta(missing) } else { 0 };
-            let kept = at.kept().min(quanta);
-            at.credit.take_all(kept);
-            at.keeps_credit = !at.credit.is_empty();
-            at.next_quantum += (quanta - kept) * kind.quantum;
-            at.credited = at.credited + quanta * kind.quantum - sent;
+            at.credit.pay(kind, sent);
         }
-        at.waits_for_credit = part.rest > 0;
+        at.credit.set_waits(part.rest > 0);
         if part.rest == 0 {
-            at.wire_free += Time::from(kind.end) - Time::from(kind.character);
+            at.wire.ends(kind.end, kind.character);
             let gone = at.sent(at.sending, &mut self.crowd);
             self.sent(part.link, &gone);
         }
@@ -379,7 +374,7 @@ impl Network {
                 sigma = sigma.max(self.by_places_before(next, part, character - 1) + lag);
             }
             if character > to.unsent {
-                let time = next.line.run_from(next.granted - Wrapping(character)).time;
+                let time = next.wire.starts().run_from(next.granted - Wrapping(character)).time;
                 return sigma.max(time + pace * Time::from(character) + lag);
             }
         }
@@ -397,7 +392,7 @@ impl Network {
         let Some(before) = parts.get(place + 1) else { return LONG_AGO };
         let at = &self.links[parts[place].link as usize];
         let number = at.granted - Wrapping(character) + at.shift;
-        self.links[before.link as usize].line.run_from(number).time + Time::from(at.way)
+        self.links[before.link as usize].wire.starts().run_from(number).time + Time::from(at.way)
     }
 
     /// `sigma` that credit of packets before this one allows: of those that have left, and of the one that
@@ -405,10 +400,10 @@ impl Network {
     fn by_kept(&self, part: &Part, character: u32) -> Time {
         let at = &self.links[part.link as usize];
         let kind = self.kind(at);
-        let quanta = at.kept() + if part.quantum == 0 { self.leaving_quanta(at) } else { 0 };
-        let mut kept = at.credit.runs().flat_map(|run| (0..run.count).map(move |quantum| run.at(quantum)));
-        let (mut first, mut sigma) = (part.unsent.saturating_sub(at.credited), LONG_AGO);
-        let mut next = at.next_quantum;
+        let quanta = at.credit.kept_quanta() + if part.quantum == 0 { self.leaving_quanta(at) } else { 0 };
+        let mut kept = at.credit.kept_times();
+        let (mut first, mut sigma) = (part.unsent.saturating_sub(at.credit.characters()), LONG_AGO);
+        let mut next = at.credit.next_quantum();
         for _ in 0..quanta {
             if first < character {
                 break;

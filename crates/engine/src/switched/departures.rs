@@ -26,9 +26,9 @@ impl Network {
         let at = &self.links[link as usize];
         let Some(to) = self.links.get(at.output as usize) else { return false };
         if at.plain {
-            to.turns(self.kind(to)).beyond(at, at.next_quantum)
+            to.turns(self.kind(to)).beyond(at, at.credit.next_quantum())
         } else {
-            self.leaving(at, at.next_quantum).is_some()
+            self.leaving(at, at.credit.next_quantum()).is_some()
         }
     }
 
@@ -48,10 +48,10 @@ impl Network {
             return Some((run, run.time > at.crosses_at(number, kind.crossbar)));
         }
         if kind.long {
-            if ahead(number, at.line.known()) >= 0 {
+            if ahead(number, at.wire.known()) >= 0 {
                 return None;
             }
-            run.time = run.time.max(at.line.run_from(number).time + Time::from(kind.arrival));
+            run.time = run.time.max(at.wire.starts().run_from(number).time + Time::from(kind.arrival));
             run.count = 1;
         }
         Some((run, false))
@@ -65,12 +65,12 @@ impl Network {
         let end = to.granted + to.shift;
         loop {
             let at = &self.links[link as usize];
-            if ahead(end, at.next_quantum) <= 0 {
+            if ahead(end, at.credit.next_quantum()) <= 0 {
                 return self.leaving(at, end - Wrapping(1)).expect("the packet has left").0.time;
             }
-            let (run, exact) = self.leaving(at, at.next_quantum).expect("the packet has left");
+            let (run, exact) = self.leaving(at, at.credit.next_quantum()).expect("the packet has left");
             let at = &mut self.links[link as usize];
-            at.keep(&self.kinds[at.kind as usize], &run, exact);
+            at.credit.keep(&self.kinds[at.kind as usize], &run, exact);
         }
     }
 
@@ -79,8 +79,8 @@ impl Network {
         let at = &self.links[link as usize];
         let to = &self.links[at.output as usize];
         let end = to.granted + to.shift;
-        let places = to.line.known() + Wrapping(self.kind(to).output_buffer);
-        if ahead(at.line.known(), end) < 0 || ahead(places, to.granted) < 0 {
+        let places = to.wire.known() + Wrapping(self.kind(to).output_buffer);
+        if ahead(at.wire.known(), end) < 0 || ahead(places, to.granted) < 0 {
             return;
         }
         if at.plain {
@@ -106,11 +106,11 @@ impl Network {
         if worm.bound {
             return;
         }
-        let (mut next, end) = (later(to.line.known(), worm.first), worm.end);
+        let (mut next, end) = (later(to.wire.known(), worm.first), worm.end);
         let (line, way) = (self.passing(link), to.way);
         let last = line.run_from(end - Wrapping(1) + to.shift).later(way).time;
         // What is not known to be sent yet waits for something that has not happened yet.
-        if last <= to.wire_free.max(self.wheel.now()) {
+        if last <= to.wire.free().max(self.wheel.now()) {
             return;
         }
         let mut entered = self.links[output as usize].entered.take().unwrap_or_default();
@@ -130,14 +130,14 @@ impl Network {
     /// The times by which what passes an input link is ready to be sent on, `way` ticks later.
     fn passing(&self, link: u32) -> &Timeline {
         let at = &self.links[link as usize];
-        if at.stepwise { &self.exits[link as usize] } else { &at.line }
+        if at.stepwise { &self.exits[link as usize] } else { at.wire.starts() }
     }
 
     /// Makes room for another piece of a link's timeline.
     #[cold]
     pub(super) fn make_room(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        let mut keep = at.line.known();
+        let mut keep = at.wire.known();
         let kind = self.kind(at);
         if kind.stepwise {
             keep = earlier(keep, self.exits[link as usize].known());
@@ -145,10 +145,10 @@ impl Network {
             keep = earlier(keep, self.next_supplied(link));
         }
         if kind.long {
-            keep = earlier(keep, at.next_quantum);
+            keep = earlier(keep, at.credit.next_quantum());
         }
         keep = earlier(keep, self.next_place(link));
-        self.links[link as usize].line.make_room(keep);
+        self.links[link as usize].wire.make_room(keep);
     }
 
     /// The first character in the output buffer of a link, or before it, of which it is still looked up when its place
@@ -157,13 +157,13 @@ impl Network {
         let at = &self.links[link as usize];
         let kind = self.kind(at);
         if kind.from_terminal {
-            return at.line.known();
+            return at.wire.known();
         }
         let places = Wrapping(kind.output_buffer);
         let keep = at.granted - places - Wrapping(1);
         let Some(from) = self.links.get(at.holder as usize) else { return keep };
         let stepwise = self.kind(from).stepwise;
-        let next = if stepwise { self.exits[at.holder as usize].known() } else { from.next_quantum };
+        let next = if stepwise { self.exits[at.holder as usize].known() } else { from.credit.next_quantum() };
         earlier(keep, next - at.shift - places)
     }
 
@@ -209,7 +209,10 @@ impl Network {
     #[cold]
     pub(super) fn make_exit_room(&mut self, link: u32) {
         let known = self.exits[link as usize].known();
-        let keep = earlier(known, earlier(self.links[link as usize].next_quantum, self.next_supplied(link)));
+        let keep = earlier(
+            known,
+            earlier(self.links[link as usize].credit.next_quantum(), self.next_supplied(link)),
+        );
         self.exits[link as usize].make_room(keep);
     }
 
@@ -218,10 +221,10 @@ impl Network {
         let at = &self.links[link as usize];
         if at.output == NONE {
             let none = at.head == NONE;
-            return if none { at.line.known() } else { at.worm(at.head, &self.crowd).first };
+            return if none { at.wire.known() } else { at.worm(at.head, &self.crowd).first };
         }
         let to = &self.links[at.output as usize];
-        let known = to.line.known();
+        let known = to.wire.known();
         // The packet may be further on already, of which it is only about to be seen that it has left here.
         let gone = to.tail == NONE;
         to.shift + if gone { known } else { later(known, to.worm(to.tail, &self.crowd).first) }
@@ -272,13 +275,13 @@ impl Link {
         let crossbar = if PACED { kind.crossbar } else { 0 };
         let places = to.places(&kinds[to.kind as usize], room, crossbar);
         let last = places.turns.end - Wrapping(1);
-        let place = match places.last_leaving(self, self.next_quantum) {
+        let place = match places.last_leaving(self, self.credit.next_quantum()) {
             Some(run) => {
-                self.keep(kind, &run, true);
+                self.credit.keep(kind, &run, true);
                 run.at(run.count - 1)
             }
             None => {
-                if ahead(last, self.next_quantum) >= 0 {
+                if ahead(last, self.credit.next_quantum()) >= 0 {
                     self.keep_rest(kind, &places);
                 }
                 places.free_at(last)
@@ -290,9 +293,9 @@ impl Link {
     /// Notes when the credit is there for all that is left of the head packet of a plain link, run by run.
     #[inline(never)]
     fn keep_rest(&mut self, kind: &Kind, places: &Places) {
-        while ahead(places.turns.end, self.next_quantum) > 0 {
-            let run = places.crossing(self, self.next_quantum);
-            self.keep(kind, &run, true);
+        while ahead(places.turns.end, self.credit.next_quantum()) > 0 {
+            let run = places.crossing(self, self.credit.next_quantum());
+            self.credit.keep(kind, &run, true);
         }
     }
 
@@ -300,25 +303,9 @@ impl Link {
     /// and with it all that is there in time for those behind them.
     #[inline(always)]
     pub fn use_kept_credit(&mut self, kind: &Kind, time: Time, end: Number) {
-        let most = (end - self.line.known()).0;
-        self.wire_free = self.wire_free.max(time);
-        while self.credited < most {
-            let Some(quanta) = self.credit.front() else { return };
-            let due = self.wire_free + Time::from(self.credited) * Time::from(kind.character);
-            if quanta.time > due {
-                if self.credited > 0 {
-                    return;
-                }
-                self.wire_free = quanta.time;
-            }
-            // All quanta of the run are in time if it is not slower than what is sent.
-            let in_time = quanta.step <= kind.quantum.saturating_mul(kind.character);
-            let missing = kind.quanta(most - self.credited);
-            let count = if in_time { quanta.count.min(missing) } else { 1 };
-            self.credit.take(count);
-            self.keeps_credit = !self.credit.is_empty();
-            self.credited += count * kind.quantum;
-        }
+        let most = (end - self.wire.known()).0;
+        let start = self.credit.take_kept(kind, self.wire.free().max(time), most);
+        self.wire.hold_until(start);
     }
 
     /// When a character of the head packet crosses if it does so `crossbar` ticks behind the one before it, and all since
@@ -333,7 +320,7 @@ impl Link {
     pub fn turns(&self, kind: &Kind) -> Turns {
         let shift = self.shift + Wrapping(kind.output_buffer);
         let end = self.granted + self.shift;
-        Turns { shift, end, stop: earlier(end, self.line.known() + shift) }
+        Turns { shift, end, stop: earlier(end, self.wire.known() + shift) }
     }
 
     /// The places in the output buffer, for characters that come through a crossbar.
@@ -341,7 +328,7 @@ impl Link {
     pub fn places<'a>(&'a self, kind: &Kind, room: Option<&'a Timeline>, crossbar: u32) -> Places<'a> {
         let (line, late) = match room {
             Some(room) => (room, 0),
-            None => (&self.line, kind.character),
+            None => (self.wire.starts(), kind.character),
         };
         Places { turns: self.turns(kind), line, late, crossbar }
     }
@@ -378,7 +365,7 @@ impl Places<'_> {
     /// first quantum is; and when that is. So it is mostly when a packet that waited for its output has been granted it.
     #[inline(always)]
     pub fn all_credit(&self, at: &Link, kind: &Kind, own: Time, most: u32) -> Option<(u32, Time)> {
-        let [run, last] = self.last_runs(at, at.next_quantum)?;
+        let [run, last] = self.last_runs(at, at.credit.next_quantum())?;
         let own = own.max(run.time + Time::from(kind.credit_delay));
         // Neither of the two runs is slower than this link. So if the first character of each is in time, so are all.
         let due = own + Time::from(run.count) * Time::from(kind.character);

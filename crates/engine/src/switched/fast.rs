@@ -34,12 +34,12 @@ impl Link {
         from: Option<&mut Link>,
     ) -> Option<Begun> {
         let &mut Worm { time, end, class, .. } = worm;
-        if self.keeps_credit {
+        if self.credit.is_kept() {
             self.use_kept_credit(kind, time, end);
         }
         let burst = {
             let (at, from) = (&*self, from.as_deref());
-            let supply = from.map(|from| Supply { line: &from.line, shift: at.shift, way: at.way });
+            let supply = from.map(|from| Supply { line: from.wire.starts(), shift: at.shift, way: at.way });
             let (entered, to, network) = (None, None, None);
             View { at, kind, time, end, from, supply, entered, to, network }.burst::<FIRST>()?
         };
@@ -121,7 +121,7 @@ impl Network {
         let at = &self.links[link as usize];
         if !self.on_demand
             && at.sending != NONE
-            && ahead(self.worm(link, at.sending).end, at.line.known()) >= MANY
+            && ahead(self.worm(link, at.sending).end, at.wire.known()) >= MANY
         {
             self.stream_rest(link);
         }
@@ -130,7 +130,7 @@ impl Network {
     #[cold]
     fn stream_rest(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        let mut part = Part { link, start: at.wire_free, number: at.line.known() };
+        let mut part = Part { link, start: at.wire.free(), number: at.wire.known() };
         if !self.sends_last(link) {
             return;
         }
@@ -161,7 +161,7 @@ impl Network {
     fn sends_last(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
         at.sending != NONE
-            && ahead(at.line.known(), at.worm(at.sending, &self.crowd).first) > 0
+            && ahead(at.wire.known(), at.worm(at.sending, &self.crowd).first) > 0
             && (at.sending == at.tail || self.kind(at).from_terminal)
             && at.sending == at.head
             && at.horizon.is_none()
@@ -172,11 +172,11 @@ impl Network {
         let to = &self.links[part.link as usize];
         let at = self.links.get(to.holder as usize)?;
         let (kind, number) = (self.kind(at), part.number + to.shift);
-        let same = kind.plain && kind.character == self.kind(to).character && !at.keeps_credit;
-        let lead = Time::from(ahead(at.line.known(), number)) * Time::from(kind.character);
+        let same = kind.plain && kind.character == self.kind(to).character && !at.credit.is_kept();
+        let lead = Time::from(ahead(at.wire.known(), number)) * Time::from(kind.character);
         (same && self.sends_last(to.holder)).then_some(Part {
             link: to.holder,
-            start: at.wire_free - lead,
+            start: at.wire.free() - lead,
             number,
         })
     }
@@ -190,14 +190,14 @@ impl Network {
         }
         // The character to wait for the next quantum of credit, and the one whose place that depends on; those of
         // packets before this one have been sent before its first one.
-        let waiting = at.line.known() + Wrapping(at.credited);
-        let place = at.next_quantum - to.shift - Wrapping(next_kind.output_buffer);
+        let waiting = at.wire.known() + Wrapping(at.credit.characters());
+        let place = at.credit.next_quantum() - to.shift - Wrapping(next_kind.output_buffer);
         let place = later(place, to.worm(to.sending, &self.crowd).first);
         let at_pace = |part: &Part, number: Number| {
             part.start + Time::from(ahead(number, part.number)) * Time::from(kind.character)
         };
         let mut left = at_pace(next, place) + Time::from(kind.character);
-        left = left.max(at.crosses_at(at.next_quantum, kind.crossbar));
+        left = left.max(at.crosses_at(at.credit.next_quantum(), kind.crossbar));
         if let Some(room) = self.rooms.get(next.link as usize) {
             let behind = ahead(place, room.known() - Wrapping(1));
             left = left.max(room.last() + Time::from(behind) * Time::from(kind.crossbar));
@@ -207,7 +207,7 @@ impl Network {
 
     /// Sends the rest of a packet in a straight run.
     fn send_rest(&mut self, link: u32) {
-        if !self.links[link as usize].line.has_room() {
+        if !self.links[link as usize].wire.has_room() {
             self.make_room(link);
         }
         let at = &mut self.links[link as usize];

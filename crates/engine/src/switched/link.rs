@@ -5,9 +5,11 @@ use std::hint::cold_path;
 use std::num::Wrapping;
 
 use super::allocation::Port;
+use super::credit::Credit;
 use super::horizon::Horizon;
-use super::queue::{Queue, Run};
-use super::timeline::{Number, START, Timeline};
+use super::queue::Queue;
+use super::timeline::{Number, START};
+use super::wire::Wire;
 use super::worm::{self, Worm};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
@@ -17,8 +19,6 @@ use crate::kernel::Time;
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Link {
-    /// Earliest start of the next character on the wire.
-    pub wire_free: Time,
     /// Earliest departure of the head packet from the input buffer; of its next character if `Kind::stepwise`.
     pub exit_free: Time,
     /// Input link whose head packet holds this link, or [`NONE`].
@@ -29,8 +29,8 @@ pub(super) struct Link {
     pub granted: Number,
     /// What a character's number on the holder is greater by than its number here.
     pub shift: Number,
-    /// When characters start on the wire.
-    pub line: Timeline,
+    /// When characters start.
+    pub wire: Wire,
 
     /// First worm in the input buffer or on its way there.
     pub head: u32,
@@ -40,24 +40,16 @@ pub(super) struct Link {
     pub tail: u32,
     /// Its row in `Network::kinds`.
     pub kind: u32,
-    /// The character that must have left the input buffer for the next quantum of credit, unless that is in `credit`.
-    pub next_quantum: Number,
-    /// Characters that may be sent on the credit taken so far.
-    pub credited: u32,
     /// First character of the head packet, since it was granted its output.
     pub front: Number,
     /// Characters before this one are not passed on: the header is deleted.
     pub deleted: Number,
     /// Whether it is to advance before the present event is over.
     pub woken: bool,
-    /// Whether it has a character to send and no credit for it.
-    pub waits_for_credit: bool,
     /// Whether it was left behind, as told in the module `demand`, or waits for characters of a link that was.
     pub behind: bool,
     /// Whether a request of the present head is pending or made.
     pub asked: bool,
-    /// Whether there is any `credit`.
-    pub keeps_credit: bool,
     /// See `Kind`.
     pub plain: bool,
     /// Whether it is plain, and so are all links that enter the switch at its source.
@@ -68,13 +60,13 @@ pub(super) struct Link {
     pub to_terminal: bool,
     /// Ticks from what the holder notes of a character until it is ready for this wire.
     pub way: u32,
-    pub sent: Sent,
+    /// For characters that it sends.
+    pub credit: Credit,
 
     /// Room for the first few of its worms.
     pub worms: [Worm; worm::ROOM],
     pub port: Port,
-    /// Lumps of credit of packets that have left: when they are there.
-    pub credit: Queue,
+    pub sent: Sent,
     /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
     pub entered: Option<Box<Queue>>,
     /// What may happen to it from outside, if anything may.
@@ -154,29 +146,24 @@ pub(super) fn links(fabric: &Fabric, ports: Vec<Port>) -> (Vec<Link>, Vec<Kind>)
 
 impl Link {
     pub fn new(row: u32, kind: &Kind, port: Port) -> Self {
-        let quanta = kind.input_buffer / kind.quantum;
         let granted = START + Wrapping(kind.output_buffer);
         Self {
-            wire_free: 0,
             exit_free: 0,
             holder: NONE,
             output: NONE,
             granted,
             shift: Wrapping(0),
-            line: Timeline::new(kind.output_buffer, kind.character),
+            wire: Wire::new(kind.output_buffer, kind.character),
             head: NONE,
             sending: NONE,
             tail: NONE,
             kind: row,
-            next_quantum: granted + Wrapping(kind.first_returned(1) - 1),
-            credited: if kind.to_terminal { u32::MAX } else { quanta * kind.quantum },
+            credit: Credit::new(kind, granted),
             front: START,
             deleted: START,
             woken: false,
-            waits_for_credit: false,
             behind: false,
             asked: false,
-            keeps_credit: false,
             plain: kind.plain,
             common: false,
             stepwise: kind.stepwise,
@@ -187,24 +174,7 @@ impl Link {
             port,
             entered: None,
             horizon: None,
-            credit: Queue::default(),
         }
-    }
-
-    /// Quanta of credit that packets have left behind.
-    pub fn kept(&self) -> u32 {
-        if self.keeps_credit { self.credit.runs().map(|run| run.count).sum() } else { 0 }
-    }
-
-    /// Notes when credit is there for characters that leave in a run, the first one returning a quantum; if they do not
-    /// do so exactly, for that one.
-    #[inline(always)]
-    pub fn keep(&mut self, kind: &Kind, run: &Run, exact: bool) {
-        let count = if exact { kind.quanta(run.count) } else { 1 };
-        self.next_quantum += count * kind.quantum;
-        let step = run.step.saturating_mul(kind.quantum);
-        self.credit.push(Run { count, step, time: kind.credit(run.time) });
-        self.keeps_credit = true;
     }
 }
 

@@ -56,6 +56,7 @@
 mod allocation;
 mod arbiter;
 mod burst;
+mod credit;
 mod deadlock;
 mod demand;
 mod departures;
@@ -72,6 +73,7 @@ mod stepwise;
 pub mod timeline;
 mod trace;
 mod transmit;
+mod wire;
 mod worm;
 
 pub use deadlock::deadlock;

@@ -59,7 +59,7 @@ impl Network {
             started: UNKNOWN,
             mark: packet.mark,
         });
-        if !self.links[link as usize].line.has_room() {
+        if !self.links[link as usize].wire.has_room() {
             self.make_room(link);
         }
         let links = self.links_of_source(headers + packet.length + 1);
@@ -83,7 +83,7 @@ impl Network {
     /// Gives the head packet of an input link its output, at the present tick.
     #[inline(always)]
     pub(super) fn grant<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) {
-        if !self.links[output as usize].line.has_room() {
+        if !self.links[output as usize].wire.has_room() {
             self.make_room(output);
         }
         let [at, to] = two(&mut self.links, input, output);
@@ -171,12 +171,12 @@ impl Network {
     #[inline(never)]
     pub(super) fn sent(&mut self, link: u32, gone: &Gone) {
         let at = &mut self.links[link as usize];
-        let (free, first) = (at.wire_free, at.head == gone.number);
+        let (free, first) = (at.wire.free(), at.head == gone.number);
         let kind = &self.kinds[at.kind as usize];
         let (from_terminal, to_terminal) = (kind.from_terminal, kind.to_terminal);
         if to_terminal {
             // A terminal takes what comes: its credit has no end.
-            at.credited = u32::MAX;
+            at.credit.renew();
         }
         if from_terminal {
             let packet = &mut self.packets[gone.packet];
@@ -249,8 +249,8 @@ impl Network {
         let at = &self.links[link as usize];
         let &Worm { header, class, first, .. } = at.worm(at.head, &self.crowd);
         let last = first + Wrapping(asking_chars(&self.fabric, header) - 1);
-        if ahead(last, at.line.known()) < 0 && !at.to_terminal {
-            let time = self.kind(at).request(at.exit_free, at.line.run_from(last).time);
+        if ahead(last, at.wire.known()) < 0 && !at.to_terminal {
+            let time = self.kind(at).request(at.exit_free, at.wire.starts().run_from(last).time);
             self.ask_at(link, class, time);
         }
     }
@@ -283,7 +283,7 @@ impl Network {
         at.asked = false;
         at.take_head(&mut self.crowd);
         // Without an output there is no credit but what was kept.
-        if (at.waits_for_credit | at.behind) && at.keeps_credit && !at.woken {
+        if (at.credit.waits() | at.behind) && at.credit.is_kept() && !at.woken {
             cold_path();
             at.woken = true;
             self.work.push(link);
@@ -292,7 +292,7 @@ impl Network {
         if self.ports.unhold(&mut to.port, free) {
             to.port.announce(output, &mut self.wheel);
         }
-        let (more, unsent) = (at.head != NONE, to.line.known() != to.granted);
+        let (more, unsent) = (at.head != NONE, to.wire.known() != to.granted);
         if unsent {
             self.hand_over(link, output);
         }

@@ -67,7 +67,7 @@ impl Network {
     fn latest(&self, now: Time) -> Time {
         let longest = self.packets.kept().map(|packet| u64::from(packet.length)).max().unwrap_or(0);
         let headers = u64::from(self.fabric.header_chars) + u64::from(self.fabric.via_header_chars) + 1;
-        let busy = self.links.iter().filter(|link| link.wire_free > now).map(|link| self.kind(link));
+        let busy = self.links.iter().filter(|link| link.wire.free() > now).map(|link| self.kind(link));
         let room = |kind: &Kind| u64::from(kind.output_buffer) + u64::from(kind.input_buffer);
         let steps = busy.map(|kind| longest + headers + room(kind)).fold(1, u64::saturating_add);
         let slowest = self.kinds.iter().map(Kind::longest_step).max().unwrap_or(0);
@@ -88,7 +88,7 @@ impl Network {
 
     fn fault(&self, link: u32, now: Time, latest: Time) -> Option<Fault> {
         let at = &self.links[link as usize];
-        if at.wire_free > latest {
+        if at.wire.free() > latest {
             return Some(Fault::Busy);
         }
         if at.woken || self.can_send(link) {
@@ -121,23 +121,23 @@ impl Network {
             return false;
         }
         let worm = at.worm(at.sending, &self.crowd);
-        let known = at.line.known();
+        let known = at.wire.known();
         let mut stop = worm.end;
         if let Some(from) =
             self.links.get(at.holder as usize).filter(|_| at.sending == at.tail && !worm.bound)
         {
-            let line = if from.stepwise { &self.exits[at.holder as usize] } else { &from.line };
+            let line = if from.stepwise { &self.exits[at.holder as usize] } else { from.wire.starts() };
             stop = earlier(stop, line.known() - at.shift);
         }
-        let has_credit = at.credited > 0 || at.keeps_credit || self.has_credit(link);
+        let has_credit = at.credit.characters() > 0 || at.credit.is_kept() || self.has_credit(link);
         ahead(stop, known) > 0 && has_credit && !(self.on_demand && self.is_left_behind(link))
     }
 
     /// When a head asks for its output, if enough of it has been sent.
     fn asks_due(&self, at: &Link, head: &Worm) -> Option<Time> {
         let last = head.first + Wrapping(asking_chars(&self.fabric, head.header) - 1);
-        (ahead(last, at.line.known()) < 0)
-            .then(|| self.kind(at).request(at.exit_free, at.line.run_from(last).time))
+        (ahead(last, at.wire.known()) < 0)
+            .then(|| self.kind(at).request(at.exit_free, at.wire.starts().run_from(last).time))
     }
 }
 
@@ -254,7 +254,8 @@ mod tests {
             let (target, via, mark) = (1, NONE, 0);
             network.dispatch(0, &Packet { target, length, created: 0, dispatch, via, mark });
             assert_eq!(standstill(&network, 0), None, "{length} characters");
-            network.links[0].wire_free += dispatch;
+            let free = network.links[0].wire.free();
+            network.links[0].wire.hold_until(free + dispatch);
             assert_eq!(standstill(&network, 0).map(|at| at.fault), Some(Fault::Busy), "{length} characters");
         }
     }
@@ -262,14 +263,21 @@ mod tests {
     #[test]
     fn a_wire_that_is_busy_for_ever_is_found() {
         // As after a run of no characters.
-        let busy = |network: &mut Network| network.links[3].wire_free += 10 * Time::from(u32::MAX);
+        let busy = |network: &mut Network| {
+            let free = network.links[3].wire.free();
+            network.links[3].wire.hold_until(free + 10 * Time::from(u32::MAX));
+        };
         assert_eq!(found(300, busy), Some((Fault::Busy, 3, 0)));
     }
 
     #[test]
     fn a_link_that_is_not_woken_is_found() {
         // The packet that waits at the switch has no credit for the rest of it, and is given some unheard.
-        assert_eq!(found(300, |network| network.links[2].credited = 8), Some((Fault::Unsent, 2, 1)));
+        let give = |network: &mut Network| {
+            let credit = &mut network.links[2].credit;
+            credit.spend(8, credit.next_quantum());
+        };
+        assert_eq!(found(300, give), Some((Fault::Unsent, 2, 1)));
     }
 
     #[test]

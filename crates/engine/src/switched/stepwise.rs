@@ -26,10 +26,10 @@ impl Network {
             return;
         }
         let to = &self.links[output as usize];
-        if !to.waits_for_credit && ahead(before, to.line.known() + to.shift) <= 0 {
+        if !to.credit.waits() && ahead(before, to.wire.known() + to.shift) <= 0 {
             self.wake(output);
         }
-        if self.links[link as usize].waits_for_credit && self.has_credit(link) {
+        if self.links[link as usize].credit.waits() && self.has_credit(link) {
             self.wake(link);
         }
         if end {
@@ -46,20 +46,20 @@ impl Network {
             let crossbar = kind.crossbar;
             let next = self.exits[link as usize].known();
             let end = to.granted + to.shift;
-            let most = (earlier(end, at.line.known()) - next).0;
+            let most = (earlier(end, at.wire.known()) - next).0;
             if most == 0 {
                 return next == end;
             }
-            let arrival = at.line.run_from(next).later(kind.arrival);
+            let arrival = at.wire.starts().run_from(next).later(kind.arrival);
             let left = ahead(at.deleted, next);
             let run = if left > 0 {
                 follow(most.min(left as u32), at.exit_free, crossbar, [arrival])
             } else {
                 let place = next - to.shift - Wrapping(next_kind.output_buffer);
-                if ahead(place, to.line.known()) >= 0 {
+                if ahead(place, to.wire.known()) >= 0 {
                     return false;
                 }
-                let place = to.line.run_from(place).later(next_kind.character);
+                let place = to.wire.starts().run_from(place).later(next_kind.character);
                 follow(most, at.exit_free, crossbar, [arrival, place])
             };
             self.links[link as usize].exit_free = run.after(crossbar);

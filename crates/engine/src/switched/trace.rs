@@ -20,7 +20,7 @@ impl Network {
         for (link, at) in (0..).zip(&self.links) {
             if at.sending != NONE {
                 let worm = at.worm(at.sending, &self.crowd);
-                if ahead(at.line.known(), worm.first) > 0 {
+                if ahead(at.wire.known(), worm.first) > 0 {
                     found.push(self.hop(link, worm.packet, worm.time, -1));
                 }
             }

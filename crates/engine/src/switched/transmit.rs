@@ -67,7 +67,7 @@ impl Network {
     /// switches are faster than any link unless `PACED`.
     #[inline(always)]
     pub(super) fn transmit<const PACED: bool, const CASE: Case>(&mut self, link: u32) -> Option<u32> {
-        if !self.links[link as usize].line.has_room() {
+        if !self.links[link as usize].wire.has_room() {
             self.make_room(link);
         }
         let at = &self.links[link as usize];
@@ -78,14 +78,14 @@ impl Network {
         let worm = Sending { time, first, end, bound };
         if CASE == SUPPLY {
             let busy = at.woken | !(at.asked | at.to_terminal) | (at.output != NONE);
-            if busy | (at.sending != at.tail) | (at.line.known() == first) {
+            if busy | (at.sending != at.tail) | (at.wire.known() == first) {
                 return None;
             }
         }
         if CASE != ANY && (!at.common | worm.bound) {
             return None;
         }
-        if at.keeps_credit {
+        if at.credit.is_kept() {
             if matches!(CASE, CREDIT | SUPPLY) {
                 return None;
             }
@@ -101,7 +101,7 @@ impl Network {
     fn has_nothing(&mut self, link: u32) -> u32 {
         let at = &mut self.links[link as usize];
         at.woken = false;
-        let (output, holder, known) = (at.output, at.holder, at.line.known());
+        let (output, holder, known) = (at.output, at.holder, at.wire.known());
         self.tell_any(link, output, holder, known)
     }
 
@@ -124,7 +124,7 @@ impl Network {
             from.filter(|_| (CASE == SUPPLY || at.sending == at.tail) && !(CASE == ANY && worm.bound));
         let supply = comes.map(|from| {
             let exits = if CASE == ANY && from.stepwise { self.exits.get(at.holder as usize) } else { None };
-            Supply { line: exits.unwrap_or(&from.line), shift: at.shift, way: at.way }
+            Supply { line: exits.unwrap_or(from.wire.starts()), shift: at.shift, way: at.way }
         });
         let entered = if CASE == ANY && worm.bound { at.entered.as_ref() } else { None };
         let entered = entered.and_then(|entered| entered.front());
@@ -136,7 +136,7 @@ impl Network {
     #[inline(always)]
     fn send<const PACED: bool, const CASE: Case>(&mut self, link: u32, worm: &Sending, burst: &Burst) -> u32 {
         let at = &mut self.links[link as usize];
-        let (number, holder, output, before) = (at.sending, at.holder, at.output, at.line.known());
+        let (number, holder, output, before) = (at.sending, at.holder, at.output, at.wire.known());
         let kind = &self.kinds[at.kind as usize];
         let to_terminal = CASE != CREDIT && at.to_terminal;
         let ends = to_terminal | (CASE != SUPPLY && kind.from_terminal);
@@ -152,7 +152,7 @@ impl Network {
             }
             self.extensions += 1;
         }
-        at.waits_for_credit = burst.waits;
+        at.credit.set_waits(burst.waits);
         let gone = if burst.last { Some(at.sent(number, &mut self.crowd)) } else { None };
         let woken = gone.as_ref().map_or(burst.again, |gone| gone.next != NONE);
         at.woken = woken;
@@ -226,7 +226,7 @@ impl Network {
     #[cold]
     #[inline(never)]
     fn tell_any(&mut self, link: u32, output: u32, holder: u32, before: Number) -> u32 {
-        if output != NONE && self.links[link as usize].line.known() != before {
+        if output != NONE && self.links[link as usize].wire.known() != before {
             self.supplied(link, output, before);
         }
         if holder != NONE {
@@ -252,7 +252,7 @@ impl Network {
             return self.leave(link);
         }
         let to = &self.links[output as usize];
-        if !to.waits_for_credit && to.line.known() + to.shift == before {
+        if !to.credit.waits() && to.wire.known() + to.shift == before {
             self.wake(output);
         } else {
             self.try_left(link);
@@ -265,7 +265,7 @@ impl Network {
         if at.stepwise {
             return self.leave(link);
         }
-        let (behind, waits, output) = (at.behind, at.waits_for_credit, at.output);
+        let (behind, waits, output) = (at.behind, at.credit.waits(), at.output);
         if (behind || waits && self.has_credit(link)) && !self.stays_behind(output, link) {
             self.wake(link);
         }
@@ -281,10 +281,9 @@ impl Link {
     #[inline(always)]
     pub fn send(&mut self, kind: &Kind, burst: &Burst) {
         let Burst { run, credited, next_quantum, last, .. } = burst;
-        self.line.push(run);
-        self.wire_free = run.after(if *last { kind.end } else { kind.character });
-        (self.credited, self.next_quantum) = (credited - run.count, *next_quantum);
-        self.waits_for_credit = burst.waits;
+        self.wire.send(run, if *last { kind.end } else { kind.character });
+        self.credit.spend(credited - run.count, *next_quantum);
+        self.credit.set_waits(burst.waits);
     }
 
     /// With what it has sent before a number: whether there is credit that the link waits for that its characters come
@@ -292,10 +291,10 @@ impl Link {
     #[inline(always)]
     pub fn vacates(&self, kind: &Kind, known: Number, from: &Link) -> (bool, bool) {
         let places = known + Wrapping(kind.output_buffer);
-        let quantum = from.next_quantum - self.shift;
-        let there =
-            ahead(earlier(places, self.granted), quantum) > 0 || ahead(from.next_quantum, from.deleted) < 0;
-        let sent = ahead(from.line.known() - self.shift, self.granted) >= 0;
-        (from.waits_for_credit & there | from.behind, (ahead(places, self.granted) >= 0) & sent)
+        let quantum = from.credit.next_quantum() - self.shift;
+        let there = ahead(earlier(places, self.granted), quantum) > 0
+            || ahead(from.credit.next_quantum(), from.deleted) < 0;
+        let sent = ahead(from.wire.known() - self.shift, self.granted) >= 0;
+        (from.credit.waits() & there | from.behind, (ahead(places, self.granted) >= 0) & sent)
     }
 }

@@ -145,7 +145,7 @@ impl Link {
     /// Goes on to the next worm to be sent: the end of packet of this one has a time on the wire.
     #[inline(always)]
     pub fn sent(&mut self, number: u32, crowd: &mut Crowd) -> Gone {
-        let free = self.wire_free;
+        let free = self.wire.free();
         let worm = self.worm_mut(number, crowd);
         let &mut Worm { packet, next, time: started, .. } = worm;
         let characters = (worm.end - worm.first).0;

@@ -1,0 +1,113 @@
+//! The schedule of one wire: when characters start on it, and from when on it is free.
+
+use super::queue::Run;
+use super::timeline::{Number, Timeline};
+use crate::kernel::Time;
+
+/// What a wire has sent, and is known to send.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(super) struct Wire {
+    /// Earliest start of the next character.
+    free: Time,
+    /// When characters start.
+    starts: Timeline,
+}
+
+impl Wire {
+    /// A wire that has sent nothing but characters that have always been there; others follow each other no faster than
+    /// `pace` ticks.
+    pub fn new(before: u32, pace: u32) -> Self {
+        Self { free: 0, starts: Timeline::new(before, pace) }
+    }
+
+    /// Earliest start of the next character.
+    #[inline(always)]
+    pub fn free(&self) -> Time {
+        self.free
+    }
+
+    /// When characters start.
+    #[inline(always)]
+    pub fn starts(&self) -> &Timeline {
+        &self.starts
+    }
+
+    /// Number of the first character of which the start is not known yet.
+    #[inline(always)]
+    pub fn known(&self) -> Number {
+        self.starts.known()
+    }
+
+    /// Whether the times of another run can be written down.
+    #[inline(always)]
+    pub fn has_room(&self) -> bool {
+        self.starts.has_room()
+    }
+
+    /// Makes room for another run; what started before a character is not looked up any more.
+    pub fn make_room(&mut self, keep: Number) {
+        self.starts.make_room(keep);
+    }
+
+    /// Sends characters, of which the last takes so many ticks. There must be room, and the wire free.
+    #[inline(always)]
+    pub fn send(&mut self, run: &Run, last: u32) {
+        debug_assert!(run.time >= self.free, "a wire that is free at {} sends {run:?}", self.free);
+        self.starts.push(run);
+        self.free = run.after(last);
+    }
+
+    /// Sends characters whose starts nobody will look up.
+    pub fn send_unseen(&mut self, count: u32) {
+        self.starts.skip(count);
+    }
+
+    /// The last character that was sent takes another number of ticks: it is an end of packet.
+    pub fn ends(&mut self, end: u32, character: u32) {
+        self.free += Time::from(end) - Time::from(character);
+    }
+
+    /// Sends nothing before a tick.
+    #[inline(always)]
+    pub fn hold_until(&mut self, time: Time) {
+        self.free = time;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::Wrapping;
+
+    use super::super::timeline::START;
+    use super::*;
+
+    #[test]
+    fn a_wire_is_free_when_its_last_character_is_through() {
+        let mut wire = Wire::new(3, 10);
+        wire.send(&Run { count: 4, step: 10, time: 100 }, 4);
+        assert_eq!((wire.known(), wire.free()), (START + Wrapping(7), 134));
+        assert_eq!(wire.starts().run_from(START + Wrapping(5)).time, 120);
+        wire.hold_until(200);
+        wire.send(&Run { count: 1, step: 10, time: 200 }, 10);
+        assert_eq!((wire.starts().last(), wire.free()), (200, 210));
+    }
+
+    #[test]
+    fn what_nobody_looks_up_takes_numbers_only() {
+        let mut wire = Wire::new(0, 10);
+        wire.send_unseen(1000);
+        wire.send(&Run { count: 2, step: 10, time: 10_000 }, 10);
+        wire.ends(4, 10);
+        assert_eq!((wire.known(), wire.free()), (START + Wrapping(1002), 10_014));
+    }
+
+    #[test]
+    #[should_panic(expected = "a wire that is free at 110")]
+    #[cfg(debug_assertions)]
+    fn a_busy_wire_sends_nothing() {
+        let mut wire = Wire::new(0, 10);
+        wire.send(&Run { count: 1, step: 10, time: 100 }, 10);
+        wire.send(&Run { count: 1, step: 10, time: 105 }, 10);
+    }
+}
