@@ -4,12 +4,12 @@
 
 use std::hint::cold_path;
 
-use super::link::{Link, Sent};
-use super::state::{Event, Network, UNKNOWN};
+use super::link::Link;
+use super::routes::Routes;
+use super::state::{Event, UNKNOWN};
 use crate::fabric::{Fabric, NONE, arbiter, choice};
 use crate::kernel::Time;
 use crate::kernel::wheel::Wheel;
-use crate::measure::LinkCounts;
 
 /// Links at the beginning of a group that are looked up as bits of `Group::unheld`.
 const BITS: usize = 64;
@@ -22,11 +22,11 @@ const NEAR: usize = 4;
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     /// When the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
-    pub free_at: Time,
+    free_at: Time,
     /// Tick of the last grant, -1 if never.
-    pub last_grant: Time,
+    last_grant: Time,
     /// Ticks heads waited before they were granted this link, since the counts were cleared.
-    pub wait_ticks: u64,
+    wait_ticks: u64,
     /// The first group it is in; of a link in no group it is not read.
     group: Member,
     /// Its row in `Ports::others`, or [`NONE`] if it is in no other group.
@@ -34,18 +34,18 @@ pub(super) struct Port {
     /// Whether a release event is pending.
     release_pending: bool,
     /// Whether headers are deleted on the way into the link.
-    pub deletes_header: bool,
+    deletes_header: bool,
 
     /// When the head asked.
-    pub requested: Time,
+    requested: Time,
     /// Group it waits for, or [`NONE`].
-    pub awaits: u32,
+    awaits: u32,
     /// Next head in the queue of the group, or [`NONE`].
-    pub next: u32,
+    next: u32,
     /// The route of its header, as in `Fabric::route`.
-    pub entry: u32,
+    entry: u32,
     /// Switch it stands at.
-    pub switch: u32,
+    switch: u32,
 }
 
 /// A group of equivalent links and the heads that wait for one of them.
@@ -60,15 +60,15 @@ pub(super) struct Group {
     /// The first of them.
     near: [u32; NEAR],
     /// Heads by time of request, equal times by link number.
-    pub first: u32,
-    pub last: u32,
-    pub waiting: u32,
+    first: u32,
+    last: u32,
+    waiting: u32,
     /// Input link served last, for round robin.
-    pub served: u32,
-    pub arbiter: u8,
-    pub choice: u8,
+    served: u32,
+    arbiter: u8,
+    choice: u8,
     /// Whether it is to be arbitrated in this tick.
-    pub touched: bool,
+    touched: bool,
     /// From when on all links of `unheld` can be granted: told here, so that their rows need not be read to choose one.
     free_from: Time,
 }
@@ -224,9 +224,16 @@ impl Ports {
         heads.take(group.waiting as usize)
     }
 
+    /// Takes the head at a place out of a group's queue: it is served.
+    pub fn serve(&mut self, links: &mut [Link], group: u32, place: u32) -> u32 {
+        let chosen = self.remove(links, group, place);
+        self.groups[group as usize].served = chosen;
+        chosen
+    }
+
     /// Takes the head at a place out of a group's queue.
     #[inline]
-    pub fn remove(&mut self, links: &mut [Link], group: u32, place: u32) -> u32 {
+    fn remove(&mut self, links: &mut [Link], group: u32, place: u32) -> u32 {
         let queue = &mut self.groups[group as usize];
         queue.waiting -= 1;
         if place == 0 {
@@ -288,6 +295,23 @@ impl Group {
         None
     }
 
+    /// Heads that wait for it.
+    #[inline(always)]
+    pub fn waiting(&self) -> u32 {
+        self.waiting
+    }
+
+    /// Its arbiter and its choice of links, as codes of the fabric.
+    #[inline(always)]
+    pub fn rules(&self) -> (u8, u8) {
+        (self.arbiter, self.choice)
+    }
+
+    /// Input link that was served last.
+    pub fn served(&self) -> u32 {
+        self.served
+    }
+
     /// Whether the first free link is granted to the head that has waited longest, whatever came before.
     #[inline]
     pub fn is_simple(&self) -> bool {
@@ -317,6 +341,12 @@ impl Group {
     #[inline]
     pub fn is_held(&self) -> bool {
         self.unheld == 0 && self.end - self.start <= BITS as u32
+    }
+
+    /// It is arbitrated now; whatever touches it from here on has it arbitrated again.
+    #[inline(always)]
+    pub fn begin(&mut self) {
+        self.touched = false;
     }
 
     /// Has the group arbitrated in this tick, if heads wait for it and a link may be free or have to be announced.
@@ -374,6 +404,64 @@ impl Port {
         self.entry & 1 == 1
     }
 
+    /// Has it be free at a tick, unheard.
+    #[cfg(test)]
+    pub fn set_free_at(&mut self, time: Time) {
+        self.free_at = time;
+    }
+
+    /// When the link may be granted again; [`UNKNOWN`] while its holder's end is not known.
+    #[inline(always)]
+    pub fn free_at(&self) -> Time {
+        self.free_at
+    }
+
+    /// Tick of the last grant, -1 if never.
+    pub fn last_grant(&self) -> Time {
+        self.last_grant
+    }
+
+    /// Whether headers are deleted on the way into the link.
+    #[inline(always)]
+    pub fn deletes_header(&self) -> bool {
+        self.deletes_header
+    }
+
+    /// Switch at which the head stands, and the entry of its route there.
+    #[inline(always)]
+    pub fn route(&self) -> (u32, u32) {
+        (self.switch, self.entry)
+    }
+
+    /// The head is going to ask, for a class, by the route of the switch.
+    #[inline(always)]
+    pub fn look_up(&mut self, routes: &Routes, fabric: &Fabric, class: u32) {
+        self.entry = routes.entry(fabric, self.switch, class);
+    }
+
+    /// Group that the head waits for, or [`NONE`].
+    #[inline(always)]
+    pub fn awaits(&self) -> u32 {
+        self.awaits
+    }
+
+    /// The head has been granted a link and waits no more; returns how long it has.
+    #[inline(always)]
+    pub fn granted(&mut self, now: Time) -> Time {
+        self.awaits = NONE;
+        now - self.requested
+    }
+
+    /// Ticks heads waited before they were granted this link.
+    pub fn wait_ticks(&self) -> u64 {
+        self.wait_ticks
+    }
+
+    /// Counts them anew.
+    pub fn clear_wait(&mut self) {
+        self.wait_ticks = 0;
+    }
+
     /// Makes sure that waiting heads hear of a link whose release is known.
     #[inline]
     pub fn announce(&mut self, link: u32, wheel: &mut Wheel) {
@@ -401,75 +489,5 @@ impl Port {
     }
 }
 
-impl Network {
-    /// What every link did since the last [`Network::clear_counts`].
-    pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
-        self.links.iter().map(|link| {
-            let Sent { packets, characters, ticks } = link.sent;
-            let kind = self.kind(link);
-            let busy = (characters - packets) * u64::from(kind.character) + packets * u64::from(kind.end);
-            let (busy_ticks, stalled_ticks, wait_ticks) = (busy, ticks - busy, link.port.wait_ticks);
-            LinkCounts { packets, characters, busy_ticks, stalled_ticks, wait_ticks }
-        })
-    }
-
-    /// Starts counting anew.
-    pub fn clear_counts(&mut self) {
-        for link in &mut self.links {
-            link.sent = Sent::default();
-            link.port.wait_ticks = 0;
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::super::link::Kind;
-    use super::*;
-
-    /// One switch with two groups: links 0 to 69, and links 69 down to 67.
-    fn ports() -> (Fabric, Ports, Vec<Link>) {
-        let fabric = Fabric {
-            link_source: vec![0; 70],
-            link_target: vec![0; 70],
-            link_deletes_header: vec![0; 70],
-            group_switch: vec![0, 0],
-            group_start: vec![0, 70, 73],
-            group_links: (0..70).chain([69, 68, 67]).collect(),
-            switch_arbiter: vec![0],
-            switch_choice: vec![0],
-            ..Fabric::default()
-        };
-        let (ports, rows) = Ports::new(&fabric);
-        let kind = Kind { quantum: 1, ..Kind::default() };
-        let rows = rows.into_iter().map(|port| Port { entry: 0, ..port });
-        let links = rows.map(|port| Link::new(0, &kind, port)).collect();
-        (fabric, ports, links)
-    }
-
-    #[test]
-    fn links_beyond_the_bits_of_a_group_are_not_lost() {
-        let (fabric, mut ports, mut links) = ports();
-        for link in (0..62).chain([63, 68]) {
-            ports.hold(&mut links[link].port, 5, 0);
-        }
-        assert_eq!(ports.unheld(&fabric, 0).collect::<Vec<_>>(), [62, 64, 65, 66, 67, 68, 69]);
-        assert_eq!(ports.unheld(&fabric, 1).collect::<Vec<_>>(), [69, 67]);
-        ports.unhold(&mut links[7].port, 9);
-        ports.unhold(&mut links[68].port, 9);
-        assert_eq!(ports.unheld(&fabric, 0).collect::<Vec<_>>()[..3], [7, 62, 64]);
-        assert_eq!(ports.unheld(&fabric, 1).collect::<Vec<_>>(), [69, 68, 67]);
-    }
-
-    #[test]
-    fn heads_queue_by_time_and_number() {
-        let (_, mut ports, mut links) = ports();
-        for (link, now) in [(9, 1), (8, 2), (30, 3), (20, 3), (25, 3), (10, 3), (40, 3), (1, 4)] {
-            ports.enqueue(&mut links, link, now);
-        }
-        assert_eq!(ports.waiting(&links, 0).collect::<Vec<_>>(), [9, 8, 10, 20, 25, 30, 40, 1]);
-        assert_eq!([7, 3, 0].map(|place| ports.remove(&mut links, 0, place)), [1, 20, 9]);
-        ports.enqueue(&mut links, 2, 5);
-        assert_eq!(ports.waiting(&links, 0).collect::<Vec<_>>(), [8, 10, 25, 30, 40, 2]);
-    }
-}
+mod tests;

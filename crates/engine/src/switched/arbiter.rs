@@ -9,9 +9,9 @@ impl Network {
     #[inline(always)]
     pub fn request(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
-        let entry = at.port.entry;
+        let (switch, entry) = at.port.route();
         if entry == NONE {
-            self.lost = Some((at.port.switch, at.worm(at.head, &self.crowd).class));
+            self.lost = Some((switch, at.worm(at.head, &self.crowd).class));
             return;
         }
         self.ports.enqueue(&mut self.links, link, self.wheel.now());
@@ -45,7 +45,7 @@ impl Network {
     /// Grants links of a group, for which heads wait, until no head waits or none is free.
     #[inline(never)]
     fn serve<const PACED: bool>(&mut self, group: u32, now: Time) {
-        self.ports.groups[group as usize].touched = false;
+        self.ports.groups[group as usize].begin();
         loop {
             let row = &mut self.ports.groups[group as usize];
             let pair = match row.first_free(&self.links, now) {
@@ -54,7 +54,7 @@ impl Network {
                 _ => self.choose(group, now),
             };
             let Some((input, output)) = pair else { break };
-            let more = self.ports.groups[group as usize].waiting > 0;
+            let more = self.ports.groups[group as usize].waiting() > 0;
             self.grant::<PACED>(input, output, now);
             if !more || self.ports.groups[group as usize].is_held() {
                 return;
@@ -71,15 +71,15 @@ impl Network {
         let output = self.look_for_link(group, now)?;
         let input = self.choose_head(group);
         // The stream is drawn from for the head first.
-        let random = self.ports.groups[group as usize].choice == choice::RANDOM;
+        let random = self.ports.groups[group as usize].rules().1 == choice::RANDOM;
         Some((input, if random { self.draw_link(group, now) } else { output }))
     }
 
     /// The free link to be granted next, or any free link if the choice is random.
     fn look_for_link(&self, group: u32, now: Time) -> Option<u32> {
         let mut free = self.ports.free(&self.links, &self.fabric, group, now);
-        match self.ports.groups[group as usize].choice {
-            choice::LEAST_RECENT => free.min_by_key(|&link| self.links[link as usize].port.last_grant),
+        match self.ports.groups[group as usize].rules().1 {
+            choice::LEAST_RECENT => free.min_by_key(|&link| self.links[link as usize].port.last_grant()),
             _ => free.next(),
         }
     }
@@ -92,18 +92,16 @@ impl Network {
 
     /// Takes the head that is served next out of the group's queue.
     fn choose_head(&mut self, group: u32) -> u32 {
-        let queue = &mut self.ports.groups[group as usize];
-        let place = match queue.arbiter {
+        let queue = &self.ports.groups[group as usize];
+        let place = match queue.rules().0 {
             arbiter::FIFO => 0,
-            arbiter::RANDOM => self.streams[group as usize].below(queue.waiting),
+            arbiter::RANDOM => self.streams[group as usize].below(queue.waiting()),
             kind => {
-                let served = queue.served;
+                let served = queue.served();
                 self.place_of_least(group, |link| rank(kind, link, served, || self.made(link)))
             }
         };
-        let chosen = self.ports.remove(&mut self.links, group, place);
-        self.ports.groups[group as usize].served = chosen;
-        chosen
+        self.ports.serve(&mut self.links, group, place)
     }
 
     /// When the source of the head packet of an input link made it.

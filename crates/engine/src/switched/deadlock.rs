@@ -76,13 +76,13 @@ impl Network {
             let waits = full && !to.to_terminal && !to.has_horizon();
             return waits.then(|| vec![at.output]);
         }
-        let group = self.links[link as usize].port.awaits;
+        let group = self.links[link as usize].port.awaits();
         if group == NONE {
             return None;
         }
         let links = self.fabric.group(group);
         let holders: Vec<u32> = links.iter().map(|&to| self.links[to as usize].holder).collect();
-        let held = links.iter().all(|&to| self.links[to as usize].port.free_at == UNKNOWN);
+        let held = links.iter().all(|&to| self.links[to as usize].port.free_at() == UNKNOWN);
         held.then_some(holders)
     }
 }

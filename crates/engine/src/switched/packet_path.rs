@@ -87,14 +87,13 @@ impl Network {
             self.make_room(output);
         }
         let [at, to] = two(&mut self.links, input, output);
-        let waited = now - at.port.requested;
+        let waited = at.port.granted(now);
         let old = at.worm(at.head, &self.crowd);
         let &Worm { packet, header, class, first, end, links, .. } = old;
         let links = links.saturating_add(1);
-        let strips = at.port.strips() || to.port.deletes_header;
+        let strips = at.port.strips() || to.port.deletes_header();
         let (header, class, deleted) =
             if strips { strip(&self.fabric, &self.packets, old) } else { (header, class, 0) };
-        at.port.awaits = NONE;
         self.ports.hold(&mut to.port, now, waited);
         at.output = output;
         at.exit_free = at.exit_free.max(now);
@@ -260,7 +259,7 @@ impl Network {
     pub(super) fn ask_at(&mut self, link: u32, class: u32, time: Time) {
         let at = &mut self.links[link as usize];
         at.asked = true;
-        at.port.entry = self.routes.entry(&self.fabric, at.port.switch, class);
+        at.port.look_up(&self.routes, &self.fabric, class);
         self.schedule(Event::Request(link), time);
     }
 

@@ -105,12 +105,12 @@ impl Network {
         if at.output != NONE {
             return None;
         }
-        if at.port.awaits == NONE {
+        if at.port.awaits() == NONE {
             let due = self.asks_due(at, head);
             return due.is_some_and(|due| !at.asked || due <= now).then_some(Fault::Unasked);
         }
-        let group = self.fabric.group(at.port.awaits);
-        let free = group.iter().any(|&to| self.links[to as usize].port.free_at <= now);
+        let group = self.fabric.group(at.port.awaits());
+        let free = group.iter().any(|&to| self.links[to as usize].port.free_at() <= now);
         free.then_some(Fault::Ungranted)
     }
 
@@ -282,10 +282,12 @@ mod tests {
 
     #[test]
     fn heads_that_are_forgotten_are_found() {
-        let forget =
-            |network: &mut Network| (network.links[2].asked, network.links[2].port.awaits) = (false, NONE);
+        let forget = |network: &mut Network| {
+            network.links[2].asked = false;
+            network.links[2].port.granted(300);
+        };
         assert_eq!(found(300, forget), Some((Fault::Unasked, 2, 1)));
-        let free = |network: &mut Network| network.links[3].port.free_at = 299;
+        let free = |network: &mut Network| network.links[3].port.set_free_at(299);
         assert_eq!(found(300, free), Some((Fault::Ungranted, 2, 1)));
     }
 

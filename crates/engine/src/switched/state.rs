@@ -2,7 +2,7 @@
 
 use super::allocation::Ports;
 use super::demand::{self, Part};
-use super::link::{self, Kind, Link};
+use super::link::{self, Kind, Link, Sent};
 use super::routes::Routes;
 use super::timeline::Timeline;
 use super::worm::{Crowd, Worm};
@@ -11,7 +11,7 @@ use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
-use crate::measure::Hops;
+use crate::measure::{Hops, LinkCounts};
 
 /// A time that is not known yet.
 pub const UNKNOWN: Time = Time::MAX;
@@ -185,5 +185,24 @@ impl Network {
     #[inline(always)]
     pub(super) fn kind(&self, link: &Link) -> &Kind {
         &self.kinds[link.kind as usize]
+    }
+
+    /// What every link did since the last [`Network::clear_counts`].
+    pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
+        self.links.iter().map(|link| {
+            let Sent { packets, characters, ticks } = link.sent;
+            let kind = self.kind(link);
+            let busy = (characters - packets) * u64::from(kind.character) + packets * u64::from(kind.end);
+            let (busy_ticks, stalled_ticks, wait_ticks) = (busy, ticks - busy, link.port.wait_ticks());
+            LinkCounts { packets, characters, busy_ticks, stalled_ticks, wait_ticks }
+        })
+    }
+
+    /// Starts counting anew.
+    pub fn clear_counts(&mut self) {
+        for link in &mut self.links {
+            link.sent = Sent::default();
+            link.port.clear_wait();
+        }
     }
 }
