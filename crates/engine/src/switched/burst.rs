@@ -64,7 +64,7 @@ pub(super) struct Supply<'a> {
 struct Taken {
     /// Characters that may be sent on what was taken so far.
     characters: u32,
-    /// See `Link`.
+    /// See `Credit`.
     next_quantum: Number,
     /// When the next character can be sent at the earliest.
     own: Time,
@@ -75,7 +75,7 @@ pub(super) struct Burst {
     pub run: Run,
     /// Credit before they are sent.
     pub credited: u32,
-    /// See `Link`.
+    /// See `Credit`.
     pub next_quantum: Number,
     /// The packet ends with them.
     pub last: bool,
@@ -161,7 +161,7 @@ impl View<'_> {
                 credit = Taken { characters, next_quantum, own };
             }
             // Credit may have to be taken for some, if there is any.
-            FIRST if at.output != NONE && at.credit.characters() <= most => return None,
+            FIRST if at.input.output() != NONE && at.credit.characters() <= most => return None,
             FIRST | SUPPLY => {}
             _ => {
                 if credit.characters < most && !at.credit.is_kept() {
@@ -221,7 +221,7 @@ impl View<'_> {
         if let Some((to, places)) = &self.to
             && (CASE == CREDIT || CASE == PLAIN && run.count > 0)
         {
-            supplies = !to.credit.waits() && to.wire.known() + to.shift == before;
+            supplies = !to.credit.waits() && to.wire.known() + to.output.shift() == before;
             leaves = (ahead(known, places.turns.end) >= 0) & places.turns.all();
         }
         let (credits, frees) = match self.from {

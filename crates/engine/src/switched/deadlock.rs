@@ -64,24 +64,24 @@ impl Network {
         if self.kind(at).to_terminal || at.head == NONE {
             return None;
         }
-        if at.output != NONE {
-            let to = &self.links[at.output as usize];
+        if at.input.output() != NONE {
+            let to = &self.links[at.input.output() as usize];
             // A place for the next character, or none as it is deleted, would let it go.
-            let places = to.wire.known() + Wrapping(self.kind(to).output_buffer) + to.shift;
-            let next = if ahead(places, at.deleted) < 0 { at.deleted } else { places };
+            let places = to.wire.known() + Wrapping(self.kind(to).output_buffer) + to.output.shift();
+            let next = if ahead(places, at.input.deleted()) < 0 { at.input.deleted() } else { places };
             // A link that was left behind has sent more than is written down.
             let full =
                 (at.credit.waits() || at.behind) && at.sending == at.head || ahead(at.wire.known(), next) > 0;
             // What a link does that waits for its horizon is not known yet.
             let waits = full && !to.to_terminal && !to.has_horizon();
-            return waits.then(|| vec![at.output]);
+            return waits.then(|| vec![at.input.output()]);
         }
         let group = self.links[link as usize].port.awaits();
         if group == NONE {
             return None;
         }
         let links = self.fabric.group(group);
-        let holders: Vec<u32> = links.iter().map(|&to| self.links[to as usize].holder).collect();
+        let holders: Vec<u32> = links.iter().map(|&to| self.links[to as usize].output.holder()).collect();
         let held = links.iter().all(|&to| self.links[to as usize].port.free_at() == UNKNOWN);
         held.then_some(holders)
     }

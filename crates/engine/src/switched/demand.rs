@@ -89,7 +89,7 @@ impl Network {
     #[inline(always)]
     pub(super) fn is_long(&self, link: u32, holder: u32) -> bool {
         let [at, from] = [&self.links[link as usize], &self.links[holder as usize]];
-        self.on_demand && ahead(at.granted + at.shift, from.front) > self.window as i32
+        self.on_demand && ahead(at.output.end(), from.input.front()) > self.window as i32
     }
 
     /// What `Worm::links` is of a packet that its source puts on a link: also without its headers it is to be
@@ -136,14 +136,14 @@ impl Network {
             return false;
         }
         let links = at.worm(at.sending, &self.crowd).links;
-        let unsent = (at.granted - at.wire.known()).0;
+        let unsent = (at.output.granted() - at.wire.known()).0;
         links < EAGER && unsent > (u32::from(links) + 3).saturating_mul(self.window / 2)
     }
 
     /// Whether a link was left behind, and rightly: nobody can know yet when the source of the packet sends
     /// its end.
     pub(super) fn is_left_behind(&self, link: u32) -> bool {
-        let output = self.links[link as usize].output;
+        let output = self.links[link as usize].input.output();
         let mut parts = Vec::new();
         let long = output != NONE && self.is_long(output, link);
         long && self.look_back(&mut parts, output, link) && parts.last().is_some_and(|tail| tail.rest > 0)
@@ -153,7 +153,7 @@ impl Network {
     fn look_back(&self, parts: &mut Vec<Part>, link: u32, holder: u32) -> bool {
         let (mut to, mut from) = (link, holder);
         while self.sends_head(to) {
-            (from, to) = (to, self.links[to as usize].output);
+            (from, to) = (to, self.links[to as usize].input.output());
         }
         if !self.has_header(to) {
             return false;
@@ -161,7 +161,7 @@ impl Network {
         parts.push(self.front(to));
         loop {
             let (at, next) = (&self.links[from as usize], &self.links[to as usize]);
-            let all_sent = ahead(at.wire.known() - next.shift, next.granted) >= 0;
+            let all_sent = ahead(at.wire.known() - next.output.shift(), next.output.granted()) >= 0;
             // Where another packet follows, this one has left its source.
             let alone = at.sending == at.head && at.sending == at.tail;
             if all_sent || !alone || at.worm(at.sending, &self.crowd).links == EAGER {
@@ -172,33 +172,35 @@ impl Network {
             if self.kind(at).from_terminal {
                 return true;
             }
-            if at.holder == NONE {
+            if at.output.holder() == NONE {
                 return false;
             }
-            (to, from) = (from, at.holder);
+            (to, from) = (from, at.output.holder());
         }
     }
 
     /// Whether the packet that was granted a link last has itself been granted the next one.
     fn sends_head(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        at.output != NONE && at.head == at.tail
+        at.input.output() != NONE && at.head == at.tail
     }
 
     /// Whether all has come to the foremost link of a packet that its head needs to ask for the next one:
     /// where the header was deleted by which it asked for this link, that may be still to come.
     fn has_header(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        let Some(from) = self.links.get(at.holder as usize).filter(|_| at.tail != NONE) else { return true };
+        let Some(from) = self.links.get(at.output.holder() as usize).filter(|_| at.tail != NONE) else {
+            return true;
+        };
         let worm = at.worm(at.tail, &self.crowd);
         let header = if at.to_terminal { 1 } else { asking_chars(&self.fabric, worm.header) };
-        ahead(from.wire.known() - at.shift, worm.first + Wrapping(header)) >= 0
+        ahead(from.wire.known() - at.output.shift(), worm.first + Wrapping(header)) >= 0
     }
 
     /// The foremost link of a packet.
     fn front(&self, link: u32) -> Part {
         let at = &self.links[link as usize];
-        let (kind, unsent) = (self.kind(at), (at.granted - at.wire.known()).0);
+        let (kind, unsent) = (self.kind(at), (at.output.granted() - at.wire.known()).0);
         let begun = at.sending != NONE
             && at.sending == at.tail
             && ahead(at.wire.known(), at.worm(at.sending, &self.crowd).first) > 0;
@@ -214,7 +216,7 @@ impl Network {
 
     /// Quanta of credit that a packet in the input buffer of a link returns, as far as it is known when.
     fn leaving_quanta(&self, at: &Link) -> u32 {
-        let Some(to) = self.links.get(at.output as usize) else { return 0 };
+        let Some(to) = self.links.get(at.input.output() as usize) else { return 0 };
         let known = to.turns(self.kind(to)).beyond_by(at, at.credit.next_quantum());
         if known > 0 { self.kind(at).quanta(known as u32) } else { 0 }
     }
@@ -223,7 +225,7 @@ impl Network {
     fn part(&self, to: u32, from: u32, front: &Part) -> Part {
         let [at, to] = [&self.links[from as usize], &self.links[to as usize]];
         let [kind, next] = [self.kind(at), self.kind(to)];
-        let (known, end, pace) = (at.wire.known(), to.granted + to.shift, Time::from(kind.character));
+        let (known, end, pace) = (at.wire.known(), to.output.end(), Time::from(kind.character));
         let unsent = (end - known).0;
         let waiting = unsent
             .saturating_sub(at.credit.characters().saturating_add(at.credit.kept_quanta() * kind.quantum));
@@ -236,13 +238,13 @@ impl Network {
             rest: waiting.saturating_sub(credit),
             wire: at.wire.free() + Time::from(unsent) * pace,
             place,
-            deleted: ahead(at.deleted, at.credit.next_quantum()).max(0) as u32,
+            deleted: ahead(at.input.deleted(), at.credit.next_quantum()).max(0) as u32,
             lag: pace * (Time::from(waiting) - Time::from(place) + 1) + Time::from(kind.credit_delay),
             quantum: kind.quantum,
             kept: at.credit.is_kept(),
             ..Part::default()
         };
-        let crossed = kind.credit(at.crosses_at(at.credit.next_quantum(), kind.crossbar));
+        let crossed = kind.credit(at.input.crosses_at(at.credit.next_quantum(), kind.crossbar));
         part.own = crossed + Time::from(waiting) * pace;
         part.before = self.by_places_before(to, &part, front.rest);
         part.last = part.wire.max(part.own).max(front.last.max(part.before) + part.lag);
@@ -258,11 +260,11 @@ impl Network {
     /// fall: so each of them counts.
     fn by_places_before(&self, to: &Link, part: &Part, until: u32) -> Time {
         let kind = self.kind(to);
-        let length = (to.granted - to.worm(to.tail, &self.crowd).first).0;
+        let length = (to.output.granted() - to.worm(to.tail, &self.crowd).first).0;
         let skipped = part.deleted.div_ceil(part.quantum) * part.quantum;
         let (mut character, mut sigma) = (part.place.saturating_sub(skipped), LONG_AGO);
         while character > length.max(until) {
-            let run = to.wire.starts().run_from(to.granted - Wrapping(character));
+            let run = to.wire.starts().run_from(to.output.granted() - Wrapping(character));
             sigma = sigma.max(run.time + Time::from(kind.character) * Time::from(character));
             // Characters in step have the same `sigma`.
             let alike = if run.step == kind.character { (run.count - 1) / part.quantum + 1 } else { 1 };
@@ -374,7 +376,7 @@ impl Network {
                 sigma = sigma.max(self.by_places_before(next, part, character - 1) + lag);
             }
             if character > to.unsent {
-                let time = next.wire.starts().run_from(next.granted - Wrapping(character)).time;
+                let time = next.wire.starts().run_from(next.output.granted() - Wrapping(character)).time;
                 return sigma.max(time + pace * Time::from(character) + lag);
             }
         }
@@ -391,8 +393,8 @@ impl Network {
     fn comes(&self, parts: &[Part], place: usize, character: u32) -> Time {
         let Some(before) = parts.get(place + 1) else { return LONG_AGO };
         let at = &self.links[parts[place].link as usize];
-        let number = at.granted - Wrapping(character) + at.shift;
-        self.links[before.link as usize].wire.starts().run_from(number).time + Time::from(at.way)
+        let number = at.output.granted() - Wrapping(character) + at.output.shift();
+        self.links[before.link as usize].wire.starts().run_from(number).time + Time::from(at.output.way())
     }
 
     /// `sigma` that credit of packets before this one allows: of those that have left, and of the one that

@@ -24,7 +24,7 @@ impl Network {
     #[inline(always)]
     pub(super) fn has_credit(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
-        let Some(to) = self.links.get(at.output as usize) else { return false };
+        let Some(to) = self.links.get(at.input.output() as usize) else { return false };
         if at.plain {
             to.turns(self.kind(to)).beyond(at, at.credit.next_quantum())
         } else {
@@ -36,16 +36,16 @@ impl Network {
     /// run; and whether this holds for all of them. If not, it holds for the first, and those behind it leave at the
     /// same time or as told.
     pub(super) fn leaving(&self, at: &Link, number: Number) -> Option<(Run, bool)> {
-        let (kind, to) = (self.kind(at), self.links.get(at.output as usize)?);
-        let places = to.places(self.kind(to), self.rooms.get(at.output as usize), kind.crossbar);
+        let (kind, to) = (self.kind(at), self.links.get(at.input.output() as usize)?);
+        let places = to.places(self.kind(to), self.rooms.get(at.input.output() as usize), kind.crossbar);
         if kind.stepwise {
-            let line = &self.exits[to.holder as usize];
+            let line = &self.exits[to.output.holder() as usize];
             let known = earlier(places.turns.end, line.known());
             return (ahead(known, number) > 0).then(|| (line.run_from(number), true));
         }
         let mut run = places.leaving(at, number)?;
         if kind.plain {
-            return Some((run, run.time > at.crosses_at(number, kind.crossbar)));
+            return Some((run, run.time > at.input.crosses_at(number, kind.crossbar)));
         }
         if kind.long {
             if ahead(number, at.wire.known()) >= 0 {
@@ -61,8 +61,8 @@ impl Network {
     /// as that does not depend on its arrival.
     pub(super) fn keep_credit(&mut self, link: u32) -> Time {
         let at = &self.links[link as usize];
-        let to = &self.links[at.output as usize];
-        let end = to.granted + to.shift;
+        let to = &self.links[at.input.output() as usize];
+        let end = to.output.end();
         loop {
             let at = &self.links[link as usize];
             if ahead(end, at.credit.next_quantum()) <= 0 {
@@ -77,16 +77,16 @@ impl Network {
     /// Lets a packet leave its input buffer, if it is known when its end does.
     pub(super) fn try_left(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        let to = &self.links[at.output as usize];
-        let end = to.granted + to.shift;
+        let to = &self.links[at.input.output() as usize];
+        let end = to.output.end();
         let places = to.wire.known() + Wrapping(self.kind(to).output_buffer);
-        if ahead(at.wire.known(), end) < 0 || ahead(places, to.granted) < 0 {
+        if ahead(at.wire.known(), end) < 0 || ahead(places, to.output.granted()) < 0 {
             return;
         }
         if at.plain {
-            return self.leave_plain::<true>(link, at.output);
+            return self.leave_plain::<true>(link, at.input.output());
         }
-        let (output, arrival) = (at.output, at.last_arrival(self.kind(at), &self.crowd));
+        let (output, arrival) = (at.input.output(), at.last_arrival(self.kind(at), &self.crowd));
         let place = self.keep_credit(link);
         self.left::<true>(link, output, Some(place.max(arrival)));
     }
@@ -107,23 +107,20 @@ impl Network {
             return;
         }
         let (mut next, end) = (later(to.wire.known(), worm.first), worm.end);
-        let (line, way) = (self.passing(link), to.way);
-        let last = line.run_from(end - Wrapping(1) + to.shift).later(way).time;
+        let (line, way) = (self.passing(link), to.output.way());
+        let last = line.run_from(end - Wrapping(1) + to.output.shift()).later(way).time;
         // What is not known to be sent yet waits for something that has not happened yet.
         if last <= to.wire.free().max(self.wheel.now()) {
             return;
         }
-        let mut entered = self.links[output as usize].entered.take().unwrap_or_default();
-        let to = &self.links[output as usize];
-        let line = self.passing(link);
+        let shift = to.output.shift();
         while next != end {
-            let mut run = line.run_from(next + to.shift).later(way);
+            let mut run = self.passing(link).run_from(next + shift).later(way);
             run.count = run.count.min((end - next).0);
-            entered.push(run);
+            self.links[output as usize].output.keep_entered(run);
             next += run.count;
         }
         let to = &mut self.links[output as usize];
-        to.entered = Some(entered);
         to.worm_mut(to.tail, &mut self.crowd).bound = true;
     }
 
@@ -160,11 +157,15 @@ impl Network {
             return at.wire.known();
         }
         let places = Wrapping(kind.output_buffer);
-        let keep = at.granted - places - Wrapping(1);
-        let Some(from) = self.links.get(at.holder as usize) else { return keep };
+        let keep = at.output.granted() - places - Wrapping(1);
+        let Some(from) = self.links.get(at.output.holder() as usize) else { return keep };
         let stepwise = self.kind(from).stepwise;
-        let next = if stepwise { self.exits[at.holder as usize].known() } else { from.credit.next_quantum() };
-        earlier(keep, next - at.shift - places)
+        let next = if stepwise {
+            self.exits[at.output.holder() as usize].known()
+        } else {
+            from.credit.next_quantum()
+        };
+        earlier(keep, next - at.output.shift() - places)
     }
 
     /// Notes when the places of characters become free that are sent in a run, as far as the crossbar could use them: one place
@@ -219,15 +220,15 @@ impl Network {
     /// The first character in an input buffer that has not been sent on.
     fn next_supplied(&self, link: u32) -> Number {
         let at = &self.links[link as usize];
-        if at.output == NONE {
+        if at.input.output() == NONE {
             let none = at.head == NONE;
             return if none { at.wire.known() } else { at.worm(at.head, &self.crowd).first };
         }
-        let to = &self.links[at.output as usize];
+        let to = &self.links[at.input.output() as usize];
         let known = to.wire.known();
         // The packet may be further on already, of which it is only about to be seen that it has left here.
         let gone = to.tail == NONE;
-        to.shift + if gone { known } else { later(known, to.worm(to.tail, &self.crowd).first) }
+        to.output.shift() + if gone { known } else { later(known, to.worm(to.tail, &self.crowd).first) }
     }
 }
 
@@ -287,7 +288,7 @@ impl Link {
                 places.free_at(last)
             }
         };
-        model::departure(self.last_arrival(kind, crowd), self.crosses_at(last, crossbar), place)
+        model::departure(self.last_arrival(kind, crowd), self.input.crosses_at(last, crossbar), place)
     }
 
     /// Notes when the credit is there for all that is left of the head packet of a plain link, run by run.
@@ -308,18 +309,11 @@ impl Link {
         self.wire.hold_until(start);
     }
 
-    /// When a character of the head packet crosses if it does so `crossbar` ticks behind the one before it, and all since
-    /// the grant.
-    #[inline(always)]
-    pub fn crosses_at(&self, number: Number, crossbar: u32) -> Time {
-        self.exit_free + Time::from((number - self.front).0) * Time::from(crossbar)
-    }
-
     /// Whose place comes before whose.
     #[inline(always)]
     pub fn turns(&self, kind: &Kind) -> Turns {
-        let shift = self.shift + Wrapping(kind.output_buffer);
-        let end = self.granted + self.shift;
+        let shift = self.output.shift() + Wrapping(kind.output_buffer);
+        let end = self.output.end();
         Turns { shift, end, stop: earlier(end, self.wire.known() + shift) }
     }
 
@@ -356,7 +350,7 @@ impl Turns {
     #[inline(always)]
     fn stop(&self, at: &Link, number: Number) -> Number {
         // Characters that are deleted need no place.
-        if ahead(number, at.deleted) < 0 { at.deleted } else { self.stop }
+        if ahead(number, at.input.deleted()) < 0 { at.input.deleted() } else { self.stop }
     }
 }
 
@@ -388,8 +382,8 @@ impl Places<'_> {
             step: last.step,
             time: last.at(into.max(0) as u32) + Time::from(self.late),
         };
-        let own = at.crosses_at(number, self.crossbar);
-        let exact = (rest > 0) & (into >= 0) & (ahead(number, at.deleted) >= 0) & (run.time > own);
+        let own = at.input.crosses_at(number, self.crossbar);
+        let exact = (rest > 0) & (into >= 0) & (ahead(number, at.input.deleted()) >= 0) & (run.time > own);
         exact.then_some(run)
     }
 
@@ -402,10 +396,10 @@ impl Places<'_> {
         let last = self.line.last_run();
         let first = self.line.known() - Wrapping(last.count);
         let (before, rest) = (ahead(first + shift, number), ahead(stop - shift, first));
-        if (rest < 0) | (rest + before <= 0) | (ahead(number, at.deleted) < 0) {
+        if (rest < 0) | (rest + before <= 0) | (ahead(number, at.input.deleted()) < 0) {
             return None;
         }
-        let (place, own) = (Time::from(self.late), at.crosses_at(number, self.crossbar));
+        let (place, own) = (Time::from(self.late), at.input.crosses_at(number, self.crossbar));
         if before <= 0 {
             // All are in the last run.
             let time = (last.at(before.unsigned_abs()) + place).max(own);
@@ -413,7 +407,7 @@ impl Places<'_> {
             return Some([run, Run { count: 0, ..run }]);
         }
         let run = self.line.last_run_but_one(number - shift)?;
-        let behind = at.crosses_at(first + shift, self.crossbar);
+        let behind = at.input.crosses_at(first + shift, self.crossbar);
         let last = Run { count: rest as u32, time: (last.time + place).max(behind), ..last };
         Some([Run { count: before as u32, time: (run.time + place).max(own), ..run }, last])
     }
@@ -427,7 +421,7 @@ impl Places<'_> {
     /// When characters of a packet leave of which all places are known, from one on, as long as they do so in a straight run.
     #[inline(always)]
     fn crossing(&self, at: &Link, number: Number) -> Run {
-        let (own, deleted) = (at.crosses_at(number, self.crossbar), ahead(at.deleted, number));
+        let (own, deleted) = (at.input.crosses_at(number, self.crossbar), ahead(at.input.deleted(), number));
         if deleted > 0 {
             cold_path();
             return Run { count: deleted as u32, step: self.crossbar, time: own };
@@ -445,8 +439,8 @@ impl Places<'_> {
         if rest <= 0 {
             return None;
         }
-        let own = at.crosses_at(number, self.crossbar);
-        if ahead(number, at.deleted) < 0 {
+        let own = at.input.crosses_at(number, self.crossbar);
+        if ahead(number, at.input.deleted()) < 0 {
             return Some(Run { count: 1, step: 0, time: own });
         }
         let run = self.line.run_from(number - self.turns.shift);

@@ -39,7 +39,11 @@ impl Link {
         }
         let burst = {
             let (at, from) = (&*self, from.as_deref());
-            let supply = from.map(|from| Supply { line: from.wire.starts(), shift: at.shift, way: at.way });
+            let supply = from.map(|from| Supply {
+                line: from.wire.starts(),
+                shift: at.output.shift(),
+                way: at.output.way(),
+            });
             let (entered, to, network) = (None, None, None);
             View { at, kind, time, end, from, supply, entered, to, network }.burst::<FIRST>()?
         };
@@ -49,7 +53,8 @@ impl Link {
             from.woken = burst.credits;
         }
         let asks = (self.head == NONE) & (burst.run.count >= header) & !self.to_terminal;
-        let asks_at = if asks { kind.request(self.exit_free, burst.run.at(header - 1)) } else { UNKNOWN };
+        let asks_at =
+            if asks { kind.request(self.input.exit_free(), burst.run.at(header - 1)) } else { UNKNOWN };
         let Burst { run, last, again, credits, frees, .. } = burst;
         Some(Begun { run, class, asks_at, last, again, credits, frees })
     }
@@ -170,12 +175,12 @@ impl Network {
     /// The link by which the packet comes that a link sends, if it can be part of a stream.
     fn part_before(&self, part: &Part) -> Option<Part> {
         let to = &self.links[part.link as usize];
-        let at = self.links.get(to.holder as usize)?;
-        let (kind, number) = (self.kind(at), part.number + to.shift);
+        let at = self.links.get(to.output.holder() as usize)?;
+        let (kind, number) = (self.kind(at), part.number + to.output.shift());
         let same = kind.plain && kind.character == self.kind(to).character && !at.credit.is_kept();
         let lead = Time::from(ahead(at.wire.known(), number)) * Time::from(kind.character);
-        (same && self.sends_last(to.holder)).then_some(Part {
-            link: to.holder,
+        (same && self.sends_last(to.output.holder())).then_some(Part {
+            link: to.output.holder(),
             start: at.wire.free() - lead,
             number,
         })
@@ -185,19 +190,19 @@ impl Network {
     fn in_step(&self, part: &Part, next: &Part) -> bool {
         let (at, to) = (&self.links[part.link as usize], &self.links[next.link as usize]);
         let (kind, next_kind) = (self.kind(at), self.kind(to));
-        if part.start + Time::from(to.way) > next.start {
+        if part.start + Time::from(to.output.way()) > next.start {
             return false;
         }
         // The character to wait for the next quantum of credit, and the one whose place that depends on; those of
         // packets before this one have been sent before its first one.
         let waiting = at.wire.known() + Wrapping(at.credit.characters());
-        let place = at.credit.next_quantum() - to.shift - Wrapping(next_kind.output_buffer);
+        let place = at.credit.next_quantum() - to.output.shift() - Wrapping(next_kind.output_buffer);
         let place = later(place, to.worm(to.sending, &self.crowd).first);
         let at_pace = |part: &Part, number: Number| {
             part.start + Time::from(ahead(number, part.number)) * Time::from(kind.character)
         };
         let mut left = at_pace(next, place) + Time::from(kind.character);
-        left = left.max(at.crosses_at(at.credit.next_quantum(), kind.crossbar));
+        left = left.max(at.input.crosses_at(at.credit.next_quantum(), kind.crossbar));
         if let Some(room) = self.rooms.get(next.link as usize) {
             let behind = ahead(place, room.known() - Wrapping(1));
             left = left.max(room.last() + Time::from(behind) * Time::from(kind.crossbar));

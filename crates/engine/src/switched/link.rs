@@ -5,30 +5,21 @@ use std::hint::cold_path;
 use std::num::Wrapping;
 
 use super::allocation::Port;
+use super::buffers::{InputBuffer, OutputBuffer};
 use super::credit::Credit;
 use super::horizon::Horizon;
-use super::queue::Queue;
-use super::timeline::{Number, START};
+use super::timeline::START;
 use super::wire::Wire;
 use super::worm::{self, Worm};
 use crate::fabric::{Fabric, NONE};
-use crate::kernel::Time;
 
 /// The state of a link. Its fields are in the order in which they are read together, for a network has more of them
 /// than fit a cache: what its neighbours look up comes first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Link {
-    /// Earliest departure of the head packet from the input buffer; of its next character if `Kind::stepwise`.
-    pub exit_free: Time,
-    /// Input link whose head packet holds this link, or [`NONE`].
-    pub holder: u32,
-    /// Link granted to the head packet of the input buffer, or [`NONE`].
-    pub output: u32,
-    /// Behind all characters of the packets granted this link.
-    pub granted: Number,
-    /// What a character's number on the holder is greater by than its number here.
-    pub shift: Number,
+    pub input: InputBuffer,
+    pub output: OutputBuffer,
     /// When characters start.
     pub wire: Wire,
 
@@ -40,16 +31,10 @@ pub(super) struct Link {
     pub tail: u32,
     /// Its row in `Network::kinds`.
     pub kind: u32,
-    /// First character of the head packet, since it was granted its output.
-    pub front: Number,
-    /// Characters before this one are not passed on: the header is deleted.
-    pub deleted: Number,
     /// Whether it is to advance before the present event is over.
     pub woken: bool,
     /// Whether it was left behind, as told in the module `demand`, or waits for characters of a link that was.
     pub behind: bool,
-    /// Whether a request of the present head is pending or made.
-    pub asked: bool,
     /// See `Kind`.
     pub plain: bool,
     /// Whether it is plain, and so are all links that enter the switch at its source.
@@ -58,8 +43,6 @@ pub(super) struct Link {
     pub stepwise: bool,
     /// See `Kind`.
     pub to_terminal: bool,
-    /// Ticks from what the holder notes of a character until it is ready for this wire.
-    pub way: u32,
     /// For characters that it sends.
     pub credit: Credit,
 
@@ -67,8 +50,6 @@ pub(super) struct Link {
     pub worms: [Worm; worm::ROOM],
     pub port: Port,
     pub sent: Sent,
-    /// Characters in the output buffer that are not on the wire yet, of worms that are `bound`: when they are ready for it.
-    pub entered: Option<Box<Queue>>,
     /// What may happen to it from outside, if anything may.
     pub horizon: Option<Box<Horizon>>,
 }
@@ -148,31 +129,23 @@ impl Link {
     pub fn new(row: u32, kind: &Kind, port: Port) -> Self {
         let granted = START + Wrapping(kind.output_buffer);
         Self {
-            exit_free: 0,
-            holder: NONE,
-            output: NONE,
-            granted,
-            shift: Wrapping(0),
+            input: InputBuffer::new(),
+            output: OutputBuffer::new(granted),
             wire: Wire::new(kind.output_buffer, kind.character),
             head: NONE,
             sending: NONE,
             tail: NONE,
             kind: row,
             credit: Credit::new(kind, granted),
-            front: START,
-            deleted: START,
             woken: false,
             behind: false,
-            asked: false,
             plain: kind.plain,
             common: false,
             stepwise: kind.stepwise,
             to_terminal: kind.to_terminal,
-            way: 0,
             sent: Sent::default(),
             worms: [Worm::default(); worm::ROOM],
             port,
-            entered: None,
             horizon: None,
         }
     }

@@ -11,11 +11,11 @@
 //! |---|---|---|
 //! | `S_o(m)`: supply, wire, credit | [`burst`]: `View::burst`; written by [`transmit`] | `wire.rs`: `start_on_wire`, `start_data` |
 //! | `A_o(m)` | [`model`]: `Kind::arrival` | `wire.rs`: `arrive` |
-//! | `F(m)`, credit in quanta | [`model`]: `Kind::first_returned`; [`departures`]: `Link::keep`, `use_kept_credit` | `wire.rs`: `take_from_input`, `credit` |
+//! | `F(m)`, credit in quanta | [`model`]: `Kind::first_returned`; [`credit`]: `Credit::keep`, `take_kept` | `wire.rs`: `take_from_input`, `credit` |
 //! | `R_l(n)`: arrival, grant and crossbar, place | [`departures`]: `Places`; of tight switches [`stepwise`] | `switch.rs`: `cross_one`; `wire.rs`: `place_free` |
 //! | at the front, `H`, request | [`packet_path`]: `ask`; [`model`]: `Kind::request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
 //! | group, arbiter, choice, grant | [`arbiter`]: `serve`; [`allocation`]; [`packet_path`]: `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_link`, `grant` |
-//! | header deletion | [`packet_path`]: `strip`; `Link::deleted` | `switch.rs`: `grant`, `cross_one` |
+//! | header deletion | [`packet_path`]: `strip`; [`buffers`]: `InputBuffer::deleted` | `switch.rs`: `grant`, `cross_one` |
 //! | release, next head | [`packet_path`]: `left`; [`model`]: `Kind::release`, `at_front` | `switch.rs`: `leave`, `release` |
 //! | dispatch, delivery | [`packet_path`]: `dispatch`, `sent`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
 //! | order within a tick | `run::network`: `happen`, then `decide` | `event.rs`: `What::phase` |
@@ -26,6 +26,9 @@
 //! | file | what it does | who may write its state |
 //! |---|---|---|
 //! | [`link`] | a link: the rows of state, and what never changes on it | |
+//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`] and [`demand`], `hold_until` by [`departures`] |
+//! | [`credit`] | what may be sent, what has to leave for more, what packets left behind | `spend` by [`transmit`], `pay` by [`demand`], `keep` and `take_kept` by [`departures`] |
+//! | [`buffers`] | whose packet is in the two buffers, and how its characters are numbered on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`] |
 //! | [`timeline`], [`queue`] | times of characters as straight runs: looked up by number, or taken in order | [`transmit`] (starts), [`departures`] (places, kept credit), [`stepwise`] (departures) |
 //! | [`burst`] | how far a link can send: reads only | |
 //! | [`transmit`] | the one step that sends, and tells the links that depend on it | |
@@ -34,20 +37,20 @@
 //! | [`departures`] | when characters leave input buffers, looked up, and the credit that follows | |
 //! | [`stepwise`] | the same written down, for the few switches where it has to be computed in order | |
 //! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
-//! | [`allocation`], [`arbiter`], [`routes`] | which link a head gets | `hold`, `unhold`, `enqueue`, `take_first`, `remove` |
+//! | [`allocation`], [`arbiter`], [`routes`] | which link a head gets | `hold`, `unhold`, `enqueue`, `take_first`, `serve` |
 //! | [`horizon`] | what may happen to a link from outside, and that nothing is computed past it | |
 //! | [`worm`] | the packets on a link, in the order in which they are sent | `append`, `sent`, `take_head` |
 //! | [`deadlock`], [`standstill`], [`trace`] | what a run looks up: read only | |
 //!
 //! # Invariants
 //!
-//! * Characters are numbered consecutively on each link. `Link::shift` is the difference to the numbers on the link by which
-//!   a packet comes; it holds for the packet granted last, the only one that can still be in the input buffer.
-//! * `Link::line` holds every start up to `known()` that is looked up, and is never changed. What is computed only needs
+//! * Characters are numbered consecutively on each link. `OutputBuffer::shift` is the difference to the numbers on the link by
+//!   which a packet comes; it holds for the packet granted last, the only one that can still be in the input buffer.
+//! * `Wire::starts` holds every start up to `known()` that is looked up, and is never changed. What is computed only needs
 //!   causes of earlier ticks, for all delays are positive: so the order in which links send does not matter, and a test may
 //!   stop a link at a horizon without anything having to be taken back.
-//! * Credit is taken a quantum at a time, in order. `Link::next_quantum` is the character that has to leave for the next one;
-//!   of packets that have left it is in `Link::credit`.
+//! * Credit is taken a quantum at a time, in order. `Credit::next_quantum` is the character that has to leave for the next one;
+//!   what packets that have left returned is kept there.
 //! * Between two events no link can go on, unless it was left behind ([`demand`]): who could is on the list
 //!   `Network::work`, or the present link tells it. [`standstill()`] looks for links of which this is not true.
 //! * Supply never waits for a place or for the crossbar at a switch that is not stepwise: there a bufferful takes at least as
@@ -55,6 +58,7 @@
 
 mod allocation;
 mod arbiter;
+mod buffers;
 mod burst;
 mod credit;
 mod deadlock;

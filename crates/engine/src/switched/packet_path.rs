@@ -64,9 +64,7 @@ impl Network {
         }
         let links = self.links_of_source(headers + packet.length + 1);
         let at = &mut self.links[link as usize];
-        let first = at.granted;
-        let end = first + Wrapping(headers + packet.length + 1);
-        at.granted = end;
+        let (first, end) = at.output.dispatch(headers + packet.length + 1);
         let (time, packet, next, bound) = (packet.dispatch, number, NONE, false);
         let mut worm = Worm { time, packet, next, class, first, end, header, links, bound };
         let begins = at.common && at.sending == NONE;
@@ -95,17 +93,11 @@ impl Network {
         let (header, class, deleted) =
             if strips { strip(&self.fabric, &self.packets, old) } else { (header, class, 0) };
         self.ports.hold(&mut to.port, now, waited);
-        at.output = output;
-        at.exit_free = at.exit_free.max(now);
-        (at.front, at.deleted) = (first, first + Wrapping(deleted));
+        at.input.grant(output, now, first, deleted);
         let kind = &self.kinds[at.kind as usize];
-        let time = at.exit_free + Time::from(deleted * kind.crossbar) + Time::from(kind.onward);
-        let first = to.granted;
-        to.shift = at.deleted - first;
-        let end = end - to.shift;
-        to.granted = end;
-        to.holder = input;
-        to.way = kind.onward + if kind.stepwise { 0 } else { kind.arrival };
+        let time = at.input.exit_free() + Time::from(deleted * kind.crossbar) + Time::from(kind.onward);
+        let way = kind.onward + if kind.stepwise { 0 } else { kind.arrival };
+        let (first, end) = to.output.grant(input, at.input.deleted(), end, way);
         let (next, bound) = (NONE, false);
         let mut worm = Worm { time, packet, next, class, first, end, header, links, bound };
         let begins = to.common && to.sending == NONE;
@@ -249,7 +241,7 @@ impl Network {
         let &Worm { header, class, first, .. } = at.worm(at.head, &self.crowd);
         let last = first + Wrapping(asking_chars(&self.fabric, header) - 1);
         if ahead(last, at.wire.known()) < 0 && !at.to_terminal {
-            let time = self.kind(at).request(at.exit_free, at.wire.starts().run_from(last).time);
+            let time = self.kind(at).request(at.input.exit_free(), at.wire.starts().run_from(last).time);
             self.ask_at(link, class, time);
         }
     }
@@ -258,7 +250,7 @@ impl Network {
     #[inline(always)]
     pub(super) fn ask_at(&mut self, link: u32, class: u32, time: Time) {
         let at = &mut self.links[link as usize];
-        at.asked = true;
+        at.input.ask();
         at.port.look_up(&self.routes, &self.fabric, class);
         self.schedule(Event::Request(link), time);
     }
@@ -276,10 +268,8 @@ impl Network {
             }
         };
         let kind = &self.kinds[at.kind as usize];
-        at.exit_free = kind.at_front(leaves);
+        at.input.leave(kind.at_front(leaves));
         let free = kind.release(leaves);
-        at.output = NONE;
-        at.asked = false;
         at.take_head(&mut self.crowd);
         // Without an output there is no credit but what was kept.
         if (at.credit.waits() | at.behind) && at.credit.is_kept() && !at.woken {
@@ -287,11 +277,11 @@ impl Network {
             at.woken = true;
             self.work.push(link);
         }
-        to.holder = NONE;
+        to.output.release();
         if self.ports.unhold(&mut to.port, free) {
             to.port.announce(output, &mut self.wheel);
         }
-        let (more, unsent) = (at.head != NONE, to.wire.known() != to.granted);
+        let (more, unsent) = (at.head != NONE, to.wire.known() != to.output.granted());
         if unsent {
             self.hand_over(link, output);
         }

@@ -102,12 +102,12 @@ impl Network {
             let due = self.kind(at).delivery(head.time);
             return (at.head != at.sending && due <= now).then_some(Fault::Undelivered);
         }
-        if at.output != NONE {
+        if at.input.output() != NONE {
             return None;
         }
         if at.port.awaits() == NONE {
             let due = self.asks_due(at, head);
-            return due.is_some_and(|due| !at.asked || due <= now).then_some(Fault::Unasked);
+            return due.is_some_and(|due| !at.input.asked() || due <= now).then_some(Fault::Unasked);
         }
         let group = self.fabric.group(at.port.awaits());
         let free = group.iter().any(|&to| self.links[to as usize].port.free_at() <= now);
@@ -124,10 +124,11 @@ impl Network {
         let known = at.wire.known();
         let mut stop = worm.end;
         if let Some(from) =
-            self.links.get(at.holder as usize).filter(|_| at.sending == at.tail && !worm.bound)
+            self.links.get(at.output.holder() as usize).filter(|_| at.sending == at.tail && !worm.bound)
         {
-            let line = if from.stepwise { &self.exits[at.holder as usize] } else { from.wire.starts() };
-            stop = earlier(stop, line.known() - at.shift);
+            let line =
+                if from.stepwise { &self.exits[at.output.holder() as usize] } else { from.wire.starts() };
+            stop = earlier(stop, line.known() - at.output.shift());
         }
         let has_credit = at.credit.characters() > 0 || at.credit.is_kept() || self.has_credit(link);
         ahead(stop, known) > 0 && has_credit && !(self.on_demand && self.is_left_behind(link))
@@ -137,7 +138,7 @@ impl Network {
     fn asks_due(&self, at: &Link, head: &Worm) -> Option<Time> {
         let last = head.first + Wrapping(asking_chars(&self.fabric, head.header) - 1);
         (ahead(last, at.wire.known()) < 0)
-            .then(|| self.kind(at).request(at.exit_free, at.wire.starts().run_from(last).time))
+            .then(|| self.kind(at).request(at.input.exit_free(), at.wire.starts().run_from(last).time))
     }
 }
 
@@ -283,7 +284,7 @@ mod tests {
     #[test]
     fn heads_that_are_forgotten_are_found() {
         let forget = |network: &mut Network| {
-            network.links[2].asked = false;
+            network.links[2].input.leave(0);
             network.links[2].port.granted(300);
         };
         assert_eq!(found(300, forget), Some((Fault::Unasked, 2, 1)));

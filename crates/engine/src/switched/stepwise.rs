@@ -15,7 +15,7 @@ impl Network {
     /// Extends the times at which characters leave the input buffer of a link for its output.
     #[cold]
     pub(super) fn leave(&mut self, link: u32) {
-        let output = self.links[link as usize].output;
+        let output = self.links[link as usize].input.output();
         if output == NONE {
             return;
         }
@@ -26,7 +26,7 @@ impl Network {
             return;
         }
         let to = &self.links[output as usize];
-        if !to.credit.waits() && ahead(before, to.wire.known() + to.shift) <= 0 {
+        if !to.credit.waits() && ahead(before, to.wire.known() + to.output.shift()) <= 0 {
             self.wake(output);
         }
         if self.links[link as usize].credit.waits() && self.has_credit(link) {
@@ -45,24 +45,24 @@ impl Network {
             let (kind, next_kind) = (self.kind(at), self.kind(to));
             let crossbar = kind.crossbar;
             let next = self.exits[link as usize].known();
-            let end = to.granted + to.shift;
+            let end = to.output.end();
             let most = (earlier(end, at.wire.known()) - next).0;
             if most == 0 {
                 return next == end;
             }
             let arrival = at.wire.starts().run_from(next).later(kind.arrival);
-            let left = ahead(at.deleted, next);
+            let left = ahead(at.input.deleted(), next);
             let run = if left > 0 {
-                follow(most.min(left as u32), at.exit_free, crossbar, [arrival])
+                follow(most.min(left as u32), at.input.exit_free(), crossbar, [arrival])
             } else {
-                let place = next - to.shift - Wrapping(next_kind.output_buffer);
+                let place = next - to.output.shift() - Wrapping(next_kind.output_buffer);
                 if ahead(place, to.wire.known()) >= 0 {
                     return false;
                 }
                 let place = to.wire.starts().run_from(place).later(next_kind.character);
-                follow(most, at.exit_free, crossbar, [arrival, place])
+                follow(most, at.input.exit_free(), crossbar, [arrival, place])
             };
-            self.links[link as usize].exit_free = run.after(crossbar);
+            self.links[link as usize].input.crossed(run.after(crossbar));
             if !self.exits[link as usize].has_room() {
                 self.make_exit_room(link);
             }

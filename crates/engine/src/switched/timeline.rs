@@ -53,14 +53,11 @@ const ROOM: usize = 8;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Timeline {
-    /// Pieces before those in place which are still looked up; boxed, for hardly any timeline has any.
-    #[expect(clippy::box_collection)]
-    older: Option<Box<VecDeque<Piece>>>,
-    /// When the first character that is not known yet is due if it follows the last piece in step.
-    due: Time,
+    known: Number,
     /// The step of the last piece.
     step: u32,
-    known: Number,
+    /// When the first character that is not known yet is due if it follows the last piece in step.
+    due: Time,
     /// How many pieces were ever written.
     written: Wrapping<u8>,
     /// No piece before this one is in place.
@@ -71,6 +68,9 @@ pub struct Timeline {
     pub pace: u32,
     /// The latest pieces, by number.
     pieces: [Piece; ROOM],
+    /// Pieces before those in place which are still looked up; boxed, for hardly any timeline has any.
+    #[expect(clippy::box_collection)]
+    older: Option<Box<VecDeque<Piece>>>,
 }
 
 impl Timeline {

@@ -77,7 +77,7 @@ impl Network {
         let &Worm { time, first, end, bound, .. } = at.worm(at.sending, &self.crowd);
         let worm = Sending { time, first, end, bound };
         if CASE == SUPPLY {
-            let busy = at.woken | !(at.asked | at.to_terminal) | (at.output != NONE);
+            let busy = at.woken | !(at.input.asked() | at.to_terminal) | (at.input.output() != NONE);
             if busy | (at.sending != at.tail) | (at.wire.known() == first) {
                 return None;
             }
@@ -101,7 +101,7 @@ impl Network {
     fn has_nothing(&mut self, link: u32) -> u32 {
         let at = &mut self.links[link as usize];
         at.woken = false;
-        let (output, holder, known) = (at.output, at.holder, at.wire.known());
+        let (output, holder, known) = (at.input.output(), at.output.holder(), at.wire.known());
         self.tell_any(link, output, holder, known)
     }
 
@@ -112,10 +112,10 @@ impl Network {
         let (links, kinds) = (self.links.as_slice(), self.kinds.as_slice());
         let at = &links[link as usize];
         let kind = &kinds[at.kind as usize];
-        let from = links.get(at.holder as usize);
-        let output = if CASE == SUPPLY { NONE } else { at.output };
+        let from = links.get(at.output.holder() as usize);
+        let output = if CASE == SUPPLY { NONE } else { at.input.output() };
         let to = links.get(output as usize).map(|to| {
-            let room = if PACED { self.rooms.get(at.output as usize) } else { None };
+            let room = if PACED { self.rooms.get(at.input.output() as usize) } else { None };
             let crossbar = if PACED { kind.crossbar } else { 0 };
             (to, to.places(&kinds[to.kind as usize], room, crossbar))
         });
@@ -123,11 +123,15 @@ impl Network {
         let comes =
             from.filter(|_| (CASE == SUPPLY || at.sending == at.tail) && !(CASE == ANY && worm.bound));
         let supply = comes.map(|from| {
-            let exits = if CASE == ANY && from.stepwise { self.exits.get(at.holder as usize) } else { None };
-            Supply { line: exits.unwrap_or(from.wire.starts()), shift: at.shift, way: at.way }
+            let exits =
+                if CASE == ANY && from.stepwise { self.exits.get(at.output.holder() as usize) } else { None };
+            Supply {
+                line: exits.unwrap_or(from.wire.starts()),
+                shift: at.output.shift(),
+                way: at.output.way(),
+            }
         });
-        let entered = if CASE == ANY && worm.bound { at.entered.as_ref() } else { None };
-        let entered = entered.and_then(|entered| entered.front());
+        let entered = if CASE == ANY && worm.bound { at.output.entered() } else { None };
         let network = if CASE == ANY { Some(self) } else { None };
         View { at, kind, time: worm.time, end: worm.end, from, supply, entered, to, network }
     }
@@ -136,11 +140,12 @@ impl Network {
     #[inline(always)]
     fn send<const PACED: bool, const CASE: Case>(&mut self, link: u32, worm: &Sending, burst: &Burst) -> u32 {
         let at = &mut self.links[link as usize];
-        let (number, holder, output, before) = (at.sending, at.holder, at.output, at.wire.known());
+        let (number, holder, output, before) =
+            (at.sending, at.output.holder(), at.input.output(), at.wire.known());
         let kind = &self.kinds[at.kind as usize];
         let to_terminal = CASE != CREDIT && at.to_terminal;
         let ends = to_terminal | (CASE != SUPPLY && kind.from_terminal);
-        let asks = matches!(CASE, ANY | PLAIN) && at.head == number && !at.asked && !to_terminal;
+        let asks = matches!(CASE, ANY | PLAIN) && at.head == number && !at.input.asked() && !to_terminal;
         let sends = matches!(CASE, CREDIT | SUPPLY) || burst.run.count > 0;
         if sends {
             at.send(kind, burst);
@@ -148,7 +153,7 @@ impl Network {
                 at.worm_mut(number, &mut self.crowd).time = burst.run.time;
             }
             if CASE == ANY && worm.bound {
-                at.entered.as_mut().expect("there was a run in it").take(burst.run.count);
+                at.output.take_entered(burst.run.count);
             }
             self.extensions += 1;
         }
@@ -252,7 +257,7 @@ impl Network {
             return self.leave(link);
         }
         let to = &self.links[output as usize];
-        if !to.credit.waits() && to.wire.known() + to.shift == before {
+        if !to.credit.waits() && to.wire.known() + to.output.shift() == before {
             self.wake(output);
         } else {
             self.try_left(link);
@@ -265,12 +270,12 @@ impl Network {
         if at.stepwise {
             return self.leave(link);
         }
-        let (behind, waits, output) = (at.behind, at.credit.waits(), at.output);
+        let (behind, waits, output) = (at.behind, at.credit.waits(), at.input.output());
         if (behind || waits && self.has_credit(link)) && !self.stays_behind(output, link) {
             self.wake(link);
         }
         // By that the packet may have left.
-        if self.links[link as usize].output != NONE {
+        if self.links[link as usize].input.output() != NONE {
             self.try_left(link);
         }
     }
@@ -291,10 +296,10 @@ impl Link {
     #[inline(always)]
     pub fn vacates(&self, kind: &Kind, known: Number, from: &Link) -> (bool, bool) {
         let places = known + Wrapping(kind.output_buffer);
-        let quantum = from.credit.next_quantum() - self.shift;
-        let there = ahead(earlier(places, self.granted), quantum) > 0
-            || ahead(from.credit.next_quantum(), from.deleted) < 0;
-        let sent = ahead(from.wire.known() - self.shift, self.granted) >= 0;
-        (from.credit.waits() & there | from.behind, (ahead(places, self.granted) >= 0) & sent)
+        let quantum = from.credit.next_quantum() - self.output.shift();
+        let there = ahead(earlier(places, self.output.granted()), quantum) > 0
+            || ahead(from.credit.next_quantum(), from.input.deleted()) < 0;
+        let sent = ahead(from.wire.known() - self.output.shift(), self.output.granted()) >= 0;
+        (from.credit.waits() & there | from.behind, (ahead(places, self.output.granted()) >= 0) & sent)
     }
 }

@@ -38,7 +38,7 @@ pub(super) struct Worm {
     pub header: Header,
     /// Links that it has come over before this one, up to 255.
     pub links: u8,
-    /// Whether each character waits for its entry in `Link::entered`, rather than only the first for `time`.
+    /// Whether each character waits for its entry in `OutputBuffer::entered`, rather than only the first for `time`.
     pub bound: bool,
 }
 
