@@ -18,12 +18,16 @@ impl Twin<'_> {
     /// Characters and class of the front header of a packet.
     pub(crate) fn front_header(&self, packet: usize) -> (u32, u32) {
         let worm = &self.worms[packet];
-        let class = self.fabric.terminal_class[worm.packet.target as usize];
+        // Packets of a traffic class have routes of their own.
+        let own = self.fabric.port_class.get(worm.source as usize).copied().unwrap_or(0);
+        let class = self.fabric.terminal_class[worm.packet.target as usize] + own;
         if worm.address > 0 {
             return (1, class);
         }
         match (worm.has_via, worm.has_header) {
-            (true, _) => (self.fabric.via_header_chars, self.fabric.via_class[worm.packet.via as usize]),
+            (true, _) => {
+                (self.fabric.via_header_chars, self.fabric.via_class[worm.packet.via as usize] + own)
+            }
             (false, true) => (self.fabric.header_chars, class),
             (false, false) => (0, class),
         }

@@ -30,11 +30,16 @@ from .newest import Newest
 from .schedule import check_schedule
 from .tables import table_columns
 from .ticks import MOST_LINK_TICKS, Durations
+from .traffic_classes import TrafficClasses, classes_of
 
 _SHARING = {"flit": number("sharing", "character"), "packet": number("sharing", "packet")}
 
 _KEPT = 4
 """Times of a network that are kept: matched flow control has a few a run."""
+
+
+_ELSEWHERE = ("after_fault", "high_priority", "traffic_class", "distribution", "addressing", "regions")
+"""Settings of a routing that other parts read."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +76,14 @@ class LinkParts:
         self._known = Newest[bytes | None, _Timed](_KEPT)
         self._known_columns = Newest[int, Arrays](_KEPT)
         self._high = _high_ports(scenario, graph)
+        self.classes: TrafficClasses = classes_of(scenario, graph, self.technology)
+        """Whose packets take which lanes."""
         try:
             parameters = scenario.parameters("routing")
             self.lane_choice: str | None = parameters.pop("lane_choice", None)
             self.after: dict[frozenset[int], RouteTable] = {}
             """Tables that replace ``lane_table``, by the links that are dead then."""
-            for name in ("after_fault", "high_priority", "distribution", "addressing", "regions"):
+            for name in _ELSEWHERE:
                 parameters.pop(name, None)
             lanes = self.technology.lanes
             if scenario.routing.kind == "table":
@@ -84,9 +91,8 @@ class LinkParts:
             self.planes = _planes(graph, parameters)
             """Per plane of the graph: its own graph and table."""
             tables = [table for _, table in self.planes]
-            divided = [routing.divide(plane, table, lanes, self.lane_choice) for plane, table in self.planes]
             self.table = routing.together(graph, tables)
-            self.lane_table = routing.together(graph, divided, lanes)
+            self.lane_table = routing.by_class([self._on_lanes(own) for own in self.classes.lanes])
         except RoutingError as error:
             raise scenario.located(error, "routing") from error
         self.distributions = distributions_of(scenario, graph, self.technology, self.table)
@@ -133,12 +139,34 @@ class LinkParts:
         if tech.holds_wire:
             found = routing.dependency_cycle(graph, table)
             return None if found is None else [link * tech.lanes for link in found]
-        if self.lane_choice == "escape" and tech.switching == "virtual-cut-through":
-            escapes = routing.escape_lanes(graph, table, tech.lanes)
-            return routing.dependency_cycle(graph, escapes, tech.lanes)
-        return routing.dependency_cycle(
-            graph, routing.divide(graph, table, tech.lanes, self.lane_choice), tech.lanes
-        )
+        # No packet of one class waits for a lane of another, so each class is looked at by itself.
+        for own in self.classes.lanes:
+            if self.lane_choice == "escape" and tech.switching == "virtual-cut-through":
+                divided = routing.escape_lanes(graph, table, len(own))
+            else:
+                divided = routing.divide(graph, table, len(own), self.lane_choice)
+            found = routing.dependency_cycle(graph, divided, len(own))
+            if found is not None:
+                return [lane // len(own) * tech.lanes + own[lane % len(own)] for lane in found]
+        return None
+
+    def _on_lanes(self, own: list[int]) -> RouteTable:
+        """The groups of the packets of a traffic class, which has some lanes of each link."""
+        lanes = self.technology.lanes
+        if len(own) < lanes and any(table.group_lanes is not None for _, table in self.planes):
+            message = "the table names lanes itself: leave traffic_class out"
+            raise RoutingError(message, "traffic_class")
+        try:
+            divided = [
+                routing.divide(plane, table, len(own), self.lane_choice) for plane, table in self.planes
+            ]
+        except RoutingError as error:
+            if len(own) == lanes:
+                raise
+            numbers = f"lane {own[0]}" if len(own) == 1 else f"lanes {', '.join(map(str, own))}"
+            message = f"the traffic class of {numbers}: {error}"
+            raise RoutingError(message, error.parameter, error.named) from error
+        return routing.together(self.graph, [routing.on_lanes(one, own, lanes) for one in divided], lanes)
 
     def check_programs(self, scenario: Scenario, programs: Programs | None) -> None:
         """Raise ScenarioError if two initiators of a schedule may use one link in the same slot."""
@@ -267,6 +295,7 @@ class LinkParts:
             "switch_choice": self.choices(table),
             **_routes(table),
             "port_priority": self._high,
+            "port_class": u32(self.classes.of_port * (table.classes // len(self.classes.lanes))),
             "link_deletes_address": self.addresses.deletes,
             "via_switch": u32(table.via_switch),
             "via_class": u32(table.via_class),

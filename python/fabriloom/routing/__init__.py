@@ -10,6 +10,7 @@
 from .around import AROUND, around
 from .build import KINDS, build, intermediates
 from .check import channel_loads, dependency_cycle, mean_hops, mean_way, path, verify
+from .classes import by_class, on_lanes
 from .intervals import IntervalLabels, interval_labels
 from .lanes import LANE_CHOICES, divide, escape_lanes
 from .planes import together
@@ -27,6 +28,7 @@ __all__ = [
     "RoutingError",
     "around",
     "build",
+    "by_class",
     "channel_loads",
     "dependency_cycle",
     "divide",
@@ -35,6 +37,7 @@ __all__ = [
     "interval_labels",
     "mean_hops",
     "mean_way",
+    "on_lanes",
     "path",
     "port_route",
     "together",

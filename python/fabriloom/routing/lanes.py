@@ -129,7 +129,7 @@ def _check_dateline(graph: Graph, table: RouteTable, lanes: int) -> None:
         raise RoutingError(f'{message}: write lane_choice = "any"', "lane_choice")
     _check_order("a dateline", table)
     if lanes < 2:
-        raise RoutingError("a dateline needs two lanes; links have one: set technology.lanes", "lane_choice")
+        raise RoutingError("a dateline needs two lanes, not one: set technology.lanes", "lane_choice")
 
 
 def _check_order(what: str, table: RouteTable) -> None:
@@ -146,7 +146,7 @@ def _escapes(graph: Graph, table: RouteTable, lanes: int) -> int:
     own = 2 if _has_rings(graph) else 1
     if lanes <= own:
         message = f"to escape by {own} and choose among the others takes at least {own + 1} lanes"
-        raise RoutingError(f"{message}; links have {lanes}: set technology.lanes", "lane_choice")
+        raise RoutingError(f"{message}, not {lanes}: set technology.lanes", "lane_choice")
     return own
 
 

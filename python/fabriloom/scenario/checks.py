@@ -203,6 +203,7 @@ _NOT_REPLACED = {
     "interval_labelling": "interval labels",
     "distribution": "packet distribution",
     "lane_choice": "the lanes of a torus",
+    "traffic_class": "lanes by traffic class",
 }
 """Settings that cannot be combined with replaced routing tables."""
 
@@ -218,6 +219,7 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
         "interval_labelling": routing.interval_labelling or isinstance(routing, Interval),
         "distribution": bool(routing.distribution),
         "lane_choice": routing.lane_choice in ("dateline", "escape"),
+        "traffic_class": bool(routing.traffic_class),
     }
     for name in (name for name, is_set in in_the_way.items() if is_set):
         message = f"tables are not replaced after a fault with {_NOT_REPLACED[name]}"

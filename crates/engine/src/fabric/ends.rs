@@ -26,6 +26,12 @@ impl Fabric {
         self.port_priority.get(port as usize).is_some_and(|&priority| priority > 0)
     }
 
+    /// The routing class of a header on packets that a port sends.
+    #[inline]
+    pub fn class_from(&self, port: u32, class: u32) -> u32 {
+        class + self.port_class.get(port as usize).copied().unwrap_or(0)
+    }
+
     /// True when packets are for several ports at once.
     pub fn has_distributions(&self) -> bool {
         !self.distribution_start.is_empty()

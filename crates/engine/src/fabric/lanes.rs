@@ -31,11 +31,11 @@ impl Fabric {
 
     /// True when what a link does next can only be told character by character: when its lanes share it, when packets
     /// wait for credit for all of them, when faults and time-outs cut packets, when routing tables are replaced, when
-    /// codes go before characters, when heads have two priorities, when packets go to several links at once, and when
+    /// codes go before characters, when heads have two priorities, when packets have routes by their senders, when packets go to several links at once, and when
     /// addresses become shorter on the way.
     pub fn has_lanes(&self) -> bool {
         let cuts = self.has_faults() || self.has_timeouts() || self.has_tables();
-        let ranks = !self.port_priority.is_empty();
+        let ranks = !self.port_priority.is_empty() || !self.port_class.is_empty();
         let shared = self.lanes > 1 || self.whole_packet_credit != 0;
         let shortens = !self.link_deletes_address.is_empty();
         shared || cuts || self.has_codes() || ranks || self.has_distributions() || shortens

@@ -276,6 +276,9 @@ columns! {
         port_plane: u32,
         /// Per port, then per distribution: class of the header that leads to it.
         terminal_class: u32,
+        /// Per port (or empty: 0): what is added to the class of each header of the packets that it sends, for routes of their
+        /// own. Packets of one traffic class have the same.
+        port_class: u32,
         /// Per port: the link it sends on.
         terminal_out_link: u32,
         /// Per port: the link it receives on.

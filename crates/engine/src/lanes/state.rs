@@ -384,11 +384,15 @@ impl Network {
     /// Characters and class of the front header of a packet.
     pub(super) fn front_header(&self, packet: u32) -> (u32, u32) {
         let packet = &self.packets[packet];
-        let class = self.fabric.terminal_class[packet.target as usize];
+        let fabric = &self.fabric;
+        let class = fabric.class_from(packet.source, fabric.terminal_class[packet.target as usize]);
         match packet.header {
             _ if packet.address > 0 => (1, class),
-            Header::Via => (self.fabric.via_header_chars, self.fabric.via_class[packet.via as usize]),
-            Header::Final => (self.fabric.header_chars, class),
+            Header::Via => {
+                let class = fabric.class_from(packet.source, fabric.via_class[packet.via as usize]);
+                (fabric.via_header_chars, class)
+            }
+            Header::Final => (fabric.header_chars, class),
             Header::Deleted => (0, class),
         }
     }

@@ -1,7 +1,9 @@
 //! The engine and the twin deliver the same packets at the same ticks, in random networks with lanes.
 
+use fabriloom_twin::{FlowControl, run};
+
 use crate::scenarios::agree::{Agreed, Seen};
-use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::lanes::{with_classes, with_lanes};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::programs::random_programs;
 use crate::scenarios::random::{random_fabric, time_for};
@@ -16,6 +18,22 @@ fn random_fabrics_with_lanes_agree() {
     }
     assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
     assert!(agreed.deadlocked > 0 && agreed.deadlocked < agreed.runs / 2, "{agreed:?}");
+}
+
+#[test]
+fn lanes_by_traffic_class_agree() {
+    let mut agreed = Agreed::default();
+    let mut apart = 0;
+    for seed in seeds("lanes by traffic class", 0..40) {
+        let fabric = with_lanes(&random_fabric(seed), seed);
+        let Some(classes) = with_classes(&fabric, seed) else { continue };
+        let until = time_for(&classes, 15);
+        agreed.compare(seed, &classes, until);
+        let [before, after] = [&fabric, &classes].map(|f| run(f, FlowControl::Counted, until).deliveries);
+        apart += usize::from(before != after);
+    }
+    assert!(agreed.delivered > 30 * agreed.runs && agreed.runs > 20, "{agreed:?}");
+    assert!(apart > 4, "classes changed {apart} of {} runs", agreed.runs);
 }
 
 #[test]

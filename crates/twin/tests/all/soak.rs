@@ -5,7 +5,7 @@ use crate::scenarios::agree::{self, Seen, store};
 use crate::scenarios::codes::{with_codes, with_priorities};
 use crate::scenarios::distributions::with_distributions;
 use crate::scenarios::faults::{with_faults, with_ring_faults, with_tables};
-use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::lanes::{with_classes, with_lanes};
 use crate::scenarios::long::with_long_packets;
 use crate::scenarios::networks::random_network;
 use crate::scenarios::ports::with_ports;
@@ -96,6 +96,8 @@ fn small_networks_with_codes() {
 fn small_networks_with_lanes() {
     for seed in seeds("small networks with lanes", 0..80) {
         let fabric = with_lanes(&random_fabric(seed), seed);
+        let classes = if seed % 3 == 0 { with_classes(&fabric, seed) } else { None };
+        let fabric = classes.unwrap_or(fabric);
         let until = time_for(&fabric, 10 + (seed % 3) as u32 * 20);
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);

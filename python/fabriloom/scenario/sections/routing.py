@@ -27,6 +27,17 @@ class Distribution(Section):
     )
 
 
+class TrafficClass(Section):
+    """Terminals whose packets have lanes of their own on every link between switches and to terminals."""
+
+    senders: Annotated[list[Terminal], Field(min_length=1, max_length=4096, alias="from")] = Field(
+        description="Terminals, by number or name, whose packets are of this class"
+    )
+    lanes: Annotated[list[Annotated[int, Field(ge=0, le=15)]], Field(min_length=1, max_length=16)] = Field(
+        description="Lanes that these packets take, and no others do"
+    )
+
+
 class AfterFault(Section):
     """Routing tables that replace those of a network after links between switches fail or run again."""
 
@@ -77,6 +88,11 @@ class AnyRouting(Section):
         default=None,
         description="Terminals whose packets are served first wherever several wait for the same output. "
         "A packet that is being sent is not interrupted",
+    )
+    traffic_class: Annotated[list[TrafficClass], Field(min_length=1, max_length=16)] | None = Field(
+        default=None,
+        description="Lanes by traffic class: the packets of some terminals have lanes of their own, those of "
+        "the other terminals the remaining ones. lane_choice then selects among the lanes of a class",
     )
     distribution: Annotated[list[Distribution], Field(min_length=1, max_length=222)] | None = Field(
         default=None,

@@ -45,6 +45,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("route", f.route.len(), switches * f.classes as usize),
         ("terminal_class", f.terminal_class.len(), ports + f.distributions() as usize),
         ("port_priority", f.port_priority.len(), if f.port_priority.is_empty() { 0 } else { ports }),
+        ("port_class", f.port_class.len(), if f.port_class.is_empty() { 0 } else { ports }),
         ("via_class", f.via_class.len(), f.via_switch.len()),
     ]
 }
@@ -124,6 +125,13 @@ fn routes(f: &Fabric) -> Checked {
     below("terminal_class", &f.terminal_class, f.classes as usize, "a class")?;
     below("via_class", &f.via_class, f.classes as usize, "a class")?;
     below("via_switch", &f.via_switch, f.switches as usize, "a switch")?;
+    let most = f.terminal_class.iter().chain(&f.via_class).max().copied().unwrap_or(0);
+    below(
+        "port_class",
+        &f.port_class,
+        (f.classes - most.min(f.classes)) as usize,
+        "0, or a class less those of headers",
+    )?;
     let classes = f.classes.max(1) as usize;
     for (column, entries) in [("route", &f.route), ("table_route", &f.table_route)] {
         for (row, &entry) in entries.iter().enumerate().filter(|&(_, &entry)| entry != NONE) {

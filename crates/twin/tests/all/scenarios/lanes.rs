@@ -1,6 +1,6 @@
 //! Networks with lanes: any other network, its links divided.
 
-use fabriloom_engine::fabric::{Fabric, arbiter, check, sharing};
+use fabriloom_engine::fabric::{Fabric, NONE, arbiter, check, sharing};
 
 use super::random::{Draw, draw_for};
 
@@ -58,4 +58,33 @@ fn choose_lanes(f: &mut Fabric, draw: &mut Draw) {
         starts.push(members.len() as u32);
     }
     (f.group_start, f.group_links) = (starts, members);
+}
+
+/// Gives packets two traffic classes by their senders, of which one takes the even lanes of a link and the other the odd ones
+/// where a group has both; nothing of networks whose tables are replaced or that distribute packets.
+pub fn with_classes(fabric: &Fabric, seed: u64) -> Option<Fabric> {
+    let draw = &mut draw_for(seed ^ 0xc_1a55);
+    let mut f = fabric.clone();
+    if !f.table_route.is_empty() || f.has_distributions() {
+        return None;
+    }
+    let (groups, classes) = (f.groups() as u32, f.classes);
+    (f.group_start, f.group_links) = (vec![0], Vec::new());
+    for class in 0..2 {
+        for group in 0..groups {
+            let lanes = fabric.group(group);
+            let own: Vec<u32> = lanes.iter().copied().filter(|lane| lane % f.lanes % 2 == class).collect();
+            let own = if own.is_empty() { lanes } else { &own };
+            f.group_links.extend(own);
+            f.group_start.push(f.group_links.len() as u32);
+        }
+    }
+    f.group_switch.extend_from_within(..);
+    let moved = |&entry: &u32| if entry == NONE { NONE } else { entry + 2 * groups };
+    let rows = fabric.route.chunks(classes.max(1) as usize);
+    f.route = rows.flat_map(|row| row.iter().copied().chain(row.iter().map(moved))).collect();
+    f.classes = 2 * classes;
+    f.port_class = (0..f.ports()).map(|_| if draw.chance(50) { classes } else { 0 }).collect();
+    check(&f).expect("the generator makes legal classes");
+    Some(f)
 }
