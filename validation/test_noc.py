@@ -103,11 +103,11 @@ def test_latency_with_lanes(lanes: int, load: float, theirs: float) -> None:
     assert results.summary["latency_ns"]["mean"] == pytest.approx(without_own(theirs, 8), rel=TOLERANCE)
 
 
-def torus(side: int, load: float) -> dict[str, Any]:
+def torus(side: int, load: float, choice: str = "dateline") -> dict[str, Any]:
     """A torus with two lanes and the shorter ways; the lane follows from the switch and the destination."""
     scenario = with_lanes(2, load)
     scenario["topology"] = {"kind": "torus", "shape": [side, side]}
-    scenario["routing"] = {"kind": "dimension-order", "variant": "minimal", "lane_choice": "dateline"}
+    scenario["routing"] = {"kind": "dimension-order", "variant": "minimal", "lane_choice": choice}
     nodes = side * side
     scenario["traffic"]["load"] = load * (nodes - 1) / nodes
     return scenario
@@ -120,11 +120,18 @@ def test_latency_of_a_torus_with_a_dateline(load: float, theirs: float) -> None:
     assert results.summary["latency_ns"]["mean"] == pytest.approx(without_own(theirs, 8), rel=TOLERANCE)
 
 
-def test_saturation_of_a_torus_with_a_dateline() -> None:
-    """What is accepted of 0.8 flits where every shortest way is unique; by BookSim's own rule it is 0.421."""
-    summary = simulate(torus(7, 0.8)).summary
+@pytest.mark.parametrize(
+    ("choice", "low", "high"), [("dateline", 0.346, 0.375), ("wide-dateline", 0.421, 0.49)]
+)
+def test_saturation_of_a_torus_with_a_dateline(choice: str, low: float, high: float) -> None:
+    """What is accepted of 0.8 flits where every shortest way is unique.
+
+    By the rule of Dally and Seitz, within 4 % of BookSim (0.360). By the wide one, more than by BookSim's own
+    rule, which keeps a packet on its lane (0.421).
+    """
+    summary = simulate(torus(7, 0.8, choice)).summary
     accepted = summary["accepted_mbytes_per_s"] * 1e6 / (49 * FLIT_BYTES * 1e9)
-    assert accepted * 49 / 48 == pytest.approx(0.3603, rel=TOLERANCE)
+    assert low < accepted * 49 / 48 < high
 
 
 @pytest.mark.parametrize(("lanes", "theirs"), [(2, 0.366), (4, 0.397)])

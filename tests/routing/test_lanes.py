@@ -28,10 +28,11 @@ def test_with_one_lane_the_table_is_the_same() -> None:
 
 @pytest.mark.parametrize("shape", [[5], [4, 4], [3, 2, 5], [6, 3]])
 @pytest.mark.parametrize("lanes", [2, 3, 4])
-def test_a_dateline_opens_every_ring(shape: list[int], lanes: int) -> None:
+@pytest.mark.parametrize("choice", ["dateline", "wide-dateline"])
+def test_a_dateline_opens_every_ring(shape: list[int], lanes: int, choice: str) -> None:
     graph = topology.build("torus", shape=shape)
     table = routing.build(graph, "dimension-order", variant="minimal")
-    divided = divide(graph, table, lanes, "dateline")
+    divided = divide(graph, table, lanes, choice)
     assert routing.dependency_cycle(graph, divided, lanes) is None
     assert divided.route.shape == table.route.shape
     if max(shape) > 3:
@@ -52,6 +53,19 @@ def test_lanes_change_at_the_dateline() -> None:
     assert links_of(graph, lanes, "s(1)", "t(3).0", 2) == {"s(1)>s(2)/1"}
     # A terminal's link has no ring.
     assert links_of(graph, lanes, "s(4)", "t(4).0", 2) == {"s(4)>t(4).0/0", "s(4)>t(4).0/1"}
+
+
+def test_a_wide_dateline_gives_all_lanes_behind_it() -> None:
+    graph = topology.build("ring", switches=8)
+    table = routing.build(graph, "dimension-order", variant="minimal")
+    lanes = divide(graph, table, 2, "wide-dateline")
+    both, upper = {"s(1)>s(2)/0", "s(1)>s(2)/1"}, {"s(3)>s(4)/1"}
+    assert links_of(graph, lanes, "s(1)", "t(3).0", 2) == both
+    # No packet that crosses the dateline goes from 3 to 4: there all go on to the upper lane.
+    assert links_of(graph, lanes, "s(3)", "t(5).0", 2) == upper
+    assert links_of(graph, lanes, "s(4)", "t(6).0", 2) == {"s(4)>s(5)/1"}
+    assert links_of(graph, lanes, "s(4)", "t(0).0", 2) in ({"s(4)>s(5)/0"}, {"s(4)>s(3)/0", "s(4)>s(3)/1"})
+    assert links_of(graph, lanes, "s(6)", "t(1).0", 2) == {"s(6)>s(7)/0"}
 
 
 def test_a_lane_by_destination() -> None:
@@ -79,7 +93,7 @@ def test_escape_lanes_keep_to_dimension_order() -> None:
     ("family", "choice", "lanes", "words"),
     [
         ("grid", "dateline", 2, "this grid has none"),
-        ("torus", "dateline", 1, "links have one"),
+        ("torus", "dateline", 1, "two lanes, not one"),
         ("torus", "escape", 2, "takes at least 3 lanes"),
         ("grid", "escape", 1, "takes at least 2 lanes"),
         ("grid", "sometimes", 2, "no lane choice"),

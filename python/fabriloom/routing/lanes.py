@@ -11,7 +11,7 @@ from ..topology.graph import Graph
 from .shortest_path import shortest_path
 from .table import NONE, RouteTable, RoutingError
 
-LANE_CHOICES = ("any", "destination", "dateline", "escape")
+LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "escape")
 
 Ints = NDArray[np.int64]
 
@@ -36,6 +36,8 @@ def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = Non
     * ``dateline``: in the rings of a torus, the lower half of the lanes as long as the way to the destination
       leads over the link that closes the ring, else the upper half (W. J. Dally and C. L. Seitz, IEEE
       Transactions on Computers C-36, 1987).
+    * ``wide-dateline``: the same, and all lanes of the links behind the dateline up to where packets come in
+      again that have it ahead; no circle is closed there.
     * ``escape``: the lowest lane, or the two lowest with a dateline, as in dimension order; the others on
       every shortest path (J. Duato, IEEE Transactions on Parallel and Distributed Systems 4, 1993).
 
@@ -50,9 +52,9 @@ def divide(graph: Graph, table: RouteTable, lanes: int, choice: str | None = Non
     if lanes == 1 and choice == "any":
         return table
     every = np.arange(lanes)
-    if choice == "dateline":
+    if choice in ("dateline", "wide-dateline"):
         _check_dateline(graph, table, lanes)
-        return _regrouped([_ordered(graph, table, lanes)], lanes)
+        return _regrouped([_ordered(graph, table, lanes, choice == "wide-dateline")], lanes)
     if choice == "escape":
         own = _escapes(graph, table, lanes)
         ways = shortest_path(graph, "adaptive", [], next_hops="all")
@@ -150,16 +152,16 @@ def _escapes(graph: Graph, table: RouteTable, lanes: int) -> int:
     return own
 
 
-def _ordered(graph: Graph, table: RouteTable, lanes: int) -> _Part:
+def _ordered(graph: Graph, table: RouteTable, lanes: int, wide: bool = False) -> _Part:
     """The first ``lanes`` lanes in dimension order, divided by the dateline where there are rings."""
     if not _has_rings(graph):
         return _Part(table, [np.arange(lanes)], np.zeros(table.route.shape, np.int64))
     half = lanes // 2
     sets = [np.arange(half), np.arange(half, lanes), np.arange(lanes)]
-    return _Part(table, sets, _sides(graph, table))
+    return _Part(table, sets, _sides(graph, table, wide))
 
 
-def _sides(graph: Graph, table: RouteTable) -> Ints:
+def _sides(graph: Graph, table: RouteTable, wide: bool) -> Ints:
     """Per switch and class: which lanes, as dimension order leads in one dimension at a time."""
     shape = np.asarray(graph.layout["shape"], np.int64)
     places = np.asarray(graph.layout["coordinates"], np.int64)
@@ -181,4 +183,20 @@ def _sides(graph: Graph, table: RouteTable) -> Ints:
         goal = ends[np.arange(len(row)), dimension[group]]
         ahead = np.where(upward[group], here[group] > goal, here[group] < goal)
         found[switch] = np.where(ringed[group], np.where(ahead, _BEFORE, _BEHIND), _ALL)
+    if wide:
+        opened = _opened(table, found == _BEFORE, np.stack([source, target, dimension * 2 + upward]))
+        found[(found == _BEHIND) & opened] = _ALL
     return found
+
+
+def _opened(table: RouteTable, before: NDArray[np.bool_], ways: Ints) -> NDArray[np.bool_]:
+    """Per switch and class: whether no packet with the dateline ahead leaves in the same direction, there or
+    at the next switch of the ring. ``ways`` has switch, next switch and direction of each group."""
+    used = np.where(table.route == NONE, 0, table.route >> 1)
+    crossing = np.zeros(ways.shape[1], bool)
+    crossing[used[before & (table.route != NONE)]] = True
+    source, target, direction = ways.tolist()
+    crossed = {way for way, is_so in zip(zip(source, direction, strict=True), crossing, strict=True) if is_so}
+    ends = zip(source, target, direction, strict=True)
+    found = [(here, way) not in crossed and (there, way) not in crossed for here, there, way in ends]
+    return np.array(found)[used]

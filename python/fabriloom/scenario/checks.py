@@ -218,7 +218,7 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
         "universal": routing.universal,
         "interval_labelling": routing.interval_labelling or isinstance(routing, Interval),
         "distribution": bool(routing.distribution),
-        "lane_choice": routing.lane_choice in ("dateline", "escape"),
+        "lane_choice": routing.lane_choice in ("dateline", "wide-dateline", "escape"),
         "traffic_class": bool(routing.traffic_class),
     }
     for name in (name for name, is_set in in_the_way.items() if is_set):

@@ -77,12 +77,13 @@ class AnyRouting(Section):
     universal: bool = Field(
         default=False, description="Whether every packet first goes to a random intermediate switch"
     )
-    lane_choice: Literal["any", "destination", "dateline", "escape"] | None = Field(
+    lane_choice: Literal["any", "destination", "dateline", "wide-dateline", "escape"] | None = Field(
         default=None,
         description="Which lanes of a link a packet may take. any (default): any free lane; destination: "
         "lane number = destination modulo lanes; dateline: on the rings of a torus the lower half of the "
-        "lanes before the link that closes the ring, the upper half after it; escape: the lowest lane (two "
-        "on a torus) in dimension order, the others on any shortest path",
+        "lanes before the link that closes the ring, the upper half after it; wide-dateline: the same, and "
+        "all lanes where no packet comes that has that link ahead; escape: the lowest lane (two on a torus) "
+        "in dimension order, the others on any shortest path",
     )
     high_priority: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = Field(
         default=None,
