@@ -26,10 +26,10 @@ impl Fabric {
         self.port_priority.get(port as usize).is_some_and(|&priority| priority > 0)
     }
 
-    /// The routing class of a header on packets that a port sends.
+    /// Where the routing classes of the packets of a port begin.
     #[inline]
-    pub fn class_from(&self, port: u32, class: u32) -> u32 {
-        class + self.port_class.get(port as usize).copied().unwrap_or(0)
+    pub fn own_classes(&self, port: u32) -> u32 {
+        self.port_class.get(port as usize).copied().unwrap_or(0)
     }
 
     /// True when packets are for several ports at once.

@@ -249,8 +249,7 @@ columns! {
         link_reverse: u32,
         /// Per link: 1 when the front header is deleted on entry to this link.
         link_deletes_header: u8,
-        /// Per link (or empty: none does): 1 when a character of the address in front of the header is deleted on entry to
-        /// this link. A packet starts with as many such characters as there are such links on its way.
+        /// Per link (or empty): 1 when it deletes one of the address characters, of which a packet has one for each such link.
         link_deletes_address: u8,
 
         /// Per group: its switch.
@@ -276,8 +275,7 @@ columns! {
         port_plane: u32,
         /// Per port, then per distribution: class of the header that leads to it.
         terminal_class: u32,
-        /// Per port (or empty: 0): what is added to the class of each header of the packets that it sends, for routes of their
-        /// own. Packets of one traffic class have the same.
+        /// Per port (or empty: 0): added to the class of each header that it sends, for routes by traffic class.
         port_class: u32,
         /// Per port: the link it sends on.
         terminal_out_link: u32,

@@ -384,15 +384,12 @@ impl Network {
     /// Characters and class of the front header of a packet.
     pub(super) fn front_header(&self, packet: u32) -> (u32, u32) {
         let packet = &self.packets[packet];
-        let fabric = &self.fabric;
-        let class = fabric.class_from(packet.source, fabric.terminal_class[packet.target as usize]);
+        let own = self.fabric.own_classes(packet.source);
+        let class = self.fabric.terminal_class[packet.target as usize] + own;
         match packet.header {
             _ if packet.address > 0 => (1, class),
-            Header::Via => {
-                let class = fabric.class_from(packet.source, fabric.via_class[packet.via as usize]);
-                (fabric.via_header_chars, class)
-            }
-            Header::Final => (fabric.header_chars, class),
+            Header::Via => (self.fabric.via_header_chars, self.fabric.via_class[packet.via as usize] + own),
+            Header::Final => (self.fabric.header_chars, class),
             Header::Deleted => (0, class),
         }
     }
