@@ -21,7 +21,7 @@ FAULT_SUMMARY = Table(
         Column(
             "faults.links",
             "count",
-            "Links that did not run, or whose terminal took nothing, for some of the measuring window.",
+            "Links that did not run, or at whose end a terminal or a bus took nothing, for some of the measuring window.",
             lambda rows: int(np.count_nonzero(rows.down_ticks)),
         ),
         Column(
