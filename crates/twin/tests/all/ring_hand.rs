@@ -93,6 +93,43 @@ fn what_is_lost_is_forgotten() {
     }
 }
 
+/// Has the stations at the ends of links begin nothing from a tick to another one.
+fn stop(f: &mut Fabric, links: &[u32], down: u64, up: u64) {
+    let rows = links.len();
+    (f.fault_link, f.fault_stuck) = (links.to_vec(), vec![1; rows]);
+    (f.fault_down_ticks, f.fault_ended_ticks) = (vec![down; rows], vec![down + 1; rows]);
+    (f.fault_up_ticks, f.ring_echo_timeout_ticks) = (vec![up; rows], 1);
+}
+
+/// The first request is ready to be stored at 58; a service that has begun comes to its end.
+#[test]
+fn a_stuck_terminal_begins_no_service() {
+    for (down, up, stored) in [(0, 100, 114), (58, 100, 114), (59, 100, 72), (0, 58, 72)] {
+        let mut f = past_one(true, transaction::WRITE);
+        f.terminal_transactions.fill(1);
+        stop(&mut f, &[1], down, up);
+        let result = run(&f);
+        assert_eq!(times(&result)[0], (18, stored), "from {down} to {up}");
+        assert_eq!((result.lost, result.in_flight), (0, 0));
+    }
+}
+
+/// The request is ready for the bus at 46, the response at 173 if nothing stops them.
+#[test]
+fn a_bus_that_fails_begins_no_transfer() {
+    for (down, up, stored, second) in
+        [(0, 300, 398, 398 + 109), (46, 300, 398, 398 + 109), (47, 300, 144, 380)]
+    {
+        let mut f = rings(&[vec![T, P], vec![P, T]]);
+        f.terminal_transactions.fill(1);
+        send_list(&mut f, &[&[(1, 6, 0), (1, 6, 0)], &[]]);
+        stop(&mut f, &[0, 3], down, up);
+        let result = run(&f);
+        assert_eq!((times(&result)[0].1, times(&result)[1].0), (stored, second), "from {down} to {up}");
+        assert_eq!((result.lost, result.in_flight), (0, 0));
+    }
+}
+
 /// The first transaction is given up at 1000, which closes the route for 500 ticks. What was made for it up to then, at 400,
 /// 800 and 1200, is discarded; from 1600 on all is well.
 #[test]

@@ -415,6 +415,8 @@ impl Programs {
         (one.begun, one.handed, one.acknowledged) = (0, 0, 0);
         if counts_rounds {
             (one.round, one.arrived) = (one.round + 1, 0);
+            // What was lost without its sender knowing comes again.
+            self.account.lost -= u64::from(std::mem::replace(&mut one.lost, false));
         } else {
             one.due += u64::from(one.packets);
         }
