@@ -58,12 +58,7 @@ demo: setup
 	@cp $(DEMO_OUT)/report.html report.html
 	@echo "Open report.html: $(CURDIR)/report.html"
 
-# Compilers keep one core busy, tests wait for processes and browsers: the Rust half, which installs nothing, runs
-# beside the Python half.
-test: check-format
-	@echo "the Rust tests run beside the Python tests; what they say comes last"
-	@mkdir -p target; $(MAKE) lint test-rust >target/test-rust.log 2>&1 & rust=$$!; trap "kill $$rust" INT TERM; \
-	$(MAKE) types test-python; python=$$?; wait $$rust; rust=$$?; cat target/test-rust.log; exit $$((rust || python))
+test: check-format lint types test-rust test-python
 
 check-format: $(VENV)/dev.stamp
 	cargo fmt --all --check
@@ -80,9 +75,9 @@ types: $(VENV)/dev.stamp $(VENV)/engine.stamp
 test-rust:
 	$(TEST_RUST) --workspace --exclude fabriloom-python
 
-# More tests at once than cores: many wait for other processes.
+# See conftest.py for the groups.
 test-python: $(VENV)/dev.stamp $(VENV)/engine.stamp $(VENV)/measure.stamp $(VENV)/cluster.stamp
-	$(PY) -m pytest -n 4 --dist loadgroup
+	$(PY) -m pytest -n 2 --dist loadgroup
 
 # A difference stops its kind of network with the seed, which FABRILOOM_SEEDS=7..8 repeats.
 soak: $(VENV)/dev.stamp $(VENV)/engine.stamp

@@ -246,7 +246,7 @@ def test_settings_that_change_during_a_run_mark_what_it_measures(tab: Tab) -> No
     )
     tab.until("!document.querySelector('#old').hidden")
     tab.click("#cancel")
-    tab.until(f"{QUIET} && laboratory.player.playing")
+    tab.until("!document.querySelector('#run').disabled && laboratory.player.playing")
     assert not tab.js("document.querySelector('#old').hidden")
 
 
